@@ -1,0 +1,60 @@
+# make demo | test | lint | bench | clean; PYTHON= chooses the interpreter, VENV= where the environment lies.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --disable-pip-version-check --quiet --editable
+
+# Tests of small databases are bound by one core each; more than four workers only warm up longer.
+WORKERS ?= auto
+PYTEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint bench clean
+
+help:
+	@echo 'make demo    install into $(VENV) and anonymize the UCI Adult census extract'
+	@echo 'make test    run the tests (PYTEST_ARGS=... is passed on)'
+	@echo 'make lint    check style, types and the direction of imports'
+	@echo 'make bench   measure against plain SQL'
+	@echo 'make clean   remove $(VENV) and caches'
+
+demo: $(VENV)/.installed-base
+	@$(BIN)/sqlanon demo
+
+test: $(VENV)/.installed-test
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+bench: $(VENV)/.installed-base
+	@$(BIN)/python -m benchmarks
+
+clean:
+	[ ! -e $(VENV)/.created ] || rm -rf $(VENV)
+	rm -rf dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find sqlanon sql udfs tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# What is installed is the checkout itself, so only new requirements need a new installation.
+$(VENV)/.installed-base: $(VENV)/.created pyproject.toml
+	@echo 'Installing sqlanon into $(VENV), once; this takes a minute.' >&2
+	@$(PIP) .
+	@touch $@
+
+$(VENV)/.installed-%: $(VENV)/.created pyproject.toml
+	@echo 'Installing sqlanon and what "make $*" needs into $(VENV), once; this takes a minute.' >&2
+	@$(PIP) '.[$*]'
+	@touch $@
+
+$(VENV)/.created:
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo 'There is no $(PYTHON) on this machine: install Python 3.11 or newer, or name one, as in "make demo PYTHON=python3.12".' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "sqlanon needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -V 2>&1). Name another, as in \"make demo PYTHON=python3.12\"." >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@

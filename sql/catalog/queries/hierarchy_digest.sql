@@ -1,0 +1,17 @@
+-- The SHA-256 of a hierarchy's values and labels, and how many rows and levels they have.
+-- parameter: $1 the hierarchy's name
+-- Rows are put in byte order, which no collation setting changes.
+SELECT
+    sha256(
+        coalesce(
+            string_agg(
+                to_json([level::VARCHAR, value, label])::VARCHAR,
+                chr(10) ORDER BY level, encode(value) NULLS FIRST, encode(label)
+            ),
+            ''
+        )
+    ) AS digest,
+    count(*) AS listed,
+    coalesce(max(level), 0) + 1 AS height
+FROM anon.hierarchy_value
+WHERE hierarchy = $1

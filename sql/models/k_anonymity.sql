@@ -1,0 +1,14 @@
+-- model: k_anonymity
+-- title: Every equivalence class holds at least k respondents.
+-- paper: Samarati, Protecting respondents' identities in microdata release (2001), definition 2.2; Sweeney (2002)
+-- parameter: k BIGINT 1 9223372036854775807 -- the least number of respondents of a class
+-- required: k
+-- monotone: yes -- a union of classes holds the respondents of each of them
+-- monotone under suppression: yes -- merging classes never adds respondents to the suppressed
+-- reads: equivalence_class
+
+-- statement: achieved
+SELECT min(entities) AS achieved FROM equivalence_class
+
+-- statement: violations
+SELECT class_id, size FROM equivalence_class WHERE entities < $k

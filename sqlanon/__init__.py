@@ -1,0 +1,37 @@
+"""Anonymization for SQL workflows on DuckDB.
+
+`connect()` returns a DuckDB connection that also understands sqlanon's statements:
+CREATE HIERARCHY, CREATE POLICY, CREATE ANONYMIZED VIEW | TABLE, CHECK and EXPORT.
+"""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"
+
+from sqlanon.errors import (
+    CatalogError,
+    DataError,
+    EngineError,
+    InternalError,
+    PolicyError,
+    PrivacyViolation,
+    SqlanonError,
+    StatementError,
+    UserError,
+)
+from sqlanon.session import Connection, connect
+
+__all__ = [
+    "CatalogError",
+    "Connection",
+    "DataError",
+    "EngineError",
+    "InternalError",
+    "PolicyError",
+    "PrivacyViolation",
+    "SqlanonError",
+    "StatementError",
+    "UserError",
+    "__version__",
+    "connect",
+]

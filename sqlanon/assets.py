@@ -1,0 +1,52 @@
+"""Finds the files under `sql/` and `udfs/`, in the wheel or in the repository."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from sqlanon.errors import InternalError
+
+__all__ = ["folder", "listing", "read"]
+
+
+def folder(kind: str) -> Traversable:
+    """The folder `sql` or `udfs`.
+
+    The wheel carries them as `sqlanon/_sql` and `sqlanon/_udfs`; in a checkout they
+    stand beside the package.
+    """
+    packaged = files("sqlanon") / f"_{kind}"
+    if packaged.is_dir():
+        return packaged
+    beside = Path(__file__).resolve().parent.parent / kind
+    if beside.is_dir():
+        return beside
+    raise InternalError(f"the folder {kind} is missing from this installation", hint="reinstall sqlanon")
+
+
+def _child(kind: str, parts: tuple[str, ...]) -> Traversable:
+    place = folder(kind)
+    for part in parts:
+        place = place / part
+    return place
+
+
+@cache
+def read(kind: str, *parts: str) -> str:
+    """The text of one file, such as read("sql", "models", "k_anonymity.sql")."""
+    place = _child(kind, parts)
+    if not place.is_file():
+        raise InternalError(f"the file {'/'.join((kind, *parts))} is missing from this installation")
+    return place.read_text(encoding="utf-8")
+
+
+@cache
+def listing(kind: str, *parts: str) -> tuple[str, ...]:
+    """The file names in one folder, sorted; empty if there is no such folder."""
+    place = _child(kind, parts)
+    if not place.is_dir():
+        return ()
+    return tuple(sorted(child.name for child in place.iterdir() if child.is_file()))

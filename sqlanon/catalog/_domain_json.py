@@ -1,0 +1,134 @@
+"""Policies and hierarchies as JSON and back."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from sqlanon.catalog._json import (
+    BadJson,
+    arguments_from_json,
+    arguments_to_json,
+    fields_of,
+    list_of,
+    name_from_json,
+    optional_text,
+    positional_from_json,
+    text_of,
+    value_to_json,
+)
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.values import Source
+
+__all__ = ["definition_from_json", "definition_to_json", "policy_from_json", "policy_to_json"]
+
+
+def definition_to_json(definition: HierarchyDefinition) -> dict[str, Any]:
+    return {
+        "name": definition.name,
+        "kind": definition.kind,
+        "arguments": [value_to_json(value) for value in definition.arguments],
+        "options": arguments_to_json(definition.options),
+        "query": definition.query,
+    }
+
+
+def definition_from_json(json_value: Any) -> HierarchyDefinition:
+    fields = fields_of(json_value, "a hierarchy", ("name", "kind", "arguments", "options", "query"))
+    return HierarchyDefinition(
+        name=text_of(fields["name"], "a hierarchy's name"),
+        kind=text_of(fields["kind"], "a hierarchy's kind"),
+        arguments=positional_from_json(fields["arguments"]),
+        options=arguments_from_json(fields["options"]),
+        query=optional_text(fields["query"], "a hierarchy's query"),
+    )
+
+
+def policy_to_json(policy: Policy) -> dict[str, Any]:
+    source = policy.source
+    return {
+        "name": policy.name,
+        "source": {"name": list(source.name.parts)} if source.name else {"query": source.query},
+        "attributes": [_attribute_to_json(attribute) for attribute in policy.attributes],
+        "requirements": [
+            {"model": requirement.model, "arguments": arguments_to_json(requirement.arguments)}
+            for requirement in policy.requirements
+        ],
+    }
+
+
+def policy_from_json(json_value: Any) -> Policy:
+    fields = fields_of(json_value, "a policy", ("name", "source", "attributes", "requirements"))
+    return Policy(
+        name=text_of(fields["name"], "a policy's name"),
+        source=_source_from_json(fields["source"]),
+        attributes=tuple(_attribute_from_json(item) for item in list_of(fields["attributes"], "the attributes")),
+        requirements=tuple(
+            _requirement_from_json(item) for item in list_of(fields["requirements"], "the requirements")
+        ),
+    )
+
+
+def _source_from_json(json_value: Any) -> Source:
+    if isinstance(json_value, dict) and json_value.keys() == {"name"}:
+        return Source(name=name_from_json(json_value["name"]))
+    fields = fields_of(json_value, "a source", ("query",))
+    return Source(query=text_of(fields["query"], "a source's query"))
+
+
+def _requirement_from_json(json_value: Any) -> Requirement:
+    fields = fields_of(json_value, "a requirement", ("model", "arguments"))
+    return Requirement(text_of(fields["model"], "a model"), arguments_from_json(fields["arguments"]))
+
+
+_ATTRIBUTE = ("name", "role", "hierarchy", "min_level", "max_level", "weight", "pseudonym")
+
+
+def _attribute_to_json(attribute: Attribute) -> dict[str, Any]:
+    pseudonym = attribute.pseudonym
+    return {
+        "name": attribute.name,
+        "role": attribute.role.value,
+        "hierarchy": attribute.hierarchy,
+        "min_level": attribute.min_level,
+        "max_level": attribute.max_level,
+        "weight": Decimal(attribute.weight),
+        "pseudonym": {"key_variable": pseudonym.key_variable} if pseudonym else None,
+    }
+
+
+def _attribute_from_json(json_value: Any) -> Attribute:
+    fields = fields_of(json_value, "an attribute", _ATTRIBUTE)
+    weight = fields["weight"]
+    if not isinstance(weight, Decimal):
+        raise BadJson("a weight must be a number with a fraction")
+    return Attribute(
+        name=text_of(fields["name"], "an attribute's name"),
+        role=_role(fields["role"]),
+        hierarchy=optional_text(fields["hierarchy"], "an attribute's hierarchy"),
+        min_level=_level(fields["min_level"]),
+        max_level=_level(fields["max_level"]),
+        weight=weight,
+        pseudonym=_pseudonym_from_json(fields["pseudonym"]),
+    )
+
+
+def _pseudonym_from_json(json_value: Any) -> Pseudonym | None:
+    if json_value is None:
+        return None
+    fields = fields_of(json_value, "a pseudonym", ("key_variable",))
+    return Pseudonym(optional_text(fields["key_variable"], "a key variable"))
+
+
+def _role(json_value: Any) -> Role:
+    try:
+        return Role(json_value)
+    except ValueError:
+        raise BadJson("an attribute's role is unknown") from None
+
+
+def _level(json_value: Any) -> int | None:
+    if json_value is not None and (isinstance(json_value, bool) or not isinstance(json_value, int)):
+        raise BadJson("a level must be a whole number")
+    return json_value

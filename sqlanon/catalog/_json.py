@@ -1,0 +1,160 @@
+"""JSON that loses nothing: exact decimals, names told from strings, one canonical text.
+
+A number with a fraction is a Decimal and one without is an int, so that what a user
+writes by hand as {"k": 4, "t": 0.3} reads like `k => 4, t => 0.3`. A name is written
+{"name": ["schema", "table"]}.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any, NoReturn
+
+from sqlanon.domain.values import QualifiedName, Value
+
+__all__ = [
+    "Arguments",
+    "BadJson",
+    "arguments_from_json",
+    "arguments_to_json",
+    "canonical",
+    "dumps",
+    "fields_of",
+    "list_of",
+    "loads",
+    "name_from_json",
+    "optional_text",
+    "positional_from_json",
+    "text_of",
+    "value_from_json",
+    "value_to_json",
+]
+
+Arguments = tuple[tuple[str, Value], ...]
+
+# Beyond this many digits a decimal in JSON is a mistake, and writing it out would fill the memory.
+_MOST_DIGITS = 400
+
+
+class BadJson(ValueError):
+    """The text is not JSON, or not JSON of the expected shape. Says what is wrong, not where it stands."""
+
+
+def loads(text: str) -> Any:
+    """Parses JSON; raises BadJson for anything ambiguous, such as a key that stands twice."""
+    try:
+        return json.loads(
+            text, parse_float=Decimal, parse_constant=_no_such_number, object_pairs_hook=_without_duplicates
+        )
+    except json.JSONDecodeError as error:
+        raise BadJson(f"{error.msg} at character {error.pos + 1}") from None
+    except RecursionError:
+        raise BadJson("it nests too deeply") from None
+    except BadJson:
+        raise
+    except ValueError:
+        raise BadJson("a number in it is too long") from None
+
+
+def _no_such_number(text: str) -> NoReturn:
+    raise BadJson(f"{text} is not a number")
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise BadJson("a key stands twice in one object")
+    return made
+
+
+def dumps(value: Any) -> str:
+    """JSON without spaces, keys in the order they have."""
+    return _write(value, sort=False)
+
+
+def canonical(value: Any) -> str:
+    """JSON without spaces, keys sorted: equal values have equal text."""
+    return _write(value, sort=True)
+
+
+def _write(value: Any, sort: bool) -> str:
+    if isinstance(value, Decimal):
+        return _write_decimal(value)
+    if isinstance(value, dict):
+        items = sorted(value.items()) if sort else value.items()
+        return "{" + ",".join(f"{_write(key, sort)}:{_write(item, sort)}" for key, item in items) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(_write(item, sort) for item in value) + "]"
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _write_decimal(value: Decimal) -> str:
+    """Always with a fraction, which tells it from an int, and without zeros that mean nothing."""
+    if not value.is_finite() or abs(value.adjusted()) > _MOST_DIGITS:
+        raise BadJson(f"{value} is not a number that can be stored")
+    if not value:
+        return "0.0"
+    whole, _, fraction = format(value, "f").partition(".")
+    return f"{whole}.{fraction.rstrip('0') or '0'}"
+
+
+def value_to_json(value: Value) -> Any:
+    return {"name": list(value.parts)} if isinstance(value, QualifiedName) else value
+
+
+def value_from_json(json_value: Any) -> Value:
+    if isinstance(json_value, Decimal):
+        if abs(json_value.adjusted()) > _MOST_DIGITS:
+            raise BadJson("a number in it is too long")
+        return json_value
+    if isinstance(json_value, bool | int | str):
+        return json_value
+    if isinstance(json_value, dict) and json_value.keys() == {"name"}:
+        return name_from_json(json_value["name"])
+    raise BadJson('an argument must be a number, a string, true, false or a name such as {"name": ["main", "t"]}')
+
+
+def name_from_json(json_value: Any) -> QualifiedName:
+    parts = list_of(json_value, "a name")
+    if not 1 <= len(parts) <= 3 or not all(isinstance(part, str) and part for part in parts):
+        raise BadJson("a name must be a list of one to three strings, none of them empty")
+    return QualifiedName(tuple(parts))
+
+
+def arguments_to_json(arguments: Arguments) -> dict[str, Any]:
+    """Named arguments as one object. Raises BadJson if one is given twice."""
+    return _without_duplicates([(name, value_to_json(value)) for name, value in arguments])
+
+
+def arguments_from_json(json_value: Any) -> Arguments:
+    if not isinstance(json_value, dict):
+        raise BadJson('named arguments must be an object such as {"k": 4}')
+    return tuple((name, value_from_json(value)) for name, value in json_value.items())
+
+
+def positional_from_json(json_value: Any) -> tuple[Value, ...]:
+    """Positional arguments: a list such as [5, 10, 20]."""
+    return tuple(value_from_json(value) for value in list_of(json_value, "the arguments"))
+
+
+def fields_of(json_value: Any, what: str, names: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(json_value, dict) or json_value.keys() != set(names):
+        raise BadJson(f"{what} must be an object with exactly the keys {', '.join(names)}")
+    return json_value
+
+
+def list_of(json_value: Any, what: str) -> list[Any]:
+    if not isinstance(json_value, list):
+        raise BadJson(f"{what} must be a list")
+    return json_value
+
+
+def text_of(json_value: Any, what: str) -> str:
+    if not isinstance(json_value, str) or not json_value:
+        raise BadJson(f"{what} must be a string that is not empty")
+    return json_value
+
+
+def optional_text(json_value: Any, what: str) -> str | None:
+    return None if json_value is None else text_of(json_value, what)

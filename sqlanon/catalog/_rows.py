@@ -1,0 +1,63 @@
+"""Rows of the catalog's tables, found by name as DuckDB finds its own objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.catalog.names import UPPER, fold
+from sqlanon.engines.base import Engine
+from sqlanon.sqlgen.names import column, identifier, literal, relation
+
+__all__ = ["delete", "insert", "read"]
+
+
+def _named(key: str) -> exp.Expression:
+    """The condition that the column `key` is a name that folds to the parameter."""
+    folded = exp.Anonymous(this="translate", expressions=[column(key), literal(UPPER), literal(UPPER.lower())])
+    return exp.EQ(this=folded, expression=exp.Placeholder())
+
+
+def _where(names: Mapping[str, str]) -> exp.Expression:
+    first, *others = (_named(key) for key in names)
+    return reduce(lambda left, right: exp.And(this=left, expression=right), others, first)
+
+
+def _ordered(key: str) -> exp.Expression:
+    return exp.Ordered(this=column(key), nulls_first=False)
+
+
+def read(
+    engine: Engine,
+    table: str,
+    columns: Sequence[str],
+    names: Mapping[str, str] | None = None,
+    order: Sequence[str] = (),
+) -> list[dict[str, Any]]:
+    """The rows of `anon.table` whose columns are these names, as a dictionary each.
+
+    NULLs come last in the order, and rows that are equal in it as they were inserted.
+    """
+    query = exp.select(*(column(name) for name in columns)).from_(relation(("anon", table)), copy=False)
+    if names:
+        query = query.where(_where(names), copy=False)
+    query = query.order_by(*(_ordered(key) for key in (*order, "rowid")), copy=False)
+    found = engine.rows(query, [fold(name) for name in (names or {}).values()])
+    return [dict(zip(columns, row, strict=True)) for row in found]
+
+
+def insert(engine: Engine, table: str, rows: Sequence[Mapping[str, object]]) -> None:
+    """Inserts rows that have the same columns into `anon.table`."""
+    for row in rows:
+        target = exp.Schema(this=relation(("anon", table)), expressions=[identifier(name) for name in row])
+        values = exp.Values(expressions=[exp.Tuple(expressions=[exp.Placeholder() for _ in row])])
+        engine.run(exp.Insert(this=target, expression=values), list(row.values()))
+
+
+def delete(engine: Engine, table: str, names: Mapping[str, str]) -> None:
+    """Deletes the rows of `anon.table` whose columns are these names."""
+    statement = exp.Delete(this=relation(("anon", table)), where=exp.Where(this=_where(names)))
+    engine.run(statement, [fold(name) for name in names.values()])

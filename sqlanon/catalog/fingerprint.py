@@ -1,0 +1,30 @@
+"""What identifies a policy together with the hierarchies that it uses."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from sqlanon.catalog._domain_json import definition_to_json, policy_to_json
+from sqlanon.catalog._json import canonical
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.catalog.names import fold
+from sqlanon.domain.policy import Policy
+
+__all__ = ["fingerprint"]
+
+
+def fingerprint(policy: Policy, hierarchies: Sequence[StoredHierarchy]) -> str:
+    """The SHA-256, in hexadecimal, of a policy and its hierarchies, labels included.
+
+    It changes with everything that can change a release, and with the names; not with
+    the order of hierarchies or of named arguments, nor with zeros that do not change a number.
+    """
+    ordered = sorted(hierarchies, key=lambda stored: fold(stored.definition.name))
+    text = canonical(
+        {
+            "policy": policy_to_json(policy),
+            "hierarchies": [[definition_to_json(h.definition), h.height, h.digest] for h in ordered],
+        }
+    )
+    return hashlib.sha256(text.encode()).hexdigest()

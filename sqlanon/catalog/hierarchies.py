@@ -1,0 +1,178 @@
+"""Hierarchies as rows of `anon.hierarchy` and `anon.hierarchy_value`."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from sqlanon.catalog import _rows, migrations
+from sqlanon.catalog._domain_json import definition_to_json
+from sqlanon.catalog._json import (
+    BadJson,
+    arguments_from_json,
+    arguments_to_json,
+    canonical,
+    dumps,
+    loads,
+    positional_from_json,
+    value_to_json,
+)
+from sqlanon.catalog._stored_values import require_hierarchy, summary
+from sqlanon.catalog.names import fold, nearest
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError, UserError
+from sqlanon.hierarchies.base import Builder, builder, functional
+
+__all__ = ["StoredHierarchy", "delete", "exists", "listing", "load", "save", "used_by"]
+
+_COLUMNS = ("hierarchy", "kind", "arguments", "options", "query", "height")
+
+
+@dataclass(frozen=True)
+class StoredHierarchy:
+    """A hierarchy as the catalog has it.
+
+    `height` is the number of the top level, `*`; `digest` a SHA-256 over the definition
+    and, where labels are stored, all of them: it changes whenever a label could.
+    """
+
+    definition: HierarchyDefinition
+    height: int
+    digest: str
+
+
+def save(engine: Engine, definition: HierarchyDefinition, height: int | None = None) -> StoredHierarchy:
+    """Writes a hierarchy's row, in the place of one of the same name, and returns it as `load` would.
+
+    The labels of a kind that stores them must be in `anon.hierarchy_value` already.
+    Without `height` it is what the kind or the labels make it. Raises PolicyError as
+    `load` does.
+    """
+    migrations.install(engine)
+    try:
+        row = {
+            "hierarchy": definition.name,
+            "kind": definition.kind,
+            "arguments": dumps([value_to_json(value) for value in definition.arguments]),
+            "options": dumps(arguments_to_json(definition.options)),
+            "query": definition.query,
+            "height": height,
+        }
+    except BadJson as problem:
+        raise PolicyError(f"hierarchy {definition.name}: {problem}") from None
+    saved = _checked(engine, row)
+    _rows.delete(engine, "hierarchy", {"hierarchy": definition.name})
+    _rows.insert(engine, "hierarchy", [{**row, "height": saved.height}])
+    return saved
+
+
+def listing(engine: Engine) -> list[str]:
+    """The names of all hierarchies, in the order in which they were made."""
+    if not migrations.ready(engine):
+        return []
+    return [row["hierarchy"] for row in _rows.read(engine, "hierarchy", ("hierarchy",))]
+
+
+def exists(engine: Engine, name: str) -> bool:
+    """Whether the catalog has a hierarchy of this name, valid or not."""
+    return fold(name) in map(fold, listing(engine))
+
+
+def load(engine: Engine, name: str) -> StoredHierarchy:
+    """Reads and validates a hierarchy, whether a statement or a user's own INSERT wrote it.
+
+    Raises PolicyError if there is none, or more than one, if its row contradicts itself,
+    or if its stored labels are not a hierarchy.
+    """
+    found = _rows.read(engine, "hierarchy", _COLUMNS, {"hierarchy": name}) if migrations.ready(engine) else []
+    if not found:
+        raise PolicyError(
+            f"there is no hierarchy {name}",
+            hint=nearest(name, listing(engine)) or "make it with CREATE HIERARCHY",
+        )
+    if len(found) > 1:
+        raise PolicyError(
+            f"hierarchy {name} stands {len(found)} times in anon.hierarchy", hint="delete all of its rows but one"
+        )
+    return _checked(engine, found[0])
+
+
+def delete(engine: Engine, name: str) -> bool:
+    """Deletes a hierarchy with its values; False if there was none. Policies that use it are the caller's concern."""
+    if not migrations.ready(engine):
+        return False
+    there_was = exists(engine, name)
+    for table in ("hierarchy", "hierarchy_value"):
+        _rows.delete(engine, table, {"hierarchy": name})
+    return there_was
+
+
+def used_by(engine: Engine, name: str) -> list[str]:
+    """The policies with an attribute that uses this hierarchy, sorted."""
+    if not migrations.ready(engine):
+        return []
+    return sorted({row["policy"] for row in _rows.read(engine, "policy_attribute", ("policy",), {"hierarchy": name})})
+
+
+def _checked(engine: Engine, row: dict[str, Any]) -> StoredHierarchy:
+    """The hierarchy of one row of anon.hierarchy, with everything checked."""
+    definition = _definition(row)
+    kind = _builder(definition)
+    # Labels that a user stored by hand need no query that they come from.
+    if not kind.STORED or definition.query is not None:
+        kind.validate(definition)
+    if kind.STORED:
+        return _checked_values(engine, definition, row["height"])
+    height = functional(definition.kind).height(definition)
+    _require_height(definition, row["height"], height)
+    return StoredHierarchy(definition, height, _digest(definition, height, None))
+
+
+def _checked_values(engine: Engine, definition: HierarchyDefinition, given: int | None) -> StoredHierarchy:
+    found = summary(engine, definition.name)
+    if not found.rows:
+        raise PolicyError(
+            f"hierarchy {definition.name} lists no values",
+            hint="its query must return rows, or its labels must stand in anon.hierarchy_value",
+        )
+    require_hierarchy(engine, definition.name, found.height if given is None else given)
+    _require_height(definition, given, found.height)
+    return StoredHierarchy(definition, found.height, _digest(definition, found.height, found.digest))
+
+
+def _require_height(definition: HierarchyDefinition, given: int | None, height: int) -> None:
+    if given is not None and given != height:
+        raise PolicyError(
+            f"hierarchy {definition.name}: its row in anon.hierarchy has height {given}, but its top level is {height}",
+            hint=f"set the height to {height}, or to NULL",
+        )
+
+
+def _definition(row: dict[str, Any]) -> HierarchyDefinition:
+    where = f"hierarchy {row['hierarchy']}: in its row of anon.hierarchy, "
+    parts: dict[str, Any] = {}
+    for key, empty, read in (("arguments", "[]", positional_from_json), ("options", "{}", arguments_from_json)):
+        try:
+            parts[key] = read(loads(row[key] or empty))
+        except BadJson as problem:
+            raise PolicyError(
+                f"{where}{key} cannot be read: {problem}",
+                hint='arguments are a JSON list such as [5, 10, 20], options an object such as {"low": 0}',
+            ) from None
+    return HierarchyDefinition(row["hierarchy"], row["kind"].lower(), query=row["query"], **parts)
+
+
+def _builder(definition: HierarchyDefinition) -> Builder:
+    try:
+        return builder(definition.kind)
+    except UserError as error:
+        raise PolicyError(
+            f"hierarchy {definition.name}: there is no kind of hierarchy {definition.kind!r}", hint=error.hint
+        ) from None
+
+
+def _digest(definition: HierarchyDefinition, height: int, values: str | None) -> str:
+    text = canonical([definition_to_json(definition), height, values])
+    return hashlib.sha256(text.encode()).hexdigest()

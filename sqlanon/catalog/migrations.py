@@ -1,0 +1,198 @@
+"""Brings the catalog, the schema `anon`, to the version that this sqlanon reads and writes."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+
+from sqlanon.assets import listing, read
+from sqlanon.engines.base import Engine
+from sqlanon.errors import CatalogError, InternalError
+
+__all__ = [
+    "Condition",
+    "Migration",
+    "State",
+    "apply",
+    "install",
+    "known_migrations",
+    "migrate",
+    "pending",
+    "ready",
+    "require_current",
+    "state",
+]
+
+_FILE = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
+
+_DATABASES = "SELECT count(*) FROM duckdb_databases() WHERE lower(database_name) = 'anon'"
+_COLUMNS = (
+    "SELECT lower(table_name), lower(column_name) FROM duckdb_columns() "
+    "WHERE database_name = current_database() AND lower(schema_name) = 'anon'"
+)
+_APPLIED = "SELECT version, slug, sha256 FROM anon.schema_version ORDER BY version"
+_RECORD = "INSERT INTO anon.schema_version (version, slug, sha256) VALUES (?, ?, ?)"
+
+
+@dataclass(frozen=True)
+class Migration:
+    """One step from a version of the catalog to the next."""
+
+    version: int
+    slug: str
+    text: str
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    def __str__(self) -> str:
+        return f"{self.version:04d}_{self.slug}"
+
+
+class Condition(StrEnum):
+    """How a database's catalog stands to the one that this sqlanon knows."""
+
+    ABSENT = "absent"
+    CURRENT = "current"
+    OLDER = "older"
+    NEWER = "newer"
+    CHANGED = "changed"
+    FOREIGN = "foreign"
+
+
+@dataclass(frozen=True)
+class State:
+    """The condition of a catalog, its version, and for CHANGED and FOREIGN what is amiss."""
+
+    condition: Condition
+    version: int = 0
+    detail: str = ""
+
+
+@cache
+def known_migrations() -> tuple[Migration, ...]:
+    """The migrations that ship with sqlanon, sql/catalog/NNNN_slug.sql, in their order."""
+    found = []
+    for name in listing("sql", "catalog"):
+        match = _FILE.fullmatch(name)
+        if not match:
+            raise InternalError(f"sql/catalog/{name} is not named NNNN_slug.sql")
+        found.append(Migration(int(match[1]), match[2], read("sql", "catalog", name)))
+    if [migration.version for migration in found] != list(range(1, len(found) + 1)):
+        raise InternalError("the migrations under sql/catalog are not numbered 1, 2, 3, ...")
+    return tuple(found)
+
+
+def state(engine: Engine, known: Sequence[Migration] | None = None) -> State:
+    """Compares the catalog of the current database with the migrations `known` (those that ship)."""
+    steps = known_migrations() if known is None else tuple(known)
+    columns: dict[str, set[str]] = {}
+    for table, column in engine.rows(_COLUMNS):
+        columns.setdefault(table, set()).add(column)
+    if engine.rows(_DATABASES)[0][0]:
+        return State(Condition.FOREIGN, detail="a database named anon is attached, which hides the schema anon")
+    if not columns:
+        return State(Condition.ABSENT)
+    if not {"version", "slug", "sha256"} <= columns.get("schema_version", set()):
+        return State(Condition.FOREIGN, detail="the schema anon holds tables that sqlanon did not make")
+    return _compare(engine.rows(_APPLIED), steps)
+
+
+def _compare(applied: Sequence[tuple[int, str, str]], known: Sequence[Migration]) -> State:
+    versions = [version for version, _, _ in applied]
+    last = max((version for version in versions if isinstance(version, int)), default=0)
+    for (version, slug, digest), migration in zip(applied, known, strict=False):
+        if version == migration.version and (slug, digest) != (migration.slug, migration.sha256):
+            return State(Condition.CHANGED, last, f"migration {version:04d}_{slug} is not the one that sqlanon ships")
+    if not versions or versions != list(range(1, last + 1)):
+        return State(Condition.CHANGED, last, "rows of anon.schema_version are missing or stand twice")
+    if last > len(known):
+        return State(Condition.NEWER, last)
+    return State(Condition.OLDER if last < len(known) else Condition.CURRENT, last)
+
+
+def ready(engine: Engine, known: Sequence[Migration] | None = None) -> bool:
+    """Whether there is a catalog to read; False if the database has none yet.
+
+    Raises CatalogError, with what to do, for a catalog of another version, one that was
+    changed, or a schema anon that is not sqlanon's.
+    """
+    steps = known_migrations() if known is None else known
+    found = state(engine, steps)
+    if found.condition is Condition.OLDER:
+        raise CatalogError(
+            f"this database has a catalog of version {found.version}, and this sqlanon reads version {len(steps)}",
+            hint="run `sqlanon migrate FILE`",
+        )
+    _refuse_unknown(found, len(steps))
+    return found.condition is Condition.CURRENT
+
+
+def require_current(engine: Engine, known: Sequence[Migration] | None = None) -> None:
+    """Raises CatalogError unless the catalog is current or absent; see `ready`."""
+    ready(engine, known)
+
+
+def _refuse_unknown(found: State, known: int) -> None:
+    """Raises CatalogError for a catalog that no migration of ours can bring up to date."""
+    if found.condition is Condition.NEWER:
+        raise CatalogError(
+            f"this file was written by a newer sqlanon (catalog version {found.version}, this one knows {known})",
+            hint="upgrade sqlanon",
+        )
+    if found.condition is Condition.CHANGED:
+        raise CatalogError(
+            f"the catalog in schema anon was changed: {found.detail}",
+            hint="restore the file from a backup, or make the releases anew in a database without a schema anon",
+        )
+    if found.condition is Condition.FOREIGN:
+        raise CatalogError(
+            f"sqlanon cannot keep its catalog in this database: {found.detail}",
+            hint="sqlanon needs the schema anon for itself: rename the other one, or its database file",
+        )
+
+
+def pending(engine: Engine, known: Sequence[Migration] | None = None) -> tuple[Migration, ...]:
+    """The migrations that the catalog still lacks, all of them if there is no catalog.
+
+    Raises CatalogError where none of ours would help.
+    """
+    steps = known_migrations() if known is None else tuple(known)
+    found = state(engine, steps)
+    _refuse_unknown(found, len(steps))
+    return steps[found.version :]
+
+
+def apply(engine: Engine, migration: Migration) -> None:
+    """Runs one migration and records it, within the caller's transaction."""
+    engine.run(migration.text)
+    engine.run(_RECORD, [migration.version, migration.slug, migration.sha256])
+
+
+def migrate(
+    engine: Engine,
+    known: Sequence[Migration] | None = None,
+    transaction: Callable[[], AbstractContextManager[object]] = nullcontext,
+) -> list[Migration]:
+    """Applies the missing migrations, each within a `transaction()` of its own, and returns them."""
+    missing = pending(engine, known)
+    for migration in missing:
+        with transaction():
+            apply(engine, migration)
+    return list(missing)
+
+
+def install(engine: Engine, known: Sequence[Migration] | None = None) -> None:
+    """Makes the catalog if there is none: every statement that writes calls this first.
+
+    An older catalog is not brought up to date here but refused with CatalogError, for
+    a migration is a decision of the user's.
+    """
+    if not ready(engine, known):
+        migrate(engine, known)

@@ -1,0 +1,22 @@
+"""When two spellings are one name, and which name a user may have meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+__all__ = ["UPPER", "fold", "nearest"]
+
+UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def fold(name: str) -> str:
+    """The name by which two spellings count as one: like DuckDB, without regard to the case of A to Z only."""
+    return name.translate(str.maketrans(UPPER, UPPER.lower()))
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """A hint that names what the user may have meant, or None."""
+    spelling = {fold(other): other for other in known}
+    close = get_close_matches(fold(name), list(spelling), n=3)
+    return f"did you mean {' or '.join(spelling[other] for other in close)}?" if close else None

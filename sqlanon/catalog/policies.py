@@ -1,0 +1,168 @@
+"""Policies as rows of `anon.policy`, `anon.policy_attribute` and `anon.policy_requirement`."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from sqlanon.catalog import _rows, migrations
+from sqlanon.catalog._json import BadJson, arguments_from_json, arguments_to_json, dumps, loads
+from sqlanon.catalog._source_text import read_source, write_source
+from sqlanon.catalog.names import fold, nearest
+from sqlanon.catalog.validation import validate
+from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.values import Source
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+
+__all__ = ["delete", "exists", "listing", "load", "save", "validate"]
+
+_ATTRIBUTE = (
+    "attribute",
+    "role",
+    "hierarchy",
+    "min_level",
+    "max_level",
+    "weight",
+    "pseudonym",
+    "key_variable",
+)
+
+
+def save(engine: Engine, policy: Policy) -> None:
+    """Writes a policy, in the place of one of the same name. Raises PolicyError if it contradicts itself."""
+    validate(policy)
+    migrations.install(engine)
+    delete(engine, policy.name)
+    source = policy.source
+    named = {"policy": policy.name}
+    head = {**named, "source": write_source(source.name) if source.name else None, "query": source.query}
+    _rows.insert(engine, "policy", [head])
+    attributes = [{**named, "position": i, **_attribute_row(a)} for i, a in enumerate(policy.attributes, start=1)]
+    _rows.insert(engine, "policy_attribute", attributes)
+    requirements = [
+        {**named, "position": i, "model": r.model, "arguments": _arguments_text(policy.name, r)}
+        for i, r in enumerate(policy.requirements, start=1)
+    ]
+    _rows.insert(engine, "policy_requirement", requirements)
+
+
+def _attribute_row(attribute: Attribute) -> dict[str, object]:
+    pseudonym = attribute.pseudonym
+    return {
+        "attribute": attribute.name,
+        "role": attribute.role.value,
+        "hierarchy": attribute.hierarchy,
+        "min_level": attribute.min_level,
+        "max_level": attribute.max_level,
+        "weight": attribute.weight,
+        "pseudonym": pseudonym is not None,
+        "key_variable": pseudonym.key_variable if pseudonym else None,
+    }
+
+
+def _arguments_text(policy: str, requirement: Requirement) -> str:
+    try:
+        return dumps(arguments_to_json(requirement.arguments))
+    except BadJson as problem:
+        raise PolicyError(f"policy {policy}: the arguments of {requirement.model} cannot be kept: {problem}") from None
+
+
+def listing(engine: Engine) -> list[str]:
+    """The names of all policies, in the order in which they were made."""
+    if not migrations.ready(engine):
+        return []
+    return [row["policy"] for row in _rows.read(engine, "policy", ("policy",))]
+
+
+def exists(engine: Engine, name: str) -> bool:
+    """Whether the catalog has a policy of this name, valid or not."""
+    return fold(name) in map(fold, listing(engine))
+
+
+def delete(engine: Engine, name: str) -> bool:
+    """Deletes a policy; False if there was none. Its releases stay, since they carry a copy."""
+    if not migrations.ready(engine):
+        return False
+    there_was = exists(engine, name)
+    for table in ("policy", "policy_attribute", "policy_requirement"):
+        _rows.delete(engine, table, {"policy": name})
+    return there_was
+
+
+def load(engine: Engine, name: str) -> Policy:
+    """Reads and validates a policy, whether a statement or a user's own INSERT wrote it.
+
+    Raises PolicyError if there is none, or more than one, or if it contradicts itself.
+    """
+    by_name = {"policy": name}
+    columns = ("policy", "source", "query")
+    found = _rows.read(engine, "policy", columns, by_name) if migrations.ready(engine) else []
+    if not found:
+        raise PolicyError(
+            f"there is no policy {name}", hint=nearest(name, listing(engine)) or "make it with CREATE POLICY"
+        )
+    if len(found) > 1:
+        raise PolicyError(f"policy {name} stands {len(found)} times in anon.policy", hint="delete all its rows but one")
+    name = found[0]["policy"]
+    attributes = _rows.read(engine, "policy_attribute", _ATTRIBUTE, by_name, order=("position",))
+    requirements = _rows.read(engine, "policy_requirement", ("model", "arguments"), by_name, order=("position",))
+    policy = Policy(
+        name=name,
+        source=_source(found[0]),
+        attributes=tuple(_attribute(name, row) for row in attributes),
+        requirements=tuple(_requirement(name, row) for row in requirements),
+    )
+    validate(policy)
+    return policy
+
+
+def _source(row: dict[str, Any]) -> Source:
+    if row["source"] is None:
+        return Source(query=row["query"] or None)
+    try:
+        return Source(name=read_source(row["source"]), query=row["query"])
+    except BadJson as problem:
+        raise PolicyError(
+            f"policy {row['policy']}: its source in anon.policy cannot be read: {problem}",
+            hint='write main.patients, main."my table" or ["main", "my table"]; a SELECT belongs in the column query',
+        ) from None
+
+
+def _attribute(policy: str, row: dict[str, Any]) -> Attribute:
+    if row["key_variable"] is not None and not row["pseudonym"]:
+        raise PolicyError(
+            f"policy {policy}: {row['attribute']} has a key in anon.policy_attribute but is no pseudonym",
+            hint="set pseudonym to true, or key_variable to NULL",
+        )
+    return Attribute(
+        name=row["attribute"],
+        role=_role(policy, row),
+        hierarchy=row["hierarchy"],
+        min_level=row["min_level"],
+        max_level=row["max_level"],
+        weight=Decimal(1) if row["weight"] is None else row["weight"],
+        pseudonym=Pseudonym(row["key_variable"]) if row["pseudonym"] else None,
+    )
+
+
+def _role(policy: str, row: dict[str, Any]) -> Role:
+    """The role as the domain names it, or as a statement writes it: QUASI IDENTIFIER."""
+    try:
+        return Role("_".join(row["role"].replace("-", " ").lower().split()))
+    except ValueError:
+        raise PolicyError(
+            f"policy {policy}: {row['attribute']} has the unknown role {row['role']!r} in anon.policy_attribute",
+            hint=f"roles are {', '.join(Role)}",
+        ) from None
+
+
+def _requirement(policy: str, row: dict[str, Any]) -> Requirement:
+    try:
+        arguments = arguments_from_json(loads(row["arguments"] or "{}"))
+    except BadJson as problem:
+        raise PolicyError(
+            f"policy {policy}: the arguments of {row['model']} in anon.policy_requirement cannot be read: {problem}",
+            hint='write them as a JSON object, such as {"k": 4}',
+        ) from None
+    return Requirement(row["model"].lower(), tuple((name.lower(), value) for name, value in arguments))

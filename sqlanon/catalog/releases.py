@@ -1,0 +1,198 @@
+"""Releases and what was measured of them, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from sqlanon.catalog import _rows, migrations
+from sqlanon.catalog._json import BadJson, arguments_from_json, arguments_to_json, dumps, loads
+from sqlanon.catalog.names import fold, nearest
+from sqlanon.domain.policy import Role
+from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
+from sqlanon.domain.report import Measurement
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import CatalogError, InternalError, UserError
+
+__all__ = ["delete", "find", "listing", "load", "measurements", "save", "save_measurements"]
+
+# The columns of anon.release that Release has under the same name and in the same form.
+_PLAIN = (
+    "release_id",
+    "kind",
+    "policy",
+    "policy_fingerprint",
+    "policy_json",
+    "method",
+    "source_rows",
+    "released_rows",
+    "suppressed_rows",
+    "loss",
+    "nodes",
+    "nodes_checked",
+    "content_fingerprint",
+    "engine_version",
+    "sqlanon_version",
+    "created_at",
+)
+_COLUMNS = (*_PLAIN, "schema_name", "object_name", "method_arguments")
+_ATTRIBUTE = ("attribute", "role", "hierarchy", "level", "height", "weight")
+_OBJECT = ("kind", "schema_name", "object_name")
+_MEASURED = ("question", "attribute", "required", "achieved", "satisfied")
+_TABLES = ("release", "release_attribute", "release_object", "release_recoding", "measurement")
+_CURRENT_DATABASE = "SELECT current_database()"
+
+
+def save(engine: Engine, release: Release) -> None:
+    """Records a new release with its attributes and objects; its frozen labels may be there already.
+
+    Raises UserError if a release of this name is recorded: delete that one first.
+    """
+    if find(engine, release.name) is not None:
+        raise UserError(f"the release {release.name} exists already")
+    migrations.install(engine)
+    schema, name = _schema_and_name(release.name)
+    row = {column: getattr(release, column) for column in _PLAIN}
+    row |= {"schema_name": schema, "object_name": name}
+    row["method_arguments"] = dumps(arguments_to_json(release.method_arguments))
+    _rows.insert(engine, "release", [row])
+    identity = {"release_id": release.release_id}
+    _rows.insert(
+        engine,
+        "release_attribute",
+        [{**identity, "position": i, **_attribute_row(a)} for i, a in enumerate(release.attributes, start=1)],
+    )
+    _rows.insert(engine, "release_object", [{**identity, **_object_row(made)} for made in release.objects])
+
+
+def _schema_and_name(name: QualifiedName) -> tuple[str, str]:
+    if len(name.parts) != 2:
+        raise InternalError(f"a release is recorded by its schema and its name, not as {name}")
+    return name.parts[0], name.parts[1]
+
+
+def _attribute_row(attribute: ReleaseAttribute) -> dict[str, object]:
+    return {
+        "attribute": attribute.name,
+        "role": attribute.role.value,
+        "hierarchy": attribute.hierarchy,
+        "level": attribute.level,
+        "height": attribute.height,
+        "weight": attribute.weight,
+    }
+
+
+def _object_row(made: ReleaseObject) -> dict[str, object]:
+    schema, name = _schema_and_name(made.name)
+    return {"kind": made.kind, "schema_name": schema, "object_name": name}
+
+
+def listing(engine: Engine) -> list[Release]:
+    """All releases, the oldest first."""
+    if not migrations.ready(engine):
+        return []
+    return [_release(engine, row) for row in _rows.read(engine, "release", _COLUMNS, order=("created_at",))]
+
+
+def find(engine: Engine, name: QualifiedName, current_schema: str = "main") -> Release | None:
+    """The release of this name, or None.
+
+    A bare name is looked for in `current_schema`. Raises CatalogError if the rows of the
+    release contradict each other.
+    """
+    if not migrations.ready(engine):
+        return None
+    schema_and_name = _located(engine, name, current_schema)
+    if schema_and_name is None:
+        return None
+    by_name = dict(zip(("schema_name", "object_name"), schema_and_name, strict=True))
+    found = _rows.read(engine, "release", _COLUMNS, by_name)
+    if len(found) > 1:
+        raise CatalogError(
+            f"release {name} stands {len(found)} times in anon.release", hint="delete all of its rows but one"
+        )
+    return _release(engine, found[0]) if found else None
+
+
+def _located(engine: Engine, name: QualifiedName, current_schema: str) -> tuple[str, str] | None:
+    """The schema and the object's own name; None if the name points into another database: it has its own catalog."""
+    *rest, own = name.parts
+    if len(rest) == 2 and fold(rest.pop(0)) != fold(engine.rows(_CURRENT_DATABASE)[0][0]):
+        return None
+    return (rest[0] if rest else current_schema), own
+
+
+def load(engine: Engine, name: QualifiedName, current_schema: str = "main") -> Release:
+    """The release of this name as `find` finds it. Raises UserError, with names that are near, if there is none."""
+    found = find(engine, name, current_schema)
+    if found is not None:
+        return found
+    others = listing(engine)
+    near = nearest(name.name, [other.name.name for other in others])
+    raise UserError(f"there is no release {name}", hint=near or "make one with CREATE ANONYMIZED TABLE or VIEW")
+
+
+def delete(engine: Engine, release_id: str) -> None:
+    """Forgets a release: its rows, its frozen labels and its measurements. Its objects are the caller's to drop."""
+    if migrations.ready(engine):
+        for table in _TABLES:
+            _rows.delete(engine, table, {"release_id": release_id})
+
+
+def save_measurements(engine: Engine, release: Release, measurements: Sequence[Measurement]) -> None:
+    """Adds what was measured of a release just now, as one check; what was measured before stays."""
+    head = {
+        "release_id": release.release_id,
+        "release": str(release.name),
+        "measured_at": datetime.now(UTC).replace(tzinfo=None),
+    }
+    _rows.insert(engine, "measurement", [{**head, **asdict(measurement)} for measurement in measurements])
+
+
+def measurements(engine: Engine, release: Release) -> list[Measurement]:
+    """What the last check of a release came to, in the order in which it was asked."""
+    identity = {"release_id": release.release_id}
+    found = _rows.read(engine, "measurement", (*_MEASURED, "measured_at"), identity)
+    last = max((row["measured_at"] for row in found), default=None)
+    return [Measurement(**{key: row[key] for key in _MEASURED}) for row in found if row["measured_at"] == last]
+
+
+def _release(engine: Engine, row: dict[str, Any]) -> Release:
+    name = QualifiedName((row["schema_name"], row["object_name"]))
+    identity = {"release_id": row["release_id"]}
+    try:
+        if row["kind"] not in ("view", "table"):
+            raise BadJson(f"{row['kind']!r} is no kind of release")
+        arguments = arguments_from_json(loads(row["method_arguments"]))
+        attributes = _rows.read(engine, "release_attribute", _ATTRIBUTE, identity, order=("position",))
+        published = tuple(_attribute(attribute) for attribute in attributes)
+    except ValueError as problem:
+        raise CatalogError(
+            f"release {name}: its rows in the catalog cannot be read: {problem}",
+            hint="the rows were changed: drop the release and make it again",
+        ) from None
+    objects = _rows.read(engine, "release_object", _OBJECT, identity)
+    return Release(
+        name=name,
+        method_arguments=arguments,
+        attributes=published,
+        objects=tuple(
+            ReleaseObject(made["kind"], QualifiedName((made["schema_name"], made["object_name"]))) for made in objects
+        ),
+        **{column: row[column] for column in _PLAIN},
+    )
+
+
+def _attribute(row: dict[str, Any]) -> ReleaseAttribute:
+    return ReleaseAttribute(
+        name=row["attribute"],
+        role=Role(row["role"]),
+        hierarchy=row["hierarchy"],
+        level=row["level"],
+        height=row["height"],
+        weight=Decimal(row["weight"]),
+    )

@@ -1,0 +1,132 @@
+"""What every policy must be, whether a statement or a user's own INSERT wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from sqlanon.catalog.names import fold
+from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
+from sqlanon.errors import PolicyError
+
+__all__ = ["validate"]
+
+# What fits the catalog's columns.
+_MOST_LEVELS = 2**31 - 1
+_WEIGHT_DIGITS = 12
+_WEIGHT_DECIMALS = 6
+
+_WITH_HIERARCHY = (Role.QUASI_IDENTIFIER, Role.SENSITIVE)
+_WITH_PSEUDONYM = (Role.IDENTIFIER, Role.ENTITY)
+
+
+def validate(policy: Policy) -> None:
+    """Raises PolicyError, with what to change, unless the policy makes sense by itself.
+
+    Whether its columns, hierarchies and models exist is for the source and the
+    registry to say.
+    """
+    if not policy.name:
+        raise PolicyError("a policy needs a name")
+    if (policy.source.name is None) == (policy.source.query is None):
+        raise _wrong(policy, "it needs one source", "name a table or a view, or give a query, and not both")
+    _require_unique(policy, (a.name for a in policy.attributes))
+    for attribute in policy.attributes:
+        _validate_attribute(policy, attribute)
+    if not policy.quasi_identifiers:
+        raise _wrong(
+            policy,
+            "it has no quasi-identifier",
+            "mark the columns by which respondents could be found again as QUASI IDENTIFIER",
+        )
+    entities = [a.name for a in policy.having(Role.ENTITY)]
+    if len(entities) > 1:
+        raise _wrong(
+            policy, f"{' and '.join(entities)} are each an ENTITY", "keep one; make the others IDENTIFIER or drop them"
+        )
+    if not policy.requirements:
+        raise _wrong(policy, "it requires nothing", "add REQUIRE k_anonymity(k => 5), or another model")
+    for requirement in policy.requirements:
+        _validate_requirement(policy, requirement)
+
+
+def _wrong(policy: Policy, problem: str, hint: str) -> PolicyError:
+    return PolicyError(f"policy {policy.name}: {problem}", hint=hint)
+
+
+def _require_unique(policy: Policy, names: Iterable[str]) -> None:
+    seen: dict[str, str] = {}
+    for name in names:
+        if not name:
+            raise _wrong(policy, "an attribute has no name", "name the column of the source")
+        if fold(name) in seen:
+            raise _wrong(
+                policy,
+                f"the column {name} stands twice" + (f" ({seen[fold(name)]})" if seen[fold(name)] != name else ""),
+                "give each column one role; upper and lower case are the same column",
+            )
+        seen[fold(name)] = name
+
+
+def _validate_attribute(policy: Policy, attribute: Attribute) -> None:
+    name, role = attribute.name, attribute.role.replace("_", " ").upper()
+    if attribute.hierarchy is not None and attribute.role not in _WITH_HIERARCHY:
+        raise _wrong(
+            policy, f"{name} is {role} and cannot use a hierarchy", "USING belongs to QUASI IDENTIFIER and SENSITIVE"
+        )
+    if attribute.hierarchy == "":
+        raise _wrong(policy, f"{name} uses a hierarchy without a name", "name the hierarchy, or leave USING out")
+    if attribute.role is not Role.QUASI_IDENTIFIER:
+        if attribute.min_level is not None or attribute.max_level is not None:
+            raise _wrong(
+                policy, f"{name} is {role} and cannot have levels", "MIN LEVEL and MAX LEVEL belong to QUASI IDENTIFIER"
+            )
+        if attribute.weight != 1:
+            raise _wrong(policy, f"{name} is {role} and cannot have a weight", "WEIGHT belongs to QUASI IDENTIFIER")
+    if attribute.pseudonym is not None:
+        if attribute.role not in _WITH_PSEUDONYM:
+            raise _wrong(
+                policy, f"{name} is {role} and cannot be a pseudonym", "PSEUDONYM belongs to IDENTIFIER and ENTITY"
+            )
+        if attribute.pseudonym.key_variable == "":
+            raise _wrong(
+                policy, f"the key of {name} has no name", "name the environment variable that holds the key, or none"
+            )
+    _validate_levels(policy, attribute)
+    _validate_weight(policy, attribute)
+
+
+def _validate_levels(policy: Policy, attribute: Attribute) -> None:
+    low, high = attribute.min_level, attribute.max_level
+    for level in (low, high):
+        if level is not None and not 0 <= level <= _MOST_LEVELS:
+            raise _wrong(
+                policy, f"{attribute.name} has no level {level}", "levels are counted from 0, the value itself"
+            )
+    if low is not None and high is not None and low > high:
+        raise _wrong(
+            policy,
+            f"{attribute.name} has MIN LEVEL {low} above MAX LEVEL {high}",
+            "the least level may be at most the greatest",
+        )
+
+
+def _validate_weight(policy: Policy, attribute: Attribute) -> None:
+    weight = attribute.weight
+    if not weight.is_finite() or weight <= 0:
+        raise _wrong(policy, f"the weight of {attribute.name} is {weight}", "a weight must be above 0")
+    kept = -_WEIGHT_DECIMALS <= weight.adjusted() < _WEIGHT_DIGITS
+    if not kept or 10**_WEIGHT_DECIMALS % Fraction(weight).denominator:
+        raise _wrong(
+            policy,
+            f"the weight of {attribute.name} cannot be kept exactly",
+            f"write it with at most {_WEIGHT_DIGITS} digits before the point and {_WEIGHT_DECIMALS} after it",
+        )
+
+
+def _validate_requirement(policy: Policy, requirement: Requirement) -> None:
+    if not requirement.model:
+        raise _wrong(policy, "a requirement names no model", "name a model, such as k_anonymity")
+    names = [fold(name) for name, _ in requirement.arguments]
+    if len(set(names)) < len(names):
+        raise _wrong(policy, f"an argument of {requirement.model} is given twice", "keep one of them")

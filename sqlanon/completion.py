@@ -1,0 +1,122 @@
+"""What the shell offers while one types: statements, keywords, and the names in the database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+
+__all__ = ["STATEMENTS", "StatementCompleter", "database_names", "quoted"]
+
+# How each statement of ours begins, and its form as `.help` shows it.
+STATEMENTS: dict[str, str] = {
+    "CREATE HIERARCHY": (
+        "CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AS\n"
+        "    INTERVALS (5, 10, 20) | PREFIXES (4, 3, 2) | CALENDAR (MONTH, YEAR, DECADE)\n"
+        "    | LEVELS (SELECT value, level_1, ...) | PARENTS (SELECT node, parent ...);"
+    ),
+    "DROP HIERARCHY": "DROP HIERARCHY [IF EXISTS] name;",
+    "CREATE POLICY": (
+        "CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON table | (SELECT ...) (\n"
+        "    column IDENTIFIER [PSEUDONYM],          -- never published\n"
+        "    column ENTITY [PSEUDONYM],              -- the respondent: counted instead of rows\n"
+        "    column QUASI IDENTIFIER [USING hierarchy] [MIN LEVEL n] [MAX LEVEL n] [WEIGHT w],\n"
+        "    column SENSITIVE [USING hierarchy],\n"
+        "    column INSENSITIVE\n"
+        ") REQUIRE k_anonymity(k => 5);"
+    ),
+    "DROP POLICY": "DROP POLICY [IF EXISTS] name;",
+    "EXPLAIN ANONYMIZED": (
+        "EXPLAIN ANONYMIZED VIEW | TABLE name AS POLICY policy METHOD generalization(suppression => 0.02);\n"
+        "    -- a dry run: nothing is written"
+    ),
+    "CREATE ANONYMIZED VIEW": (
+        "CREATE [OR REPLACE] ANONYMIZED VIEW [IF NOT EXISTS] name AS POLICY policy\n"
+        "    [METHOD generalization(suppression => 0.02)];          -- live, guarded"
+    ),
+    "CREATE ANONYMIZED TABLE": (
+        "CREATE [OR REPLACE] ANONYMIZED TABLE [IF NOT EXISTS] name AS POLICY policy\n"
+        "    [METHOD generalization(suppression => 0.02)];          -- a snapshot, verified"
+    ),
+    "DROP ANONYMIZED VIEW": "DROP ANONYMIZED VIEW [IF EXISTS] name;",
+    "DROP ANONYMIZED TABLE": "DROP ANONYMIZED TABLE [IF EXISTS] name;",
+    "CHECK": (
+        "CHECK release;\n"
+        "CHECK table (column, ...) [SENSITIVE column, ...] REQUIRE k_anonymity(k => 5);\n"
+        "    -- what is required and what is reached"
+    ),
+    "EXPORT": "EXPORT release TO 'path' (FORMAT parquet | csv | duckdb [, REPLACE true]);",
+}
+
+# What stands within our statements.
+_CLAUSES = """
+    OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY ENTITY
+    QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT REQUIRE METHOD FORMAT k_anonymity generalization suppression
+    parquet csv duckdb SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
+""".split()
+_WORD = re.compile(r'"[^"]*$|\w+$')
+_PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
+_BEFORE_STATEMENT = re.compile(r"(?:^|;)\s*([\w ]*)$")
+_NAMES = """
+    SELECT DISTINCT name FROM (
+        SELECT table_name AS name FROM information_schema.tables WHERE table_schema NOT IN ('information_schema')
+        UNION ALL
+        SELECT column_name FROM information_schema.columns WHERE table_schema NOT IN ('information_schema')
+    ) AS names ORDER BY name
+"""
+
+
+def database_names(connection: Any) -> list[str]:
+    """The names of all tables, views and columns."""
+    return [str(row[0]) for row in connection.execute(_NAMES).fetchall()]
+
+
+def quoted(name: str) -> str:
+    """The name as it must be typed: in quotes unless it is a plain word in lower case."""
+    return name if _PLAIN.fullmatch(name) else '"' + name.replace('"', '""') + '"'
+
+
+class StatementCompleter(Completer):
+    """Completes the beginnings of our statements, keywords, and names; `names` is asked each time."""
+
+    def __init__(self, keywords: Iterable[str], names: Callable[[], list[str]]) -> None:
+        self._keywords = sorted({word for keyword in keywords for word in keyword.split()} | set(_CLAUSES))
+        self._names = names
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
+        before = document.text_before_cursor
+        if before.lstrip().startswith("."):
+            yield from _starting(before.lstrip(), (".help", ".tables", ".quit"))
+            return
+        offered: set[str] = set()
+        for completion in (*self._statement(before), *self._words(before)):
+            if completion.text.strip() not in offered:
+                offered.add(completion.text.strip())
+                yield completion
+
+    def _statement(self, before: str) -> Iterator[Completion]:
+        """Whole beginnings, such as CREATE ANONYMIZED VIEW after `create an`."""
+        match = _BEFORE_STATEMENT.search(before)
+        if match and match.group(1).strip():
+            yield from _starting(match.group(1), STATEMENTS)
+
+    def _words(self, before: str) -> Iterator[Completion]:
+        match = _WORD.search(before)
+        if not match:
+            return
+        typed = match.group()
+        if not typed.startswith('"'):
+            yield from _starting(typed, self._keywords)
+        plain = typed.lstrip('"').lower()
+        for name in self._names():
+            if name.lower().startswith(plain):
+                yield Completion(quoted(name), start_position=-len(typed))
+
+
+def _starting(typed: str, candidates: Iterable[str]) -> Iterator[Completion]:
+    for candidate in candidates:
+        if candidate.upper().startswith(typed.upper()) and candidate.upper() != typed.upper():
+            yield Completion(candidate, start_position=-len(typed))

@@ -1,0 +1,197 @@
+"""What each statement does, and the rows that it answers with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlanon.catalog import migrations, releases
+from sqlanon.domain.policy import Role
+from sqlanon.domain.release import Release
+from sqlanon.domain.report import PrivacyReport
+from sqlanon.engines.base import Engine
+from sqlanon.errors import InternalError, UserError
+from sqlanon.export.run import export_release
+from sqlanon.pipeline import run
+from sqlanon.pipeline.checks import check_relation, check_release
+from sqlanon.pipeline.explain import explanation
+from sqlanon.pipeline.hierarchies import create_hierarchy, drop_hierarchy
+from sqlanon.pipeline.policies import create_policy, drop_policy
+from sqlanon.pipeline.publish import drop_release
+from sqlanon.pipeline.source import qualified
+from sqlanon.pipeline.state import Progress
+from sqlanon.questions.macros import macro_definitions
+from sqlanon.syntax import statements as s
+
+__all__ = ["Answer", "run_statement"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A statement's result: columns with their types, and rows of numbers, texts, booleans and NULL."""
+
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+_DONE = (("statement", "VARCHAR"), ("name", "VARCHAR"), ("outcome", "VARCHAR"))
+_CHECKED = (
+    ("release", "VARCHAR"),
+    ("question", "VARCHAR"),
+    ("attribute", "VARCHAR"),
+    ("required", "DOUBLE"),
+    ("achieved", "DOUBLE"),
+    ("satisfied", "BOOLEAN"),
+)
+_RELEASED = (
+    ("release", "VARCHAR"),
+    ("kind", "VARCHAR"),
+    ("source_rows", "BIGINT"),
+    ("released_rows", "BIGINT"),
+    ("suppressed_rows", "BIGINT"),
+    ("granularity_loss", "DOUBLE"),
+    ("levels", "VARCHAR"),
+    ("requirement", "VARCHAR"),
+    ("required", "DOUBLE"),
+    ("achieved", "DOUBLE"),
+    ("satisfied", "BOOLEAN"),
+)
+_EXPLAINED = (("stage", "VARCHAR"), ("item", "VARCHAR"), ("detail", "VARCHAR"))
+_EXPORTED = (
+    ("release", "VARCHAR"),
+    ("format", "VARCHAR"),
+    ("path", "VARCHAR"),
+    ("rows", "BIGINT"),
+    ("certificate", "VARCHAR"),
+)
+
+
+def run_statement(engine: Engine, statement: s.Statement, progress: Progress | None = None) -> Answer:
+    """Runs one of sqlanon's statements: whole, or with an error and nothing done."""
+    if type(statement) not in _HANDLERS:
+        raise InternalError(f"there is nothing that runs {type(statement).__name__}")
+    if not isinstance(statement, s.CheckRelation):
+        prepare_catalog(engine, writes=isinstance(statement, _WRITES))
+    return _HANDLERS[type(statement)](engine, statement, progress)
+
+
+def prepare_catalog(engine: Engine, *, writes: bool) -> None:
+    """Installs the catalog and its macros where there is none and the statement will write.
+
+    Raises CatalogError for a catalog that is older, newer or changed.
+    """
+    if migrations.ready(engine):
+        return
+    if not writes:
+        raise UserError("this database has no policies and no releases yet", hint="begin with CREATE POLICY")
+    with engine.transaction():
+        migrations.install(engine)
+        for text in macro_definitions():
+            engine.run(text)
+
+
+def _hierarchy(engine: Engine, statement: s.CreateHierarchy, progress: Progress | None) -> Answer:
+    made = create_hierarchy(engine, statement)
+    return _done("CREATE HIERARCHY", statement.definition.name, "created" if made else "exists")
+
+
+def _drop_hierarchy(engine: Engine, statement: s.DropHierarchy, progress: Progress | None) -> Answer:
+    return _done("DROP HIERARCHY", statement.name, "dropped" if drop_hierarchy(engine, statement) else "absent")
+
+
+def _policy(engine: Engine, statement: s.CreatePolicy, progress: Progress | None) -> Answer:
+    made = create_policy(engine, statement)
+    return _done("CREATE POLICY", statement.policy.name, "created" if made else "exists")
+
+
+def _drop_policy(engine: Engine, statement: s.DropPolicy, progress: Progress | None) -> Answer:
+    return _done("DROP POLICY", statement.name, "dropped" if drop_policy(engine, statement) else "absent")
+
+
+def _done(statement: str, name: str, outcome: str) -> Answer:
+    return Answer(_DONE, ((statement, name, outcome),))
+
+
+def _release(engine: Engine, statement: s.CreateRelease, progress: Progress | None) -> Answer:
+    state = run.create(engine, statement, progress)
+    if state is None:
+        release = _load(engine, statement.name)
+        report = PrivacyReport(tuple(releases.measurements(engine, release)))
+    else:
+        assert state.release is not None and state.report is not None
+        release, report = state.release, state.report
+    head = (
+        str(release.name),
+        release.kind,
+        release.source_rows,
+        release.released_rows,
+        release.suppressed_rows,
+        release.loss,
+        levels_of(release),
+    )
+    rows = ((*head, m.question, m.required, m.achieved, m.satisfied) for m in report.measurements)
+    return Answer(_RELEASED, tuple(rows))
+
+
+def levels_of(release: Release) -> str:
+    """The level of each quasi-identifier out of its height, such as `age 2/4, sex 0/1`."""
+    quasi = (a for a in release.attributes if a.role is Role.QUASI_IDENTIFIER)
+    return ", ".join(f"{a.name} {a.level}/{a.height}" for a in quasi)
+
+
+def _explain(engine: Engine, statement: s.ExplainRelease, progress: Progress | None) -> Answer:
+    return Answer(_EXPLAINED, tuple(explanation(run.explain(engine, statement.create, progress))))
+
+
+def _drop_release(engine: Engine, statement: s.DropRelease, progress: Progress | None) -> Answer:
+    name = f"DROP ANONYMIZED {statement.kind.upper()}"
+    with engine.transaction():
+        release = releases.find(engine, qualified(engine, statement.name))
+        if release is None and statement.if_exists:
+            return _done(name, str(statement.name), "absent")
+        release = release or _load(engine, statement.name)
+        if release.kind != statement.kind:
+            raise UserError(
+                f"the release {release.name} is a {release.kind}", hint=f"write DROP ANONYMIZED {release.kind.upper()}"
+            )
+        drop_release(engine, release)
+    return _done(name, str(statement.name), "dropped")
+
+
+def _load(engine: Engine, name: Any) -> Release:
+    return releases.load(engine, qualified(engine, name))
+
+
+def _check_release(engine: Engine, statement: s.CheckRelease, progress: Progress | None) -> Answer:
+    release = _load(engine, statement.name)
+    return _checked(str(release.name), check_release(engine, release))
+
+
+def _check_relation(engine: Engine, statement: s.CheckRelation, progress: Progress | None) -> Answer:
+    return _checked(str(statement.source), check_relation(engine, statement))
+
+
+def _checked(name: str, report: PrivacyReport) -> Answer:
+    rows = ((name, m.question, m.attribute, m.required, m.achieved, m.satisfied) for m in report.measurements)
+    return Answer(_CHECKED, tuple(rows))
+
+
+def _export(engine: Engine, statement: s.ExportRelease, progress: Progress | None) -> Answer:
+    done = export_release(engine, _load(engine, statement.name), statement)
+    return Answer(_EXPORTED, ((done.release, done.format, done.path, done.rows, done.certificate),))
+
+
+_WRITES = (s.CreateHierarchy, s.CreatePolicy)
+_HANDLERS: dict[type, Callable[[Engine, Any, Progress | None], Answer]] = {
+    s.CreateHierarchy: _hierarchy,
+    s.DropHierarchy: _drop_hierarchy,
+    s.CreatePolicy: _policy,
+    s.DropPolicy: _drop_policy,
+    s.CreateRelease: _release,
+    s.ExplainRelease: _explain,
+    s.DropRelease: _drop_release,
+    s.CheckRelease: _check_release,
+    s.CheckRelation: _check_relation,
+    s.ExportRelease: _export,
+}

@@ -1,0 +1,1 @@
+"""What sqlanon talks about: frozen dataclasses, standard library only."""

@@ -1,0 +1,72 @@
+"""A published release as the catalog remembers it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from sqlanon.domain.policy import Role
+from sqlanon.domain.values import QualifiedName, Value
+
+__all__ = ["Release", "ReleaseAttribute", "ReleaseObject"]
+
+
+@dataclass(frozen=True)
+class ReleaseAttribute:
+    """A published attribute with the level of its hierarchy that the release shows.
+
+    `level` counts from 0, the value itself, to `height`, where the value is `*`; both
+    are None where nothing is generalized.
+    """
+
+    name: str
+    role: Role
+    hierarchy: str | None = None
+    level: int | None = None
+    height: int | None = None
+    weight: Decimal = Decimal(1)
+
+
+@dataclass(frozen=True)
+class ReleaseObject:
+    """A table or view that belongs to a release and is dropped with it."""
+
+    kind: str
+    name: QualifiedName
+
+
+@dataclass(frozen=True)
+class Release:
+    """One release: what was published, under which policy, and at what loss.
+
+    `name` is (schema, object) and `kind` 'view' or 'table'. `policy_json` holds the
+    whole policy, its hierarchies and the method as they were, so that the release can
+    be checked after the policy was replaced. `source_rows`, `released_rows` and
+    `suppressed_rows` count the source at the time of release; a live view shows more
+    or fewer rows as its source changes. `loss` is the granularity loss, `nodes` the size of the
+    lattice and `nodes_checked` how many of its nodes had their classes counted, None
+    for a method without one. `content_fingerprint` identifies a snapshot's rows and
+    is None for a live view. `created_at` is UTC without a time zone.
+    """
+
+    release_id: str
+    name: QualifiedName
+    kind: str
+    policy: str
+    policy_fingerprint: str
+    policy_json: str
+    method: str
+    method_arguments: tuple[tuple[str, Value], ...]
+    source_rows: int
+    released_rows: int
+    suppressed_rows: int
+    loss: float | None
+    nodes: int | None
+    nodes_checked: int | None
+    content_fingerprint: str | None
+    engine_version: str
+    sqlanon_version: str
+    created_at: datetime
+    attributes: tuple[ReleaseAttribute, ...] = ()
+    objects: tuple[ReleaseObject, ...] = ()

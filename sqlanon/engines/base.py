@@ -1,0 +1,43 @@
+"""What sqlanon asks of a database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+__all__ = ["Column", "Engine", "Query"]
+
+Query = str | exp.Expression
+Column = tuple[str, str]
+
+
+class Engine(Protocol):
+    """A database that runs portable SQL. Queries are trees, or text that a user or a file of ours wrote."""
+
+    @property
+    def connection(self) -> Any:
+        """The driver's own connection."""
+        ...
+
+    def rows(self, query: Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a query; for counts, names and settings, never for the user's rows."""
+        ...
+
+    def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
+        """Runs a statement and drops its result."""
+        ...
+
+    def columns(self, query: Query) -> list[Column]:
+        """The names and types of a query's columns."""
+        ...
+
+    def version(self) -> str:
+        """The engine's name and version."""
+        ...
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Everything inside happens, or nothing; joins a transaction that is already open."""
+        ...

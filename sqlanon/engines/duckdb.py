@@ -1,0 +1,136 @@
+"""DuckDB behind the engine protocol."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from sqlanon.engines.base import Column, Query
+from sqlanon.errors import EngineError, UserError
+from sqlanon.sqlgen.render import to_sql
+
+__all__ = ["DuckDBEngine", "open_database", "translated"]
+
+Observer = Callable[[str], None]
+
+
+def open_database(path: str, *, read_only: bool = False, config: dict[str, str] | None = None) -> Any:
+    """A DuckDB connection whose progress bar never prints into a program's output.
+
+    Raises UserError when another process holds the file, or when there is no such
+    file to read.
+    """
+    try:
+        connection = duckdb.connect(path, read_only=read_only, config=dict(config or {}))
+    except duckdb.Error as error:
+        raise _cannot_open(path, error) from None
+    if "lock_configuration" not in (config or {}):
+        connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
+def _cannot_open(path: str, error: duckdb.Error) -> UserError:
+    text = str(error)
+    holder = re.search(r"PID (\d+)", text)
+    if "lock on file" in text:
+        who = f" (process {holder.group(1)})" if holder else ""
+        return UserError(
+            f"the database {path} is open in another process{who}",
+            hint="close it there: a DuckDB file has one writer, or any number of readers",
+        )
+    return UserError(f"the database {path} cannot be opened: {text.splitlines()[0]}")
+
+
+def translated(error: duckdb.Error, query: str | None = None) -> EngineError:
+    """An engine error without the values that a message may quote.
+
+    DuckDB's conversion and constraint errors print the offending value, so only
+    catalog, binder and parser messages, which speak of names, are passed on.
+    """
+    kind = type(error).__name__
+    speaks_of_names = (
+        duckdb.CatalogException,
+        duckdb.BinderException,
+        duckdb.ParserException,
+        duckdb.PermissionException,
+        duckdb.TransactionException,
+        duckdb.OutOfMemoryException,
+        duckdb.IOException,
+    )
+    message = str(error).strip() if isinstance(error, speaks_of_names) else "the message may hold values and is withheld"
+    return EngineError(f"DuckDB {kind}: {message}", query=query)
+
+
+class DuckDBEngine:
+    """One DuckDB connection; `observe` is called with the text of every query before it runs."""
+
+    def __init__(self, connection: Any, observe: Observer | None = None) -> None:
+        self.connection = connection
+        self._observe = observe
+
+    def _execute(self, query: Query, parameters: Sequence[object]) -> Any:
+        text = query if isinstance(query, str) else to_sql(query)
+        if self._observe:
+            self._observe(text)
+        try:
+            return self.connection.execute(text, list(parameters)) if parameters else self.connection.execute(text)
+        except duckdb.Error as error:
+            raise translated(error, text) from None
+
+    def rows(self, query: Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        result = self._execute(query, parameters)
+        try:
+            return list(result.fetchall())
+        except duckdb.Error as error:
+            raise translated(error) from None
+
+    def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
+        self.rows(query, parameters)
+
+    def columns(self, query: Query) -> list[Column]:
+        described = exp.Describe(this=query) if isinstance(query, exp.Expression) else "DESCRIBE " + query
+        return [(name, kind) for name, kind, *_ in self.rows(described)]
+
+    def version(self) -> str:
+        return "DuckDB " + str(duckdb.__version__)
+
+    def in_transaction(self) -> bool:
+        """Whether the user has begun a transaction on this connection.
+
+        A second BEGIN would abort it, so the question is put otherwise: outside a
+        transaction each statement has an id of its own.
+        """
+        first, second = (self.connection.execute("SELECT txid_current()").fetchall() for _ in range(2))
+        return bool(first == second)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Everything inside happens, or nothing.
+
+        Inside a transaction that the user began, a failure rolls all of it back, as
+        DuckDB does with any statement that fails there.
+        """
+        joined = self.in_transaction()
+        if not joined:
+            self.connection.execute("BEGIN TRANSACTION")
+        try:
+            yield
+            if not joined:
+                self.connection.execute("COMMIT")
+        except BaseException as error:
+            self._rollback()
+            if isinstance(error, duckdb.Error):
+                raise translated(error) from None
+            raise
+
+    def _rollback(self) -> None:
+        try:
+            self.connection.execute("ROLLBACK")
+        except duckdb.Error:
+            # A failed COMMIT has already ended the transaction: nothing is left to roll back.
+            return

@@ -1,0 +1,82 @@
+"""What the two builders of stored hierarchies share: SELECTs over the rows of the user's query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.hierarchies._trees import cast, choose, join_text, number, text
+from sqlanon.hierarchies.base import Check, refused
+from sqlanon.sqlgen.names import alias, column, identifier, relation
+
+__all__ = [
+    "alias",
+    "column",
+    "is_null",
+    "long_rows",
+    "needs_query",
+    "no_rows",
+    "quoted",
+    "relation",
+    "select",
+    "text_column",
+    "union_all",
+]
+
+
+def select(*columns: exp.Expression) -> exp.Select:
+    return exp.Select(expressions=[tree.copy() for tree in columns])
+
+
+def text_column(name: str) -> exp.Expression:
+    """A column as text: what the catalog keeps of values and labels."""
+    return cast(column(name), "VARCHAR")
+
+
+def is_null(tree: exp.Expression) -> exp.Expression:
+    return exp.Is(this=tree.copy(), expression=exp.Null())
+
+
+def quoted(tree: exp.Expression) -> exp.Expression:
+    """A name for a message: in quotes, so that an empty one is seen, and NULL for NULL."""
+    return choose([(is_null(tree), text("NULL"))], join_text(text("'"), tree, text("'")))
+
+
+def union_all(parts: Sequence[exp.Select]) -> exp.Select:
+    """The rows of all parts, in one SELECT."""
+    if len(parts) == 1:
+        return parts[0]
+    union: exp.Expression = parts[0]
+    for part in parts[1:]:
+        union = exp.Union(this=union, expression=part, distinct=False)
+    whole = exp.Subquery(this=union, alias=exp.TableAlias(this=identifier("part")))
+    names = [column(tree.alias) for tree in parts[0].expressions]
+    return select(*names).from_(whole)
+
+
+def long_rows(parts: Sequence[exp.Select]) -> exp.Select:
+    """Rows (value VARCHAR, level INTEGER, label VARCHAR) from parts with these columns."""
+    whole = exp.Subquery(this=union_all(parts), alias=exp.TableAlias(this=identifier("long")))
+    level = alias(cast(column("level"), "INTEGER"), "level")
+    return select(column("value"), level, column("label")).from_(whole)
+
+
+def no_rows(definition: HierarchyDefinition, rows: exp.Expression) -> Check:
+    """The query must return rows: a hierarchy without values covers nothing."""
+    exists = exp.Exists(this=select(number(1)).from_(rows.copy()))
+    return Check(
+        "no_rows",
+        select(alias(text(definition.name), "name")).where(exp.Not(this=exists)),
+        f"hierarchy {definition.name}: its query returns no rows",
+        "check the query by running it alone",
+    )
+
+
+def needs_query(definition: HierarchyDefinition, kind: str, hint: str) -> None:
+    """Raises PolicyError unless the definition is a query and nothing else."""
+    if definition.arguments or definition.options:
+        raise refused(definition, f"{kind} takes a query and nothing else", hint)
+    if not (definition.query or "").strip():
+        raise refused(definition, f"{kind} needs a query", hint)

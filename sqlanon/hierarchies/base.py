@@ -1,0 +1,108 @@
+"""What a hierarchy builder is: a module of this package, named after its kind.
+
+A functional builder (INTERVALS, PREFIXES, CALENDAR) computes labels from the value,
+so that values not seen before have them too; a stored one (LEVELS, PARENTS) turns
+the user's rows into rows of the catalog's `hierarchy_value`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from sqlglot import exp
+
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.errors import InternalError, PolicyError
+from sqlanon.registry import plugin
+
+__all__ = ["Builder", "Check", "Functional", "Stored", "builder", "functional", "refused", "stored"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A question that the rows of a stored hierarchy must answer with nothing.
+
+    `query` returns the offending names, one VARCHAR column, neither ordered nor
+    limited; `message` says what is wrong with them and names the hierarchy, `hint`
+    what to change.
+    """
+
+    name: str
+    query: exp.Select
+    message: str
+    hint: str
+
+
+class Builder(Protocol):
+    """What every builder module exposes."""
+
+    STORED: bool
+
+    def validate(self, definition: HierarchyDefinition) -> None:
+        """Raises PolicyError, naming the hierarchy, if the definition contradicts itself."""
+
+
+class Functional(Builder, Protocol):
+    """A builder whose labels are a function of the value."""
+
+    def height(self, definition: HierarchyDefinition) -> int:
+        """The number of levels above the values, `*` counted."""
+
+    def accepts(self, column_type: str) -> bool:
+        """Whether a column of this type, as DuckDB's DESCRIBE prints it, has labels."""
+
+    def labels(
+        self, definition: HierarchyDefinition, value: exp.Expression, column_type: str
+    ) -> tuple[exp.Expression, ...]:
+        """The VARCHAR labels of levels 1 to height - 1; NULL for NULL, and never an error at run time.
+
+        Raises PolicyError if the hierarchy does not fit the type.
+        """
+
+
+class Stored(Builder, Protocol):
+    """A builder whose labels are rows."""
+
+    def values(self, definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expression) -> exp.Select:
+        """Rows (value, level, label), levels 0 to height - 1, from the rows of the user's query.
+
+        `relation` holds those rows and `columns` names them in order. Meaningful once
+        `checks` found nothing. Raises PolicyError if the columns are not what the kind reads.
+        """
+
+    def checks(self, definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expression) -> list[Check]:
+        """What must hold of the rows, in the order to ask: a later check presumes the earlier ones.
+
+        Each ends whatever the rows are, cycles included. Raises PolicyError as `values` does.
+        """
+
+
+def builder(kind: str) -> Builder:
+    """The builder of one kind of hierarchy.
+
+    Raises UserError, with the kinds there are, if there is none.
+    """
+    return cast(Builder, plugin("sqlanon.hierarchies", kind))
+
+
+def functional(kind: str) -> Functional:
+    """The builder of a kind whose labels are computed. Raises InternalError for one whose labels are stored."""
+    module = builder(kind)
+    if module.STORED:
+        raise InternalError(f"the labels of {kind} hierarchies are stored, not computed")
+    return cast(Functional, module)
+
+
+def stored(kind: str) -> Stored:
+    """The builder of a kind whose labels are rows. Raises InternalError for one whose labels are computed."""
+    module = builder(kind)
+    if not module.STORED:
+        raise InternalError(f"the labels of {kind} hierarchies are computed, not stored")
+    return cast(Stored, module)
+
+
+def refused(definition: HierarchyDefinition, problem: str, hint: str | None = None) -> PolicyError:
+    """The error that says what is wrong with a hierarchy."""
+    return PolicyError(f"hierarchy {definition.name}: {problem}", hint=hint)

@@ -1,0 +1,159 @@
+"""CALENDAR (unit, ...): dates and timestamps by hour, day, month, quarter, year, decade, century; or week.
+
+1950-06-02 13:30 has the labels `1950-06-02 13h`, `1950-06-02`, `1950-06`, `1950-Q2`,
+`1950`, `195*`, `19**`, and `1950-W22` (ISO 8601) by week. A star stands for any
+digit, as in a PREFIXES mask: `19**` is 1900 to 1999, so that decades nest in it.
+Years are the proleptic Gregorian ones that DuckDB computes with, at least four
+digits, year 0 being 1 BC and years before it negative.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from sqlglot import exp
+
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.values import QualifiedName, Value
+from sqlanon.hierarchies._trees import (
+    below,
+    cast,
+    choose,
+    divide,
+    equals,
+    floor_divide,
+    function,
+    join_text,
+    text,
+    try_cast,
+    zero_padded,
+)
+from sqlanon.hierarchies.base import refused
+
+__all__ = ["STORED", "accepts", "height", "labels", "validate"]
+
+STORED = False
+
+_UNITS = ("HOUR", "DAY", "MONTH", "QUARTER", "YEAR", "DECADE", "CENTURY")
+_TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
+
+# DuckDB's week functions raise an error in the first year that DATE has.
+_FIRST_YEAR_OF_WEEKS = -5_877_639
+
+
+def validate(definition: HierarchyDefinition) -> None:
+    """Units must be known, the finest first, each nesting in the next. Raises PolicyError."""
+    if definition.query is not None or definition.options:
+        raise refused(definition, "CALENDAR takes units and nothing else", "write CALENDAR (MONTH, YEAR)")
+    units = _units(definition)
+    if not units:
+        raise refused(definition, "CALENDAR needs at least one unit", "write CALENDAR (MONTH, YEAR)")
+    for finer, coarser in pairwise(units):
+        if not _nests(finer, coarser):
+            raise refused(
+                definition,
+                f"levels {finer} and {coarser} do not nest",
+                f"give each of {', '.join(_UNITS)} at most once, in this order; WEEK only last, after HOUR or DAY",
+            )
+
+
+def height(definition: HierarchyDefinition) -> int:
+    """The number of levels above the values, `*` counted."""
+    return len(definition.arguments) + 1
+
+
+def accepts(column_type: str) -> bool:
+    """DATE and TIMESTAMP of any precision; not WITH TIME ZONE, whose day depends on who asks."""
+    return column_type in _TYPES
+
+
+def labels(definition: HierarchyDefinition, value: exp.Expression, column_type: str) -> tuple[exp.Expression, ...]:
+    """The period that holds the value at levels 1 to height - 1; NULL for NULL.
+
+    `infinity` and `-infinity` have labels of their own, and so have moments that only
+    a TIMESTAMP_S or TIMESTAMP_MS can hold. Raises PolicyError if the type is not accepted.
+    """
+    validate(definition)
+    if not accepts(column_type):
+        raise refused(
+            definition,
+            f"CALENDAR takes no column of type {column_type}",
+            "it takes DATE and TIMESTAMP columns; give a TIMESTAMP WITH TIME ZONE its zone in a view, "
+            "as in (moment AT TIME ZONE 'UTC')",
+        )
+    units = _units(definition)
+    if column_type == "DATE" and "HOUR" in units:
+        raise refused(definition, "a DATE has no HOUR", "leave HOUR out")
+    return tuple(_label(value, column_type, unit) for unit in units)
+
+
+def _label(value: exp.Expression, column_type: str, unit: str) -> exp.Expression:
+    # A cast to TIMESTAMP is NULL where it does not fit; comparing the value itself would raise an error there.
+    whole = value if column_type in ("DATE", "TIMESTAMP") else try_cast(value, "TIMESTAMP")
+    kind = "DATE" if column_type == "DATE" else "TIMESTAMP"
+    branches = [(equals(whole, cast(text(name), kind)), text(name)) for name in ("infinity", "-infinity")]
+    if column_type in ("TIMESTAMP_S", "TIMESTAMP_MS"):
+        missing = exp.Is(this=whole.copy(), expression=exp.Null())
+        present = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+        branches.insert(0, (exp.And(this=missing, expression=present), text("out of range")))
+    return choose(branches, _period(_moment(value) if column_type == "TIMESTAMP_NS" else whole, unit))
+
+
+def _moment(value: exp.Expression) -> exp.Expression:
+    """A TIMESTAMP_NS rounded down to microseconds; a cast would round toward 1970, into another day."""
+    nanoseconds = function("epoch_ns", value)
+    return function("make_timestamp", floor_divide(nanoseconds, 1000))
+
+
+def _period(moment: exp.Expression, unit: str) -> exp.Expression:
+    if unit == "WEEK":
+        return _week(moment)
+    if unit == "DECADE":
+        return _years(moment, digits=1)
+    if unit == "CENTURY":
+        return _years(moment, digits=2)
+    year = _years(moment, digits=0)
+    if unit == "YEAR":
+        return year
+    if unit == "QUARTER":
+        return join_text(year, text("-Q"), cast(_part("QUARTER", moment), "VARCHAR"))
+    month = join_text(year, text("-"), zero_padded(_part("MONTH", moment), 2))
+    if unit == "MONTH":
+        return month
+    day = join_text(month, text("-"), zero_padded(_part("DAY", moment), 2))
+    return day if unit == "DAY" else join_text(day, text(" "), zero_padded(_part("HOUR", moment), 2), text("h"))
+
+
+def _years(moment: exp.Expression, *, digits: int, part: str = "YEAR") -> exp.Expression:
+    """The year with its last digits masked."""
+    year = _part(part, moment)
+    sign = choose([(below(year, 0), text("-"))], text(""))
+    shown = zero_padded(divide(exp.Abs(this=year.copy()), 10**digits), 4 - digits)
+    return join_text(sign, shown, text("*" * digits)) if digits else join_text(sign, shown)
+
+
+def _week(moment: exp.Expression) -> exp.Expression:
+    week = join_text(_years(moment, digits=0, part="ISOYEAR"), text("-W"), zero_padded(_part("WEEK", moment), 2))
+    early = below(_part("YEAR", moment), _FIRST_YEAR_OF_WEEKS)
+    return choose([(early, join_text(_years(moment, digits=0), text("-W**")))], week)
+
+
+def _part(name: str, moment: exp.Expression) -> exp.Expression:
+    return exp.Extract(this=exp.var(name), expression=moment.copy())
+
+
+def _nests(finer: str, coarser: str) -> bool:
+    if coarser == "WEEK":
+        return finer in ("HOUR", "DAY")
+    return finer != "WEEK" and _UNITS.index(finer) < _UNITS.index(coarser)
+
+
+def _units(definition: HierarchyDefinition) -> tuple[str, ...]:
+    return tuple(_unit(definition, argument) for argument in definition.arguments)
+
+
+def _unit(definition: HierarchyDefinition, given: Value) -> str:
+    name = str(given).upper() if isinstance(given, str | QualifiedName) else ""
+    if name not in (*_UNITS, "WEEK"):
+        raise refused(definition, f"{given} is no unit", f"there are: {', '.join(_UNITS)} and WEEK")
+    return name

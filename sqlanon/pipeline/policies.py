@@ -1,0 +1,47 @@
+"""CREATE and DROP POLICY."""
+
+from __future__ import annotations
+
+from sqlanon.catalog import policies as catalog
+from sqlanon.domain.policy import Policy
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.pipeline.bind import bind, hierarchies_of
+from sqlanon.pipeline.scratch import Scratch
+from sqlanon.pipeline.source import bind_source
+from sqlanon.questions.ask import bind_requirement
+from sqlanon.syntax.statements import CreatePolicy, DropPolicy
+
+__all__ = ["create_policy", "drop_policy"]
+
+
+def create_policy(engine: Engine, statement: CreatePolicy) -> Policy | None:
+    """Checks a policy against its source and its hierarchies, and stores it; None where IF NOT EXISTS found one."""
+    policy = statement.policy
+    with engine.transaction(), Scratch(engine) as scratch:
+        if catalog.exists(engine, policy.name):
+            if statement.if_not_exists:
+                return None
+            if not statement.or_replace:
+                raise PolicyError(
+                    f"the policy {policy.name} exists already", hint="write CREATE OR REPLACE POLICY, or IF NOT EXISTS"
+                )
+            catalog.delete(engine, policy.name)
+        catalog.validate(policy)
+        for requirement in policy.requirements:
+            bind_requirement(requirement)
+        source = bind_source(engine, policy.source, scratch, copy=False)
+        bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
+        catalog.save(engine, policy)
+    return policy
+
+
+def drop_policy(engine: Engine, statement: DropPolicy) -> bool:
+    """Forgets a policy; its releases stay. Raises PolicyError if there is none and IF EXISTS is not said."""
+    with engine.transaction():
+        if not catalog.exists(engine, statement.name):
+            if statement.if_exists:
+                return False
+            raise PolicyError(f"there is no policy {statement.name}")
+        catalog.delete(engine, statement.name)
+    return True

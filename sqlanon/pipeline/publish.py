@@ -1,0 +1,131 @@
+"""Stage 9: the candidate takes its name, and the catalog remembers it. The caller's transaction makes it one step."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import sqlglot
+from sqlglot import exp
+
+from sqlanon import __version__
+from sqlanon.assets import read
+from sqlanon.catalog import releases
+from sqlanon.catalog.snapshot import release_json
+from sqlanon.domain.policy import Role
+from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UserError
+from sqlanon.pipeline.materialize import target_name
+from sqlanon.pipeline.source import find_relation
+from sqlanon.pipeline.state import State, need
+from sqlanon.sqlgen.ddl import drop_column, drop_object, rename_table, secure_view
+from sqlanon.sqlgen.names import identifier, relation
+from sqlanon.sqlgen.release import CLASS_ENTITIES
+
+__all__ = ["content_fingerprint", "drop_release", "make_room", "publish_stage"]
+
+
+def publish_stage(state: State) -> State:
+    """Renames the candidate to its target and records the release with its measurements."""
+    engine, query, candidate, target = state.engine, need(state.query), need(state.candidate), target_name(state)
+    bound = need(state.bound)
+    objects = [ReleaseObject(state.create.kind, target)]
+    if state.create.kind == "view":
+        # A view cannot be renamed into a secure one, so it is made again under its name.
+        engine.run(drop_object("view", candidate))
+        engine.run(secure_view(target, query.select()))
+        if need(state.policy).source.query:
+            objects.append(ReleaseObject("view", QualifiedName(("anon", "source_" + query.release_id))))
+        if bound.entity:
+            classes = QualifiedName(("anon", "equivalence_class_" + query.release_id))
+            engine.run(secure_view(classes, query.equivalence_class()))
+            objects.append(ReleaseObject("view", classes))
+    else:
+        if bound.entity:
+            engine.run(drop_column(candidate, CLASS_ENTITIES))
+        engine.run(rename_table(candidate, target.name))
+    release = _release(state, target, tuple(objects))
+    releases.save(engine, release)
+    releases.save_measurements(engine, release, need(state.report).measurements)
+    return state.having(release=release)
+
+
+def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, ...]) -> Release:
+    policy, bound, found = need(state.policy), need(state.bound), need(state.transformation)
+    levels = dict(zip((b.column for b in bound.quasi_identifiers), found.levels, strict=True))
+    attributes = tuple(
+        ReleaseAttribute(
+            name=b.column,
+            role=b.role,
+            hierarchy=b.hierarchy.name if b.hierarchy else None,
+            level=levels.get(b.column),
+            height=b.height if b.role is Role.QUASI_IDENTIFIER else None,
+            weight=b.attribute.weight,
+        )
+        for b in bound.published
+    )
+    is_view = state.create.kind == "view"
+    return Release(
+        release_id=need(state.query).release_id,
+        name=target,
+        kind=state.create.kind,
+        policy=policy.name,
+        policy_fingerprint=bound.fingerprint,
+        policy_json=release_json(policy, state.hierarchies),
+        method=state.create.method.name,
+        method_arguments=state.create.method.arguments,
+        source_rows=found.rows,
+        released_rows=state.released_rows,
+        suppressed_rows=found.suppressed,
+        loss=float(found.loss),
+        nodes=found.nodes,
+        nodes_checked=found.checked,
+        content_fingerprint=None if is_view else content_fingerprint(state.engine, target),
+        engine_version=state.engine.version(),
+        sqlanon_version=__version__,
+        created_at=datetime.now(UTC).replace(tzinfo=None),
+        attributes=attributes,
+        objects=objects,
+    )
+
+
+def content_fingerprint(engine: Engine, name: QualifiedName) -> str:
+    """What identifies a snapshot's rows, whatever their order."""
+    query = sqlglot.parse_one(read("sql", "statements", "content_fingerprint.sql"), dialect="duckdb")
+    snapshot = exp.select(exp.Star()).from_(relation(name))
+    assert isinstance(query, exp.Select)
+    return str(engine.rows(query.with_(identifier("snapshot"), as_=snapshot))[0][0])
+
+
+def make_room(state: State) -> State | None:
+    """Looks at what has the target's name already.
+
+    Drops a release that OR REPLACE replaces; None if IF NOT EXISTS finds one. Raises
+    UserError for anything that is not a release: a user's table is never replaced.
+    """
+    target = target_name(state)
+    found = find_relation(state.engine, target)
+    if found is None:
+        return state
+    known = releases.find(state.engine, target)
+    if known is None:
+        raise UserError(
+            f"{target} is a {found[0]} that is not a release", hint="drop it first, or choose another name"
+        )
+    if state.create.if_not_exists:
+        return None
+    if not state.create.or_replace:
+        raise UserError(
+            f"the release {target} exists already", hint="write CREATE OR REPLACE ANONYMIZED, or IF NOT EXISTS"
+        )
+    drop_release(state.engine, known)
+    return state
+
+
+def drop_release(engine: Engine, release: Release) -> None:
+    """Drops a release's objects and forgets it."""
+    for made in release.objects:
+        if find_relation(engine, made.name):
+            engine.run(drop_object(made.kind, made.name))
+    releases.delete(engine, release.release_id)

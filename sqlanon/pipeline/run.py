@@ -1,0 +1,56 @@
+"""The stages of a release, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlanon.engines.base import Engine
+from sqlanon.pipeline.check import check_stage
+from sqlanon.pipeline.materialize import materialize_stage
+from sqlanon.pipeline.publish import make_room, publish_stage
+from sqlanon.pipeline.resolve import bind_stage, resolve_stage
+from sqlanon.pipeline.scratch import Scratch
+from sqlanon.pipeline.solve import compile_stage, encode_stage, solve_stage
+from sqlanon.pipeline.state import Progress, State
+from sqlanon.syntax.statements import CreateRelease
+
+__all__ = ["PLAN", "RELEASE", "Stage", "create", "explain"]
+
+Stage = Callable[[State], State]
+
+# EXPLAIN stops here: nothing but temporary tables is written.
+PLAN: tuple[tuple[str, Stage], ...] = (
+    ("resolve", resolve_stage),
+    ("bind", bind_stage),
+    ("encode", encode_stage),
+    ("solve", solve_stage),
+    ("compile", compile_stage),
+)
+RELEASE: tuple[tuple[str, Stage], ...] = (
+    *PLAN,
+    ("materialize", materialize_stage),
+    ("check", check_stage),
+    ("publish", publish_stage),
+)
+
+
+def explain(engine: Engine, statement: CreateRelease, progress: Progress | None = None) -> State:
+    """A dry run: everything up to the SELECT of the release, and nothing published."""
+    with engine.transaction(), Scratch(engine) as scratch:
+        return _through(PLAN, State(engine, statement, scratch, progress))
+
+
+def create(engine: Engine, statement: CreateRelease, progress: Progress | None = None) -> State | None:
+    """Publishes a release, whole or not at all; None where IF NOT EXISTS found one."""
+    with engine.transaction(), Scratch(engine) as scratch:
+        state = make_room(State(engine, statement, scratch, progress))
+        return _through(RELEASE, state) if state else None
+
+
+def _through(stages: tuple[tuple[str, Stage], ...], state: State) -> State:
+    total = len(stages)
+    for done, (name, stage) in enumerate(stages):
+        if state.progress:
+            state.progress(name, done, total)
+        state = stage(state)
+    return state

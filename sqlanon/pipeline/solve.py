@@ -1,0 +1,91 @@
+"""Stages 5 and 6: choose the transformation, and compile it into the SELECT of the release."""
+
+from __future__ import annotations
+
+import secrets
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.methods import generalization
+from sqlanon.pipeline.encode import Cells, encode
+from sqlanon.pipeline.source import BoundSource
+from sqlanon.pipeline.state import State, need
+from sqlanon.registry import plugin
+from sqlanon.sqlgen.cells import rank_name
+from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.release import Recoding, ReleaseQuery
+
+__all__ = ["compile_stage", "encode_stage", "solve_stage"]
+
+
+def encode_stage(state: State) -> State:
+    return state.having(cells=encode(state.engine, need(state.bound), state.scratch))
+
+
+def solve_stage(state: State) -> State:
+    """The method's choice. Raises UserError for an unknown method, PrivacyViolation where there is no choice."""
+    plugin("sqlanon.methods", state.create.method.name)
+    found = generalization.solve(
+        state.engine,
+        need(state.bound),
+        state.requirements,
+        generalization.options(state.create.method.arguments),
+        need(state.cells),
+        state.scratch.table,
+        _reporter(state),
+    )
+    return state.having(transformation=found)
+
+
+def _reporter(state: State) -> generalization.Report | None:
+    progress = state.progress
+    return (lambda done, total: progress("solve", done, total)) if progress else None
+
+
+def compile_stage(state: State) -> State:
+    """The SELECT of the release. A live view reads the lasting source, a snapshot the one that was searched."""
+    bound, cells, levels = need(state.bound), need(state.cells), need(state.transformation).levels
+    nodes = _nodes(state.engine, bound, cells, levels)
+    recodings = tuple(Recoding(b, lv, n) for b, lv, n in zip(bound.quasi_identifiers, levels, nodes, strict=True))
+    release_id = secrets.token_hex(16)
+    live = state.create.kind == "view"
+    source = need(state.source)
+    query = ReleaseQuery(
+        policy=bound,
+        recodings=recodings,
+        requirements=state.requirements,
+        source=_columns(bound, _live_source(source, release_id) if live else bound.relation),
+        stable=source.stable or not live,
+        release_id=release_id,
+        tokens={b.column: state.scratch.name("token") for b in bound.published if b.attribute.pseudonym},
+    )
+    return state.having(query=query)
+
+
+def _live_source(source: BoundSource, release_id: str) -> QualifiedName:
+    """What a live view reads. The user's own query becomes a view of its own, whose text stays as it was written."""
+    return source.lasting or QualifiedName(("anon", "source_" + release_id))
+
+
+def _columns(bound: BoundPolicy, name: QualifiedName) -> exp.Select:
+    """The columns of the source that the release needs, and no other."""
+    needed = dict.fromkeys(b.column for b in (*bound.published, *([bound.entity] if bound.entity else [])))
+    return exp.select(*(column(part) for part in needed)).from_(relation(name))
+
+
+def _nodes(engine: Engine, bound: BoundPolicy, cells: Cells, levels: tuple[int, ...]) -> list[int]:
+    """How many nodes each attribute has at its level: the leaves that come first below theirs, counted."""
+    counts: list[exp.Expression] = []
+    for quasi, tree, level in zip(bound.quasi_identifiers, cells.trees, levels, strict=True):
+        counts.append(alias(_node_count(quasi, tree, level), f"nodes_{len(counts)}"))
+    return [int(count) for count in engine.rows(exp.select(*counts))[0]]
+
+
+def _node_count(quasi: BoundAttribute, tree: str, level: int) -> exp.Expression:
+    if level == quasi.height:
+        return literal(1)
+    first = [exp.EQ(this=column(rank_name(i)), expression=literal(0)) for i in range(level)]
+    return exp.select(exp.Count(this=exp.Star())).from_(relation(tree)).where(*first).subquery()

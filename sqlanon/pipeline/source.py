@@ -1,0 +1,100 @@
+"""What a policy is ON: a table, or rows to copy before they are read more than once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.assets import read
+from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.engines.base import Column, Engine
+from sqlanon.errors import EngineError, PolicyError, UserError
+from sqlanon.pipeline.scratch import Scratch
+from sqlanon.sqlgen.names import column, relation
+from sqlanon.sqlgen.render import to_sql
+
+__all__ = ["BoundSource", "bind_source", "find_relation", "qualified"]
+
+
+@dataclass(frozen=True)
+class BoundSource:
+    """The source with its columns.
+
+    `relation` can be read again and again with the same rows. `lasting` is what a live
+    view may read: None where the source lives on this connection or in another database. `stable` tells
+    whether `lasting` is a table; a view or a query may answer differently each time.
+    """
+
+    columns: tuple[Column, ...]
+    relation: QualifiedName
+    lasting: QualifiedName | None
+    stable: bool
+
+
+def find_relation(engine: Engine, name: QualifiedName) -> tuple[str, QualifiedName] | None:
+    """The kind ('table' or 'view') and the full name of a relation, as DuckDB would find it."""
+    table, schema, database = (*reversed(name.parts), None, None)[:3]
+    if len(name.parts) == 2:
+        # In DuckDB a name a.b may be a schema's or a database's object; the schema comes first.
+        found = _find(engine, table, schema, None) or _find(engine, table, None, schema)
+    else:
+        found = _find(engine, table, schema, database)
+    return found
+
+
+def _find(engine: Engine, *parts: str | None) -> tuple[str, QualifiedName] | None:
+    for kind, database, schema, name in engine.rows(read("sql", "statements", "find_relation.sql"), parts):
+        return str(kind), QualifiedName((database, schema, name))
+    return None
+
+
+def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool = True) -> BoundSource:
+    """Finds the source and, unless it is a table, copies its rows once.
+
+    Raises PolicyError if there is no such relation, or its query does not run.
+    """
+    if source.name:
+        found = find_relation(engine, source.name)
+        if found is None:
+            raise PolicyError(f"there is no table or view {source.name}", hint="SHOW ALL TABLES lists what there is")
+        kind, full = found
+        own = engine.rows("SELECT current_database()")[0][0]
+        lasting = QualifiedName(full.parts[1:]) if full.parts[0] == own else None
+        columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(full))))
+        if kind == "table":
+            return BoundSource(columns, full, lasting, stable=True)
+        return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, stable=False)
+    view = QualifiedName(("temp", scratch.view_name("source")))
+    try:
+        # The user's own text: it goes to DuckDB as it is, sqlglot need not understand it.
+        engine.run(f"CREATE TEMPORARY VIEW {to_sql(relation(view.name))} AS {source.query}")
+        columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(view.name))))
+    except EngineError as error:
+        raise PolicyError(f"the query of the policy does not run: {error.message}") from None
+    return BoundSource(columns, _copied(engine, QualifiedName((view.name,)), columns, scratch, copy), None, stable=False)
+
+
+def _copied(
+    engine: Engine, name: QualifiedName, columns: tuple[Column, ...], scratch: Scratch, copy: bool
+) -> QualifiedName:
+    if not copy:
+        return name
+    query = exp.select(*(column(part) for part, _ in columns)).from_(relation(name))
+    return QualifiedName(("temp", "main", scratch.table("source", query)))
+
+
+def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
+    """A release's schema and name; the schema is the current one unless the user names it.
+
+    Raises UserError for another database: one transaction writes one file only, and the
+    catalog stands in this one.
+    """
+    database, schema = engine.rows("SELECT current_database(), current_schema()")[0]
+    parts = name.parts
+    if len(parts) == 3 and parts[0].lower() != str(database).lower():
+        raise UserError(
+            f"the release {name} would stand in another database than its catalog",
+            hint="name one of this database; EXPORT writes a release to a file of its own",
+        )
+    return QualifiedName(parts[-2:] if len(parts) > 1 else (schema, parts[0]))

@@ -1,0 +1,62 @@
+"""What the stages of a release hand on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.release import Release
+from sqlanon.domain.report import PrivacyReport
+from sqlanon.domain.transformation import Generalization
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import InternalError
+from sqlanon.pipeline.encode import Cells
+from sqlanon.pipeline.scratch import Scratch
+from sqlanon.pipeline.source import BoundSource
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.release import ReleaseQuery
+from sqlanon.syntax.statements import CreateRelease
+
+__all__ = ["Progress", "State", "need"]
+
+_T = TypeVar("_T")
+
+# Called with the stage, and how much of how much is done.
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class State:
+    """Filled from left to right: each stage returns it with one more part."""
+
+    engine: Engine
+    create: CreateRelease
+    scratch: Scratch
+    progress: Progress | None = None
+    policy: Policy | None = None
+    hierarchies: tuple[StoredHierarchy, ...] = ()
+    requirements: tuple[BoundRequirement, ...] = ()
+    source: BoundSource | None = None
+    bound: BoundPolicy | None = None
+    cells: Cells | None = None
+    transformation: Generalization | None = None
+    query: ReleaseQuery | None = None
+    candidate: QualifiedName | None = None
+    report: PrivacyReport | None = None
+    released_rows: int = 0
+    release: Release | None = None
+
+    def having(self, **parts: Any) -> State:
+        return replace(self, **parts)
+
+
+def need(part: _T | None) -> _T:
+    """A part of the state that an earlier stage has filled."""
+    if part is None:
+        raise InternalError("a stage asks for what an earlier one has not made")
+    return part

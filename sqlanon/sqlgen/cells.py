@@ -1,0 +1,208 @@
+"""The cells: every row of the source as an integer key, equal rows counted together.
+
+`tree` numbers the values of one attribute along its hierarchy, `cells` joins the
+trees to the source and groups it once, `rolled_up` groups cells by a coarser key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.sqlgen.generalized import generalized, level_name, listed_values, published_value
+from sqlanon.sqlgen.keys import Field, KeyLayout
+from sqlanon.sqlgen.names import alias, column, literal, relation
+
+__all__ = ["cells", "equivalence_class", "key_name", "leaves_name", "rank_name", "rolled_up", "tree", "tree_summary"]
+
+
+def rank_name(level: int) -> str:
+    """The column with a node's number among its siblings."""
+    return f"rank_{level}"
+
+
+def leaves_name(level: int) -> str:
+    """The column with the number of leaves below a value's ancestor at this level."""
+    return f"leaves_{level}"
+
+
+def key_name(word: int) -> str:
+    return f"key_{word}"
+
+
+def _window(function: exp.Expression, partition: Sequence[exp.Expression], order: Sequence[exp.Expression]) -> exp.Window:
+    ordered = [exp.Ordered(this=part, nulls_first=False) for part in order]
+    return exp.Window(
+        this=function, partition_by=list(partition), order=exp.Order(expressions=ordered) if ordered else None
+    )
+
+
+def _from_zero(number: exp.Expression) -> exp.Expression:
+    return exp.Cast(this=exp.Sub(this=number, expression=literal(1)), to=exp.DataType.build("BIGINT"))
+
+
+def tree(bound: BoundAttribute, source: exp.Table, hierarchy_values: exp.Table) -> exp.Select:
+    """A quasi-identifier's values as a numbered tree: value, n, rank_0 ... and leaves_1 ....
+
+    A row a value: n is how often it occurs (0 where only the hierarchy lists it),
+    rank_i the number of its ancestor at level i among that node's siblings, in value
+    order, and leaves_i how many values lie below that ancestor. `listed` is there for
+    stored hierarchies.
+    """
+    value = published_value(bound)
+    distinct = (
+        exp.select(alias(value, "value"), alias(exp.Count(this=exp.Star()), "n"))
+        .from_(source, copy=False)
+        .group_by(value.copy(), copy=False)
+    )
+    listed = listed_values(bound, hierarchy_values) if bound.stored else None
+    values = generalized(bound, distinct, listed, counted=True)
+    kept = [column("value"), column("n"), *([column("listed")] if bound.stored else [])]
+    levels = range(1, bound.height)
+
+    def path(level: int) -> list[exp.Expression]:
+        """The labels from this level up: they name a node even if two nodes share a label."""
+        return [column(level_name(i)) for i in range(level, bound.height)]
+
+    spans = exp.select(
+        *kept,
+        *path(1),
+        *(alias(_window(exp.Min(this=column("value")), path(i), ()), f"low_{i}") for i in levels),
+        *(alias(_window(exp.Count(this=exp.Star()), path(i), ()), leaves_name(i)) for i in levels),
+    ).from_(values.subquery("generalized"), copy=False)
+    leaf = _from_zero(_window(exp.RowNumber(), path(1), [column("value")]))
+    ranks = [
+        _from_zero(_window(exp.DenseRank(), path(i + 1), [column(f"low_{i}"), column(level_name(i))])) for i in levels
+    ]
+    return exp.select(
+        *(part.copy() for part in kept),
+        *(alias(rank, rank_name(i)) for i, rank in enumerate([leaf, *ranks])),
+        *(column(leaves_name(i)) for i in levels),
+    ).from_(spans.subquery("spans"), copy=False)
+
+
+def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
+    """One row about a tree: values, rows, siblings at each level 0 .., and sum of n * (leaves - 1) at each level 1 ..."""
+
+    def total(part: exp.Expression) -> exp.Expression:
+        added = exp.Coalesce(this=exp.Sum(this=part), expressions=[literal(0)])
+        return exp.Cast(this=added, to=exp.DataType.build("HUGEINT", dialect="duckdb"))
+
+    def siblings(level: int) -> exp.Expression:
+        most = exp.Add(this=exp.Max(this=column(rank_name(level))), expression=literal(1))
+        return exp.Coalesce(this=most, expressions=[literal(0)])
+
+    def spread(level: int) -> exp.Expression:
+        others = exp.Paren(this=exp.Sub(this=column(leaves_name(level)), expression=literal(1)))
+        return total(exp.Mul(this=column("n"), expression=others))
+
+    return exp.select(
+        exp.Count(this=exp.Star()),
+        total(column("n")),
+        *(siblings(level) for level in range(bound.height)),
+        *(spread(level) for level in range(1, bound.height)),
+    ).from_(table, copy=False)
+
+
+def _code(fields: Sequence[Field], word: int) -> exp.Expression | None:
+    """A value's part of one key word, from its ranks."""
+    parts: list[exp.Expression] = [
+        exp.BitwiseLeftShift(this=column(rank_name(level)), expression=literal(field.shift))
+        for level, field in enumerate(fields)
+        if field.word == word and field.bits
+    ]
+    return _sum([exp.Paren(this=part) for part in parts]) if parts else None
+
+
+def _sum(parts: Sequence[exp.Expression]) -> exp.Expression:
+    total = parts[0]
+    for part in parts[1:]:
+        total = exp.Add(this=total, expression=part)
+    return total
+
+
+def cells(policy: BoundPolicy, source: exp.Table, trees: Sequence[exp.Table], layout: KeyLayout) -> exp.Select:
+    """The cells(key_0, ..., entity, n): one row per distinct combination of quasi-identifiers.
+
+    `entity` is there where the policy names one: then a row per combination and respondent.
+    """
+    words: list[list[exp.Expression]] = [[] for _ in range(layout.words)]
+    joins: list[tuple[exp.Expression, exp.Expression]] = []
+    for index, (bound, fields, table) in enumerate(zip(policy.quasi_identifiers, layout.fields, trees, strict=True)):
+        codes = {word: code for word in range(layout.words) if (code := _code(fields, word)) is not None}
+        if not codes:
+            continue
+        name = f"tree_{index}"
+        for word in codes:
+            words[word].append(column(key_name(word), name))
+        coded = exp.select(column("value"), *(alias(code, key_name(word)) for word, code in codes.items()))
+        same = exp.NullSafeEQ(this=published_value(bound, "source"), expression=column("value", name))
+        joins.append((coded.from_(table, copy=False).subquery(name), same))
+    keys = [alias(_sum(word) if word else _zero(), key_name(i)) for i, word in enumerate(words)]
+    entity = [alias(column(policy.entity.column, "source"), "entity")] if policy.entity else []
+    named = source.copy()
+    named.set("alias", exp.TableAlias(this=exp.to_identifier("source", quoted=True)))
+    query = exp.select(*keys, *entity, alias(exp.Count(this=exp.Star()), "n")).from_(named, copy=False)
+    for subquery, same in joins:
+        query.join(subquery, on=same, copy=False)
+    return query.group_by(*(part.this.copy() for part in (*keys, *entity)), copy=False)
+
+
+def _zero() -> exp.Expression:
+    return exp.Cast(this=literal(0), to=exp.DataType.build("BIGINT"))
+
+
+def rolled_up(table: str, masks: Sequence[int], entity: bool) -> exp.Select:
+    """Cells grouped by a coarser key; of the same shape as cells."""
+    keys = [exp.BitwiseAnd(this=column(key_name(word)), expression=literal(mask)) for word, mask in enumerate(masks)]
+    extra = [column("entity")] if entity else []
+    total = exp.Cast(this=exp.Sum(this=column("n")), to=exp.DataType.build("BIGINT"))
+    return (
+        exp.select(*(alias(key, key_name(i)) for i, key in enumerate(keys)), *extra, alias(total, "n"))
+        .from_(relation(table), copy=False)
+        .group_by(*(key.copy() for key in keys), *(part.copy() for part in extra), copy=False)
+    )
+
+
+def equivalence_class(table: str, masks: Sequence[int], entity: bool) -> exp.Select:
+    """The normal relation equivalence_class(class_id, size, entities) of one lattice node, from cells.
+
+    `class_id` is the key, a struct of its words if there are several.
+    """
+    keys: list[exp.Expression] = [
+        exp.BitwiseAnd(this=column(key_name(word)), expression=literal(mask)) for word, mask in enumerate(masks)
+    ]
+    size = exp.Cast(this=exp.Sum(this=column("n")), to=exp.DataType.build("BIGINT"))
+    return (
+        exp.select(
+            alias(class_id(keys), "class_id"),
+            alias(size, "size"),
+            alias(respondents(column("entity")) if entity else size.copy(), "entities"),
+        )
+        .from_(relation(table), copy=False)
+        .group_by(*(key.copy() for key in keys), copy=False)
+    )
+
+
+def class_id(keys: Sequence[exp.Expression]) -> exp.Expression:
+    if len(keys) == 1:
+        return keys[0]
+    return exp.Struct(
+        expressions=[
+            exp.PropertyEQ(this=exp.to_identifier(key_name(i), quoted=True), expression=key)
+            for i, key in enumerate(keys)
+        ]
+    )
+
+
+def respondents(entity: exp.Expression) -> exp.Expression:
+    """The number of distinct respondents of a group; all NULLs together count as one."""
+    unknown = exp.Max(
+        this=exp.Case(
+            ifs=[exp.If(this=exp.Is(this=entity.copy(), expression=exp.Null()), true=literal(1))], default=literal(0)
+        )
+    )
+    known = exp.Count(this=exp.Distinct(expressions=[entity]))
+    return exp.Add(this=known, expression=unknown)

@@ -1,0 +1,46 @@
+"""Statements that create objects. Headers that sqlglot would not keep are written here."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.domain.values import QualifiedName
+from sqlanon.sqlgen.names import column, relation
+from sqlanon.sqlgen.render import to_sql
+
+__all__ = ["create_table", "drop_column", "drop_object", "rename_table", "secure_view", "shuffled"]
+
+
+def secure_view(name: QualifiedName, body: exp.Query) -> str:
+    """CREATE SECURE VIEW: on a plain view, a filter pushed below the guard sees withheld rows.
+
+    sqlglot's DuckDB generator drops the word SECURE, so the header is text.
+    """
+    return "CREATE SECURE VIEW " + to_sql(relation(name)) + " AS\n" + to_sql(body, pretty=True)
+
+
+def create_table(name: QualifiedName, query: exp.Query) -> exp.Create:
+    return exp.Create(kind="TABLE", this=relation(name), expression=query)
+
+
+def shuffled(query: exp.Query) -> exp.Select:
+    """The rows in an order that depends on a secret, the query's one parameter.
+
+    A keyed digest decides, not random() alone: a session may have set the generator's seed.
+    """
+    draw = exp.func("concat", exp.Placeholder(), exp.func("random"))
+    order = exp.Ordered(this=exp.func("md5_number_lower", draw))
+    return exp.select(exp.Star()).from_(query.subquery("released")).order_by(order)
+
+
+def drop_object(kind: str, name: QualifiedName) -> exp.Drop:
+    return exp.Drop(kind=kind.upper(), tables=[relation(name)])
+
+
+def drop_column(name: QualifiedName, of: str) -> exp.Alter:
+    action = exp.Drop(kind="COLUMN", tables=[column(of)])
+    return exp.Alter(kind="TABLE", this=relation(name), actions=[action])
+
+
+def rename_table(name: QualifiedName, to: str) -> exp.Alter:
+    return exp.Alter(kind="TABLE", this=relation(name), actions=[exp.AlterRename(this=relation(to))])

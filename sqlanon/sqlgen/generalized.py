@@ -1,0 +1,85 @@
+"""The generalizations of an attribute's distinct values, one column a level."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.hierarchies.base import functional
+from sqlanon.sqlgen.names import alias, column, literal
+
+__all__ = ["generalized", "level_name", "listed_values", "published_value"]
+
+
+def level_name(level: int) -> str:
+    return f"level_{level}"
+
+
+def published_value(bound: BoundAttribute, of: str | None = None) -> exp.Expression:
+    """The column's value in the type that may be published, ENUMs replaced by text."""
+    value = column(bound.column, of)
+    if bound.type == bound.published_type:
+        return value
+    return exp.Cast(this=value, to=exp.DataType.build(bound.published_type, dialect="duckdb"))
+
+
+def generalized(bound: BoundAttribute, distinct: exp.Query, listed: exp.Query | None, counted: bool) -> exp.Select:
+    """A query for value, level_1, ... (the levels below `*`), and n if `counted`.
+
+    `distinct` gives the values that occur as `value` (and their numbers of rows as `n`).
+    For a stored hierarchy `listed` gives every value that it lists with its labels:
+    then the result holds the values of both, `listed` tells whether the hierarchy has
+    the value, and n is 0 for one that does not occur.
+    """
+    counts = [column("n")] if counted else []
+    if not bound.stored:
+        labels: tuple[exp.Expression, ...] = ()
+        if bound.hierarchy:
+            labels = functional(bound.hierarchy.kind).labels(bound.hierarchy, column("value"), bound.published_type)
+        named = [alias(label, level_name(i)) for i, label in enumerate(labels, start=1)]
+        return exp.select(column("value"), *counts, *named).from_(distinct.subquery("occurring"), copy=False)
+    assert listed is not None
+    same = exp.NullSafeEQ(this=column("value", "occurring"), expression=column("value", "listed"))
+    missing = exp.Is(this=column("listed", "listed"), expression=exp.Null())
+    # The value of whichever side has it: both are NULL for the value NULL, which coalesce keeps.
+    value = exp.Coalesce(this=column("value", "occurring"), expressions=[column("value", "listed")])
+    number = exp.Coalesce(this=column("n", "occurring"), expressions=[literal(0)])
+    return (
+        exp.select(
+            alias(value, "value"),
+            *([alias(number, "n")] if counted else []),
+            *(column(level_name(i), "listed") for i in range(1, bound.height)),
+            alias(exp.Not(this=missing), "listed"),
+        )
+        .from_(distinct.subquery("occurring"), copy=False)
+        .join(listed.subquery("listed"), on=same, join_type="FULL", copy=False)
+    )
+
+
+def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
+    """The values that a stored hierarchy lists, in the column's type, with a label a level.
+
+    `rows` is `anon.hierarchy_value`. Texts that are the same value in that type count
+    once; a text that is no value of that type is left out, it cannot occur.
+    """
+    assert bound.hierarchy is not None
+    value = exp.TryCast(this=column("value"), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
+    labels = (
+        alias(
+            exp.Filter(
+                this=exp.Max(this=column("label")),
+                expression=exp.Where(this=exp.EQ(this=column("level"), expression=literal(level))),
+            ),
+            level_name(level),
+        )
+        for level in range(1, bound.height)
+    )
+    name = exp.EQ(this=column("hierarchy"), expression=literal(bound.hierarchy.name))
+    is_null = exp.Is(this=column("value"), expression=exp.Null())
+    has_value = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+    return (
+        exp.select(alias(value, "value"), *labels, alias(literal(True), "listed"))
+        .from_(rows, copy=False)
+        .where(name, exp.or_(is_null, has_value), copy=False)
+        .group_by(value.copy(), copy=False)
+    )

@@ -1,0 +1,72 @@
+"""Where each level of each attribute stands in the 64-bit words of a key.
+
+A prefix code is a value's path from the root of its hierarchy, a bit field per
+level. Fields of all quasi-identifiers stand side by side in one word, in more words
+when the bits run out; a word is a BIGINT, of which 62 bits are used, so that no sum
+can touch the sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["WORD_BITS", "Field", "KeyLayout", "bits_for"]
+
+WORD_BITS = 62
+
+
+@dataclass(frozen=True)
+class Field:
+    """The bits of one level of one attribute: `bits` bits at `shift` in word `word`."""
+
+    word: int
+    shift: int
+    bits: int
+
+    @property
+    def mask(self) -> int:
+        return ((1 << self.bits) - 1) << self.shift
+
+
+def bits_for(count: int) -> int:
+    """The bits that tell `count` siblings apart; an only child needs none."""
+    return max(count - 1, 0).bit_length()
+
+
+@dataclass(frozen=True)
+class KeyLayout:
+    """`fields[attribute][level]` for the levels 0 .. height - 1; the root has no field."""
+
+    fields: tuple[tuple[Field, ...], ...]
+
+    @classmethod
+    def pack(cls, siblings: Sequence[Sequence[int]]) -> KeyLayout:
+        """A layout for `siblings[attribute][level]` children of one parent at most.
+
+        An attribute's coarser levels stand above its finer ones, so that within a word
+        code order is value order.
+        """
+        word, used = 0, 0
+        fields: list[tuple[Field, ...]] = []
+        for levels in siblings:
+            own: list[Field] = []
+            for bits in map(bits_for, levels):
+                if used + bits > WORD_BITS:
+                    word, used = word + 1, 0
+                own.append(Field(word, used, bits))
+                used += bits
+            fields.append(tuple(own))
+        return cls(tuple(fields))
+
+    @property
+    def words(self) -> int:
+        return 1 + max((field.word for levels in self.fields for field in levels), default=0)
+
+    def masks(self, levels: Sequence[int]) -> tuple[int, ...]:
+        """The mask of each word that keeps of every attribute its fields from its level up."""
+        masks = [0] * self.words
+        for own, level in zip(self.fields, levels, strict=True):
+            for field in own[level:]:
+                masks[field.word] |= field.mask
+        return tuple(masks)

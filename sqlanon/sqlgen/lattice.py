@@ -1,0 +1,111 @@
+"""Queries about nodes of the lattice: rows suppressed, loss, and what stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.sqlgen.cells import key_name, leaves_name, rank_name
+from sqlanon.sqlgen.keys import Field, KeyLayout
+from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
+
+__all__ = ["node_counts", "node_loss", "smallest_class", "violations"]
+
+
+class Asks(Protocol):
+    """A requirement that can be asked of normal relations."""
+
+    def statement(self, name: str) -> exp.Select: ...
+
+
+class Trees(Protocol):
+    """The trees of the attributes and where their levels stand in the key."""
+
+    @property
+    def trees(self) -> Sequence[str]: ...
+    @property
+    def layout(self) -> KeyLayout: ...
+
+
+def violations(requirements: Sequence[Asks]) -> exp.Query:
+    """The classes that violate any requirement, each once: class_id, size."""
+    asked: exp.Query = requirements[0].statement("violations")
+    for requirement in requirements[1:]:
+        asked = exp.union(asked, requirement.statement("violations"), distinct=True, copy=False)
+    return asked
+
+
+def _total(part: exp.Expression) -> exp.Expression:
+    added = exp.Coalesce(this=exp.Sum(this=part), expressions=[literal(0)])
+    return exp.Cast(this=added, to=exp.DataType.build("HUGEINT", dialect="duckdb"))
+
+
+def node_counts(classes: Sequence[exp.Query], requirements: Sequence[Asks]) -> exp.Query:
+    """For each node, by its place in the list: the rows of the classes that violate a requirement."""
+    counts: list[exp.Query] = []
+    for place, node in enumerate(classes):
+        one = exp.select(alias(literal(place), "node"), alias(_total(column("size")), "suppressed")).from_(
+            violations(requirements).subquery("violations"), copy=False
+        )
+        one.with_(identifier("equivalence_class"), as_=node, copy=False)
+        counts.append(exp.select(exp.Star()).from_(one.subquery(f"node_{place}"), copy=False))
+    query = counts[0]
+    for other in counts[1:]:
+        query = exp.union(query, other, distinct=False, copy=False)
+    return query
+
+
+def node_loss(
+    policy: BoundPolicy, classes: exp.Query, requirements: Sequence[Asks], cells: Trees, levels: Sequence[int]
+) -> exp.Select:
+    """One row: the suppressed rows, and for each attribute their sum of (leaves - 1) at its level."""
+    words = cells.layout.words
+    sums: list[exp.Expression] = [_total(column("size", "violations"))]
+    joins: list[tuple[exp.Expression, exp.Expression]] = []
+    for place, (bound, fields, level) in enumerate(zip(policy.quasi_identifiers, cells.layout.fields, levels, strict=True)):
+        name = f"node_{place}"
+        if level == 0:
+            sums.append(literal(0))
+        elif level == bound.height:
+            everything = exp.select(exp.Sub(this=exp.Count(this=exp.Star()), expression=literal(1)))
+            others = everything.from_(relation(cells.trees[place]), copy=False).subquery()
+            sums.append(exp.Mul(this=_total(column("size", "violations")), expression=others))
+        else:
+            others = exp.Paren(this=exp.Sub(this=column(leaves_name(level), name), expression=literal(1)))
+            sums.append(_total(exp.Mul(this=column("size", "violations"), expression=others)))
+            joins.append(_node_join(name, cells.trees[place], fields[level:], level, words))
+    query = exp.select(*sums).from_(violations(requirements).subquery("violations"), copy=False)
+    for subquery, same in joins:
+        query.join(subquery, on=same, copy=False)
+    return query.with_(identifier("equivalence_class"), as_=classes, copy=False)
+
+
+def _node_join(
+    name: str, tree: str, fields: Sequence[Field], level: int, words: int
+) -> tuple[exp.Expression, exp.Expression]:
+    """Joins an attribute's nodes of one level to the classes, by the fields that name a node."""
+    ranks = [column(rank_name(level + i)) for i in range(len(fields))]
+    nodes = exp.select(*ranks, column(leaves_name(level))).distinct(copy=False).from_(relation(tree), copy=False)
+    conditions: list[exp.Expression] = []
+    for i, field in enumerate(fields):
+        if not field.bits:
+            continue
+        word: exp.Expression = column("class_id", "violations")
+        if words > 1:
+            word = exp.Dot(this=word, expression=identifier(key_name(field.word)))
+        shifted = exp.BitwiseRightShift(
+            this=exp.Paren(this=exp.BitwiseAnd(this=word, expression=literal(field.mask))), expression=literal(field.shift)
+        )
+        conditions.append(exp.EQ(this=exp.Paren(this=shifted), expression=column(rank_name(level + i), name)))
+    return nodes.subquery(name), exp.and_(*conditions) if conditions else exp.true()
+
+
+def smallest_class(classes: exp.Query, requirement: Asks) -> exp.Select:
+    """One row about the classes that violate a requirement: their rows, their number, the size of the smallest."""
+    query = exp.select(
+        _total(column("size")), exp.Count(this=exp.Star()), exp.Min(this=column("size"))
+    ).from_(requirement.statement("violations").subquery("violations"), copy=False)
+    return query.with_(identifier("equivalence_class"), as_=classes, copy=False)

@@ -1,0 +1,39 @@
+"""Names in SQL trees, always quoted, so that any name a user chose works."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.values import QualifiedName
+
+__all__ = ["alias", "column", "identifier", "literal", "relation"]
+
+
+def identifier(name: str) -> exp.Identifier:
+    return exp.Identifier(this=name, quoted=True)
+
+
+def column(name: str, of: str | None = None) -> exp.Column:
+    """The column `name`, of the relation `of` if given."""
+    return exp.Column(this=identifier(name), table=identifier(of) if of else None)
+
+
+def relation(name: QualifiedName | Sequence[str] | str, as_: str | None = None) -> exp.Table:
+    """A table, view or CTE by its name, possibly qualified."""
+    parts = name.parts if isinstance(name, QualifiedName) else (name,) if isinstance(name, str) else tuple(name)
+    keys = ("this", "db", "catalog")
+    table = exp.Table(**{key: identifier(part) for key, part in zip(keys, reversed(parts), strict=False)})
+    if as_:
+        table.set("alias", exp.TableAlias(this=identifier(as_)))
+    return table
+
+
+def alias(tree: exp.Expression, name: str) -> exp.Alias:
+    return exp.Alias(this=tree, alias=identifier(name))
+
+
+def literal(value: object) -> exp.Expression:
+    """A number, string, boolean or NULL."""
+    return exp.convert(value)

@@ -1,0 +1,1 @@
+"""Text to statements and back: `script` splits, `parser` reads, `render` writes."""

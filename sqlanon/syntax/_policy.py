@@ -1,0 +1,147 @@
+"""CREATE POLICY and DROP POLICY, and the parts that CHECK shares with them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.values import Source
+from sqlanon.errors import Position
+from sqlanon.syntax import _values
+from sqlanon.syntax._head import created, dropped, object_name
+from sqlanon.syntax._lexer import Kind
+from sqlanon.syntax._reader import QUERY_WORDS, SEPARATORS, Reader, either
+from sqlanon.syntax.statements import CreatePolicy, DropPolicy
+
+__all__ = ["create", "drop", "requirements", "role_words", "source"]
+
+_EXAMPLE = "k_anonymity(k => 4)"
+_ROLES = {role.value.replace("_", " ").upper(): role for role in Role}
+_CLAUSES = {
+    Role.IDENTIFIER: ("PSEUDONYM",),
+    Role.ENTITY: ("PSEUDONYM",),
+    Role.QUASI_IDENTIFIER: ("USING", "MIN LEVEL", "MAX LEVEL", "WEIGHT"),
+    Role.SENSITIVE: ("USING",),
+    Role.INSENSITIVE: (),
+}
+_OWNERS = {
+    phrase: [role for role in Role if phrase in _CLAUSES[role]] for phrases in _CLAUSES.values() for phrase in phrases
+}
+# Names are equal to DuckDB if they are in ASCII lower case: É and é are two columns.
+_LOWER = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+
+
+def create(reader: Reader, position: Position) -> CreatePolicy:
+    """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source (attributes) REQUIRE requirements."""
+    or_replace, if_not_exists = created(reader, "POLICY")
+    name = object_name(reader, "policy")
+    reader.expect("ON")
+    policy = Policy(name, source(reader), _attributes(reader), requirements(reader))
+    reader.end()
+    return CreatePolicy(policy, or_replace, if_not_exists, position=position)
+
+
+def drop(reader: Reader, position: Position) -> DropPolicy:
+    """DROP POLICY [IF EXISTS] name."""
+    if_exists = dropped(reader, "POLICY")
+    name = object_name(reader, "policy")
+    reader.end()
+    return DropPolicy(name, if_exists, position=position)
+
+
+def source(reader: Reader) -> Source:
+    """A table or view by its name, or (SELECT ...)."""
+    if reader.sees_query():
+        return Source(query=reader.query())
+    if reader.sees_symbol("("):
+        reader.take()
+        raise reader.expected(
+            f"a query in the parentheses, which begins with {either(*QUERY_WORDS)}", among=QUERY_WORDS
+        )
+    if reader.peek().kind is Kind.STRING:
+        raise reader.expected("a table, a view or (SELECT ...)", hint="a file is read as (SELECT * FROM 'file')")
+    return Source(name=reader.qualified_name("a table, a view or (SELECT ...)"))
+
+
+def role_words(role: Role) -> str:
+    """The role as a policy writes it."""
+    return next(words for words, other in _ROLES.items() if other is role)
+
+
+def requirements(reader: Reader) -> tuple[Requirement, ...]:
+    """REQUIRE model(argument => value, ...), ...; every model once."""
+    reader.expect("REQUIRE")
+    found: dict[str, Requirement] = {}
+    while True:
+        token = reader.peek()
+        model, arguments = _values.call(reader, "a requirement", _EXAMPLE)
+        if model in found:
+            raise reader.refused(f"{model} is required twice", hint=f"keep one {model}(...), the stricter", token=token)
+        found[model] = Requirement(model, arguments)
+        if not reader.accept_symbol(","):
+            return tuple(found.values())
+
+
+def _attributes(reader: Reader) -> tuple[Attribute, ...]:
+    found: dict[str, Attribute] = {}
+
+    def item() -> None:
+        token = reader.peek()
+        attribute = _attribute(reader)
+        key = attribute.name.translate(_LOWER)
+        if key in found:
+            hint = "give it one role; DuckDB's names do not tell upper from lower case"
+            raise reader.refused(f"the column {token.text} is named twice", hint=hint, token=token)
+        found[key] = attribute
+
+    reader.listed(item)
+    return tuple(found.values())
+
+
+def _attribute(reader: Reader) -> Attribute:
+    """A column, its role and the role's clauses in any order, each at most once."""
+    name = reader.name("a column")
+    role = _ROLES[reader.choose(tuple(_ROLES))]
+    clauses: dict[str, Any] = {}
+    while not (reader.sees_symbol(",") or reader.sees_symbol(")")):
+        clauses.update([_clause(reader, role, clauses)])
+    return Attribute(name, role, **clauses)
+
+
+def _clause(reader: Reader, role: Role, before: dict[str, Any]) -> tuple[str, Any]:
+    token = reader.peek()
+    phrase = _clause_phrase(reader, role)
+    field = {"USING": "hierarchy"}.get(phrase, phrase.lower().replace(" ", "_"))
+    if field in before:
+        raise reader.refused(f"{phrase} stands twice", hint=f"keep one {phrase}", token=token)
+    return field, _clause_value(reader, phrase)
+
+
+def _clause_phrase(reader: Reader, role: Role) -> str:
+    allowed = _CLAUSES[role]
+    for phrase, roles in _OWNERS.items():
+        if role not in roles and reader.sees(*phrase.split()):
+            hint = f"{phrase} belongs to {' or '.join(role_words(owner) for owner in roles)}"
+            raise reader.refused(f"{phrase} does not go with {role_words(role)}", hint=hint, token=reader.peek())
+    return reader.choose(allowed, *SEPARATORS)
+
+
+def _clause_value(reader: Reader, phrase: str) -> str | int | Decimal | Pseudonym:
+    if phrase == "USING":
+        return reader.name("the name of a hierarchy")
+    if phrase == "WEIGHT":
+        return Decimal(_values.number(reader))
+    if phrase == "PSEUDONYM":
+        return Pseudonym(_key_variable(reader) if reader.accept("KEY") else None)
+    return _values.integer(reader, f"a level after {phrase}, which is a whole number")
+
+
+def _key_variable(reader: Reader) -> str:
+    token = reader.peek()
+    variable = _values.string(reader, "the name of an environment variable, as in KEY 'RELEASE_KEY'")
+    if not variable:
+        raise reader.refused(
+            "KEY names no variable", hint="name the environment variable that holds the key", token=token
+        )
+    return variable

@@ -1,0 +1,130 @@
+"""The statements on releases: CREATE, EXPLAIN and DROP ANONYMIZED, CHECK, EXPORT."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlanon.domain.values import QualifiedName
+from sqlanon.errors import Position
+from sqlanon.syntax import _values
+from sqlanon.syntax._head import if_not_exists
+from sqlanon.syntax._lexer import Kind
+from sqlanon.syntax._policy import requirements, source
+from sqlanon.syntax._reader import Reader
+from sqlanon.syntax.statements import (
+    CheckRelation,
+    CheckRelease,
+    CreateRelease,
+    DropRelease,
+    ExplainRelease,
+    ExportRelease,
+    MethodCall,
+)
+
+__all__ = ["check", "create", "drop", "explain", "export"]
+
+_KINDS = ("VIEW", "TABLE")
+_METHOD_EXAMPLE = "generalization(suppression => 0.02)"
+
+
+def create(reader: Reader, position: Position) -> CreateRelease:
+    """CREATE [OR REPLACE] ANONYMIZED VIEW|TABLE [IF NOT EXISTS] name AS POLICY policy [METHOD method]."""
+    reader.expect("CREATE")
+    return _anonymized(reader, position, or_replace=reader.accept("OR", "REPLACE"))
+
+
+def explain(reader: Reader, position: Position) -> ExplainRelease:
+    """EXPLAIN [CREATE [OR REPLACE]] ANONYMIZED VIEW|TABLE ..., the rest as in CREATE."""
+    reader.expect("EXPLAIN")
+    or_replace = reader.accept("CREATE") and reader.accept("OR", "REPLACE")
+    return ExplainRelease(_anonymized(reader, position, or_replace), position=position)
+
+
+def drop(reader: Reader, position: Position) -> DropRelease:
+    """DROP ANONYMIZED VIEW|TABLE [IF EXISTS] name."""
+    reader.expect("DROP", "ANONYMIZED")
+    kind = reader.choose(_KINDS).lower()
+    if_exists = reader.accept("IF", "EXISTS")
+    name = _release_name(reader)
+    reader.end()
+    return DropRelease(kind, name, if_exists, position=position)
+
+
+def check(reader: Reader, position: Position) -> CheckRelease | CheckRelation:
+    """CHECK release, or CHECK source (columns) [SENSITIVE columns] REQUIRE requirements."""
+    reader.expect("CHECK")
+    checked = source(reader)
+    if checked.name and reader.peek().kind is Kind.END:
+        return CheckRelease(checked.name, position=position)
+    columns: list[str] = []
+    reader.listed(lambda: columns.append(reader.name("a column")))
+    sensitive = _sensitive(reader)
+    required = requirements(reader)
+    reader.end()
+    return CheckRelation(checked, tuple(columns), sensitive, required, position=position)
+
+
+def export(reader: Reader, position: Position) -> ExportRelease:
+    """EXPORT release TO 'path' [(FORMAT format, REPLACE [true|false])]."""
+    reader.expect("EXPORT")
+    name = _release_name(reader)
+    reader.expect("TO")
+    path = _values.string(reader, "the path in quotes, as in 'out/'")
+    options: dict[str, Any] = {}
+    if reader.sees_symbol("("):
+        reader.listed(lambda: _option(reader, options))
+    reader.end()
+    return ExportRelease(name, path, **options, position=position)
+
+
+def _anonymized(reader: Reader, position: Position, or_replace: bool) -> CreateRelease:
+    reader.expect("ANONYMIZED")
+    kind = reader.choose(_KINDS).lower()
+    unless_there = if_not_exists(reader, or_replace)
+    name = _release_name(reader)
+    reader.expect("AS", "POLICY")
+    policy = reader.name("the name of the policy")
+    method = MethodCall()
+    if reader.accept("METHOD"):
+        method = MethodCall(*_values.call(reader, "a method", _METHOD_EXAMPLE))
+        reader.end()
+    reader.end("METHOD")
+    return CreateRelease(kind, name, policy, method, or_replace, unless_there, position=position)
+
+
+def _release_name(reader: Reader) -> QualifiedName:
+    name = reader.qualified_name("the name of the release")
+    reader.about(str(name))
+    return name
+
+
+def _sensitive(reader: Reader) -> tuple[str, ...]:
+    """SENSITIVE column, column, ...; nothing without the keyword."""
+    if reader.sees("REQUIRE"):
+        return ()
+    if not reader.accept("SENSITIVE"):
+        raise reader.expected("SENSITIVE or REQUIRE", among=("SENSITIVE", "REQUIRE"))
+    columns = [reader.name("a column")]
+    while reader.accept_symbol(","):
+        columns.append(reader.name("a column"))
+    return tuple(columns)
+
+
+def _option(reader: Reader, before: dict[str, Any]) -> None:
+    """One option of EXPORT; REPLACE alone says true."""
+    token = reader.peek()
+    option = reader.choose(("FORMAT", "REPLACE")).lower()
+    if option in before:
+        raise reader.refused(f"{option.upper()} stands twice", hint=f"keep one {option.upper()}", token=token)
+    before[option] = _format(reader) if option == "format" else _switch(reader)
+
+
+def _format(reader: Reader) -> str:
+    what = "a format, such as parquet"
+    quoted = reader.peek().kind is Kind.STRING
+    return (_values.string(reader, what) if quoted else reader.name(what)).lower()
+
+
+def _switch(reader: Reader) -> bool:
+    """TRUE, FALSE, or nothing for true."""
+    return reader.accept("TRUE") or not reader.accept("FALSE")

@@ -1,0 +1,100 @@
+"""Literals and named arguments, as in `t => 0.3`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+
+from sqlanon.domain.values import Value
+from sqlanon.errors import StatementError
+from sqlanon.syntax._lexer import Kind
+from sqlanon.syntax._reader import Reader, shortened
+
+__all__ = ["call", "integer", "named", "number", "sees_named", "string", "value"]
+
+
+def value(reader: Reader) -> Value:
+    """A number, a string, true, false or a name."""
+    token = reader.peek()
+    if token.kind is Kind.STRING:
+        return string(reader, "a string")
+    if token.kind is Kind.NUMBER or reader.sees_symbol("-"):
+        return number(reader)
+    for word in ("TRUE", "FALSE"):
+        if reader.accept(word):
+            return word == "TRUE"
+    if token.kind in (Kind.WORD, Kind.QUOTED):
+        return reader.qualified_name("a value")
+    raise reader.expected("a value, which is a number, a 'string', true, false or a name")
+
+
+def string(reader: Reader, what: str) -> str:
+    """A string in single quotes or in dollar quotes."""
+    token = reader.peek()
+    if token.kind is not Kind.STRING:
+        raise reader.expected(what)
+    if token.text.startswith("'"):
+        return reader.take().text[1:-1].replace("''", "'")
+    if token.text.startswith("$"):
+        tag = token.text[: token.text.index("$", 1) + 1]
+        return reader.take().text[len(tag) : -len(tag)]
+    raise reader.expected(what, hint="write the string as 'text', without an E and without escapes")
+
+
+def number(reader: Reader) -> int | Decimal:
+    """A signed number: an int without a point and an exponent, else a Decimal."""
+    sign = "-" if reader.accept_symbol("-") else ""
+    token, behind = reader.peek(), reader.peek(1)
+    if token.kind is not Kind.NUMBER:
+        raise reader.expected("a number")
+    if behind.start == token.end and behind.kind in (Kind.WORD, Kind.NUMBER):
+        raise _no_number(reader, token.text + behind.text)
+    text = sign + token.text.replace("_", "")
+    try:
+        converted = int(text) if token.text[-1].isdigit() and not set(text) & set(".eE") else Decimal(text)
+    except (ValueError, ArithmeticError):
+        raise _no_number(reader, token.text) from None
+    reader.take()
+    return converted
+
+
+def _no_number(reader: Reader, text: str) -> StatementError:
+    return reader.expected("a number, such as 5, 0.5 or 1e-3", found=shortened(text))
+
+
+def integer(reader: Reader, what: str) -> int:
+    token = reader.peek()
+    found = number(reader) if token.kind is Kind.NUMBER or reader.sees_symbol("-") else None
+    if not isinstance(found, int):
+        raise reader.expected(what, token=token)
+    return found
+
+
+def sees_named(reader: Reader) -> bool:
+    """Whether `name =>` stands next."""
+    return reader.peek().kind in (Kind.WORD, Kind.QUOTED) and reader.sees_symbol("=>", ahead=1)
+
+
+def named(reader: Reader, into: dict[str, Value], read: Callable[[Reader], Value] = value) -> None:
+    """Reads one `name => value` into the arguments, its name in lower case and not among them yet."""
+    token = reader.peek()
+    name = reader.name("the name of an argument").lower()
+    if name in into:
+        raise reader.refused(f"{name} is given twice", hint=f"keep one {name} => ...", token=token)
+    reader.expect_symbol("=>")
+    into[name] = read(reader)
+
+
+def call(reader: Reader, what: str, example: str) -> tuple[str, tuple[tuple[str, Value], ...]]:
+    """`name(argument => value, ...)`, its name in lower case; without arguments the parentheses may be left out."""
+    name = reader.name(what).lower()
+    arguments: dict[str, Value] = {}
+
+    def argument() -> None:
+        if not sees_named(reader):
+            raise reader.expected(f"name => value in {name}(...)", hint=f"arguments are named, as in {example}")
+        named(reader, arguments)
+
+    if reader.sees_symbol("("):
+        reader.listed(argument, empty=True)
+    return name, tuple(arguments.items())

@@ -1,0 +1,120 @@
+"""Scripts to statements: sqlanon's own become dataclasses, everything else stays text for DuckDB.
+
+Which statements are sqlanon's is told by their first keywords alone, so that no
+statement of DuckDB's has to be understood here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice, takewhile
+
+from sqlanon.errors import Position, StatementError
+from sqlanon.syntax import _hierarchy, _policy, _release
+from sqlanon.syntax._lexer import Places, keyword_of, tokens
+from sqlanon.syntax._reader import Reader
+from sqlanon.syntax.script import Piece, split
+from sqlanon.syntax.statements import PassThrough, Statement
+
+__all__ = ["KEYWORDS", "parse_script", "query_text"]
+
+
+@dataclass(frozen=True)
+class _Form:
+    """One of our statements: how it is read, and a correct one to show in errors."""
+
+    read: Callable[[Reader, Position], Statement]
+    example: str
+
+
+_RELEASE = " hospital_2026 AS POLICY hospital METHOD generalization(suppression => 0.02)"
+_FORMS = {
+    "CREATE HIERARCHY": _Form(_hierarchy.create, "CREATE HIERARCHY age_bands AS INTERVALS (5, 10, 20)"),
+    "CREATE POLICY": _Form(
+        _policy.create,
+        "CREATE POLICY hospital ON patients (ssn IDENTIFIER, age QUASI IDENTIFIER USING age_bands, disease SENSITIVE) "
+        "REQUIRE k_anonymity(k => 4)",
+    ),
+    "CREATE ANONYMIZED": _Form(_release.create, "CREATE ANONYMIZED TABLE" + _RELEASE),
+    "EXPLAIN ANONYMIZED": _Form(_release.explain, "EXPLAIN ANONYMIZED TABLE" + _RELEASE),
+    "DROP HIERARCHY": _Form(_hierarchy.drop, "DROP HIERARCHY IF EXISTS age_bands"),
+    "DROP POLICY": _Form(_policy.drop, "DROP POLICY IF EXISTS hospital"),
+    "DROP ANONYMIZED": _Form(_release.drop, "DROP ANONYMIZED TABLE IF EXISTS hospital_2026"),
+    "CHECK": _Form(
+        _release.check,
+        "CHECK hospital_2026 or CHECK patients (age, zip) SENSITIVE disease REQUIRE k_anonymity(k => 4)",
+    ),
+    "EXPORT": _Form(_release.export, "EXPORT hospital_2026 TO 'out/' (FORMAT parquet)"),
+}
+
+# For completion in a shell.
+KEYWORDS = tuple(
+    keywords + kind
+    for keywords in _FORMS
+    for kind in ((" VIEW", " TABLE") if keywords.endswith("ANONYMIZED") else ("",))
+)
+
+
+def _openings(label: str) -> tuple[str, ...]:
+    """All ways to begin the statement that is called by its first keywords."""
+    verb, _, kind = label.partition(" ")
+    if verb == "CREATE":
+        return label, f"CREATE OR REPLACE {kind}"
+    if verb == "EXPLAIN":
+        return label, f"EXPLAIN CREATE {kind}", f"EXPLAIN CREATE OR REPLACE {kind}"
+    return (label,)
+
+
+_OURS = {tuple(opening.split()): label for label in _FORMS for opening in _openings(label)}
+_NOT_OURS = {("EXPORT", "DATABASE")}
+_LONGEST = max(map(len, _OURS))
+
+
+def parse_script(text: str) -> list[Statement]:
+    """The statements of a script, each with its place in it.
+
+    Raises StatementError for one of our own that is not written correctly, before any
+    of the script has run. What is not ours is not looked at: DuckDB says what is wrong with it.
+    """
+    places = Places(text)
+    return [_parsed(text, places, piece) for piece in split(text)]
+
+
+def query_text(text: str) -> str:
+    """The text of a query that stands for itself, without comments and spaces around it.
+
+    Raises StatementError unless it is one query that begins with SELECT, FROM, WITH or
+    VALUES and closes all its parentheses and quotes, so that `(` text `)` is that query
+    and nothing else.
+    """
+    pieces = list(split(text))
+    inside = f"({pieces[0].text}\n)" if len(pieces) == 1 else ""
+    reader = Reader(inside, Places(inside), 0, len(inside), label="query", form="SELECT * FROM patients")
+    try:
+        if not reader.sees_query():
+            raise reader.expected("one query")
+        query = reader.query()
+        reader.end()
+    except StatementError as error:
+        error.position = None  # the text does not stand in a script
+        raise
+    return query
+
+
+def _parsed(text: str, places: Places, piece: Piece) -> Statement:
+    label = _label(piece.text)
+    if label is None:
+        return PassThrough(piece.text, position=piece.position)
+    form = _FORMS[label]
+    reader = Reader(text, places, piece.start, piece.end, label=label, form=form.example)
+    return form.read(reader, piece.position)
+
+
+def _label(text: str) -> str | None:
+    """Which of our statements the text begins, if it does."""
+    words = tuple(takewhile(bool, map(keyword_of, islice(tokens(text), _LONGEST))))
+    openings = [words[:length] for length in range(1, len(words) + 1)]
+    if not _NOT_OURS.isdisjoint(openings):
+        return None
+    return next((_OURS[opening] for opening in openings if opening in _OURS), None)

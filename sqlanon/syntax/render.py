@@ -1,0 +1,208 @@
+"""Statements to text: canonical, every name in quotes, and read back to what it was.
+
+The text is for people, for the catalog and for certificates, in the language that
+`parser` reads; the database never runs it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import Attribute, Policy, Requirement
+from sqlanon.domain.values import QualifiedName, Source, Value
+from sqlanon.errors import StatementError
+from sqlanon.syntax._policy import role_words
+from sqlanon.syntax._reserved import RESERVED
+from sqlanon.syntax.parser import query_text
+from sqlanon.syntax.statements import (
+    CheckRelation,
+    CheckRelease,
+    CreateHierarchy,
+    CreatePolicy,
+    CreateRelease,
+    DropHierarchy,
+    DropPolicy,
+    DropRelease,
+    ExplainRelease,
+    ExportRelease,
+    MethodCall,
+    PassThrough,
+    Statement,
+)
+
+__all__ = ["hierarchy", "policy", "to_sql"]
+
+_PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
+
+
+def to_sql(statement: Statement) -> str:
+    """The statement as text, without a semicolon; parse_script() reads it back to an equal one.
+
+    Raises StatementError if what should be a query in it is not one.
+    """
+    match statement:
+        case PassThrough():
+            return statement.text
+        case CreateHierarchy():
+            return _create_hierarchy(statement)
+        case CreatePolicy():
+            return _create_policy(statement)
+        case CreateRelease():
+            return _create(statement.or_replace) + _release(statement)
+        case ExplainRelease():
+            create = statement.create
+            return "EXPLAIN " + (_create(True) if create.or_replace else "") + _release(create)
+        case DropHierarchy():
+            return f"DROP HIERARCHY {_if_exists(statement.if_exists)}{_name(statement.name)}"
+        case DropPolicy():
+            return f"DROP POLICY {_if_exists(statement.if_exists)}{_name(statement.name)}"
+        case DropRelease():
+            exists = _if_exists(statement.if_exists)
+            return f"DROP ANONYMIZED {statement.kind.upper()} {exists}{_qualified(statement.name)}"
+        case CheckRelease():
+            return f"CHECK {_qualified(statement.name)}"
+        case CheckRelation():
+            return _check_relation(statement)
+        case ExportRelease():
+            replace = ", REPLACE true" if statement.replace else ""
+            options = f"FORMAT {_string(statement.format)}{replace}"
+            return f"EXPORT {_qualified(statement.name)} TO {_string(statement.path)} ({options})"
+
+
+def hierarchy(definition: HierarchyDefinition) -> str:
+    """The CREATE HIERARCHY statement that defines this hierarchy."""
+    return _create_hierarchy(CreateHierarchy(definition))
+
+
+def policy(policy: Policy) -> str:
+    """The CREATE POLICY statement that defines this policy, an attribute a line."""
+    return _create_policy(CreatePolicy(policy))
+
+
+def _create_hierarchy(statement: CreateHierarchy) -> str:
+    definition = statement.definition
+    head = f"{_create(statement.or_replace)}HIERARCHY {_if_not_exists(statement.if_not_exists)}"
+    kind = _word(definition.kind)
+    kind = kind if kind.startswith('"') else kind.upper()
+    return f"{head}{_name(definition.name)} AS {kind} ({_definition(definition)})"
+
+
+def _definition(definition: HierarchyDefinition) -> str:
+    if definition.query is None:
+        return ", ".join([*map(_value, definition.arguments), *_arguments(definition.options)])
+    if definition.arguments or definition.options:
+        raise StatementError(
+            f"the hierarchy {definition.name} has a query and arguments",
+            hint="LEVELS and PARENTS read a query alone, the other kinds have arguments",
+        )
+    return query_text(definition.query)
+
+
+def _create_policy(statement: CreatePolicy) -> str:
+    policy = statement.policy
+    head = f"{_create(statement.or_replace)}POLICY {_if_not_exists(statement.if_not_exists)}"
+    attributes = ",\n".join(f"    {_attribute(attribute)}" for attribute in policy.attributes)
+    required = _requirements(policy.requirements)
+    return f"{head}{_name(policy.name)} ON {_source(policy.source)} (\n{attributes}\n) {required}"
+
+
+def _attribute(attribute: Attribute) -> str:
+    parts = [_name(attribute.name), role_words(attribute.role)]
+    if attribute.pseudonym:
+        parts.append("PSEUDONYM")
+        if attribute.pseudonym.key_variable is not None:
+            parts.append(f"KEY {_string(attribute.pseudonym.key_variable)}")
+    if attribute.hierarchy is not None:
+        parts.append(f"USING {_name(attribute.hierarchy)}")
+    for words, level in (("MIN LEVEL", attribute.min_level), ("MAX LEVEL", attribute.max_level)):
+        if level is not None:
+            parts.append(f"{words} {level}")
+    if attribute.weight != 1:
+        parts.append(f"WEIGHT {_value(attribute.weight)}")
+    return " ".join(parts)
+
+
+def _release(statement: CreateRelease) -> str:
+    head = f"ANONYMIZED {statement.kind.upper()} {_if_not_exists(statement.if_not_exists)}{_qualified(statement.name)}"
+    return f"{head} AS POLICY {_name(statement.policy)} METHOD {_call(statement.method)}"
+
+
+def _check_relation(statement: CheckRelation) -> str:
+    columns = ", ".join(map(_name, statement.quasi_identifiers))
+    sensitive = f" SENSITIVE {', '.join(map(_name, statement.sensitive))}" if statement.sensitive else ""
+    return f"CHECK {_source(statement.source)} ({columns}){sensitive} {_requirements(statement.requirements)}"
+
+
+def _requirements(requirements: Iterable[Requirement]) -> str:
+    return "REQUIRE " + ", ".join(map(_call, requirements))
+
+
+def _call(call: Requirement | MethodCall) -> str:
+    name = call.model if isinstance(call, Requirement) else call.name
+    return f"{_word(name)}({', '.join(_arguments(call.arguments))})"
+
+
+def _arguments(arguments: Iterable[tuple[str, Value]]) -> list[str]:
+    return [f"{_word(name)} => {_value(value)}" for name, value in arguments]
+
+
+def _source(source: Source) -> str:
+    if source.name is not None:
+        return _qualified(source.name)
+    return f"({query_text(source.query or '')})"
+
+
+def _value(value: Value) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return _string(value)
+        case QualifiedName():
+            return _qualified(value)
+        case Decimal():
+            return _decimal(value)
+        case int():
+            return str(value)
+
+
+def _decimal(value: Decimal) -> str:
+    """A Decimal so that it is read as one again: 4 as 4.0."""
+    if not value.is_finite():
+        raise StatementError(f"{value} is not a number", hint="write a finite number")
+    text = str(value)
+    return text if set(text) & {".", "E"} else f"{text}.0"
+
+
+def _create(or_replace: bool) -> str:
+    return "CREATE OR REPLACE " if or_replace else "CREATE "
+
+
+def _if_exists(said: bool) -> str:
+    return "IF EXISTS " if said else ""
+
+
+def _if_not_exists(said: bool) -> str:
+    return "IF NOT EXISTS " if said else ""
+
+
+def _word(name: str) -> str:
+    """A name that is ours (a model, a method, an argument): bare where it can be."""
+    return name if _PLAIN.fullmatch(name) and name not in RESERVED else _name(name)
+
+
+def _name(name: str) -> str:
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
+
+
+def _qualified(name: QualifiedName) -> str:
+    return ".".join(map(_name, name.parts))
+
+
+def _string(text: str) -> str:
+    escaped = text.replace("'", "''")
+    return f"'{escaped}'"

@@ -1,0 +1,60 @@
+"""A script as the statements it is made of, each in the user's own words."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from sqlanon.errors import Position
+from sqlanon.syntax._lexer import Kind, Places, Token, tokens
+
+__all__ = ["Piece", "is_complete", "split"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One statement's text, from its first token to its last.
+
+    Comments inside it are kept, comments around it and the semicolon are not. `start`
+    is its offset in the script, `position` the same as line and column.
+    """
+
+    text: str
+    start: int
+    position: Position
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+def split(text: str) -> Iterator[Piece]:
+    """The statements of a script, in order, where DuckDB itself would cut.
+
+    Semicolons in strings, quoted names, `$$` bodies and comments do not cut; empty
+    statements are left out. Never fails: a string that is never closed reaches to the end.
+    """
+    places = Places(text)
+    first: Token | None = None
+    last: Token | None = None
+    for token in chain(tokens(text), [Token(Kind.SYMBOL, ";", len(text), len(text))]):
+        if not _is_semicolon(token):
+            first, last = first or token, token
+        elif first and last:
+            yield Piece(text[first.start : last.end], first.start, places.at(first.start))
+            first = last = None
+
+
+def is_complete(text: str) -> bool:
+    """Whether a shell may run the text: the last statement has its semicolon, or there is none.
+
+    False while a string, a quoted name, a `$$` body or a comment is open.
+    """
+    last = deque(tokens(text), maxlen=1)
+    return all(_is_semicolon(token) for token in last)
+
+
+def _is_semicolon(token: Token) -> bool:
+    return token.kind is Kind.SYMBOL and token.text == ";"

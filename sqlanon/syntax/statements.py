@@ -1,0 +1,157 @@
+"""The statements that sqlanon adds to SQL, one dataclass each.
+
+`position` is where the statement begins in the script; it does not take part in
+comparisons, so that a statement equals its own text read back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import Policy, Requirement
+from sqlanon.domain.values import QualifiedName, Source, Value
+from sqlanon.errors import Position
+
+__all__ = [
+    "CheckRelation",
+    "CheckRelease",
+    "CreateHierarchy",
+    "CreatePolicy",
+    "CreateRelease",
+    "DropHierarchy",
+    "DropPolicy",
+    "DropRelease",
+    "ExplainRelease",
+    "ExportRelease",
+    "MethodCall",
+    "PassThrough",
+    "Statement",
+]
+
+
+@dataclass(frozen=True)
+class _Placed:
+    position: Position | None = field(default=None, compare=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class PassThrough(_Placed):
+    """SQL that is not sqlanon's: DuckDB runs this text as the user wrote it."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class CreateHierarchy(_Placed):
+    """CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AS KIND (arguments | SELECT)."""
+
+    definition: HierarchyDefinition
+    or_replace: bool = False
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True)
+class DropHierarchy(_Placed):
+    """DROP HIERARCHY [IF EXISTS] name."""
+
+    name: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class CreatePolicy(_Placed):
+    """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source (attributes) REQUIRE requirements."""
+
+    policy: Policy
+    or_replace: bool = False
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True)
+class DropPolicy(_Placed):
+    """DROP POLICY [IF EXISTS] name."""
+
+    name: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class MethodCall:
+    """METHOD name(argument => value, ...)."""
+
+    name: str = "generalization"
+    arguments: tuple[tuple[str, Value], ...] = ()
+
+
+@dataclass(frozen=True)
+class CreateRelease(_Placed):
+    """CREATE [OR REPLACE] ANONYMIZED VIEW|TABLE [IF NOT EXISTS] name AS POLICY policy [METHOD method].
+
+    `kind` is 'view' or 'table'.
+    """
+
+    kind: str
+    name: QualifiedName
+    policy: str
+    method: MethodCall = MethodCall()
+    or_replace: bool = False
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True)
+class ExplainRelease(_Placed):
+    """EXPLAIN ANONYMIZED VIEW|TABLE name AS POLICY policy [METHOD method]: a dry run."""
+
+    create: CreateRelease
+
+
+@dataclass(frozen=True)
+class DropRelease(_Placed):
+    """DROP ANONYMIZED VIEW|TABLE [IF EXISTS] name."""
+
+    kind: str
+    name: QualifiedName
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class CheckRelease(_Placed):
+    """CHECK name: a release against the requirements it was made for."""
+
+    name: QualifiedName
+
+
+@dataclass(frozen=True)
+class CheckRelation(_Placed):
+    """CHECK source (quasi-identifiers) [SENSITIVE columns] REQUIRE requirements: any table or (SELECT ...)."""
+
+    source: Source
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    requirements: tuple[Requirement, ...]
+
+
+@dataclass(frozen=True)
+class ExportRelease(_Placed):
+    """EXPORT name TO 'path' (FORMAT parquet|csv|duckdb [, REPLACE true])."""
+
+    name: QualifiedName
+    path: str
+    format: str = "parquet"
+    replace: bool = False
+
+
+Statement = (
+    PassThrough
+    | CreateHierarchy
+    | DropHierarchy
+    | CreatePolicy
+    | DropPolicy
+    | CreateRelease
+    | ExplainRelease
+    | DropRelease
+    | CheckRelease
+    | CheckRelation
+    | ExportRelease
+)

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import hashlib
+from contextlib import contextmanager
+
+import duckdb
+import pytest
+
+from sqlanon import assets
+from sqlanon.catalog import migrations
+from sqlanon.catalog.migrations import Condition, Migration
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import CatalogError, EngineError
+
+FIRST = Migration(
+    1,
+    "first",
+    "CREATE SCHEMA IF NOT EXISTS anon; CREATE TABLE anon.schema_version (version INTEGER, slug VARCHAR, "
+    "sha256 VARCHAR, applied_at TIMESTAMP); CREATE TABLE anon.policy (policy VARCHAR);",
+)
+SECOND = Migration(2, "second", "ALTER TABLE anon.policy ADD COLUMN source VARCHAR;")
+THIRD = Migration(3, "third", "CREATE TABLE anon.extra (x INTEGER);")
+BROKEN = Migration(3, "broken", "CREATE TABLE anon.half (x INTEGER); SELECT * FROM anon.no_such_table;")
+
+
+@pytest.fixture
+def engine():
+    connection = duckdb.connect()
+    yield DuckDBEngine(connection)
+    connection.close()
+
+
+def tables(engine):
+    return {name for (name,) in engine.rows("SELECT table_name FROM duckdb_tables() WHERE schema_name = 'anon'")}
+
+
+def test_a_new_database_has_no_catalog(engine):
+    assert migrations.state(engine).condition is Condition.ABSENT
+    assert migrations.ready(engine) is False
+    migrations.require_current(engine)
+    assert tables(engine) == set()
+
+
+def test_install_makes_the_catalog_once(engine):
+    migrations.install(engine)
+    migrations.install(engine)
+    assert migrations.state(engine) == migrations.State(Condition.CURRENT, len(migrations.known_migrations()))
+    assert tables(engine) == {
+        "schema_version",
+        "hierarchy",
+        "hierarchy_value",
+        "policy",
+        "policy_attribute",
+        "policy_requirement",
+        "release",
+        "release_attribute",
+        "release_recoding",
+        "release_object",
+        "measurement",
+    }
+    recorded = engine.rows("SELECT version, slug, sha256, applied_at IS NOT NULL FROM anon.schema_version")
+    text = assets.read("sql", "catalog", "0001_foundation.sql")
+    assert recorded[0] == (1, "foundation", hashlib.sha256(text.encode()).hexdigest(), True)
+
+
+def test_moments_are_utc_without_a_time_zone(engine):
+    migrations.install(engine)
+    engine.run("SET TimeZone = 'Asia/Tokyo'")
+    engine.run("INSERT INTO anon.policy (policy, source) VALUES ('p', 't')")
+    age, kind = engine.rows(
+        "SELECT epoch_us(current_timestamp) - epoch_us(created_at), typeof(created_at) FROM anon.policy"
+    )[0]
+    assert abs(age) < 60_000_000
+    assert kind == "TIMESTAMP"
+
+
+def test_an_older_catalog_is_refused_and_migrated(engine):
+    assert migrations.migrate(engine, [FIRST]) == [FIRST]
+    newer = [FIRST, SECOND, THIRD]
+    assert migrations.state(engine, newer) == migrations.State(Condition.OLDER, 1)
+    for refuse in (migrations.ready, migrations.require_current, migrations.install):
+        with pytest.raises(CatalogError, match="version 1, and this sqlanon reads version 3") as refused:
+            refuse(engine, newer)
+        assert "sqlanon migrate" in refused.value.hint
+    assert migrations.pending(engine, newer) == (SECOND, THIRD)
+    assert migrations.migrate(engine, newer) == [SECOND, THIRD]
+    assert migrations.state(engine, newer).condition is Condition.CURRENT
+    assert migrations.migrate(engine, newer) == []
+    assert engine.rows("SELECT source FROM anon.policy") == []
+
+
+def test_each_migration_has_a_transaction_of_its_own(engine):
+    migrations.migrate(engine, [FIRST])
+    begun = []
+
+    @contextmanager
+    def transaction():
+        begun.append(True)
+        with engine.transaction():
+            yield
+
+    with pytest.raises(EngineError):
+        migrations.migrate(engine, [FIRST, SECOND, BROKEN], transaction)
+    assert len(begun) == 2
+    assert migrations.state(engine, [FIRST, SECOND]).condition is Condition.CURRENT
+    assert "half" not in tables(engine)
+
+
+def test_a_newer_catalog_is_refused(engine):
+    migrations.migrate(engine, [FIRST, SECOND, THIRD])
+    for refuse in (migrations.ready, migrations.install, migrations.pending, migrations.migrate):
+        with pytest.raises(CatalogError, match=r"newer sqlanon \(catalog version 3, this one knows 2\)") as refused:
+            refuse(engine, [FIRST, SECOND])
+        assert "upgrade" in refused.value.hint
+
+
+def test_a_catalog_of_the_shipped_version_is_newer_than_none_known(engine):
+    migrations.install(engine)
+    with pytest.raises(CatalogError, match="newer sqlanon"):
+        migrations.require_current(engine, [])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE anon.schema_version SET sha256 = 'x' WHERE version = 1",
+        "UPDATE anon.schema_version SET slug = 'x' WHERE version = 2",
+        "DELETE FROM anon.schema_version WHERE version = 1",
+        "DELETE FROM anon.schema_version",
+        "INSERT INTO anon.schema_version SELECT * FROM anon.schema_version WHERE version = 2",
+        "INSERT INTO anon.schema_version (version, slug, sha256) VALUES (9, 'far', 'x')",
+        "INSERT INTO anon.schema_version (version, slug, sha256) VALUES (NULL, 'none', 'x')",
+    ],
+)
+def test_a_changed_catalog_is_refused(engine, change):
+    migrations.migrate(engine, [FIRST, SECOND])
+    engine.run(change)
+    for refuse in (migrations.ready, migrations.migrate):
+        with pytest.raises(CatalogError, match="was changed"):
+            refuse(engine, [FIRST, SECOND])
+
+
+def test_a_migration_whose_text_changed_is_refused(engine):
+    migrations.migrate(engine, [FIRST, SECOND])
+    other = Migration(2, "second", SECOND.text + " ")
+    with pytest.raises(CatalogError, match="0002_second is not the one"):
+        migrations.ready(engine, [FIRST, other])
+    with pytest.raises(CatalogError, match="0002_second is not the one"):
+        migrations.ready(engine, [FIRST, other, THIRD])
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "CREATE TABLE anon.mine (x INTEGER)",
+        "CREATE VIEW anon.mine AS SELECT 1 AS x",
+        "CREATE TABLE anon.schema_version (version INTEGER)",
+    ],
+)
+def test_a_schema_anon_that_is_the_users_is_left_alone(engine, made):
+    engine.run("CREATE SCHEMA anon")
+    engine.run(made)
+    for refuse in (migrations.ready, migrations.install, migrations.migrate):
+        with pytest.raises(CatalogError, match="did not make"):
+            refuse(engine)
+    assert tables(engine) | {"mine"} == {"mine"} | ({"schema_version"} if "schema_version" in made else set())
+
+
+@pytest.mark.parametrize("name", ["anon", "ANON"])
+def test_an_empty_schema_anon_is_used(engine, name):
+    engine.run(f"CREATE SCHEMA {name}")
+    engine.run("CREATE MACRO anon.k_anonymity(x) AS x")
+    migrations.install(engine)
+    assert migrations.ready(engine)
+
+
+def test_a_database_named_anon_is_refused(tmp_path):
+    # DuckDB cannot tell its schema anon from the database itself.
+    connection = duckdb.connect(str(tmp_path / "anon.duckdb"))
+    with pytest.raises(CatalogError, match="database named anon"):
+        migrations.install(DuckDBEngine(connection))
+    connection.close()
+
+
+def test_installation_is_undone_with_its_transaction(engine):
+    with pytest.raises(RuntimeError), engine.transaction():
+        migrations.install(engine)
+        raise RuntimeError
+    assert migrations.state(engine).condition is Condition.ABSENT
+
+
+def test_the_catalog_is_there_when_the_file_is_opened_again(tmp_path):
+    path = str(tmp_path / "hospital.duckdb")
+    with duckdb.connect(path) as connection:
+        migrations.install(DuckDBEngine(connection))
+    with duckdb.connect(path) as connection:
+        connection.execute("INSERT INTO anon.policy (policy, source) VALUES ('p', 't')")
+        assert migrations.ready(DuckDBEngine(connection))
+    with duckdb.connect(path, read_only=True) as connection:
+        assert migrations.ready(DuckDBEngine(connection))
+
+
+def test_shipped_migrations_are_numbered_in_order():
+    known = migrations.known_migrations()
+    assert [migration.version for migration in known] == list(range(1, len(known) + 1))
+    assert str(known[0]) == "0001_foundation"
+
+
+def test_why_names_are_not_unique_keys(engine):
+    # If this passes one day, DuckDB checks uniqueness at the end and keys may come.
+    engine.run("CREATE TABLE named (name VARCHAR)")
+    engine.run("CREATE UNIQUE INDEX by_name ON named (lower(name))")
+    engine.run("INSERT INTO named VALUES ('Hospital')")
+    with pytest.raises(EngineError, match="Constraint"), engine.transaction():
+        for name in ("hospital", "Hospital"):
+            engine.run("DELETE FROM named WHERE lower(name) = 'hospital'")
+            engine.run("INSERT INTO named VALUES (?)", [name])

@@ -1,0 +1,134 @@
+"""Generalization hierarchies, naively: labels by exact arithmetic on one value, and membership by reading a label.
+
+Nothing here is shared with the builders: bounds are fractions, dates are counted in
+days, trees are walked node by node.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
+
+Number = int | Decimal | Fraction
+
+OPEN = ("NaN", "Infinity", "-Infinity")
+
+
+def interval(value: Number, width: Number, low: Number | None = None, high: Number | None = None) -> tuple[Number, Number]:
+    """The bounds of the half-open interval that holds the value; None stands for no end."""
+    exact, step, origin = Fraction(value), Fraction(width), Fraction(low or 0)
+    if low is not None and exact < low:
+        return (None, Fraction(low))
+    if high is not None and exact >= high:
+        return (Fraction(high), None)
+    start = origin + step * ((exact - origin) // step)
+    end = start + step
+    return (start, min(end, Fraction(high)) if high is not None else end)
+
+
+def bounds(label: str) -> tuple[Fraction | None, Fraction | None]:
+    """The bounds that an interval's label prints."""
+    low, high = re.fullmatch(r"[\[(](-?[\d.]+|-inf),(-?[\d.]+|inf)\)", label).groups()
+    assert (low == "-inf") == label.startswith("(")
+    return (None if low == "-inf" else Fraction(low), None if high == "inf" else Fraction(high))
+
+
+def in_interval(value: Number, label: str) -> bool:
+    low, high = bounds(label)
+    return (low is None or low <= Fraction(value)) and (high is None or Fraction(value) < high)
+
+
+def prefix(value: str, length: int) -> str:
+    """The first characters, and a star for each further one."""
+    return "".join(character if place < length else "*" for place, character in enumerate(value))
+
+
+def matches(value: str, label: str) -> bool:
+    """Whether the value could stand behind the label, a star being any character."""
+    return len(value) == len(label) and all(seen in ("*", true) for true, seen in zip(value, label, strict=True))
+
+
+def civil(days: int) -> tuple[int, int, int]:
+    """Year, month and day of a day counted from 1970-01-01, in any year: the calendar repeats after 400 years."""
+    cycle = 146_097
+    repeats, rest = divmod(days + 719_162, cycle)  # days since 0001-01-01
+    day = date(1, 1, 1) + timedelta(days=rest)
+    return (day.year + 400 * repeats, day.month, day.day)
+
+
+def iso_week(days: int) -> tuple[int, int]:
+    """The ISO 8601 year and week: those of the Thursday, weeks counted from the year's first Thursday."""
+    thursday = days - (days + 3) % 7 + 3
+    year = civil(thursday)[0]
+    first = thursday
+    while civil(first - 7)[0] == year:
+        first -= 7
+    return (year, (thursday - first) // 7 + 1)
+
+
+def period(unit: str, days: int, hour: int = 0) -> str:
+    """The label of a day, and hour, in one calendar unit."""
+    year, month, day = civil(days)
+    if unit == "WEEK":
+        year, week = iso_week(days)
+        return f"{_year(year)}-W{week:02d}"
+    labels: dict[str, Callable[[], str]] = {
+        "HOUR": lambda: f"{_year(year)}-{month:02d}-{day:02d} {hour:02d}h",
+        "DAY": lambda: f"{_year(year)}-{month:02d}-{day:02d}",
+        "MONTH": lambda: f"{_year(year)}-{month:02d}",
+        "QUARTER": lambda: f"{_year(year)}-Q{(month + 2) // 3}",
+        "YEAR": lambda: _year(year),
+        "DECADE": lambda: _year(year)[:-1] + "*",
+        "CENTURY": lambda: _year(year)[:-2] + "**",
+    }
+    return labels[unit]()
+
+
+def in_period(label: str, days: int, hour: int = 0) -> bool:
+    """Whether a label, read on its own, holds the day and hour."""
+    year, month, day = civil(days)
+    shown, *rest = re.fullmatch(r"(-?[\d*]{4,})(?:-(.*))?", label).groups()
+    if rest[0] is not None and rest[0].startswith("W"):
+        year = iso_week(days)[0]
+        return _year(year) == shown and rest[0] == f"W{iso_week(days)[1]:02d}"
+    if not matches(_year(year), shown):
+        return False
+    if rest[0] is None:
+        return True
+    if rest[0].startswith("Q"):
+        return (int(rest[0][1:]) - 1) * 3 < month <= int(rest[0][1:]) * 3
+    parts = [int(part) for part in re.findall(r"\d+", rest[0])]
+    return parts == [month, day, hour][: len(parts)]
+
+
+def _year(year: int) -> str:
+    return f"{'-' if year < 0 else ''}{abs(year):04d}"
+
+
+def levels(rows: Sequence[Sequence[str | None]]) -> set[tuple[str | None, int, str | None]]:
+    """The rows (value, level, label) of wide rows, without the levels at the end that say `*` throughout."""
+    height = len(rows[0])
+    while height > 1 and all(row[height - 1] == "*" for row in rows):
+        height -= 1
+    return {(row[0], level, row[level]) for row in rows for level in range(height)}
+
+
+def parents(edges: Sequence[tuple[str | None, str | None]]) -> set[tuple[str | None, int, str | None]]:
+    """The same for a tree of (node, parent): each leaf walks up, and a single root is not told."""
+    parent = dict(edges)
+    inner = {above for above in parent.values() if above is not None}
+    roots = [node for node, above in parent.items() if above is None]
+    found = set()
+    for leaf in parent:
+        if leaf in inner and leaf is not None:
+            continue
+        node, level = leaf, 0
+        found.add((leaf, 0, leaf))
+        while parent[node] is not None:
+            node, level = parent[node], level + 1
+            if len(roots) > 1 or parent[node] is not None:
+                found.add((leaf, level, node))
+    return found

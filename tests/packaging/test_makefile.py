@@ -1,0 +1,36 @@
+"""`make` on a machine without a fitting Python says so, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make on this machine to try")
+
+
+def make_demo(python: str, environment: Path) -> subprocess.CompletedProcess[str]:
+    command = ["make", "demo", f"PYTHON={python}", f"VENV={environment}"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def test_an_old_python_is_named(tmp_path: Path) -> None:
+    old = tmp_path / "python3"
+    old.write_text('#!/bin/sh\n[ "$1" = -V ] && echo "Python 3.9.2" && exit 0\nexit 1\n')
+    old.chmod(0o755)
+    ran = make_demo(str(old), tmp_path / "environment")
+    assert ran.returncode != 0
+    assert "needs Python 3.11 or newer" in ran.stderr
+    assert "Python 3.9.2" in ran.stderr
+    assert not (tmp_path / "environment").exists()
+
+
+def test_a_missing_python_is_named(tmp_path: Path) -> None:
+    ran = make_demo("python-that-is-not-there", tmp_path / "environment")
+    assert ran.returncode != 0
+    assert "There is no python-that-is-not-there" in ran.stderr
+    assert not (tmp_path / "environment").exists()

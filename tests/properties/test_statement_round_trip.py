@@ -1,0 +1,145 @@
+"""A statement's text, read back, is the statement: for any names, strings and numbers."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.syntax import render
+from sqlanon.syntax.parser import parse_script
+from sqlanon.syntax.statements import (
+    CheckRelation,
+    CheckRelease,
+    CreateHierarchy,
+    CreatePolicy,
+    CreateRelease,
+    DropHierarchy,
+    DropPolicy,
+    DropRelease,
+    ExplainRelease,
+    ExportRelease,
+    MethodCall,
+    PassThrough,
+    Statement,
+)
+
+HOSTILE = [
+    *('"', '""', "'", "a.b", "a;b", "--", "/*", "*/", "$$", "`", "\\", "\n", " ", "(", ")", "=>", "\0", "\ufeff"),
+    *(
+        "select",
+        "USING",
+        "true",
+        "QUASI IDENTIFIER",
+        "If",
+        "SENSITIVE",
+        "é",
+        "Ünï",
+        "🦆",
+        "\u202e",
+        "x" * 200,
+        '"' * 200,
+    ),
+]
+hostile = st.sampled_from(HOSTILE)
+texts = st.one_of(hostile, st.text(), st.lists(hostile, max_size=4).map("".join))
+names = texts.filter(bool)
+words = names.map(str.lower)  # names of models, methods, arguments and formats
+qualified = st.lists(names, min_size=1, max_size=3).map(lambda parts: QualifiedName(tuple(parts)))
+decimals = st.decimals(allow_nan=False, allow_infinity=False)
+values = st.one_of(st.booleans(), st.integers(), decimals, texts, qualified)
+arguments = st.lists(st.tuples(words, values), max_size=3, unique_by=lambda pair: pair[0]).map(tuple)
+queries = st.one_of(
+    st.sampled_from(
+        ["SELECT 1", "from t", "(SELECT ')' /* ( */ )", "with a as (select $$)$$) from a", "VALUES (1), (2)"]
+    ),
+    names.map(lambda name: "SELECT * FROM " + '"' + name.replace('"', '""') + '"'),
+)
+sources = st.one_of(st.builds(Source, name=qualified), st.builds(Source, query=queries))
+switch = st.booleans()
+
+levels = st.none() | st.integers(min_value=0, max_value=99)
+pseudonyms = st.none() | st.builds(Pseudonym, st.none() | names)
+hierarchy_names = st.none() | names
+attributes = st.one_of(
+    st.builds(Attribute, names, st.sampled_from([Role.IDENTIFIER, Role.ENTITY]), pseudonym=pseudonyms),
+    st.builds(Attribute, names, st.just(Role.QUASI_IDENTIFIER), hierarchy_names, levels, levels, decimals),
+    st.builds(Attribute, names, st.just(Role.SENSITIVE), hierarchy_names),
+    st.builds(Attribute, names, st.just(Role.INSENSITIVE)),
+)
+requirements = st.lists(
+    st.builds(Requirement, words, arguments), min_size=1, max_size=3, unique_by=lambda requirement: requirement.model
+).map(tuple)
+policies = st.builds(
+    Policy,
+    names,
+    sources,
+    st.lists(attributes, min_size=1, max_size=4, unique_by=lambda attribute: attribute.name.lower()).map(tuple),
+    requirements,
+)
+definitions = st.one_of(
+    st.builds(HierarchyDefinition, names, words, st.lists(values, max_size=4).map(tuple), arguments),
+    st.builds(HierarchyDefinition, names, words, query=queries),
+)
+kinds = st.sampled_from(["view", "table"])
+releases = st.one_of(
+    st.builds(CreateRelease, kinds, qualified, names, st.builds(MethodCall, words, arguments), switch),
+    st.builds(CreateRelease, kinds, qualified, names, if_not_exists=switch),
+)
+columns = st.lists(names, max_size=3).map(tuple)
+statements: st.SearchStrategy[Statement] = st.one_of(
+    st.builds(PassThrough, queries),
+    st.builds(CreateHierarchy, definitions, switch),
+    st.builds(CreateHierarchy, definitions, if_not_exists=switch),
+    st.builds(CreatePolicy, policies, switch),
+    st.builds(CreatePolicy, policies, if_not_exists=switch),
+    releases,
+    st.builds(ExplainRelease, releases),
+    st.builds(DropHierarchy, names, switch),
+    st.builds(DropPolicy, names, switch),
+    st.builds(DropRelease, kinds, qualified, switch),
+    st.builds(CheckRelease, qualified),
+    st.builds(CheckRelation, sources, columns.filter(bool), columns, requirements),
+    st.builds(ExportRelease, qualified, texts, words, switch),
+)
+
+
+@settings(max_examples=600, deadline=None)
+@given(statements)
+def test_reads_back_what_it_writes(statement: Statement) -> None:
+    assert parse_script(render.to_sql(statement)) == [statement]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(statements, max_size=5))
+def test_a_script_of_statements_reads_back(script: list[Statement]) -> None:
+    text = ";\n".join(render.to_sql(statement) for statement in script)
+    read = parse_script(text)
+    assert read == script
+    for statement in read:
+        assert statement.position is not None
+        line = text.split("\n")[statement.position.line - 1]
+        assert render.to_sql(statement).split("\n")[0] in line[statement.position.column - 1 :]
+
+
+@given(policies, definitions)
+def test_policies_and_hierarchies_can_be_written_alone(policy: Policy, definition: HierarchyDefinition) -> None:
+    assert parse_script(render.policy(policy)) == [CreatePolicy(policy)]
+    assert parse_script(render.hierarchy(definition)) == [CreateHierarchy(definition)]
+
+
+def test_types_survive() -> None:
+    policy = Policy(
+        "p",
+        Source(QualifiedName(("t",))),
+        (Attribute("a", Role.INSENSITIVE),),
+        (Requirement("m", (("a", 4), ("b", Decimal(4)), ("c", True), ("d", "4"), ("e", QualifiedName(("true",))))),),
+    )
+    (statement,) = parse_script(render.policy(policy))
+    assert isinstance(statement, CreatePolicy)
+    read = dict(statement.policy.requirements[0].arguments)
+    assert [type(value) for value in read.values()] == [int, Decimal, bool, str, QualifiedName]

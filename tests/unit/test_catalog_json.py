@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sqlanon.catalog._domain_json import (
+    definition_from_json,
+    definition_to_json,
+    policy_from_json,
+    policy_to_json,
+)
+from sqlanon.catalog._json import (
+    BadJson,
+    arguments_from_json,
+    arguments_to_json,
+    canonical,
+    dumps,
+    loads,
+    value_from_json,
+    value_to_json,
+)
+from sqlanon.catalog._source_text import read_source, write_source
+from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.values import QualifiedName, Source
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+names = st.lists(texts, min_size=1, max_size=3).map(lambda parts: QualifiedName(tuple(parts)))
+decimals = st.decimals(allow_nan=False, allow_infinity=False).filter(lambda d: abs(d.adjusted()) <= 400)
+values = st.one_of(st.booleans(), st.integers(), decimals, texts | st.just(""), names)
+arguments = st.dictionaries(texts, values, max_size=3).map(lambda made: tuple(made.items()))
+definitions = st.builds(
+    HierarchyDefinition,
+    name=texts,
+    kind=texts,
+    arguments=st.lists(values, max_size=3).map(tuple),
+    options=arguments,
+    query=st.none() | texts,
+)
+levels = st.none() | st.integers()
+attributes = st.builds(
+    Attribute,
+    name=texts,
+    role=st.sampled_from(Role),
+    hierarchy=st.none() | texts,
+    min_level=levels,
+    max_level=levels,
+    weight=decimals,
+    pseudonym=st.none() | st.builds(Pseudonym, st.none() | texts),
+)
+policies = st.builds(
+    Policy,
+    name=texts,
+    source=names.map(lambda name: Source(name=name)) | texts.map(lambda query: Source(query=query)),
+    attributes=st.lists(attributes, max_size=3).map(tuple),
+    requirements=st.lists(st.builds(Requirement, texts, arguments), max_size=2).map(tuple),
+)
+
+
+def same(left, right):
+    """Equal, and of the same types: True is not 1, and 1 is not Decimal(1)."""
+    return left == right and repr(left).replace("'", "") is not None and type(left) is type(right)
+
+
+@given(values)
+def test_values_come_back_as_they_were(value):
+    back = value_from_json(loads(dumps(value_to_json(value))))
+    assert same(back, value)
+
+
+@given(policies)
+def test_policies_come_back_as_they_were(policy):
+    assert policy_from_json(loads(dumps(policy_to_json(policy)))) == policy
+
+
+@given(definitions)
+def test_hierarchies_come_back_as_they_were(definition):
+    back = definition_from_json(loads(dumps(definition_to_json(definition))))
+    assert back == definition
+    assert [type(value) for value in back.arguments] == [type(value) for value in definition.arguments]
+
+
+@given(policies)
+def test_the_canonical_text_is_json_without_spaces_and_with_sorted_keys(policy):
+    text = canonical(policy_to_json(policy))
+    parsed = json.loads(text, parse_float=Decimal)
+    assert parsed == policy_to_json(policy)
+    assert canonical(parsed) == text
+    assert policy_to_json(policy_from_json(loads(text))) == policy_to_json(policy)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Decimal("0.3"), "0.3"),
+        (Decimal("0.300"), "0.3"),
+        (Decimal(4), "4.0"),
+        (Decimal("4E+2"), "400.0"),
+        (Decimal("-0"), "0.0"),
+        (Decimal("1E-7"), "0.0000001"),
+        (Decimal("1.0000000000000000000000000000000000001"), "1.0000000000000000000000000000000000001"),
+        (4, "4"),
+        (True, "true"),
+        ("é\x00'", '"é\\u0000\'"'),
+        (QualifiedName(("main", 'a"b')), '{"name":["main","a\\"b"]}'),
+    ],
+)
+def test_how_values_are_written(value, text):
+    assert canonical(value_to_json(value)) == text
+
+
+@pytest.mark.parametrize("value", [Decimal("NaN"), Decimal("Infinity"), Decimal("1E+1000000"), Decimal("1E-1000000")])
+def test_what_is_no_number_is_not_written(value):
+    with pytest.raises(BadJson):
+        canonical(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        '{"k": 4, "k": 5}',
+        "NaN",
+        "[Infinity]",
+        "1" * 5000,
+        "[" * 100_000,
+        "{'k': 4}",
+    ],
+)
+def test_what_is_no_json_is_refused(text):
+    with pytest.raises(BadJson):
+        loads(text)
+
+
+@pytest.mark.parametrize("text", ["[4]", "4", "null", '{"k": null}', '{"k": [1]}', '{"k": {"name": []}}', '{"k": 1e999}'])
+def test_what_are_no_arguments_is_refused(text):
+    with pytest.raises(BadJson):
+        arguments_from_json(loads(text))
+
+
+def test_arguments_by_hand():
+    found = arguments_from_json(loads('{"k": 4, "variant": "distinct", "t": 0.30, "strict": true}'))
+    assert found == (("k", 4), ("variant", "distinct"), ("t", Decimal("0.3")), ("strict", True))
+
+
+def test_an_argument_given_twice_is_refused():
+    with pytest.raises(BadJson):
+        arguments_to_json((("k", 4), ("k", 5)))
+
+
+@given(names)
+def test_source_names_come_back_as_they_were(name):
+    assert read_source(write_source(name)) == name
+
+
+@given(names)
+def test_source_names_may_be_quoted_as_in_sql(name):
+    text = ".".join('"' + part.replace('"', '""') + '"' for part in name.parts)
+    assert read_source(text) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("patients", ("patients",)),
+        (" main.patients ", ("main", "patients")),
+        ('db."my.schema".Größe', ("db", "my.schema", "Größe")),
+        ('"[a]"', ("[a]",)),
+        ('["a b"]', ("a b",)),
+    ],
+)
+def test_source_names_by_hand(text, parts):
+    assert read_source(text).parts == parts
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "a b", "a..b", ".a", "a.", "a.b.c.d", '"a', '""', "(SELECT 1)", "a; DROP TABLE b", '["a"', "[]", "[1]", '[""]'],
+)
+def test_what_is_no_source_name_is_refused(text):
+    with pytest.raises(BadJson):
+        read_source(text)
+
+
+def policy(**changes):
+    parts = {
+        "name": "hospital",
+        "source": Source(name=QualifiedName(("patients",))),
+        "attributes": (Attribute("zip", Role.QUASI_IDENTIFIER, "zip_prefix", weight=Decimal(2)),),
+        "requirements": (Requirement("l_diversity", (("l", 3), ("variant", "distinct"))),),
+    }
+    return Policy(**{**parts, **changes})
+
+
+ZIP = StoredHierarchy(HierarchyDefinition("zip_prefix", "prefixes", (4, 3)), 3, "aa")
+AGE = StoredHierarchy(HierarchyDefinition("age", "intervals", (5,)), 2, "bb")
+
+
+def test_the_fingerprint_is_of_the_meaning():
+    first = fingerprint(policy(), [ZIP, AGE])
+    turned = policy(requirements=(Requirement("l_diversity", (("variant", "distinct"), ("l", 3))),))
+    weighed = policy(attributes=(Attribute("zip", Role.QUASI_IDENTIFIER, "zip_prefix", weight=Decimal("2.000")),))
+    assert first == fingerprint(turned, [AGE, ZIP]) == fingerprint(weighed, [ZIP, AGE])
+    assert len(first) == 64
+    assert set(first) <= set("0123456789abcdef")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        policy(name="other"),
+        policy(source=Source(query="FROM patients")),
+        policy(source=Source(name=QualifiedName(("main", "patients")))),
+        policy(attributes=(Attribute("zip", Role.QUASI_IDENTIFIER, "zip_prefix"),)),
+        policy(requirements=(Requirement("l_diversity", (("l", Decimal(3)), ("variant", "distinct"))),)),
+        policy(requirements=(Requirement("l_diversity", (("l", 4), ("variant", "distinct"))),)),
+    ],
+)
+def test_the_fingerprint_changes_with_the_policy(changed):
+    assert fingerprint(changed, [ZIP]) != fingerprint(policy(), [ZIP])
+
+
+def test_the_fingerprint_changes_with_the_hierarchies():
+    relabelled = StoredHierarchy(ZIP.definition, ZIP.height, "ab")
+    assert len({fingerprint(policy(), h) for h in ([], [ZIP], [AGE], [relabelled], [ZIP, AGE])}) == 5

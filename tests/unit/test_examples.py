@@ -1,0 +1,75 @@
+"""The scripts that ship with sqlanon: hierarchies that cover Adult, statements that parse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from sqlanon import assets
+from sqlanon.datasets import load_adult
+from sqlanon.syntax.parser import parse_script
+from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy, PassThrough
+
+HIERARCHIES = {
+    statement.definition.name: statement.definition
+    for statement in parse_script(assets.read("sql", "examples", "adult_hierarchies.sql"))
+    if isinstance(statement, CreateHierarchy)
+}
+COLUMNS = ["workclass", "education", "marital_status", "occupation", "race", "sex", "native_country", "salary_class"]
+
+
+@pytest.fixture(scope="module")
+def adult(adult_cache: Path) -> Any:
+    with duckdb.connect() as connection, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SQLANON_CACHE", str(adult_cache))
+        load_adult(connection)
+        yield connection
+
+
+def test_there_is_a_hierarchy_for_each_column() -> None:
+    assert set(HIERARCHIES) == {"adult_age", *(f"adult_{column}" for column in COLUMNS)}
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_a_hierarchy_lists_exactly_the_values_that_occur(adult: Any, column: str) -> None:
+    listed = [row[0] for row in adult.execute(HIERARCHIES[f"adult_{column}"].query).fetchall()]
+    occurring = adult.execute(f"SELECT DISTINCT {column} FROM adult WHERE {column} IS NOT NULL").fetchall()
+    assert sorted(listed) == sorted(value for (value,) in occurring)
+    if column == "native_country":
+        assert len(listed) == 41
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_each_level_contains_the_one_before(adult: Any, column: str) -> None:
+    rows = adult.execute(HIERARCHIES[f"adult_{column}"].query).fetchall()
+    for finer, coarser in zip(range(len(rows[0]) - 1), range(1, len(rows[0])), strict=True):
+        parents: dict[str, set[str]] = {}
+        for row in rows:
+            parents.setdefault(row[finer], set()).add(row[coarser])
+        assert all(len(found) == 1 for found in parents.values())
+
+
+@pytest.mark.parametrize("column", ["education", "occupation", "native_country", "workclass"])
+def test_the_long_domains_have_two_or_three_levels_that_coarsen(adult: Any, column: str) -> None:
+    rows = adult.execute(HIERARCHIES[f"adult_{column}"].query).fetchall()
+    sizes = [len({row[level] for row in rows}) for level in range(len(rows[0]))]
+    assert len(sizes) in (3, 4)
+    assert sizes == sorted(set(sizes), reverse=True)
+
+
+@pytest.mark.parametrize("script", assets.listing("sql", "examples"))
+def test_only_plain_sql_is_left_to_duckdb(script: str) -> None:
+    """A misspelt statement of ours would be taken for DuckDB's."""
+    for statement in parse_script(assets.read("sql", "examples", script)):
+        if isinstance(statement, PassThrough):
+            assert statement.text.startswith(("CREATE OR REPLACE TABLE", "SELECT"))
+
+
+@pytest.mark.parametrize("script", ["adult.sql", "hospital.sql"])
+def test_the_examples_can_be_run_twice(script: str) -> None:
+    for statement in parse_script(assets.read("sql", "examples", script)):
+        if isinstance(statement, CreateHierarchy | CreatePolicy):
+            assert statement.or_replace

@@ -1,0 +1,194 @@
+"""Values as text and JSON, tables for a terminal and a pipe, and the live line."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import time
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from sqlanon import progress
+from sqlanon.errors import Position, PrivacyViolation, StatementError
+from sqlanon.presentation import Output, Rows, cell_text, json_value, one_line
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def output(*, terminal: bool = False, **options: Any) -> Output:
+    kind = Terminal if terminal else io.StringIO
+    return Output(_stdout=kind(), _stderr=kind(), **options)
+
+
+def printed(made: Output) -> tuple[str, str]:
+    assert made._stdout is not None
+    assert made._stderr is not None
+    return made._stdout.getvalue(), made._stderr.getvalue()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "NULL"),
+        (True, "true"),
+        (b"\x00\xff", "\\x00ff"),
+        (date(2026, 1, 2), "2026-01-02"),
+        (datetime(2026, 1, 2, 3, 4, 5), "2026-01-02 03:04:05"),
+        ("a\nb\x1b[31m", "a\\nb\\x1b[31m"),
+        ({"a": [1, None]}, '{"a": [1, null]}'),
+        (Decimal("1.50"), "1.50"),
+        ("Ünïcode 名", "Ünïcode 名"),
+    ],
+)
+def test_a_cell(value: object, text: str) -> None:
+    assert cell_text(value) == text
+
+
+@given(st.text())
+def test_no_text_can_drive_a_terminal(text: str) -> None:
+    assert one_line(text).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Decimal("5"), 5),
+        (Decimal("0.1"), 0.1),
+        (Decimal("0.12345678901234567890123"), "0.12345678901234567890123"),
+        (math.inf, "inf"),
+        (math.nan, "nan"),
+        (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        (timedelta(days=1), "1 day, 0:00:00"),
+        ({1: date(2026, 1, 2)}, {"1": "2026-01-02"}),
+        (2**100, 2**100),
+    ],
+)
+def test_a_value_in_json(value: object, expected: object) -> None:
+    assert json_value(value) == expected
+    assert json.loads(json.dumps(json_value(value), allow_nan=False)) == expected
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False))
+def test_a_decimal_keeps_its_value_in_json(value: Decimal) -> None:
+    said = json_value(value)
+    assert Decimal(repr(said) if isinstance(said, float) else said) == value
+
+
+def test_a_repeated_column_name_is_told_apart() -> None:
+    assert Rows(("a", "a", "a_1"), ((1, 2, 3),)).records() == [{"a": 1, "a_1": 2, "a_1_1": 3}]
+
+
+def test_no_more_than_the_limit_is_fetched() -> None:
+    with duckdb.connect() as connection:
+        rows = Rows.of(connection.sql("SELECT i FROM range(100) r(i)"), 3)
+        exact = Rows.of(connection.sql("SELECT i FROM range(3) r(i)"), 3)
+    assert rows == Rows(("i",), ((0,), (1,), (2,)), more=True)
+    assert not exact.more
+
+
+def test_a_pipe_gets_all_columns_uncut_and_no_colour() -> None:
+    made = output()
+    wide = Rows(tuple(f"column_{i}" for i in range(30)), (tuple("x" * 90 for _ in range(30)),))
+    made.result(wide)
+    out, err = printed(made)
+    assert err == ""
+    assert "\x1b" not in out
+    assert out.count("x" * 90) == 30
+    assert "…" not in out
+
+
+def test_a_terminal_gets_the_columns_that_fit_and_is_told_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    made = output(terminal=True)
+    made.result(Rows(tuple(f"column_{i}" for i in range(9)), (tuple(range(9)),), more=True))
+    out, _ = printed(made)
+    assert "\x1b[" in out
+    assert "not shown for lack of width: column_5, column_6, column_7, column_8" in out.replace("\n  ", " ")
+    assert "the first 1 rows; there are more" in out
+    assert max(len(Console().render_str(line).plain) for line in out.splitlines()) < 200
+
+
+def test_a_quiet_run_prints_errors_only() -> None:
+    made = output(quiet=True)
+    made.result(Rows(("a",), ((1,),)))
+    made.status("working")
+    made.error(StatementError("wrong", hint="right", position=Position(12, 5)), "script.sql")
+    assert printed(made) == ("", "script.sql:12:5: error: wrong\n  hint: right\n")
+
+
+def test_an_error_in_json() -> None:
+    made = output(json=True)
+    made.error(PrivacyViolation("too few", position=Position(2, 1), query="SELECT 1"), "a.sql")
+    assert json.loads(printed(made)[1]) == {
+        "error": "PrivacyViolation",
+        "message": "too few",
+        "hint": None,
+        "script": "a.sql",
+        "line": 2,
+        "column": 1,
+        "query": "SELECT 1",
+        "exit_code": 1,
+    }
+
+
+def test_markup_in_names_is_printed_as_it_is() -> None:
+    made = output()
+    made.error(StatementError("no table [red]x[/] :smile:"), "[b].sql")
+    made.result(Rows(("[bold]",), (("[/]",),)))
+    out, err = printed(made)
+    assert err == "[b].sql: error: no table [red]x[/] :smile:\n"
+    assert "[bold]" in out
+    assert "[/]" in out
+
+
+def test_an_unexpected_error_says_its_kind_and_not_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SQLANON_DEBUG", raising=False)
+    made = output()
+    made.unexpected(ValueError("Alice has the flu"))
+    assert "unexpected ValueError" in printed(made)[1]
+    assert "Alice" not in printed(made)[1]
+    monkeypatch.setenv("SQLANON_DEBUG", "1")
+    made.unexpected(ValueError("Alice has the flu"))
+    assert "Alice has the flu" in printed(made)[1]
+
+
+def test_the_live_line_appears_only_on_a_terminal_and_only_for_long_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr(progress, "_PATIENCE_SECONDS", 0.05)
+
+    def drawn(pause: float, **options: Any) -> str:
+        made = output(**options)
+        watch = progress.Watch(made)
+        watch.start()
+        watch.observe("solve", None, 3, 10)
+        time.sleep(pause)
+        watch.stop()
+        out, err = printed(made)
+        assert out == ""
+        return err
+
+    assert "solve" in drawn(0.3, terminal=True)
+    assert drawn(0, terminal=True) == ""
+    assert drawn(0.2) == ""
+    assert drawn(0.2, terminal=True, quiet=True) == ""
+    assert drawn(0.2, terminal=True, json=True) == ""
+
+
+def test_verbose_shows_the_sql_of_each_stage() -> None:
+    made = output(verbose=1)
+    progress.Watch(made).observe("check", "SELECT 1", None, None)
+    assert printed(made) == ("", "-- check\nSELECT 1\n")
