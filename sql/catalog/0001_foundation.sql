@@ -1,10 +1,10 @@
 -- Policies, hierarchies, releases and measurements as rows of the user's own database.
 --
 -- Columns have defaults where a row may be written by hand; a row written by hand is
--- checked when it is used, by the code that checks a statement. That code also keeps
--- names unique, for keys cannot: a name counts without regard to its case, and a unique
--- index over an expression refuses a row that its own transaction has just deleted, so
--- that a second CREATE OR REPLACE in one transaction would fail. Moments are UTC.
+-- checked when it is used, by the code that checks a statement. That code also refuses
+-- a name that stands twice, and no key does: a primary key takes Hospital and hospital
+-- for two names, and a unique index over the folded name stops DuckDB from altering the
+-- table in a later migration. Moments are UTC.
 
 CREATE SCHEMA IF NOT EXISTS anon;
 

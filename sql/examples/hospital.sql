@@ -28,23 +28,26 @@ SELECT * FROM (VALUES
 CREATE OR REPLACE HIERARCHY birth AS CALENDAR (MONTH, YEAR, DECADE);
 CREATE OR REPLACE HIERARCHY zip_prefix AS PREFIXES (4, 3, 2);
 
+-- MAX LEVEL: no date coarser than its year. MIN LEVEL: no postal code in full.
 CREATE OR REPLACE POLICY hospital ON patients (
-    dob     QUASI IDENTIFIER USING birth,
+    dob     QUASI IDENTIFIER USING birth MAX LEVEL 2,
     sex     QUASI IDENTIFIER,
     zip     QUASI IDENTIFIER USING zip_prefix MIN LEVEL 1 MAX LEVEL 3,
     disease SENSITIVE
 ) REQUIRE k_anonymity(k => 4);
 
--- One patient, born in 1958, is like nobody else: leaving out that row (6 % of 17) keeps
--- the dates of the other 16 more precise.
+-- One patient, born in 1958, is like nobody else. Leaving out that row, 6 % of 17, lets the
+-- others be published by year, sex and the first three digits.
 EXPLAIN ANONYMIZED TABLE hospital_release AS POLICY hospital METHOD generalization(suppression => 0.06);
 
 CREATE OR REPLACE ANONYMIZED TABLE hospital_release AS POLICY hospital METHOD generalization(suppression => 0.06);
 
 CHECK hospital_release;
 
--- 4-anonymity hides who is who, not what a group has in common: look for a group with one disease.
-SELECT dob, sex, zip, count(*) AS patients, count(DISTINCT disease) AS diseases
-FROM hospital_release
+-- 4-anonymity hides who is who, not what a group has in common: of the four women born in
+-- 1950 two have the same disease.
+SELECT dob, sex, zip, count(*) AS patients, count(DISTINCT disease) AS diseases,
+       mode(disease) AS most_frequent, max(frequency) AS patients_with_it
+FROM (SELECT *, count(*) OVER (PARTITION BY dob, sex, zip, disease) AS frequency FROM hospital_release)
 GROUP BY dob, sex, zip
 ORDER BY dob, sex, zip;

@@ -16,7 +16,7 @@ __all__ = ["hierarchies_of", "policy_of", "release_json"]
 
 
 def release_json(policy: Policy, hierarchies: Sequence[StoredHierarchy]) -> str:
-    """The text that `policy_of` and `hierarchies_of` read back; it holds the digest of stored labels, not the labels."""
+    """The text that `policy_of` and `hierarchies_of` read back; of stored labels it holds the digest only."""
     return dumps(
         {
             "policy": policy_to_json(policy),

@@ -11,7 +11,7 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.engines.base import Column, Query
-from sqlanon.errors import EngineError, UserError
+from sqlanon.errors import EngineError, SqlanonError, UserError
 from sqlanon.sqlgen.render import to_sql
 
 __all__ = ["DuckDBEngine", "open_database", "translated"]
@@ -46,12 +46,15 @@ def _cannot_open(path: str, error: duckdb.Error) -> UserError:
     return UserError(f"the database {path} cannot be opened: {text.splitlines()[0]}")
 
 
-def translated(error: duckdb.Error, query: str | None = None) -> EngineError:
+def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
     """An engine error without the values that a message may quote.
 
     DuckDB's conversion and constraint errors print the offending value, so only
-    catalog, binder and parser messages, which speak of names, are passed on.
+    catalog, binder and parser messages, which speak of names, are passed on. What the
+    database file itself does not allow is the user's to change: a UserError.
     """
+    if problem := _file_refuses(str(error), query):
+        return problem
     kind = type(error).__name__
     speaks_of_names = (
         duckdb.CatalogException,
@@ -64,6 +67,25 @@ def translated(error: duckdb.Error, query: str | None = None) -> EngineError:
     )
     message = str(error).strip() if isinstance(error, speaks_of_names) else "the message may hold values and is withheld"
     return EngineError(f"DuckDB {kind}: {message}", query=query)
+
+
+def _file_refuses(text: str, query: str | None) -> UserError | None:
+    """The error of a file that is open for reading only, or too old for a secure view."""
+    if read_only := re.search(r'database "(.*)" which is attached in read-only mode', text):
+        return UserError(
+            f"the database {read_only.group(1)} is open for reading only; nothing was written",
+            hint="open it without read_only, or copy it to a file that you may write",
+            query=query,
+        )
+    if "CREATE SECURE VIEW is only supported for storage versions" in text:
+        return UserError(
+            "a live view needs a database file of storage version 2.0.0 or higher, and this one is older: "
+            "a plain view would show suppressed rows in errors and statistics",
+            hint="copy it over, ATTACH 'new.duckdb' AS newer; COPY FROM DATABASE <this one> TO newer; "
+            "then open new.duckdb. A snapshot, CREATE ANONYMIZED TABLE, works in this file too",
+            query=query,
+        )
+    return None
 
 
 class DuckDBEngine:

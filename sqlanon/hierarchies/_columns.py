@@ -135,8 +135,9 @@ def _fixed(value: exp.Expression, precision: int, digits: int, scale: int, worki
     """A DECIMAL(precision, digits) in units of 10**-scale."""
     if scale == 0:
         return try_cast(exp.Floor(this=value.copy()), working)
-    if precision + scale + 1 <= 38:
-        power = cast(number(10**scale), f"DECIMAL({scale + 1},0)")
+    if precision + scale <= 38:
+        # DuckDB makes the product of two narrow decimals no wider than 18 digits, and raises an error beyond.
+        power = cast(number(10**scale), f"DECIMAL({scale + 1 if precision + scale < 18 else 38},0)")
         return try_cast(exp.Floor(this=product(value, power)), working)
     # There is no wider DECIMAL to multiply in. Its text has all digits of its scale: without the point it is a count.
     point_less = function("replace", cast(value, "VARCHAR"), text("."), text(""))

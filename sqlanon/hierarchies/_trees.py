@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 __all__ = [
+    "add",
     "at_least",
     "below",
     "cast",
@@ -21,6 +22,7 @@ __all__ = [
     "plus",
     "product",
     "ratio",
+    "remainder",
     "subtract",
     "text",
     "times",
@@ -54,6 +56,10 @@ def plus(left: exp.Expression, right: int) -> exp.Expression:
     return kind(this=_operand(left), expression=number(abs(right)))
 
 
+def add(left: exp.Expression, right: exp.Expression) -> exp.Expression:
+    return exp.Add(this=_operand(left), expression=_operand(right))
+
+
 def subtract(left: exp.Expression, right: exp.Expression) -> exp.Expression:
     return exp.Sub(this=_operand(left), expression=_operand(right))
 
@@ -71,6 +77,11 @@ def divide(left: exp.Expression, right: int) -> exp.Expression:
     return left.copy() if right == 1 else exp.IntDiv(this=_operand(left), expression=number(right))
 
 
+def remainder(left: exp.Expression, right: int) -> exp.Expression:
+    """What `divide` leaves, with the sign of the dividend."""
+    return exp.Mod(this=_operand(left), expression=number(right))
+
+
 def ratio(left: exp.Expression, right: int) -> exp.Expression:
     """Floating-point division; `right` is never 0."""
     return exp.Div(this=_operand(left), expression=number(right), typed=False, safe=False)
@@ -80,8 +91,8 @@ def floor_divide(left: exp.Expression, right: int) -> exp.Expression:
     """Integer division toward minus infinity. It cannot overflow."""
     if right == 1:
         return left.copy()
-    rest = exp.Mod(this=_operand(left), expression=number(right))
-    return subtract(divide(left, right), choose([(below(rest, 0), number(1))], number(0)))
+    negative = below(remainder(left, right), 0)
+    return subtract(divide(left, right), choose([(negative, number(1))], number(0)))
 
 
 def equals(left: exp.Expression, right: exp.Expression) -> exp.Expression:

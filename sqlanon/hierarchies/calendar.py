@@ -16,6 +16,7 @@ from sqlglot import exp
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.hierarchies._trees import (
+    add,
     below,
     cast,
     choose,
@@ -24,6 +25,11 @@ from sqlanon.hierarchies._trees import (
     floor_divide,
     function,
     join_text,
+    less,
+    number,
+    plus,
+    remainder,
+    subtract,
     text,
     try_cast,
     zero_padded,
@@ -36,9 +42,7 @@ STORED = False
 
 _UNITS = ("HOUR", "DAY", "MONTH", "QUARTER", "YEAR", "DECADE", "CENTURY")
 _TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")
-
-# DuckDB's week functions raise an error in the first year that DATE has.
-_FIRST_YEAR_OF_WEEKS = -5_877_639
+_MASKED = {"DECADE": 1, "CENTURY": 2}
 
 
 def validate(definition: HierarchyDefinition) -> None:
@@ -108,12 +112,8 @@ def _moment(value: exp.Expression) -> exp.Expression:
 def _period(moment: exp.Expression, unit: str) -> exp.Expression:
     if unit == "WEEK":
         return _week(moment)
-    if unit == "DECADE":
-        return _years(moment, digits=1)
-    if unit == "CENTURY":
-        return _years(moment, digits=2)
-    year = _years(moment, digits=0)
-    if unit == "YEAR":
+    year = _year_text(_part("YEAR", moment), _MASKED.get(unit, 0))
+    if unit in ("YEAR", *_MASKED):
         return year
     if unit == "QUARTER":
         return join_text(year, text("-Q"), cast(_part("QUARTER", moment), "VARCHAR"))
@@ -124,18 +124,38 @@ def _period(moment: exp.Expression, unit: str) -> exp.Expression:
     return day if unit == "DAY" else join_text(day, text(" "), zero_padded(_part("HOUR", moment), 2), text("h"))
 
 
-def _years(moment: exp.Expression, *, digits: int, part: str = "YEAR") -> exp.Expression:
-    """The year with its last digits masked."""
-    year = _part(part, moment)
+def _year_text(year: exp.Expression, masked: int = 0) -> exp.Expression:
+    """A year with its last digits masked."""
     sign = choose([(below(year, 0), text("-"))], text(""))
-    shown = zero_padded(divide(exp.Abs(this=year.copy()), 10**digits), 4 - digits)
-    return join_text(sign, shown, text("*" * digits)) if digits else join_text(sign, shown)
+    shown = zero_padded(divide(exp.Abs(this=year.copy()), 10**masked), 4 - masked)
+    return join_text(sign, shown, text("*" * masked)) if masked else join_text(sign, shown)
 
 
 def _week(moment: exp.Expression) -> exp.Expression:
-    week = join_text(_years(moment, digits=0, part="ISOYEAR"), text("-W"), zero_padded(_part("WEEK", moment), 2))
-    early = below(_part("YEAR", moment), _FIRST_YEAR_OF_WEEKS)
-    return choose([(early, join_text(_years(moment, digits=0), text("-W**")))], week)
+    """The ISO 8601 year and week: those of the week's Thursday.
+
+    From the day of the year and the day of the week, since DuckDB's own functions raise
+    an error in the first year that DATE has, and do so from the column's statistics.
+    """
+    year = _part("YEAR", moment)
+    thursday = plus(subtract(_part("DOY", moment), _part("ISODOW", moment)), 4)
+    before, after = below(thursday, 1), less(_days_in(year), thursday)
+    iso_year = choose([(before, plus(year, -1)), (after, plus(year, 1))], year)
+    day = choose(
+        [
+            (before, add(thursday, _days_in(plus(year, -1)))),
+            (after, subtract(thursday, _days_in(year))),
+        ],
+        thursday,
+    )
+    return join_text(_year_text(iso_year), text("-W"), zero_padded(divide(plus(day, 6), 7), 2))
+
+
+def _days_in(year: exp.Expression) -> exp.Expression:
+    fourth, hundredth, four_hundredth = (equals(remainder(year, every), number(0)) for every in (4, 100, 400))
+    common = exp.And(this=hundredth, expression=exp.Not(this=four_hundredth))
+    leap = exp.And(this=fourth, expression=exp.Not(this=exp.Paren(this=common)))
+    return choose([(leap, number(366))], number(365))
 
 
 def _part(name: str, moment: exp.Expression) -> exp.Expression:

@@ -21,7 +21,7 @@ from sqlanon.errors import InternalError, PolicyError, PrivacyViolation
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.search.lattice import Lattice, Node, search
 from sqlanon.search.rollup import CellSource, Keep, Rollups
-from sqlanon.sqlgen.lattice import node_counts, node_loss, smallest_class
+from sqlanon.sqlgen.lattice import node_loss, smallest_class
 
 __all__ = ["Options", "Report", "options", "solve"]
 
@@ -71,9 +71,7 @@ def solve(
     rollups = Rollups(engine, cells, keep, entity=policy.entity is not None)
 
     def suppressed(nodes: Sequence[Node]) -> list[int]:
-        classes = [rollups.equivalence_class(node) for node in nodes]
-        counted = engine.rows(node_counts(classes, requirements))
-        return [int(rows) for _, rows in sorted(counted)]
+        return rollups.suppressed(nodes, requirements)
 
     def loss(node: Node) -> int:
         return _loss(engine, policy, requirements, cells, rollups, lattice, unit, node)
@@ -96,7 +94,7 @@ def _lattice(policy: BoundPolicy, cells: CellSource) -> tuple[Lattice, int]:
     )
     low = tuple(b.min_level for b in policy.quasi_identifiers)
     high = tuple(b.max_level for b in policy.quasi_identifiers)
-    return Lattice(low, high, costs), unit
+    return Lattice(low, high, costs, row=int(unit * sum(weights))), unit
 
 
 def _loss(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sqlanon.catalog import hierarchies as stored_hierarchies
 from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Attribute, Policy
 from sqlanon.engines.base import Column, Engine
@@ -18,8 +19,8 @@ __all__ = ["bind", "hierarchies_of"]
 
 
 def hierarchies_of(engine: Engine, policy: Policy) -> dict[str, StoredHierarchy]:
-    """The hierarchies that a policy names, by lower-cased name, each validated."""
-    names = dict.fromkeys(a.hierarchy.lower() for a in policy.attributes if a.hierarchy)
+    """The hierarchies that a policy names, by folded name, each validated."""
+    names = dict.fromkeys(fold(a.hierarchy) for a in policy.attributes if a.hierarchy)
     return {name: stored_hierarchies.load(engine, name) for name in names}
 
 
@@ -39,23 +40,23 @@ def bind(
 
 
 def _by_name(columns: Sequence[Column]) -> dict[str, Column]:
-    return {name.lower(): (name, kind) for name, kind in columns}
+    return {fold(name): (name, kind) for name, kind in columns}
 
 
 def _attribute(
     policy: Policy, attribute: Attribute, columns: dict[str, Column], hierarchies: dict[str, StoredHierarchy]
 ) -> BoundAttribute:
-    if attribute.name.lower() not in columns:
+    if fold(attribute.name) not in columns:
         raise PolicyError(
             f"policy {policy.name}: the source {policy.source} has no column {attribute.name}",
             hint=f"it has {', '.join(name for name, _ in columns.values())}",
         )
-    column, kind = columns[attribute.name.lower()]
+    column, kind = columns[fold(attribute.name)]
     published = without_enums(kind)
     if not attribute.hierarchy:
         top, hierarchy, is_stored = 1, None, False
     else:
-        stored = hierarchies[attribute.hierarchy.lower()]
+        stored = hierarchies[fold(attribute.hierarchy)]
         hierarchy, top, is_stored = stored.definition, stored.height, builder(stored.definition.kind).STORED
         if not is_stored and not functional(hierarchy.kind).accepts(published):
             raise PolicyError(

@@ -5,18 +5,19 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.catalog import releases
+from sqlanon.catalog.names import fold
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import PrivacyReport
 from sqlanon.engines.base import Engine
-from sqlanon.errors import EngineError, PolicyError, PrivacyViolation
+from sqlanon.errors import EngineError, PolicyError, PrivacyViolation, UserError
 from sqlanon.pipeline.check import answer, report_of
 from sqlanon.pipeline.publish import content_fingerprint
 from sqlanon.pipeline.scratch import Scratch
-from sqlanon.pipeline.source import bind_source
+from sqlanon.pipeline.source import bind_source, find_relation
 from sqlanon.questions.ask import bind_requirement
-from sqlanon.sqlgen.names import relation
+from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.normal_relations import equivalence_class_of
 from sqlanon.syntax.statements import CheckRelation
 
@@ -28,8 +29,10 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
 
     Where respondents are counted, a snapshot does not hold them: then its rows must be
     those that were checked when it was made, and that check's result stands. Raises
-    PrivacyViolation if they are not.
+    PrivacyViolation if they are not, or if the object is another than the one that was
+    released; UserError if it is gone.
     """
+    _require_own_columns(engine, release)
     policy = policy_of(release)
     requirements = [bind_requirement(requirement) for requirement in policy.requirements]
     if policy.entity and release.kind == "table":
@@ -39,8 +42,41 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
                 hint="create it again",
             )
         return PrivacyReport(tuple(releases.measurements(engine, release)))
+    if policy.entity:
+        _require_own_classes(engine, release)
     classes = _classes(release, counted=policy.entity is not None)
     return report_of([answer(engine, requirement, classes) for requirement in requirements])
+
+
+def _require_own_columns(engine: Engine, release: Release) -> None:
+    """The object still has the kind and the columns of the release: a column more is one that nobody checked."""
+    found = find_relation(engine, release.name)
+    if found is None:
+        raise UserError(
+            f"the {release.kind} of the release {release.name} is gone",
+            hint=f"DROP ANONYMIZED {release.kind.upper()} forgets it; CREATE OR REPLACE ANONYMIZED makes it again",
+        )
+    columns = [name for name, _ in engine.columns(exp.select(exp.Star()).from_(relation(release.name)))]
+    if found[0] != release.kind or columns != [attribute.name for attribute in release.attributes]:
+        raise PrivacyViolation(
+            f"{release.name} is not the {release.kind} that was released: it is a {found[0]} of the columns "
+            + ", ".join(columns),
+            hint="create it again",
+        )
+
+
+def _require_own_classes(engine: Engine, release: Release) -> None:
+    """A live view shows classes of just the sizes whose respondents its own relation counts."""
+    shown, counted = (
+        exp.select(column("size")).from_(_classes(release, counted=own).subquery("equivalence_class"))
+        for own in (False, True)
+    )
+    for more, fewer in ((shown, counted), (counted, shown)):
+        others = exp.except_(more.copy(), fewer.copy(), distinct=False)
+        if engine.rows(exp.select(exp.Count(this=exp.Star())).from_(others.subquery("other")))[0][0]:
+            raise PrivacyViolation(
+                f"{release.name} shows other classes than those whose respondents are counted", hint="create it again"
+            )
 
 
 def _classes(release: Release, *, counted: bool) -> exp.Query:
@@ -56,14 +92,15 @@ def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
     requirements = [bind_requirement(requirement) for requirement in statement.requirements]
     with engine.transaction(), Scratch(engine) as scratch:
         source = bind_source(engine, statement.source, scratch)
-        known = {name.lower(): name for name, _ in source.columns}
+        known = {fold(name): name for name, _ in source.columns}
         for name in (*statement.quasi_identifiers, *statement.sensitive):
-            if name.lower() not in known:
-                raise PolicyError(f"{statement.source} has no column {name}", hint=f"it has {', '.join(known.values())}")
-        columns = [known[name.lower()] for name in statement.quasi_identifiers]
+            if fold(name) not in known:
+                raise PolicyError(
+                    f"{statement.source} has no column {name}", hint=f"it has {', '.join(known.values())}"
+                )
+        columns = [known[fold(name)] for name in statement.quasi_identifiers]
         classes = equivalence_class_of(relation(source.relation), columns)
         try:
             return report_of([answer(engine, requirement, classes) for requirement in requirements])
         except EngineError as error:
             raise PolicyError(f"{statement.source} cannot be checked: {error.message}") from None
-

@@ -11,7 +11,7 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
 from sqlanon.pipeline.scratch import Scratch
-from sqlanon.sqlgen.cells import cells, tree, tree_summary
+from sqlanon.sqlgen.cells import cells, codes, tree, tree_summary
 from sqlanon.sqlgen.keys import KeyLayout
 from sqlanon.sqlgen.names import column, relation
 
@@ -58,7 +58,10 @@ def encode(engine: Engine, policy: BoundPolicy, scratch: Scratch) -> Cells:
         siblings.append([int(count) for count in rest[: bound.height]])
         spread.append((0, *map(int, rest[bound.height :]), int(rows) * max(leaves - 1, 0)))
     layout = KeyLayout.pack(siblings)
-    table = scratch.table("cells", cells(policy, source, [relation(name) for name in trees], layout))
+    # Tables rather than subqueries: the engine then knows how many codes there are and how large they get.
+    coded = [codes(relation(name), fields) for name, fields in zip(trees, layout.fields, strict=True)]
+    code_tables = [scratch.table("code", query) if query else None for query in coded]
+    table = scratch.table("cells", cells(policy, source, code_tables, layout))
     return Cells(table, tuple(trees), layout, int(rows), tuple(values), tuple(spread))
 
 

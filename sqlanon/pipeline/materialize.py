@@ -35,9 +35,13 @@ def materialize_stage(state: State) -> State:
 def _snapshot(state: State, candidate: QualifiedName) -> None:
     query = need(state.query)
     publish_tokens(state.engine, need(state.bound), query.tokens)
+    _freeze(state)
     # The source's order links rows to it, so the rows are put in an order that a secret decides.
     rows = shuffled(query.select(with_entity=True))
     state.engine.run(create_table(candidate, rows), [secrets.token_hex(16)])
+    # Its labels stand in its rows now: the copy, values that were suppressed among them, has done its work.
+    own = exp.EQ(this=column("release_id"), expression=literal(query.release_id))
+    state.engine.run(exp.Delete(this=relation(("anon", "release_recoding")), where=exp.Where(this=own)))
 
 
 def _live(state: State, candidate: QualifiedName) -> None:
@@ -46,14 +50,18 @@ def _live(state: State, candidate: QualifiedName) -> None:
         view = exp.to_table("source_" + query.release_id, db="anon").sql("duckdb", identify=True)
         # The user's own text goes to DuckDB as it is.
         state.engine.run("CREATE VIEW " + view + " AS " + policy.source.query)
-    for recoding in query.recodings:
-        if recoding.kept and recoding.bound.stored:
-            _freeze_labels(state, recoding.bound.column, need(recoding.bound.hierarchy).name, recoding.level)
+    _freeze(state)
     state.engine.run(secure_view(candidate, query.select()))
 
 
+def _freeze(state: State) -> None:
+    for recoding in need(state.query).recodings:
+        if recoding.kept and recoding.bound.stored:
+            _freeze_labels(state, recoding.bound.column, need(recoding.bound.hierarchy).name, recoding.level)
+
+
 def _freeze_labels(state: State, attribute: str, hierarchy: str, level: int) -> None:
-    """Copies a stored hierarchy's labels at one level, so that a later change of it cannot change this view."""
+    """Copies a stored hierarchy's labels at one level, so that a later change of it cannot change this release."""
     rows = (
         exp.select(
             alias(literal(need(state.query).release_id), "release_id"),

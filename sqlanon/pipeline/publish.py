@@ -101,21 +101,22 @@ def content_fingerprint(engine: Engine, name: QualifiedName) -> str:
 def make_room(state: State) -> State | None:
     """Looks at what has the target's name already.
 
-    Drops a release that OR REPLACE replaces; None if IF NOT EXISTS finds one. Raises
+    Drops a release that OR REPLACE replaces; None if IF NOT EXISTS finds one. A release
+    whose object is gone counts as there for OR REPLACE, as absent for IF NOT EXISTS. Raises
     UserError for anything that is not a release: a user's table is never replaced.
     """
     target = target_name(state)
     found = find_relation(state.engine, target)
-    if found is None:
-        return state
     known = releases.find(state.engine, target)
-    if known is None:
+    if found and (known is None or found[0] != known.kind):
         raise UserError(
             f"{target} is a {found[0]} that is not a release", hint="drop it first, or choose another name"
         )
-    if state.create.if_not_exists:
+    if known is None:
+        return state
+    if found and state.create.if_not_exists:
         return None
-    if not state.create.or_replace:
+    if not state.create.or_replace and not state.create.if_not_exists:
         raise UserError(
             f"the release {target} exists already", hint="write CREATE OR REPLACE ANONYMIZED, or IF NOT EXISTS"
         )
@@ -124,8 +125,9 @@ def make_room(state: State) -> State | None:
 
 
 def drop_release(engine: Engine, release: Release) -> None:
-    """Drops a release's objects and forgets it."""
+    """Drops a release's objects and forgets it. What has taken an object's name since and is of another kind stays."""
     for made in release.objects:
-        if find_relation(engine, made.name):
+        found = find_relation(engine, made.name)
+        if found and found[0] == made.kind:
             engine.run(drop_object(made.kind, made.name))
     releases.delete(engine, release.release_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlanon.catalog import policies
 from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog.names import fold
 from sqlanon.errors import PolicyError
 from sqlanon.pipeline.bind import bind, hierarchies_of
 from sqlanon.pipeline.source import bind_source
@@ -27,7 +28,7 @@ def bind_stage(state: State) -> State:
     source = bind_source(state.engine, policy.source, state.scratch)
     if state.create.kind == "view":
         _require_live(state, source.lasting is not None or policy.source.query is not None)
-    by_name = {stored.definition.name.lower(): stored for stored in state.hierarchies}
+    by_name = {fold(stored.definition.name): stored for stored in state.hierarchies}
     bound = bind(policy, source, by_name, fingerprint(policy, list(state.hierarchies)))
     if not bound.published:
         raise PolicyError(f"policy {policy.name} publishes no column")

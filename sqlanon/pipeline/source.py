@@ -7,14 +7,21 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.assets import read
+from sqlanon.catalog.names import fold
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import EngineError, PolicyError, UserError
+from sqlanon.pipeline.collation import require_binary_text
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.render import to_sql
 
 __all__ = ["BoundSource", "bind_source", "find_relation", "qualified"]
+
+_GENERATED = (
+    "SELECT count(*) FROM duckdb_columns() "
+    "WHERE database_name = ? AND schema_name = ? AND table_name = ? AND is_generated"
+)
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,7 @@ class BoundSource:
 
     `relation` can be read again and again with the same rows. `lasting` is what a live
     view may read: None where the source lives on this connection or in another database. `stable` tells
-    whether `lasting` is a table; a view or a query may answer differently each time.
+    whether `lasting` is a table of stored columns; anything else may answer differently each time.
     """
 
     columns: tuple[Column, ...]
@@ -62,7 +69,8 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
         own = engine.rows("SELECT current_database()")[0][0]
         lasting = QualifiedName(full.parts[1:]) if full.parts[0] == own else None
         columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(full))))
-        if kind == "table":
+        require_binary_text(engine, full, columns)
+        if kind == "table" and not _generated(engine, full):
             return BoundSource(columns, full, lasting, stable=True)
         return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, stable=False)
     view = QualifiedName(("temp", scratch.view_name("source")))
@@ -72,7 +80,13 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
         columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(view.name))))
     except EngineError as error:
         raise PolicyError(f"the query of the policy does not run: {error.message}") from None
+    require_binary_text(engine, QualifiedName((view.name,)), columns)
     return BoundSource(columns, _copied(engine, QualifiedName((view.name,)), columns, scratch, copy), None, stable=False)
+
+
+def _generated(engine: Engine, table: QualifiedName) -> bool:
+    """Whether a column is computed when it is read: its expression may give another value each time."""
+    return bool(engine.rows(_GENERATED, table.parts)[0][0])
 
 
 def _copied(
@@ -92,7 +106,7 @@ def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
     """
     database, schema = engine.rows("SELECT current_database(), current_schema()")[0]
     parts = name.parts
-    if len(parts) == 3 and parts[0].lower() != str(database).lower():
+    if len(parts) == 3 and fold(parts[0]) != fold(str(database)):
         raise UserError(
             f"the release {name} would stand in another database than its catalog",
             hint="name one of this database; EXPORT writes a release to a file of its own",

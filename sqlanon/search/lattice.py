@@ -9,8 +9,9 @@ A node is a level for each attribute. Two facts prune the lattice:
 - Monotonicity under suppression. Where merging classes never adds suppressed rows (as
   for k-anonymity), a node that suppresses too many rows rules out every node below it.
 
-What is left between the two is checked, most general first from the middle of what
-remains, until nothing remains: the node found is optimal.
+The search first closes in on the least bound at which nodes satisfy, checking some
+evenly spaced nodes of what remains at a time. Then it checks the most general nodes of
+what remains, each of which has to fail before the best node is known to be optimal.
 """
 
 from __future__ import annotations
@@ -18,19 +19,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
 
-from sqlanon.errors import PolicyError
+from sqlanon.search.remaining import Node, Rank, Remaining
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-__all__ = ["MAX_NODES", "Found", "Lattice", "Node", "search"]
-
-Node = tuple[int, ...]
-MAX_NODES = 20_000_000
-_INT64 = (1 << 62) - 1
+__all__ = ["Found", "Lattice", "Node", "search"]
 
 
 @dataclass(frozen=True)
@@ -38,12 +30,13 @@ class Lattice:
     """Levels `low[i] .. high[i]` for each attribute i.
 
     `costs[i][level]` is the loss that attribute i adds at that level when nothing is
-    suppressed, in one exact integer unit for all attributes.
+    suppressed, and `row` the loss of a suppressed row, in one exact integer unit.
     """
 
     low: Node
     high: Node
     costs: tuple[tuple[int, ...], ...]
+    row: int
 
     @property
     def size(self) -> int:
@@ -55,7 +48,7 @@ class Lattice:
 
 @dataclass(frozen=True)
 class Found:
-    """The optimal node, its loss in the lattice's unit and the rows it suppresses; the nodes checked on the way."""
+    """The optimal node, its loss in the lattice's unit, the rows it suppresses, and how many nodes were checked."""
 
     node: Node
     loss: int
@@ -74,96 +67,71 @@ def search(
 ) -> Found | None:
     """The node of least loss that suppresses at most `limit` rows; None if there is none.
 
-    `suppressed` counts the rows that each of some nodes suppresses, `loss` is a node's
-    loss with its suppressed rows. Among nodes of equal loss the one of least height,
-    then the first in the order of its levels, is taken.
+    `suppressed` counts the rows that each of some nodes suppresses, `batch` how many
+    nodes it is best asked at a time; `loss` is a node's loss with its suppressed rows.
+    Among nodes of equal loss the one of least height, then the first in the order of
+    its levels, is taken.
     """
-    state = _Remaining(lattice)
-    best: tuple[int, int, Node] | None = None
-    found: Found | None = None
+    remaining = Remaining(lattice.low, lattice.high, lattice.costs)
+    satisfying = _Satisfying(lattice, loss)
     checked = 0
-    while nodes := state.pick(batch):
+    proving = False
+    while nodes := remaining.general(batch) if proving else remaining.spread(batch):
+        passed = False
         for node, rows in zip(nodes, suppressed(nodes), strict=True):
             checked += 1
             if rows > limit:
-                state.drop_below(node)
+                remaining.drop_below(node)
                 continue
-            rank = (loss(node), sum(node), node)
-            if best is None or rank < best:
-                best, found = rank, Found(node, rank[0], rows, 0)
-                state.drop_from(rank)
-            state.drop(node)
+            passed = True
+            remaining.drop(node)
+            remaining.drop_from(satisfying.add(node, rows))
+        proving = not passed
+        if proving and satisfying.nodes:
+            remaining.drop_from(satisfying.settle())
         if progress:
-            progress(lattice.size - state.left, lattice.size)
-    return Found(found.node, found.loss, found.suppressed, checked) if found else None
+            progress(lattice.size - remaining.count, lattice.size)
+    if not satisfying.nodes:
+        return None
+    loss_of_best, _, node = satisfying.settle()
+    return Found(node, loss_of_best, satisfying.nodes[node], checked)
 
 
-class _Remaining:
-    """The nodes that may still be the answer, ordered by bound, height and levels."""
+class _Satisfying:
+    """The nodes that satisfy so far. The loss of one that suppresses rows is asked for only if it may be the least."""
 
-    def __init__(self, lattice: Lattice) -> None:
-        import numpy as np
+    def __init__(self, lattice: Lattice, loss: Callable[[Node], int]) -> None:
+        self._lattice = lattice
+        self._loss = loss
+        self._open: list[Rank] = []
+        self._best: Rank | None = None
+        self._limit: int | None = None
+        self.nodes: dict[Node, int] = {}
 
-        if lattice.size > MAX_NODES:
-            raise PolicyError(
-                f"the lattice has {lattice.size:,} nodes, more than {MAX_NODES:,}",
-                hint="narrow it with MIN LEVEL and MAX LEVEL, or use hierarchies with fewer levels",
-            )
-        ranges = [range(low, high + 1) for low, high in zip(lattice.low, lattice.high, strict=True)]
-        exact = max((max(cost) for cost in lattice.costs), default=0) * max(len(ranges), 1) <= _INT64
-        grids = np.meshgrid(*(np.array(r, dtype=np.int16) for r in ranges), indexing="ij")
-        levels = np.stack([grid.ravel() for grid in grids], axis=1)
-        bound: NDArray[np.generic] = np.zeros(len(levels), dtype=np.int64 if exact else object)
-        for i, cost in enumerate(lattice.costs):
-            bound = bound + np.array(cost, dtype=bound.dtype)[levels[:, i]]
-        height = levels.sum(axis=1)
-        # meshgrid lists the nodes in the order of their levels, which a stable sort keeps.
-        order = np.lexsort((height, bound)) if exact else sorted(range(len(levels)), key=lambda n: (bound[n], height[n]))
-        self._levels = levels[order]
-        self._bound = bound[order]
-        self._alive = np.ones(len(levels), dtype=bool)
-        self._end = len(levels)
+    def add(self, node: Node, rows: int) -> Rank:
+        """Notes a node that satisfies; returns a rank from which on no node can be the best."""
+        self.nodes[node] = rows
+        bound = self._lattice.bound(node)
+        rank = (bound, sum(node), node)
+        if rows == 0:
+            self._best = rank if self._best is None else min(self._best, rank)
+        else:
+            self._open.append(rank)
+        most = bound + rows * self._lattice.row
+        self._limit = most if self._limit is None else min(self._limit, most)
+        return self._beyond()
 
-    @property
-    def left(self) -> int:
-        return int(self._alive[: self._end].sum())
+    def settle(self) -> Rank:
+        """Asks for the losses that are needed to tell the best node, whose rank is returned."""
+        for bound, height, node in sorted(self._open):
+            if self._best is None or (bound, height, node) < self._best:
+                rank = (self._loss(node), height, node)
+                self._best = rank if self._best is None else min(self._best, rank)
+        self._open.clear()
+        assert self._best is not None
+        return self._best
 
-    def pick(self, count: int) -> list[Node]:
-        """Up to `count` nodes to check next.
-
-        The most general node that remains is one of them: nothing that remains is
-        above it, so it has to be checked sooner or later. The others lie at the middle
-        and beyond, where either answer removes much.
-        """
-        import numpy as np
-
-        alive = np.flatnonzero(self._alive[: self._end])
-        if not len(alive):
-            return []
-        last = len(alive) - 1
-        places = {last // 2} if count == 1 else {last - (last >> (i + 1)) for i in range(count - 1)} | {last}
-        return [tuple(int(level) for level in self._levels[alive[place]]) for place in sorted(places)]
-
-    def drop(self, node: Node) -> None:
-        self._alive[: self._end] &= ~(self._levels[: self._end] == self._row(node)).all(axis=1)
-
-    def drop_below(self, node: Node) -> None:
-        """Every node at most as general as this one suppresses at least as much."""
-        self._alive[: self._end] &= ~(self._levels[: self._end] <= self._row(node)).all(axis=1)
-
-    def drop_from(self, best: tuple[int, int, Node]) -> None:
-        """Every node whose bound, height and levels are not before the best node's rank cannot beat it."""
-        import numpy as np
-
-        self._end = min(self._end, int(np.searchsorted(self._bound[: self._end], best[0], side="right")))
-        start = int(np.searchsorted(self._bound[: self._end], best[0], side="left"))
-        for place in range(start, self._end):
-            node = tuple(int(level) for level in self._levels[place])
-            if (sum(node), node) >= best[1:]:
-                self._end = place
-                return
-
-    def _row(self, node: Node) -> NDArray[np.int16]:
-        import numpy as np
-
-        return np.array(node, dtype=np.int16)
+    def _beyond(self) -> Rank:
+        assert self._limit is not None
+        loose: Rank = (self._limit + 1, 0, ())
+        return loose if self._best is None else min(loose, self._best)

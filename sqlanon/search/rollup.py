@@ -18,7 +18,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.search.lattice import Node
 from sqlanon.sqlgen.cells import equivalence_class, rolled_up
 from sqlanon.sqlgen.keys import KeyLayout
-from sqlanon.sqlgen.names import relation
+from sqlanon.sqlgen.lattice import Asks, node_counts
+from sqlanon.sqlgen.names import literal, parameter, relation
+from sqlanon.sqlgen.render import to_sql
 
 __all__ = ["CellSource", "Keep", "Rollups"]
 
@@ -63,6 +65,7 @@ class Rollups:
         self._keep = keep
         self._cells = cells
         self._entity = entity
+        self._texts: dict[tuple[str, ...], str] = {}
         ground = tuple(0 for _ in cells.trees)
         self._tables = [_Rollup(cells.table, ground, self._count(cells.table))]
 
@@ -73,7 +76,25 @@ class Rollups:
 
     def equivalence_class(self, node: Node) -> exp.Select:
         """The normal relation of a node's classes."""
-        return equivalence_class(self._source(node).table, self._cells.layout.masks(node), self._entity)
+        masks = [literal(mask) for mask in self._cells.layout.masks(node)]
+        return equivalence_class(self._source(node).table, masks, self._entity)
+
+    def suppressed(self, nodes: Sequence[Node], requirements: Sequence[Asks]) -> list[int]:
+        """How many rows each node suppresses: those of its classes that violate a requirement.
+
+        The text of the query is the same for all nodes but for their masks, which are
+        its parameters, so it is written once.
+        """
+        tables = tuple(self._source(node).table for node in nodes)
+        if tables not in self._texts:
+            words = self._cells.layout.words
+            classes = [
+                equivalence_class(table, [parameter(place * words + word + 1) for word in range(words)], self._entity)
+                for place, table in enumerate(tables)
+            ]
+            self._texts[tables] = to_sql(node_counts(classes, requirements))
+        masks = [mask for node in nodes for mask in self._cells.layout.masks(node)]
+        return [int(rows) for _, rows in sorted(self._engine.rows(self._texts[tables], masks))]
 
     def _source(self, node: Node) -> _Rollup:
         fine = [t for t in self._tables if all(a <= b for a, b in zip(t.levels, node, strict=True))]

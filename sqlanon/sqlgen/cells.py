@@ -15,7 +15,7 @@ from sqlanon.sqlgen.generalized import generalized, level_name, listed_values, p
 from sqlanon.sqlgen.keys import Field, KeyLayout
 from sqlanon.sqlgen.names import alias, column, literal, relation
 
-__all__ = ["cells", "equivalence_class", "key_name", "leaves_name", "rank_name", "rolled_up", "tree", "tree_summary"]
+__all__ = ["cells", "codes", "equivalence_class", "key_name", "leaves_name", "rank_name", "rolled_up", "tree", "tree_summary"]
 
 
 def rank_name(level: int) -> str:
@@ -106,14 +106,14 @@ def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
     ).from_(table, copy=False)
 
 
-def _code(fields: Sequence[Field], word: int) -> exp.Expression | None:
+def _code(fields: Sequence[Field], word: int) -> exp.Expression:
     """A value's part of one key word, from its ranks."""
     parts: list[exp.Expression] = [
         exp.BitwiseLeftShift(this=column(rank_name(level)), expression=literal(field.shift))
         for level, field in enumerate(fields)
         if field.word == word and field.bits
     ]
-    return _sum([exp.Paren(this=part) for part in parts]) if parts else None
+    return _sum([exp.Paren(this=part) for part in parts])
 
 
 def _sum(parts: Sequence[exp.Expression]) -> exp.Expression:
@@ -123,30 +123,38 @@ def _sum(parts: Sequence[exp.Expression]) -> exp.Expression:
     return total
 
 
-def cells(policy: BoundPolicy, source: exp.Table, trees: Sequence[exp.Table], layout: KeyLayout) -> exp.Select:
+def _words(fields: Sequence[Field]) -> list[int]:
+    return sorted({field.word for field in fields if field.bits})
+
+
+def codes(tree: exp.Table, fields: Sequence[Field]) -> exp.Select | None:
+    """A value's part of each key word that has bits of its attribute; None for an attribute without any."""
+    parts = [alias(_code(fields, word), key_name(word)) for word in _words(fields)]
+    return exp.select(column("value"), *parts).from_(tree, copy=False) if parts else None
+
+
+def cells(policy: BoundPolicy, source: exp.Table, codes: Sequence[str | None], layout: KeyLayout) -> exp.Select:
     """The cells(key_0, ..., entity, n): one row per distinct combination of quasi-identifiers.
 
     `entity` is there where the policy names one: then a row per combination and respondent.
     """
     words: list[list[exp.Expression]] = [[] for _ in range(layout.words)]
     joins: list[tuple[exp.Expression, exp.Expression]] = []
-    for index, (bound, fields, table) in enumerate(zip(policy.quasi_identifiers, layout.fields, trees, strict=True)):
-        codes = {word: code for word in range(layout.words) if (code := _code(fields, word)) is not None}
-        if not codes:
+    for index, (bound, fields, table) in enumerate(zip(policy.quasi_identifiers, layout.fields, codes, strict=True)):
+        if table is None:
             continue
-        name = f"tree_{index}"
-        for word in codes:
+        name = f"code_{index}"
+        for word in _words(fields):
             words[word].append(column(key_name(word), name))
-        coded = exp.select(column("value"), *(alias(code, key_name(word)) for word, code in codes.items()))
         same = exp.NullSafeEQ(this=published_value(bound, "source"), expression=column("value", name))
-        joins.append((coded.from_(table, copy=False).subquery(name), same))
+        joins.append((relation(table, as_=name), same))
     keys = [alias(_sum(word) if word else _zero(), key_name(i)) for i, word in enumerate(words)]
     entity = [alias(column(policy.entity.column, "source"), "entity")] if policy.entity else []
     named = source.copy()
     named.set("alias", exp.TableAlias(this=exp.to_identifier("source", quoted=True)))
     query = exp.select(*keys, *entity, alias(exp.Count(this=exp.Star()), "n")).from_(named, copy=False)
-    for subquery, same in joins:
-        query.join(subquery, on=same, copy=False)
+    for table_of_codes, same in joins:
+        query.join(table_of_codes, on=same, copy=False)
     return query.group_by(*(part.this.copy() for part in (*keys, *entity)), copy=False)
 
 
@@ -166,13 +174,14 @@ def rolled_up(table: str, masks: Sequence[int], entity: bool) -> exp.Select:
     )
 
 
-def equivalence_class(table: str, masks: Sequence[int], entity: bool) -> exp.Select:
+def equivalence_class(table: str, masks: Sequence[exp.Expression], entity: bool) -> exp.Select:
     """The normal relation equivalence_class(class_id, size, entities) of one lattice node, from cells.
 
-    `class_id` is the key, a struct of its words if there are several.
+    `class_id` is the key, a struct of its words if there are several. A mask is a number
+    or a parameter.
     """
     keys: list[exp.Expression] = [
-        exp.BitwiseAnd(this=column(key_name(word)), expression=literal(mask)) for word, mask in enumerate(masks)
+        exp.BitwiseAnd(this=column(key_name(word)), expression=mask) for word, mask in enumerate(masks)
     ]
     size = exp.Cast(this=exp.Sum(this=column("n")), to=exp.DataType.build("BIGINT"))
     return (

@@ -12,7 +12,7 @@ from sqlanon.sqlgen.cells import key_name, leaves_name, rank_name
 from sqlanon.sqlgen.keys import Field, KeyLayout
 from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
 
-__all__ = ["node_counts", "node_loss", "smallest_class", "violations"]
+__all__ = ["Asks", "node_counts", "node_loss", "smallest_class", "violations"]
 
 
 class Asks(Protocol):

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
 
-__all__ = ["alias", "column", "identifier", "literal", "relation"]
+__all__ = ["alias", "column", "identifier", "literal", "parameter", "relation"]
 
 
 def identifier(name: str) -> exp.Identifier:
@@ -32,6 +32,11 @@ def relation(name: QualifiedName | Sequence[str] | str, as_: str | None = None) 
 
 def alias(tree: exp.Expression, name: str) -> exp.Alias:
     return exp.Alias(this=tree, alias=identifier(name))
+
+
+def parameter(number: int) -> exp.Expression:
+    """The query's parameter of this number, counted from 1."""
+    return exp.Parameter(this=exp.Literal.number(number))
 
 
 def literal(value: object) -> exp.Expression:

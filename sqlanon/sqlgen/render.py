@@ -17,7 +17,13 @@ def to_sql(tree: exp.Expression, *, pretty: bool = False, dialect: str = "duckdb
     """
     try:
         return tree.sql(
-            dialect=dialect, identify=True, pretty=pretty, unsupported_level=ErrorLevel.RAISE, normalize_functions=False
+            dialect=dialect,
+            identify=True,
+            pretty=pretty,
+            unsupported_level=ErrorLevel.RAISE,
+            normalize_functions=False,
+            # Our trees are made for one statement: a copy of each before it is written would be wasted.
+            copy=False,
         )
     except UnsupportedError as error:
         raise InternalError(f"this SQL cannot be written for {dialect}: {error}") from None

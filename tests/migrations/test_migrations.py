@@ -183,9 +183,10 @@ def test_a_database_named_anon_is_refused(tmp_path):
 
 
 def test_installation_is_undone_with_its_transaction(engine):
-    with pytest.raises(RuntimeError), engine.transaction():
-        migrations.install(engine)
-        raise RuntimeError
+    engine.run("BEGIN TRANSACTION")
+    migrations.install(engine)
+    assert migrations.ready(engine)
+    engine.run("ROLLBACK")
     assert migrations.state(engine).condition is Condition.ABSENT
 
 
@@ -207,11 +208,10 @@ def test_shipped_migrations_are_numbered_in_order():
 
 
 def test_why_names_are_not_unique_keys(engine):
-    # If this passes one day, DuckDB checks uniqueness at the end and keys may come.
-    engine.run("CREATE TABLE named (name VARCHAR)")
+    # An index over the folded name would find Hospital and hospital, which a primary key
+    # does not, but DuckDB then refuses what a later migration may need. If this test
+    # fails one day, such indexes may come.
+    engine.run("CREATE TABLE named (name VARCHAR, source VARCHAR)")
     engine.run("CREATE UNIQUE INDEX by_name ON named (lower(name))")
-    engine.run("INSERT INTO named VALUES ('Hospital')")
-    with pytest.raises(EngineError, match="Constraint"), engine.transaction():
-        for name in ("hospital", "Hospital"):
-            engine.run("DELETE FROM named WHERE lower(name) = 'hospital'")
-            engine.run("INSERT INTO named VALUES (?)", [name])
+    with pytest.raises(EngineError):
+        engine.run("ALTER TABLE named RENAME COLUMN source TO relation")

@@ -13,11 +13,10 @@ from decimal import Decimal
 from fractions import Fraction
 
 Number = int | Decimal | Fraction
+Bounds = tuple[Fraction | None, Fraction | None]
 
-OPEN = ("NaN", "Infinity", "-Infinity")
 
-
-def interval(value: Number, width: Number, low: Number | None = None, high: Number | None = None) -> tuple[Number, Number]:
+def interval(value: Number, width: Number, low: Number | None = None, high: Number | None = None) -> Bounds:
     """The bounds of the half-open interval that holds the value; None stands for no end."""
     exact, step, origin = Fraction(value), Fraction(width), Fraction(low or 0)
     if low is not None and exact < low:
@@ -29,7 +28,7 @@ def interval(value: Number, width: Number, low: Number | None = None, high: Numb
     return (start, min(end, Fraction(high)) if high is not None else end)
 
 
-def bounds(label: str) -> tuple[Fraction | None, Fraction | None]:
+def bounds(label: str) -> Bounds:
     """The bounds that an interval's label prints."""
     low, high = re.fullmatch(r"[\[(](-?[\d.]+|-inf),(-?[\d.]+|inf)\)", label).groups()
     assert (low == "-inf") == label.startswith("(")

@@ -65,7 +65,7 @@ policies = st.builds(
 
 def same(left, right):
     """Equal, and of the same types: True is not 1, and 1 is not Decimal(1)."""
-    return left == right and repr(left).replace("'", "") is not None and type(left) is type(right)
+    return left == right and type(left) is type(right)
 
 
 @given(values)
@@ -139,7 +139,9 @@ def test_what_is_no_json_is_refused(text):
         loads(text)
 
 
-@pytest.mark.parametrize("text", ["[4]", "4", "null", '{"k": null}', '{"k": [1]}', '{"k": {"name": []}}', '{"k": 1e999}'])
+@pytest.mark.parametrize(
+    "text", ["[4]", "4", "null", '{"k": null}', '{"k": [1]}', '{"k": {"name": []}}', '{"k": 1e999}']
+)
 def test_what_are_no_arguments_is_refused(text):
     with pytest.raises(BadJson):
         arguments_from_json(loads(text))
@@ -182,7 +184,22 @@ def test_source_names_by_hand(text, parts):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "a b", "a..b", ".a", "a.", "a.b.c.d", '"a', '""', "(SELECT 1)", "a; DROP TABLE b", '["a"', "[]", "[1]", '[""]'],
+    [
+        "",
+        "a b",
+        "a..b",
+        ".a",
+        "a.",
+        "a.b.c.d",
+        '"a',
+        '""',
+        "(SELECT 1)",
+        "a; DROP TABLE b",
+        '["a"',
+        "[]",
+        "[1]",
+        '[""]',
+    ],
 )
 def test_what_is_no_source_name_is_refused(text):
     with pytest.raises(BadJson):

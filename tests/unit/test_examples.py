@@ -10,6 +10,7 @@ import pytest
 
 from sqlanon import assets
 from sqlanon.datasets import load_adult
+from sqlanon.session import connect
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy, PassThrough
 
@@ -73,3 +74,17 @@ def test_the_examples_can_be_run_twice(script: str) -> None:
     for statement in parse_script(assets.read("sql", "examples", script)):
         if isinstance(statement, CreateHierarchy | CreatePolicy):
             assert statement.or_replace
+
+
+def test_the_hospital_is_4_anonymous_and_3_diverse_without_one_row() -> None:
+    """The classes by year, sex and three digits that the worked example prints."""
+    with connect() as connection:
+        connection.script(assets.read("sql", "examples", "hospital.sql"))
+        classes = connection.execute(
+            "SELECT dob, sex, zip, count(*), count(DISTINCT disease) FROM hospital_release GROUP BY ALL ORDER BY ALL"
+        ).fetchall()
+        share = connection.execute(
+            "SELECT avg((disease = 'H1N1')::INTEGER) FROM hospital_release GROUP BY dob, sex ORDER BY 1 DESC LIMIT 1"
+        ).fetchall()
+    assert classes == [(year, sex, "941**", 4, 3) for year in ("1940", "1950") for sex in ("F", "M")]
+    assert share == [(0.5,)]

@@ -119,13 +119,18 @@ FRAGMENTS = [
 ]
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=12).map("".join))
 def test_punctuation_stands_where_duckdb_finds_it(text: str) -> None:
     encoded = text.encode()
     starts = [len(encoded[:at].decode()) for at, kind in duckdb.tokenize(text) if kind == duckdb.token_type.operator]
     ours = [token.start for token in tokens(text) if token.kind is Kind.SYMBOL]
-    assert [at for at in ours if text[at] in ";()"] == [at for at in starts if text[at] in ";()"]
+
+    def punctuation(places: list[int]) -> list[int]:
+        # "$(" and "$)" are one operator to DuckDB, and an error wherever they stand.
+        return [at for at in places if text[at] in ";()" and text[at - 1 : at + 1] not in ("$(", "$)")]
+
+    assert punctuation(ours) == punctuation(starts)
 
 
 @given(st.text())
@@ -138,7 +143,7 @@ def test_any_text_can_be_split(text: str) -> None:
 
 
 def test_reserved_words_are_duckdbs() -> None:
-    words = {word for (word,) in duckdb.sql("select distinct keyword_name from duckdb_keywords()").fetchall()}
+    words = {word for (word,) in duckdb.execute("select distinct keyword_name from duckdb_keywords()").fetchall()}
 
     def names_a_column(word: str) -> bool:
         try:

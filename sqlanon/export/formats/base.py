@@ -1,0 +1,65 @@
+"""What an export format is: a module of this package, named after the format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, cast
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Column, Engine
+from sqlanon.registry import names, plugin
+
+__all__ = ["CERTIFICATE_KEY", "ExportFile", "Format", "export_format", "suffixes"]
+
+# Under this key a Parquet file carries the certificate.
+CERTIFICATE_KEY = "sqlanon_certificate"
+
+
+@dataclass(frozen=True)
+class ExportFile:
+    """The file that an export writes and then reads back.
+
+    `table` is the release's own name, `columns` the names and types of what the file
+    holds: the snapshot's, save where the format cannot hold a type.
+    """
+
+    path: Path
+    table: str
+    columns: tuple[Column, ...]
+
+
+class Format(Protocol):
+    """What every format module exposes."""
+
+    SUFFIXES: tuple[str, ...]
+
+    def require(self, file: ExportFile) -> None:
+        """Raises UserError for a name or a path that the format cannot hold."""
+
+    def published_type(self, column_type: str) -> str:
+        """The type in which the file holds a column of this type: the same, or VARCHAR where the format has no such."""
+
+    def write(self, engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
+        """Writes the rows, in the order in which they come, and the certificate if the format has a place for it."""
+
+    def reopen(self, file: ExportFile, config: Mapping[str, str]) -> Engine:
+        """A connection of its own that can read this file and neither open nor write anything else."""
+
+    def read(self, file: ExportFile) -> exp.Query:
+        """The rows of the file, on the connection that `reopen` gave, under `columns`' names and types."""
+
+    def certificate(self, engine: Engine, file: ExportFile) -> Sequence[str]:
+        """The certificates that stand in the file itself; empty where the format has no place for one."""
+
+
+def export_format(name: str) -> Format:
+    """The format of this name. Raises UserError, with the names there are, if there is none."""
+    return cast(Format, plugin("sqlanon.export.formats", name))
+
+
+def suffixes() -> dict[str, str]:
+    """Each suffix by which a path names a file rather than a folder, with its format."""
+    return {suffix: name for name in names("sqlanon.export.formats") for suffix in export_format(name).SUFFIXES}

@@ -1,0 +1,98 @@
+"""A DuckDB file, newly written: the release under its name, the table `certificate`, and nothing else.
+
+It is never the file that the snapshot lies in: blocks that were freed there still hold
+the source. Its storage version is the oldest that DuckDB 1.0 and later read.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+
+from sqlglot import exp
+
+from sqlanon import assets
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import DuckDBEngine, open_database
+from sqlanon.errors import EngineError, InternalError, UserError
+from sqlanon.export.formats._copy import reading, seal
+from sqlanon.export.formats.base import ExportFile
+from sqlanon.sqlgen.ddl import create_table
+from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
+
+__all__ = ["SUFFIXES", "certificate", "published_type", "read", "reopen", "require", "write"]
+
+SUFFIXES = (".duckdb", ".db")
+_CERTIFICATE = "certificate"
+_STORAGE_VERSION = "v1.0.0"
+
+# Younger than the storage version.
+_UNKNOWN = re.compile(r"\b(?:VARIANT|GEOMETRY|BIGNUM|TIME_NS)\b", re.IGNORECASE)
+
+
+def require(file: ExportFile) -> None:
+    """Raises UserError for a release named like the certificate's table, and for a path that ATTACH misreads."""
+    if file.table.lower() == _CERTIFICATE:
+        raise UserError(
+            f"a DuckDB file cannot hold a release named {file.table} beside the table of its certificate",
+            hint="export it as parquet or csv, or make the snapshot under another name",
+        )
+    if set(str(file.path)) & {"?", "\\"}:
+        raise UserError(
+            "DuckDB cannot write a database where the path holds a question mark or a backslash",
+            hint="choose another folder, or FORMAT parquet",
+        )
+
+
+def published_type(column_type: str) -> str:
+    return "VARCHAR" if _UNKNOWN.search(column_type) else column_type
+
+
+def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
+    with _attached(engine, file) as database, engine.transaction():
+        engine.run(create_table(QualifiedName((database, "main", file.table)), rows))
+        text = exp.select(alias(exp.Placeholder(), "json"))
+        engine.run(create_table(QualifiedName((database, "main", _CERTIFICATE)), text), [certificate])
+
+
+@contextmanager
+def _attached(engine: Engine, file: ExportFile) -> Iterator[str]:
+    """The new file as a database of the user's connection, under a name that nobody else has."""
+    name = "sqlanon_export_" + secrets.token_hex(8)
+    options = [
+        exp.AttachOption(this=exp.var("READ_WRITE")),
+        exp.AttachOption(this=exp.var("STORAGE_VERSION"), expression=literal(_STORAGE_VERSION)),
+    ]
+    attach = exp.Attach(this=exp.Alias(this=exp.Placeholder(), alias=identifier(name)), expressions=options)
+    detach = exp.Detach(this=identifier(name))
+    engine.run(attach, [str(file.path)])
+    try:
+        yield name
+    except BaseException:
+        with suppress(EngineError):
+            engine.run(detach)
+        raise
+    # This also writes the log into the file and removes it.
+    engine.run(detach)
+
+
+def reopen(file: ExportFile, config: Mapping[str, str]) -> Engine:
+    """The file, read-only, without external access and with its configuration locked."""
+    engine = DuckDBEngine(open_database(str(file.path), read_only=True, config=dict(config)))
+    seal(engine)
+    found = engine.rows(assets.read("sql", "statements", "database_contents.sql"))
+    if sorted(found) != sorted(("main", "table", name) for name in (file.table, _CERTIFICATE)):
+        engine.connection.close()
+        raise InternalError("the exported file holds something else than the release and its certificate")
+    return engine
+
+
+def read(file: ExportFile) -> exp.Query:
+    return reading(file, relation(("main", file.table)))
+
+
+def certificate(engine: Engine, file: ExportFile) -> Sequence[str]:
+    return [str(text) for (text,) in engine.rows(exp.select(column("json")).from_(relation(("main", _CERTIFICATE))))]

@@ -1,0 +1,53 @@
+"""Parquet: one file with the certificate in its key-value metadata."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.export.formats._copy import copy, option, reading, reopen, table_function
+from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile
+from sqlanon.sqlgen.names import identifier, literal
+
+__all__ = ["COMPRESSION", "SUFFIXES", "certificate", "published_type", "read", "reopen", "require", "write"]
+
+SUFFIXES = (".parquet",)
+COMPRESSION = "zstd"
+
+# DuckDB writes these as a type that holds less, or that it does not read back: HUGEINT as DOUBLE,
+# an INTERVAL without its microseconds, a UNION as a STRUCT, an ARRAY as a LIST.
+_INEXACT = re.compile(
+    r"\b(?:U?HUGEINT|BIGNUM|BIT|UNION|INTERVAL|TIME WITH TIME ZONE|VARIANT|GEOMETRY)\b|\[\d+\]", re.IGNORECASE
+)
+_METADATA = "SELECT decode(value) FROM parquet_kv_metadata(?) WHERE decode(key) = ?"
+
+
+def require(file: ExportFile) -> None:
+    """Parquet holds any name."""
+
+
+def published_type(column_type: str) -> str:
+    return "VARCHAR" if _INEXACT.search(column_type) else column_type
+
+
+def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
+    metadata = exp.Struct(expressions=[exp.PropertyEQ(this=identifier(CERTIFICATE_KEY), expression=exp.Placeholder())])
+    options = (
+        option("FORMAT", exp.var("parquet")),
+        option("COMPRESSION", exp.var(COMPRESSION)),
+        option("KV_METADATA", metadata),
+    )
+    engine.run(copy(rows, options), [str(file.path), certificate])
+
+
+def read(file: ExportFile) -> exp.Query:
+    # A folder named year=2026 on the way to the file is no column of it.
+    options = {"hive_partitioning": exp.false()}
+    return reading(file, table_function("read_parquet", literal(str(file.path)), options))
+
+
+def certificate(engine: Engine, file: ExportFile) -> Sequence[str]:
+    return [str(text) for (text,) in engine.rows(_METADATA, [str(file.path), CERTIFICATE_KEY])]

@@ -1,0 +1,122 @@
+"""Where the files of an export lie.
+
+The path of EXPORT names a folder, which is then the export, whole: the data file, named
+after the release, with `certificate.json` and `certificate.md`. A path that ends like a
+file of the format (`x.parquet`) names the data file, and the certificates stand beside
+it as `x.parquet.certificate.json` and `x.parquet.certificate.md`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlanon.errors import UserError
+from sqlanon.export._former import former_files, is_certificate, is_markdown, is_own_file
+from sqlanon.export.formats.base import export_format, suffixes
+
+__all__ = ["Layout", "layout_of"]
+
+_REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_LONGEST_NAME = 150  # bytes: file systems allow 255
+
+
+@dataclass(frozen=True)
+class Layout:
+    """`given` is the path as the user wrote it, `target` the folder or the data file that it means.
+
+    `data`, `certificate` and `markdown` are the files' names.
+    """
+
+    given: str
+    target: Path
+    is_folder: bool
+    data: str
+    certificate: str = "certificate.json"
+    markdown: str = "certificate.md"
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        return self.data, self.certificate, self.markdown
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the files lie in."""
+        return self.target if self.is_folder else self.target.parent
+
+    def shown(self, name: str) -> str:
+        """The path of one of the files as the user would write it, with forward slashes."""
+        given = Path(self.given)
+        return (given / name if self.is_folder else given.with_name(name)).as_posix()
+
+    def require_free(self, *, replace: bool) -> None:
+        """Raises UserError for a target that exists; if it may be replaced, only for one that is no former export."""
+        if not self.is_folder:
+            self._require_files_free(replace)
+        elif os.path.lexists(self.target):
+            self._require_folder_free(replace)
+
+    def _require_folder_free(self, replace: bool) -> None:
+        if not self.target.is_dir():
+            raise UserError(f"{self.given} exists and is not a folder", hint="choose another path")
+        if self.target == Path(os.path.realpath(os.curdir)):
+            raise UserError(f"{self.given} is the current folder", hint="name a folder for the export, such as 'out/'")
+        entries = set(os.listdir(self.target))
+        if not entries:
+            return
+        if not replace:
+            raise UserError(f"{self.given} exists already", hint="choose another path, or say (REPLACE true)")
+        former = former_files(self.target, self.certificate, self.markdown)
+        others = sorted(entries - former)
+        if others:
+            raise UserError(
+                f"{self.given} holds something else than a former export: {_listed(others)}; it is not replaced",
+                hint="choose another path, or remove what is in it yourself",
+            )
+
+    def _require_files_free(self, replace: bool) -> None:
+        there = [name for name in self.names if os.path.lexists(self.folder / name)]
+        if there and not replace:
+            raise UserError(f"{self.shown(there[0])} exists already", hint="choose another path, or say (REPLACE true)")
+        tests = dict(zip(self.names, (is_own_file, is_certificate, is_markdown), strict=True))
+        for name in there:
+            if not tests[name](self.folder / name):
+                raise UserError(
+                    f"{self.shown(name)} is not a file of a former export; it is not replaced",
+                    hint="choose another path",
+                )
+
+
+def layout_of(path: str, format_: str, release: str) -> Layout:
+    """The files of an export. Raises UserError for a path that cannot be one, or that fits another format."""
+    if not path.strip() or "\0" in path:
+        raise UserError("the path of an export names a folder or a file", hint="write TO 'out/'")
+    if _REMOTE.match(path):
+        raise UserError(f"{path} is not on this machine", hint="export to a folder, then copy its files there")
+    target = Path(path).expanduser() if path.startswith("~") else Path(path)
+    if target.is_symlink():
+        raise UserError(f"{path} is a symbolic link", hint="write the path that it leads to")
+    target = Path(os.path.realpath(target))
+    as_file = suffixes().get(target.suffix.lower())
+    if as_file is None or path.endswith(("/", os.sep)) or target.is_dir():
+        return Layout(path, target, True, _file_name(release) + export_format(format_).SUFFIXES[0])
+    if as_file != format_:
+        raise UserError(
+            f"{path} names a {as_file} file, but the format is {format_}",
+            hint=f"write (FORMAT {as_file}), another suffix, or a folder such as 'out/'",
+        )
+    name = target.name
+    return Layout(path, target, False, name, f"{name}.certificate.json", f"{name}.certificate.md")
+
+
+def _file_name(release: str) -> str:
+    """The release's name as any file system can have it; the certificate states the name itself."""
+    plain = "".join(letter if letter.isalnum() or letter in "_-" else "_" for letter in release)
+    return plain.encode()[:_LONGEST_NAME].decode(errors="ignore") or "release"
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+    return f"{', '.join(names[:10])}{more}"

@@ -1,0 +1,154 @@
+"""The certificate for people: what was promised and kept, and what was never promised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlanon.export._former import MARKDOWN_TITLE
+
+__all__ = ["to_markdown"]
+
+_LIMITS = (
+    "It bounds the risks that the requirements above name, and no other: a group that hides who is who may still "
+    "have a sensitive value in common.",
+    "It rests on the roles of the columns: a column that others can know, but that the policy does not call a "
+    "quasi-identifier, may identify people.",
+    "It speaks of this release alone: together with other data about the same people, another release "
+    "of them included, more may be learned.",
+    "It is not signed: the hashes tell whether a file was changed, not who made it.",
+)
+
+
+def to_markdown(stated: dict[str, Any]) -> str:
+    """A certificate with the hashes of its files as Markdown."""
+    return "\n".join(_lines(stated)) + "\n"
+
+
+def _lines(stated: dict[str, Any]) -> Iterator[str]:
+    rows, time = stated["rows"], stated["time"]
+    yield MARKDOWN_TITLE + _code(stated["release"])
+    yield ""
+    yield f"{rows['released']:,} of the source's {rows['source']:,} rows; {rows['suppressed']:,} suppressed."
+    yield f"Released {time['released']}, exported {time['exported']}."
+    yield from _required(stated["requirements"])
+    yield from _section("What it promises")
+    yield from (f"- {sentence}" for sentence in _promises(stated))
+    yield from _section("What it does not promise")
+    yield from (f"- {sentence}" for sentence in (*_LIMITS, *_limits_of_pseudonyms(stated["policy"])))
+    yield from _generalization(stated)
+    yield from _policy(stated["policy"])
+    yield from _section("Columns")
+    yield from _table(("column", "type"), [(_code(c["name"]), _code(c["type"])) for c in stated["columns"]])
+    yield from _files(stated["files"], stated["versions"])
+
+
+def _required(requirements: Sequence[dict[str, Any]]) -> Iterator[str]:
+    yield from _section("Required and achieved")
+    head = ("requirement", "required", "achieved", "met", "recomputed from", "defined in")
+    keys = ("required", "achieved", "satisfied", "recomputed_from", "paper")
+    rows = [(_code(_call(r["model"], r["arguments"])), *(_plain(r[key]) for key in keys)) for r in requirements]
+    yield from _table(head, rows)
+
+
+def _promises(stated: dict[str, Any]) -> Iterator[str]:
+    for requirement in stated["requirements"]:
+        yield f"{_code(_call(requirement['model'], requirement['arguments']))}: {requirement['meaning']}"
+    if all(r["recomputed_from"] == "exported file" for r in stated["requirements"]):
+        yield "Each requirement was recomputed from the exported file itself, read back before it took its name."
+    else:
+        yield (
+            "Respondents were counted when the snapshot was made; the exported file, read back before it took its "
+            "name, has exactly the rows of that snapshot."
+        )
+    yield (
+        "Suppressed rows, and the values of columns that the policy does not name or calls identifiers, are in none "
+        "of the files."
+    )
+    yield "The snapshot's rows were put in an order that a secret decided, so their places link to nothing."
+
+
+def _limits_of_pseudonyms(policy: dict[str, Any]) -> Iterator[str]:
+    kinds = {attribute["pseudonym"] for attribute in policy["attributes"]}
+    if kinds - {None}:
+        yield "A pseudonym hides a name, not which rows share it."
+    if "key kept" in kinds:
+        yield "Pseudonyms under a key that is kept are the same in every release made with it, which links them."
+
+
+def _generalization(stated: dict[str, Any]) -> Iterator[str]:
+    method, loss = stated["method"], stated["loss"]
+    yield from _section("Generalization")
+    rows = [
+        (_code(a["attribute"]), *(_plain(a[key]) for key in ("level", "height")), _name(a)) for a in stated["levels"]
+    ]
+    yield from _table(("quasi-identifier", "level", "of", "hierarchy"), rows)
+    yield ""
+    yield f"Method: {_code(_call(method['name'], method['arguments']))}. Loss: {_plain(loss['achieved'])}."
+    yield f"The loss is the {loss['definition']}."
+
+
+def _name(level: dict[str, Any]) -> str:
+    return _code(level["hierarchy"]) if level["hierarchy"] else "kept or suppressed"
+
+
+def _policy(policy: dict[str, Any]) -> Iterator[str]:
+    """The statement, in a block whose fence is longer than any run of backticks in it."""
+    yield from _section("Policy")
+    yield f"Fingerprint (SHA-256, hierarchies included): `{policy['fingerprint_sha256']}`"
+    yield ""
+    fence = "`" * max(3, _longest_run(policy["statement"]) + 1)
+    yield from (fence + "sql", policy["statement"], fence)
+
+
+def _files(files: Sequence[dict[str, Any]], versions: dict[str, Any]) -> Iterator[str]:
+    yield from _section("Files and versions")
+    rows = [(_code(f["name"]), f"{f['bytes']:,}", _code(f["sha256"])) for f in files]
+    yield from _table(("file", "bytes", "SHA-256"), rows)
+    yield ""
+    for done, said in (("Released", versions["released_with"]), ("Exported", versions["exported_with"])):
+        yield f"{done} with sqlanon {said['sqlanon']} on {said['engine']}."
+
+
+def _section(title: str) -> tuple[str, ...]:
+    return ("", f"## {title}", "")
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(head)} |"
+    yield f"|{' --- |' * len(head)}"
+    for row in rows:
+        cells = (cell.replace("|", r"\|") for cell in row)
+        yield f"| {' | '.join(cells)} |"
+
+
+def _plain(value: Any) -> str:
+    match value:
+        case None:
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.6g}"
+    return str(value)
+
+
+def _code(text: str) -> str:
+    """A name as it is, whatever Markdown would make of it."""
+    line = " ".join(text.split())
+    fence = "`" * (_longest_run(line) + 1)
+    edge = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{edge}{line}{edge}{fence}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall("`+", text)), default=0)
+
+
+def _call(name: str, arguments: dict[str, Any]) -> str:
+    return f"{name}({', '.join(f'{key} => {_argument(value)}' for key, value in arguments.items())})"
+
+
+def _argument(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

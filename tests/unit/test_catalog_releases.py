@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from sqlanon.catalog import migrations, releases
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of, release_json
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
+from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
+from sqlanon.domain.report import Measurement, PrivacyReport
+from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import CatalogError, InternalError, UserError
+
+POLICY = Policy(
+    "hospital",
+    Source(query="SELECT * FROM patients"),
+    (Attribute("zip", Role.QUASI_IDENTIFIER, "zip_prefix", weight=Decimal("0.5")),),
+    (Requirement("t_closeness", (("t", Decimal("0.3")),)),),
+)
+HIERARCHY = StoredHierarchy(HierarchyDefinition("zip_prefix", "prefixes", (4, 3)), 3, "ab" * 32)
+NAME = QualifiedName(("main", "hospital_pub"))
+RELEASE = Release(
+    release_id="0f" * 16,
+    name=NAME,
+    kind="table",
+    policy="hospital",
+    policy_fingerprint="cd" * 32,
+    policy_json=release_json(POLICY, [HIERARCHY]),
+    method="generalization",
+    method_arguments=(("suppression", Decimal("0.02")),),
+    source_rows=100,
+    released_rows=98,
+    suppressed_rows=2,
+    loss=0.125,
+    nodes=4,
+    nodes_checked=3,
+    content_fingerprint="ef",
+    engine_version="DuckDB 2.0.0",
+    sqlanon_version="0.1.0",
+    created_at=datetime(2026, 11, 21, 10, 30, 0, 123456),
+    attributes=(
+        ReleaseAttribute("zip", Role.QUASI_IDENTIFIER, "zip_prefix", 1, 3, Decimal("0.5")),
+        ReleaseAttribute("disease", Role.SENSITIVE),
+    ),
+    objects=(ReleaseObject("table", NAME), ReleaseObject("view", QualifiedName(("anon", "classes")))),
+)
+MEASURED = (
+    Measurement("l_diversity", "disease", 3.0, 4.0, True),
+    Measurement("l_diversity", "disease", 2.0, 1.5, False),
+    Measurement("granularity_loss", None, None, 0.125, None),
+)
+
+
+@pytest.fixture
+def engine():
+    connection = duckdb.connect()
+    yield DuckDBEngine(connection)
+    connection.close()
+
+
+def test_a_release_comes_back_as_it_was(engine):
+    releases.save(engine, RELEASE)
+    assert releases.load(engine, NAME) == RELEASE
+    assert releases.listing(engine) == [RELEASE]
+
+
+def test_a_release_without_numbers_comes_back_as_it_was(engine):
+    bare = replace(RELEASE, kind="view", loss=None, nodes=None, nodes_checked=None, content_fingerprint=None)
+    releases.save(engine, replace(bare, attributes=(), objects=(), method_arguments=()))
+    found = releases.load(engine, NAME)
+    assert (found.loss, found.nodes, found.content_fingerprint, found.attributes) == (None, None, None, ())
+
+
+@pytest.mark.parametrize(
+    ("parts", "schema", "found"),
+    [
+        (("hospital_pub",), "main", True),
+        (("HOSPITAL_PUB",), "Main", True),
+        (("hospital_pub",), "other", False),
+        (("main", "hospital_pub"), "other", True),
+        (("other", "hospital_pub"), "main", False),
+        (("memory", "main", "hospital_pub"), "other", True),
+        (("elsewhere", "main", "hospital_pub"), "main", False),
+    ],
+)
+def test_how_a_release_is_found(engine, parts, schema, found):
+    releases.save(engine, RELEASE)
+    name = QualifiedName(parts)
+    assert (releases.find(engine, name, schema) is not None) == found
+    if not found:
+        with pytest.raises(UserError, match="there is no release"):
+            releases.load(engine, name, schema)
+
+
+def test_a_name_that_is_near_is_offered(engine):
+    with pytest.raises(UserError, match="there is no release hospitl_pub"):
+        releases.load(engine, QualifiedName(("hospitl_pub",)))
+    releases.save(engine, RELEASE)
+    with pytest.raises(UserError) as missing:
+        releases.load(engine, QualifiedName(("hospitl_pub",)))
+    assert missing.value.hint == "did you mean hospital_pub?"
+
+
+def test_a_release_is_recorded_once(engine):
+    releases.save(engine, RELEASE)
+    with pytest.raises(UserError, match="exists already"):
+        releases.save(engine, replace(RELEASE, release_id="1", name=QualifiedName(("MAIN", "Hospital_Pub"))))
+    with pytest.raises(InternalError):
+        releases.save(engine, replace(RELEASE, name=QualifiedName(("x",))))
+
+
+def test_delete_forgets_one_release_whole(engine):
+    other = replace(RELEASE, release_id="1f" * 16, name=QualifiedName(("main", "other")))
+    for release in (RELEASE, other):
+        releases.save(engine, release)
+        releases.save_measurements(engine, release, MEASURED)
+        engine.run("INSERT INTO anon.release_recoding VALUES (?, 'zip', '1', '1*')", [release.release_id])
+    releases.delete(engine, RELEASE.release_id)
+    assert releases.listing(engine) == [other]
+    tables = ("release", "release_attribute", "release_object", "release_recoding", "measurement")
+    for table in tables:
+        assert {row[0] for row in engine.rows(f"SELECT release_id FROM anon.{table}")} == {other.release_id}
+    with engine.transaction():
+        for _ in range(3):
+            releases.delete(engine, other.release_id)
+            releases.save(engine, other)
+    assert releases.listing(engine) == [other]
+
+
+def test_a_database_without_a_catalog_has_no_releases(engine):
+    assert releases.listing(engine) == []
+    assert releases.find(engine, NAME) is None
+    releases.delete(engine, "x")
+
+
+def test_the_last_check_is_what_was_measured(engine):
+    releases.save(engine, RELEASE)
+    assert releases.measurements(engine, RELEASE) == []
+    releases.save_measurements(engine, RELEASE, MEASURED[2:])
+    engine.run("UPDATE anon.measurement SET measured_at = measured_at - INTERVAL 1 SECOND")
+    releases.save_measurements(engine, RELEASE, MEASURED)
+    assert releases.measurements(engine, RELEASE) == list(MEASURED)
+    assert engine.rows("SELECT count(*), any_value(release) FROM anon.measurement") == [(4, "main.hospital_pub")]
+
+
+def test_a_report_is_satisfied_if_something_was_required_and_all_of_it_is_met():
+    met, missed, loss = MEASURED
+    assert PrivacyReport((met, loss)).satisfied
+    assert not PrivacyReport((met, missed)).satisfied
+    assert not PrivacyReport((loss,)).satisfied
+    assert not PrivacyReport(()).satisfied
+    assert PrivacyReport(MEASURED).violated == (missed,)
+
+
+def test_a_release_carries_its_policy_and_hierarchies(engine):
+    releases.save(engine, RELEASE)
+    found = releases.load(engine, NAME)
+    assert policy_of(found) == POLICY
+    assert hierarchies_of(found) == (HIERARCHY,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        "null",
+        RELEASE.policy_json[:-1],
+        RELEASE.policy_json.replace('"quasi_identifier"', '"any"'),
+        "[" * 9999,
+    ],
+)
+def test_a_changed_copy_of_the_policy_is_refused(text):
+    with pytest.raises(CatalogError, match="hospital_pub: the policy"):
+        policy_of(replace(RELEASE, policy_json=text))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE anon.release SET kind = 'macro'",
+        "UPDATE anon.release SET method_arguments = '{'",
+        "UPDATE anon.release_attribute SET role = 'any'",
+        "INSERT INTO anon.release SELECT * FROM anon.release",
+    ],
+)
+def test_changed_rows_of_a_release_are_refused(engine, change):
+    releases.save(engine, RELEASE)
+    engine.run(change)
+    with pytest.raises(CatalogError, match="hospital_pub"):
+        releases.load(engine, NAME)
+
+
+def test_hostile_names(engine):
+    for name in ('a"; DROP TABLE anon.release; --', "it's.$1", "select", "Ω" * 200, "a.b"):
+        release = replace(RELEASE, release_id=name[:9], name=QualifiedName(("my schema", name)))
+        releases.save(engine, release)
+        assert releases.load(engine, QualifiedName((name,)), "My Schema") == release
+    assert len(releases.listing(engine)) == 5
+
+
+def test_the_documentation_describes_every_table_and_column(engine):
+    migrations.install(engine)
+    page = (Path(__file__).parents[2] / "docs" / "catalog.md").read_text(encoding="utf-8")
+    sections = re.split(r"^## ", page, flags=re.MULTILINE)
+    described = {
+        heading.strip("`").removeprefix("anon."): re.findall(r"^\| `(\w+)` \|", body, flags=re.MULTILINE)
+        for heading, _, body in (section.partition("\n") for section in sections)
+        if heading.startswith("`anon.")
+    }
+    found: dict[str, list[str]] = {}
+    for table, column in engine.rows(
+        "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'anon' ORDER BY 1, column_index"
+    ):
+        found.setdefault(table, []).append(column)
+    assert described == found

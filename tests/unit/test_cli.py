@@ -1,0 +1,440 @@
+"""The command line: what it prints where, and the exit code that says whose fault it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import resource
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from typer.testing import CliRunner, Result
+
+import sqlanon
+from sqlanon import session
+from sqlanon.cli import app
+from sqlanon.scripts import label, release_name
+from sqlanon.syntax.parser import parse_script
+
+SQLANON = [sys.executable, "-m", "sqlanon"]
+
+
+def environment() -> dict[str, str]:
+    """The test's environment, with which `python -m sqlanon` works from any folder."""
+    path = [str(Path(sqlanon.__file__).parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+
+
+PATIENTS = """
+CREATE TABLE patients AS SELECT (20 + i % 3) AS age, 'd' || i % 5 AS disease FROM range(30) r(i);
+CREATE HIERARCHY ages AS INTERVALS (5, 10);
+CREATE POLICY p ON patients (age QUASI IDENTIFIER USING ages, disease SENSITIVE) REQUIRE k_anonymity(k => 10);
+"""
+RELEASE = PATIENTS + "CREATE ANONYMIZED TABLE released AS POLICY p;\n"
+
+
+def invoke(*arguments: str | Path, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
+
+
+def run_script(text: str, *arguments: str | Path) -> Result:
+    return invoke("run", "-", *arguments, stdin=text)
+
+
+def in_terminal(*arguments: str, **environment: str) -> str:
+    """What a command prints on a terminal."""
+    settings = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
+    settings |= {"TERM": "xterm-256color", "COLUMNS": "100", **environment}
+    master, slave = pty.openpty()
+    process = subprocess.Popen([*SQLANON, *arguments], stdin=slave, stdout=slave, stderr=slave, env=settings)
+    os.close(slave)
+    seen = b""
+    while True:
+        try:
+            seen += os.read(master, 65536)
+        except OSError:
+            break
+    process.wait(timeout=60)
+    os.close(master)
+    return seen.decode()
+
+
+def test_the_version() -> None:
+    done = subprocess.run([*SQLANON, "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"sqlanon {sqlanon.__version__}\n"
+
+
+def test_the_version_comes_without_what_only_commands_need() -> None:
+    """So that it comes at once: the shell and the tables are loaded on demand."""
+    code = "import sys; sys.argv[1:] = ['--version']; from sqlanon.cli import app; app(standalone_mode=False)\n"
+    code += "print(sorted({'prompt_toolkit', 'rich', 'pandas'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1] == "[]"
+
+
+@pytest.mark.parametrize("command", ["run", "shell", "dataset adult", "demo", "export", "migrate"])
+def test_help_shows_an_example(command: str) -> None:
+    done = invoke(*command.split(), "--help")
+    assert done.exit_code == 0
+    assert re.search(rf"sqlanon {command}\b", done.stdout.split("Examples:")[1])
+
+
+def test_results_go_to_standard_output_and_the_rest_elsewhere() -> None:
+    done = run_script(RELEASE + "SELECT count(*) AS n FROM released; CHECK released;")
+    assert done.exit_code == 0, done.stderr
+    assert "|  n |\n|---:|\n| 30 |" in done.stdout
+    assert "CREATE POLICY p: created" in done.stderr
+    assert "CHECK released: satisfied" in done.stderr
+    assert "created" not in done.stdout
+    assert "\x1b" not in done.output
+
+
+def test_scripts_run_in_order_on_one_database(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("CREATE TABLE t AS SELECT 1 AS x;", encoding="utf-8-sig")
+    (tmp_path / "b.sql").write_text("INSERT INTO t VALUES (2); SELECT sum(x) AS total FROM t;")
+    done = invoke("run", tmp_path / "a.sql", tmp_path / "b.sql", "--database", tmp_path / "d.duckdb")
+    assert done.exit_code == 0
+    assert done.stdout == "| total |\n|------:|\n|     3 |\n"
+
+
+def test_nothing_runs_if_a_script_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "a.sql").write_text("CREATE TABLE t AS SELECT 1 AS x;")
+    (tmp_path / "latin.sql").write_bytes("SELECT 'é'".encode("latin-1"))
+    for wrong in ("missing.sql", "latin.sql"):
+        done = invoke("run", tmp_path / "a.sql", tmp_path / wrong, "--database", tmp_path / "d.duckdb")
+        assert done.exit_code == 2
+        assert wrong in done.stderr
+        assert not (tmp_path / "d.duckdb").exists()
+
+
+def test_one_json_object_for_each_statement() -> None:
+    done = run_script(RELEASE + "SELECT 1.5 AS a, NULL AS b; CHECK released;", "--json")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.stderr == ""
+    assert [answer["statement"].split()[0] for answer in answers] == ["CREATE"] * 4 + ["SELECT", "CHECK"]
+    assert answers[2]["rows"] == [{"statement": "CREATE POLICY", "name": "p", "outcome": "created"}]
+    assert answers[4]["rows"] == [{"a": 1.5, "b": None}]
+    assert answers[4]["columns"] == ["a", "b"]
+    assert (answers[4]["script"], answers[4]["line"], answers[4]["column"]) == ("<stdin>", 6, 1)
+    assert answers[5]["rows"][0]["satisfied"] is True
+
+
+def test_an_error_is_placed_in_the_script(tmp_path: Path) -> None:
+    script = tmp_path / "script.sql"
+    script.write_text("SELECT 1;\n\n   CREATE POLICY p ON;\n")
+    done = invoke("run", script)
+    assert done.exit_code == 2
+    assert re.match(rf"{re.escape(str(script))}:3:\d+: error: \S", done.stderr)
+    assert "\n  hint: " in done.stderr
+
+
+def test_an_error_of_duckdbs_is_the_users_and_is_placed_too() -> None:
+    done = run_script("SELECT 1;\n  SELECT missing FROM nowhere;")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("<stdin>:2:3: error: ")
+    assert "nowhere" in done.stderr
+
+
+def test_an_error_in_json_is_one_object() -> None:
+    done = run_script("CREATE POLICY p ON;", "--json")
+    said = json.loads(done.stderr)
+    assert said["exit_code"] == done.exit_code == 2
+    assert said["script"] == "<stdin>"
+    assert said["line"] == 1
+    assert said["message"]
+
+
+def test_an_error_never_prints_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SQLANON_DEBUG", raising=False)
+    script = "CREATE TABLE t AS SELECT 'Alice has flu' AS secret; SELECT secret::INTEGER FROM t;"
+    done = run_script(script)
+    assert done.exit_code == 2
+    assert "Alice" not in done.output
+    assert "Alice" in run_script(script, "-vv").stderr
+
+
+def test_what_ran_before_an_error_stays_and_the_rest_does_not_run(tmp_path: Path) -> None:
+    database = tmp_path / "d.duckdb"
+    done = run_script("CREATE TABLE a (x INT); CREATE TABLE a (x INT); CREATE TABLE b (x INT);", "--database", database)
+    assert done.exit_code == 2
+    with duckdb.connect(str(database)) as connection:
+        assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("a",)]
+
+
+def test_exit_code_1_for_a_check_that_is_not_satisfied() -> None:
+    done = run_script(PATIENTS + "CHECK patients (age) REQUIRE k_anonymity(k => 11); SELECT 7 AS later;")
+    assert done.exit_code == 1
+    assert "<stdin>:5:1: error: CHECK patients: 1 of 1 requirements are not met" in done.stderr
+    assert "later" in done.stdout
+
+
+def test_exit_code_1_for_a_release_that_cannot_keep_its_promise() -> None:
+    done = run_script(RELEASE.replace("k => 10", "k => 31"))
+    assert done.exit_code == 1, done.stderr
+    assert "error:" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments", [["run"], ["run", "x", "--nonsense"], ["nonsense"], ["run", "-", "--limit", "-1"]]
+)
+def test_exit_code_2_for_a_wrong_call(arguments: list[str]) -> None:
+    done = invoke(*arguments)
+    assert done.exit_code == 2
+    assert done.stdout == ""
+
+
+def test_exit_code_2_for_a_database_that_cannot_be_opened(tmp_path: Path) -> None:
+    (tmp_path / "text.duckdb").write_text("this is not a database, but long enough to be looked at" * 100)
+    done = run_script("SELECT 1", "--database", tmp_path / "text.duckdb")
+    assert done.exit_code == 2
+    assert run_script("SELECT 1", "--database", tmp_path / "no" / "folder.duckdb").exit_code == 2
+
+
+def test_exit_code_2_for_a_database_that_is_open_elsewhere(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "d.duckdb")):
+        done = subprocess.run(
+            [*SQLANON, "run", "-", "-d", tmp_path / "d.duckdb"], input="SELECT 1", capture_output=True, text=True
+        )
+    assert done.returncode == 2
+    assert "open in another process" in done.stderr
+
+
+def test_exit_code_3_for_a_defect(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: Any, **named: Any) -> Any:
+        raise RuntimeError("Alice has flu")
+
+    monkeypatch.delenv("SQLANON_DEBUG", raising=False)
+    monkeypatch.setattr(session, "connect", broken)
+    done = run_script("SELECT 1")
+    assert done.exit_code == 3
+    assert "unexpected RuntimeError" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Alice" not in done.stderr
+    assert "Traceback" in run_script("SELECT 1", "-vv").stderr
+
+
+def test_quiet_prints_errors_only() -> None:
+    done = run_script(RELEASE + "SELECT 1;", "-q")
+    assert (done.exit_code, done.output) == (0, "")
+    assert "error:" in run_script("SELEC 1", "--quiet").stderr
+
+
+def test_verbose_shows_the_sql_of_each_stage() -> None:
+    done = run_script(RELEASE, "-v")
+    stages = set(re.findall(r"^-- (\w+)$", done.stderr, re.MULTILINE))
+    assert {"encode", "solve", "check", "publish"} <= stages
+    assert "SELECT" in done.stderr
+
+
+def test_explain_keeps_its_sql_for_those_who_ask() -> None:
+    explain = PATIENTS + "EXPLAIN ANONYMIZED TABLE released AS POLICY p;"
+    assert "-v shows them" in run_script(explain).stdout
+    assert "WITH" not in run_script(explain).stdout
+    assert "\nWITH" in run_script(explain, "-v").stdout
+
+
+@pytest.mark.parametrize(("limit", "lines"), [("3", 2 + 3 + 1), ("0", 102)])
+def test_the_limit_of_rows(limit: str, lines: int) -> None:
+    done = run_script("SELECT i FROM range(100) r(i)", "--limit", limit)
+    assert done.stdout.count("\n") == lines
+
+
+def test_a_statement_runs_once_however_its_result_is_read() -> None:
+    done = run_script("CREATE TABLE t (i INT); INSERT INTO t VALUES (1); SELECT count(*) AS n FROM t;", "--limit", "1")
+    assert done.stdout == "|  n |\n|---:|\n|  1 |\n".replace("  n", " n").replace("|---:|", "|--:|").replace(
+        "  1", " 1"
+    )
+
+
+def test_hostile_values_do_not_drive_the_terminal() -> None:
+    done = run_script("SELECT chr(27) || '[31m' || chr(10) AS \"a\nb|c\"")
+    assert "\x1b" not in done.stdout
+    assert "\\x1b[31m\\n" in done.stdout
+    assert "a\\nb\\|c" in done.stdout
+
+
+def test_colours_on_a_terminal_and_nowhere_else(tmp_path: Path) -> None:
+    script = tmp_path / "s.sql"
+    script.write_text("SELECT 1 AS one; SELEC;")
+    assert re.search(r"\x1b\[[0-9;]*31m", in_terminal("run", str(script)))
+    without = in_terminal("run", str(script), NO_COLOR="1")
+    assert not re.search(r"\x1b\[[0-9;]*3\dm", without)
+    piped = subprocess.run([*SQLANON, "run", str(script)], capture_output=True, text=True)
+    assert "\x1b" not in piped.stdout + piped.stderr
+
+
+def test_progress_on_a_terminal_after_a_second(tmp_path: Path) -> None:
+    script = tmp_path / "s.sql"
+    script.write_text("SELECT count(*) FROM range(8_000_000) a(i) WHERE md5(i::VARCHAR) < '8';")
+    seen = in_terminal("run", str(script))
+    assert "0:00:0" in seen
+    quick = tmp_path / "quick.sql"
+    quick.write_text("SELECT 1;")
+    assert "0:00:0" not in in_terminal("run", str(quick))
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    command = f"{shlex.join(SQLANON)} run - | head -1"
+    script = "SELECT i FROM range(200000) r(i);"
+    done = subprocess.run(command, shell=True, input=script, capture_output=True, text=True)
+    assert done.stdout.count("\n") == 1
+    assert done.stderr == ""
+
+
+def test_interrupting_a_run(tmp_path: Path) -> None:
+    script = tmp_path / "s.sql"
+    slow = "SELECT count(*) FROM range(2_000_000_000) a(i) WHERE md5(i::VARCHAR) < '8';"
+    script.write_text(f"SELECT 'begun' AS x; {slow} SELECT 'never' AS y;")
+    process = subprocess.Popen(
+        [*SQLANON, "run", str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        while "begun" not in process.stdout.readline():
+            pass
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+        assert "never" not in process.stdout.read()
+        assert "Traceback" not in process.stderr.read()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize(
+    ("typed", "parts"),
+    [
+        ("released", ("released",)),
+        ("main.released", ("main", "released")),
+        ('main."a.b"', ("main", "a.b")),
+        ('"say ""x"""', ('say "x"',)),
+        ("two words", ("two words",)),
+        ('odd"name', ('odd"name',)),
+        ("ends.", ("ends.",)),
+        ("", ("",)),
+    ],
+)
+def test_the_name_of_a_release_on_the_command_line(typed: str, parts: tuple[str, ...]) -> None:
+    assert release_name(typed).parts == parts
+
+
+def test_labels() -> None:
+    script = "/* SELECT */ insert into t values (1); (SELECT 1); EXPORT r TO 'x'; DROP ANONYMIZED VIEW s.v;"
+    assert [label(statement) for statement in parse_script(script)] == [
+        "INSERT",
+        "SELECT",
+        "EXPORT r",
+        "DROP ANONYMIZED VIEW s.v",
+    ]
+
+
+def test_export_writes_a_release(tmp_path: Path) -> None:
+    database = tmp_path / "d.duckdb"
+    assert run_script(RELEASE, "--database", database).exit_code == 0
+    target = tmp_path / "out"
+    done = invoke("export", "released", target, "--database", database, "--format", "parquet")
+    assert done.exit_code == 0, done.stderr
+    assert str(target) in done.stdout
+    assert target.exists()
+    assert invoke("export", "released", target, "--database", database).exit_code == 2
+    assert invoke("export", "released", target, "--database", database, "--replace").exit_code == 0
+    assert invoke("export", "missing", tmp_path / "x", "--database", database).exit_code == 2
+    assert invoke("export", "released", tmp_path / "x", "--database", tmp_path / "typo.duckdb").exit_code == 2
+    assert not (tmp_path / "typo.duckdb").exists()
+
+
+def test_migrate(tmp_path: Path) -> None:
+    database = tmp_path / "d.duckdb"
+    assert invoke("migrate", database).exit_code == 2
+    assert run_script(PATIENTS, "--database", database).exit_code == 0
+    done = invoke("migrate", database, "--json")
+    assert (done.exit_code, json.loads(done.stdout)) == (0, {"database": str(database), "applied": []})
+    with duckdb.connect(str(tmp_path / "empty.duckdb")):
+        pass
+    assert invoke("migrate", tmp_path / "empty.duckdb").exit_code == 0
+
+
+def test_migrate_refuses_a_changed_catalog(tmp_path: Path) -> None:
+    database = tmp_path / "d.duckdb"
+    assert run_script(PATIENTS, "--database", database).exit_code == 0
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("UPDATE anon.schema_version SET sha256 = 'x'")
+    assert invoke("migrate", database).exit_code == 2
+
+
+def test_dataset_adult(tmp_path: Path, with_adult: Path) -> None:
+    database = tmp_path / "d.duckdb"
+    done = invoke("dataset", "adult", "--database", database, "--table", "people", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["rows"]) == (0, 48_842)
+    again = invoke("dataset", "adult", "--database", database, "--table", "people")
+    assert again.exit_code == 2
+    assert "--replace" in again.stderr
+    assert invoke("dataset", "adult", "--database", database, "--table", "people", "--replace").exit_code == 0
+
+
+def test_the_demo_twice_and_its_three_commands(
+    tmp_path: Path, with_adult: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([*SQLANON, "demo"], capture_output=True, text=True, env=environment())
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0, done.stderr
+    # Processor time, which other tests running beside this one do not add to.
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 15
+    assert "\x1b" not in done.stdout + done.stderr
+    for said in ("k_anonymity(k => 5)", "satisfied", "of 45,222 rows", "sqlanon-demo/release"):
+        assert said in done.stdout
+    certificate = re.search(r"certificate\s+(\S+) .*, (\S+)", done.stdout)
+    release = re.search(r"release\s+(\S+)", done.stdout)
+    assert certificate is not None
+    assert release is not None
+    assert Path(certificate[1]).is_file()
+    assert Path(certificate[1]).with_name(certificate[2]).is_file()
+    assert Path(release[1]).exists()
+
+    again = invoke("demo", "--json")
+    assert again.exit_code == 0, again.stderr
+    summary = json.loads(again.stdout)
+    assert summary["reached"]["satisfied"] is True
+    assert summary["reached"]["source_rows"] == 45_222
+    assert summary["reached"]["suppressed_rows"] <= 0.02 * 45_222
+    assert len(summary["next"]) == 3
+    # The second shows what the source does not satisfy.
+    assert [_pasted(command) for command in summary["next"]] == [0, 1, 0]
+    assert Path("sqlanon-demo/release-csv").exists()
+
+
+def _pasted(command: str) -> int:
+    done = subprocess.run(command, shell=True, env=environment(), stdin=subprocess.DEVNULL, capture_output=True)
+    return done.returncode
+
+
+def test_an_earlier_demo_survives_one_that_cannot_fetch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SQLANON_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    (tmp_path / "sqlanon-demo.duckdb").write_text("the earlier one")
+    done = invoke("demo", "--directory", tmp_path)
+    assert done.exit_code == 2
+    assert "place it at" in done.stderr
+    assert (tmp_path / "sqlanon-demo.duckdb").read_text() == "the earlier one"
+
+
+def test_the_demo_says_where_it_cannot_write(tmp_path: Path, with_adult: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    done = invoke("demo", "--directory", tmp_path / "file")
+    assert done.exit_code == 2
+    assert "--directory" in done.stderr

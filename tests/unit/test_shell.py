@@ -1,0 +1,189 @@
+"""The shell: on a terminal, from a pipe, its completion and its history."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
+
+from sqlanon.completion import STATEMENTS, StatementCompleter, database_names, quoted
+from sqlanon.session import connect
+from sqlanon.shell import history_file
+from sqlanon.syntax.parser import KEYWORDS, parse_script
+
+SQLANON = [sys.executable, "-m", "sqlanon"]
+
+
+def piped(text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*SQLANON, "shell", *arguments], input=text, capture_output=True, text=True, timeout=60)
+
+
+def test_statements_from_a_pipe_without_a_prompt() -> None:
+    done = piped("SELECT 1 AS one;\nSELECT\n  2 AS two\n;\nSELECT 3 AS three")
+    assert done.stdout == (
+        "| one |\n|----:|\n|   1 |\n\n| two |\n|----:|\n|   2 |\n\n| three |\n|------:|\n|     3 |\n"
+    )
+    assert done.stderr == ""
+    assert done.returncode == 0
+
+
+def test_an_error_does_not_end_the_shell_and_names_its_line() -> None:
+    done = piped("SELECT 1 AS one;\n\nCREATE POLICY p ON;\nSELECT ';' AS two;\nCHECK nothing;\n")
+    assert "|   1 |" in done.stdout
+    assert "| ;   |" in done.stdout
+    assert re.search(r"^<stdin>:3:\d+: error: ", done.stderr, re.MULTILINE)
+    assert re.search(r"^<stdin>:5:1: error: ", done.stderr, re.MULTILINE)
+    assert done.returncode == 2
+
+
+def test_a_failed_check_is_the_exit_code() -> None:
+    done = piped("CREATE TABLE t AS SELECT 1 AS age;\nCHECK t (age) REQUIRE k_anonymity(k => 2);\nSELECT 1;\n")
+    assert done.returncode == 1
+    assert "requirements are not met" in done.stderr
+
+
+def test_forty_rows_and_a_note() -> None:
+    done = piped("SELECT i FROM range(100) r(i);\n")
+    assert done.stdout.count("\n") == 2 + 40 + 1
+    assert "the first 40 rows; there are more" in done.stdout
+    assert piped("SELECT i FROM range(100) r(i);\n", "--limit", "0").stdout.count("\n") == 102
+
+
+def test_dot_commands() -> None:
+    done = piped("CREATE TABLE people (a INTEGER);\n.tables\n.help\n.nonsense\n.quit\nSELECT 'never' AS x;\n")
+    assert "| people |" in done.stdout
+    assert "CREATE ANONYMIZED VIEW" in done.stdout
+    assert "there is no command .nonsense" in done.stderr
+    assert "never" not in done.stdout
+
+
+def test_a_failed_transaction_does_not_end_the_shell() -> None:
+    done = piped("BEGIN;\nSELECT * FROM missing;\n.tables\nROLLBACK;\nSELECT 1 AS one;\n")
+    assert "|   1 |" in done.stdout
+    assert done.returncode == 2
+
+
+def test_help_on_each_statement() -> None:
+    done = piped("".join(f".help {statement.lower()}\n" for statement in STATEMENTS) + ".help nonsense\n")
+    for form in STATEMENTS.values():
+        assert form in done.stdout
+    assert "there is no help on 'nonsense'" in done.stderr
+
+
+def test_every_statement_has_help() -> None:
+    assert all(any(keyword.startswith(name) for name in STATEMENTS) for keyword in KEYWORDS)
+
+
+@pytest.mark.parametrize("form", [form for name, form in STATEMENTS.items() if name.startswith("DROP")])
+def test_the_short_forms_are_the_parsers_own(form: str) -> None:
+    assert len(parse_script(form.replace("[", "").replace("]", ""))) == 1
+
+
+def completions(text: str, names: list[str] | None = None) -> list[str]:
+    completer = StatementCompleter(KEYWORDS, lambda: names or [])
+    return [c.text for c in completer.get_completions(Document(text), CompleteEvent())]
+
+
+def test_completion_of_statements_keywords_and_names() -> None:
+    assert completions("create an") == ["CREATE ANONYMIZED VIEW", "CREATE ANONYMIZED TABLE", *completions(" an")]
+    assert "CREATE POLICY" in completions("SELECT 1;\ncreate pol")
+    assert completions("CREATE POLICY p ON t (a quasi ident") == ["IDENTIFIER"]
+    assert completions("SELECT * FROM pat", ["patients", "Patterns", "other"]) == ["patients", '"Patterns"']
+    assert completions('SELECT "Pat', ["patients", "Patterns"]) == ["patients", '"Patterns"']
+    assert completions(".t") == [".tables"]
+
+
+def test_completion_knows_tables_and_columns() -> None:
+    with connect() as connection:
+        connection.execute('CREATE TABLE patients (dob DATE, "Zip code" VARCHAR)')
+        assert {"patients", "dob", "Zip code"} <= set(database_names(connection))
+
+
+@pytest.mark.parametrize(("name", "typed"), [("a_b1", "a_b1"), ("Ab", '"Ab"'), ('a"b', '"a""b"'), ("1a", '"1a"')])
+def test_a_completed_name_can_be_run(name: str, typed: str) -> None:
+    assert quoted(name) == typed
+
+
+def test_the_history_is_the_users_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    path = history_file()
+    assert path == tmp_path / "sqlanon" / "history"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    monkeypatch.setenv("XDG_STATE_HOME", str(path))
+    assert history_file() is None
+
+
+class Terminal:
+    """A program on a terminal of its own."""
+
+    def __init__(self, *arguments: str, **environment: str) -> None:
+        self.master, slave = pty.openpty()
+        settings = {**os.environ, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", **environment}
+        settings.pop("NO_COLOR", None)
+        self.process = subprocess.Popen(
+            [*SQLANON, *arguments], stdin=slave, stdout=slave, stderr=slave, env=settings, start_new_session=True
+        )
+        os.close(slave)
+        self.seen, self._read = "", 0
+
+    def type(self, text: str) -> None:
+        os.write(self.master, text.encode())
+
+    def wait_for(self, text: str, seconds: float = 30) -> str:
+        """What appeared since the last call, up to and including `text`."""
+        end = time.monotonic() + seconds
+        while (found := self.seen.find(text, self._read)) < 0:
+            assert time.monotonic() < end, f"no {text!r} in {self.seen[self._read :]!r}"
+            if select.select([self.master], [], [], 0.1)[0]:
+                self.seen += os.read(self.master, 65536).decode(errors="replace")
+        begun, self._read = self._read, found + len(text)
+        return self.seen[begun : self._read]
+
+    def close(self) -> int:
+        code = self.process.wait(timeout=30)
+        os.close(self.master)
+        return code
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Any:
+    opened = Terminal("shell", XDG_STATE_HOME=str(tmp_path))
+    opened.wait_for("sqlanon>")
+    yield opened
+    if opened.process.poll() is None:
+        opened.process.kill()
+        opened.process.wait()
+
+
+def test_a_session_on_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.type("SELECT 40 +\r2 AS answer;\r")
+    terminal.wait_for("42")
+    terminal.wait_for("sqlanon>")
+    terminal.type("SELECT mistake")
+    terminal.wait_for("mistake")
+    terminal.type("\x03")
+    terminal.wait_for("sqlanon>")
+    terminal.type("SELEC;\r")
+    terminal.wait_for("error:")
+    terminal.wait_for("sqlanon>")
+    terminal.type(".quit\r")
+    assert terminal.close() == 0
+    history = (tmp_path / "sqlanon" / "history").read_text()
+    assert "+SELECT 40 +\n+2 AS answer;" in history
+    assert "mistake" not in history
+
+
+def test_end_of_input_leaves(terminal: Terminal) -> None:
+    terminal.type("\x04")
+    assert terminal.close() == 0

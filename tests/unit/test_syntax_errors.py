@@ -1,0 +1,111 @@
+"""What is said of a statement of ours that is not written correctly: where, what, and how to write it."""
+
+from __future__ import annotations
+
+import pytest
+
+from sqlanon.errors import Position, StatementError
+from sqlanon.syntax.parser import KEYWORDS, parse_script
+
+
+def failure(text: str) -> StatementError:
+    with pytest.raises(StatementError) as caught:
+        parse_script(text)
+    return caught.value
+
+
+HEAD = "CREATE POLICY p ON t "
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "message", "hint"),
+    [
+        (HEAD + "(a QUASI IDENTIFER) REQUIRE k", "IDENTIFER", "expected IDENTIFIER", "did you mean IDENTIFIER?"),
+        (
+            HEAD + "(a QUAZI IDENTIFIER) REQUIRE k",
+            "QUAZI",
+            "QUASI IDENTIFIER, SENSITIVE",
+            "did you mean QUASI IDENTIFIER?",
+        ),
+        (HEAD + "(a SENSITIV) REQUIRE k", "SENSITIV)", "expected IDENTIFIER, ENTITY", "did you mean SENSITIVE?"),
+        (HEAD + "(a QUASI IDENTIFIER USNG h) REQUIRE k", "USNG", "MIN LEVEL, MAX LEVEL", "did you mean USING?"),
+        (HEAD + "(a QUASI IDENTIFIER MIN 1) REQUIRE k", "1)", "expected LEVEL", "a correct form is"),
+        (HEAD + "(a QUASI IDENTIFIER MIN LEVEL 1.5) REQUIRE k", "1.5", "whole number", "a correct form is"),
+        (HEAD + "(a QUASI IDENTIFIER USING g USING h) REQUIRE k", "USING h", "USING stands twice", "keep one USING"),
+        (
+            HEAD + "(a ENTITY WEIGHT 2) REQUIRE k",
+            "WEIGHT",
+            "WEIGHT does not go with ENTITY",
+            "belongs to QUASI IDENTIFIER",
+        ),
+        (HEAD + "(a SENSITIVE PSEUDONYM) REQUIRE k", "PSEUDONYM", "PSEUDONYM does not go", "IDENTIFIER or ENTITY"),
+        (HEAD + "(a ENTITY PSEUDONYM KEY '') REQUIRE k", "''", "KEY names no variable", "environment variable"),
+        (HEAD + "(a ENTITY PSEUDONYM KEY k) REQUIRE k", "k) R", "environment variable", "a correct form is"),
+        (HEAD + "(a ENTITY, A SENSITIVE) REQUIRE k", "A SENS", "column A is named twice", "one role"),
+        (HEAD + "(order ENTITY) REQUIRE k", "order", "expected a column", '"order"'),
+        (HEAD + "('a' ENTITY) REQUIRE k", "'a'", "expected a column", "double quotes"),
+        (HEAD + "(a) REQUIRE k", ") REQ", "expected IDENTIFIER, ENTITY", "k_anonymity(k => 4)"),
+        (HEAD + "() REQUIRE k", ") REQ", "expected a column", "k_anonymity(k => 4)"),
+        (HEAD + "(a ENTITY)", None, "expected REQUIRE, found the end", "REQUIRE k_anonymity(k => 4)"),
+        (HEAD + "(a ENTITY) REQUIR k", "REQUIR", "expected REQUIRE", "did you mean REQUIRE?"),
+        (HEAD + "(a ENTITY) REQUIRE k_anonymity(4)", "4)", "in k_anonymity(...)", "k_anonymity(k => 4)"),
+        (HEAD + "(a ENTITY) REQUIRE k(k => 4, K => 5)", "K =>", "k is given twice", "keep one"),
+        (HEAD + "(a ENTITY) REQUIRE k(k => 4), K()", "K()", "k is required twice", "keep one"),
+        (HEAD + "(a ENTITY) REQUIRE k(k => null)", "null", "expected a value", "reserved"),
+        (HEAD + "(a ENTITY) REQUIRE k(k => 4x)", "4x", "expected a number", "a correct form is"),
+        (HEAD + "(a ENTITY) REQUIRE k(k => 4) foo", "foo", "expected the end of the statement", "a correct form is"),
+        (
+            "CREATE POLICY p ON 'f.csv' (a ENTITY) REQUIRE k",
+            "'f.csv'",
+            "a table, a view or (SELECT",
+            "SELECT * FROM 'file'",
+        ),
+        ("CREATE POLICY p ON a.b.c.d (a ENTITY) REQUIRE k", ".d", "at most database.schema.name", "a correct form is"),
+        ("CREATE POLICY p ON (t) (a ENTITY) REQUIRE k", "t)", "begins with SELECT", "a correct form is"),
+        ("CREATE POLICY p ON (SELECT (1) (a ENTITY", "(SELECT", "never closed", "a correct form is"),
+        ("CREATE POLICY p ON (SELECT 'a) (a ENTITY", "'a)", "a string that is never closed", "a correct form is"),
+        ("CREATE OR REPLACE POLICY IF NOT EXISTS p ON t", "IF NOT", "exclude each other", "keep one of them"),
+        ("CREATE HIERARCHY s.h AS INTERVALS (5)", ".h", "without a schema", "own name only"),
+        ('CREATE HIERARCHY "" AS INTERVALS (5)', '""', "name of the hierarchy", "a correct form is"),
+        ("CREATE HIERARCHY h AS INTERVALS (low => 1, 5)", "5)", "an option stands before it", "INTERVALS (5, 10, 20)"),
+        ("CREATE HIERARCHY h AS INTERVALS (0x1F)", "0x1F", "expected a number", "a correct form is"),
+        ("CREATE HIERARCHY h AS INTERVALS (1e9999999999999999999)", "1e9", "expected a number", "a correct form is"),
+        ("CREATE HIERARCHY h AS INTERVALS (E'\\n')", "E'", "expected a string", "without escapes"),
+        ("CREATE HIERARCHY h AS INTERVALS 5", "5", 'expected "("', "a correct form is"),
+        ("CREATE ANONYMIZED VEIW v AS POLICY p", "VEIW", "expected VIEW or TABLE", "did you mean VIEW?"),
+        ("CREATE ANONYMIZED VIEW v AS POLICY p METHD m", "METHD", "METHOD or the end", "did you mean METHOD?"),
+        ("CREATE ANONYMIZED VIEW v AS POLICY p METHOD m(0.02)", "0.02", "in m(...)", "suppression => 0.02"),
+        ("EXPLAIN ANONYMIZED v", "v", "expected VIEW or TABLE", "EXPLAIN ANONYMIZED TABLE"),
+        ("DROP ANONYMIZED TABLE IF EXIST t", "EXIST", "the end of the statement", "DROP ANONYMIZED TABLE IF EXISTS"),
+        ("CHECK", None, "expected a table, a view or (SELECT", "CHECK hospital_2026"),
+        ("CHECK (SELECT 1)", None, 'expected "("', "CHECK patients (age, zip)"),
+        ("CHECK t (a) REQUIRED k", "REQUIRED", "SENSITIVE or REQUIRE", "did you mean REQUIRE?"),
+        ("CHECK t () REQUIRE k", ") R", "expected a column", "a correct form is"),
+        ("EXPORT r TO out", "out", "the path in quotes", "TO 'out/'"),
+        ("EXPORT r TO 'x' (FROMAT csv)", "FROMAT", "FORMAT or REPLACE", "did you mean FORMAT?"),
+        ("EXPORT r TO 'x' (FORMAT csv, FORMAT csv)", "FORMAT csv)", "FORMAT stands twice", "keep one"),
+    ],
+)
+def test_errors_say_where_what_and_how(text: str, offset: str | None, message: str, hint: str) -> None:
+    before = "select 'é';\n\n  "
+    error = failure(f"{before}{text} ; select 2")
+    assert message in error.message
+    assert error.hint is not None
+    assert hint in error.hint
+    assert error.message.startswith(" ".join(text.split()[:1]).upper())
+    column = (len(text) if offset is None else text.index(offset)) + 3
+    assert error.position == Position(3, column)
+
+
+def test_an_error_quotes_little_of_a_long_text() -> None:
+    error = failure(f"CREATE POLICY p ON {'x' * 5000}.'{'y' * 5000}' (a ENTITY)")
+    assert len(str(error)) < 500
+
+
+def test_no_statement_runs_if_one_is_wrong() -> None:
+    assert failure("select 1; CHECK r r2;").position == Position(1, 19)
+
+
+@pytest.mark.parametrize("keywords", KEYWORDS)
+def test_keywords_begin_our_statements(keywords: str) -> None:
+    assert failure(f"{keywords} ,").message.startswith(keywords.replace(" VIEW", "").replace(" TABLE", ""))
