@@ -190,7 +190,7 @@ def adult(
         output.status(f"loaded {count:,} rows into the table {table} of {database}")
 
 
-@app.command(epilog=_examples("sqlanon demo", "sqlanon demo --directory /tmp/adult"))
+@app.command(epilog=_examples("sqlanon demo", "sqlanon demo --directory adult-demo"))
 def demo(
     directory: Annotated[
         Path, typer.Option("--directory", metavar="FOLDER", help="Where the example's files go.")

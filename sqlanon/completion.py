@@ -70,7 +70,7 @@ _NAMES = """
 
 
 def database_names(connection: Any) -> list[str]:
-    """The names of all tables, views and columns; none where they cannot be read, as in a transaction that has failed."""
+    """The names of all tables, views and columns; none where they cannot be read, as in a failed transaction."""
     try:
         return [str(row[0]) for row in connection.execute(_NAMES).fetchall()]
     except Exception:

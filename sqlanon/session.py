@@ -119,6 +119,7 @@ class Connection:
 
     def _answer(self, statement: Statement) -> Answer:
         try:
+            self._stage = ""
             return run_statement(self._engine, statement, self._observe_stage)
         except SqlanonError as error:
             raise error.at(statement.position) from None

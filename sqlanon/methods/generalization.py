@@ -17,11 +17,12 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.transformation import Generalization
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
-from sqlanon.errors import InternalError, PolicyError, PrivacyViolation
+from sqlanon.errors import InternalError, PolicyError
+from sqlanon.methods._infeasible import infeasible
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.search.lattice import Lattice, Node, search
 from sqlanon.search.rollup import CellSource, Keep, Rollups
-from sqlanon.sqlgen.lattice import node_loss, smallest_class
+from sqlanon.sqlgen.lattice import node_loss
 
 __all__ = ["Options", "Report", "options", "solve"]
 
@@ -67,83 +68,55 @@ def solve(
         if not requirement.question.monotone_under_suppression:
             raise InternalError(f"the search cannot prune by {requirement.question.name} yet")
     limit = int(given.suppression * cells.rows)
-    lattice, unit = _lattice(policy, cells)
-    rollups = Rollups(engine, cells, keep, entity=policy.entity is not None)
-
-    def suppressed(nodes: Sequence[Node]) -> list[int]:
-        return rollups.suppressed(nodes, requirements)
-
-    def loss(node: Node) -> int:
-        return _loss(engine, policy, requirements, cells, rollups, lattice, unit, node)
-
-    found = search(lattice, limit, suppressed, loss, batch=rollups.batch, progress=progress)
-    if found is None:
-        raise _infeasible(engine, policy, requirements, cells, rollups, limit)
-    total = unit * cells.rows * sum((Fraction(b.attribute.weight) for b in policy.quasi_identifiers), Fraction())
-    share = Fraction(found.loss) / total if total else Fraction()
-    return Generalization(found.node, share, cells.rows, found.suppressed, limit, lattice.size, found.checked)
-
-
-def _lattice(policy: BoundPolicy, cells: CellSource) -> tuple[Lattice, int]:
-    """The lattice with its costs in units of 1/unit of a cell, exact for every attribute and weight."""
-    weights = [Fraction(b.attribute.weight) for b in policy.quasi_identifiers]
-    unit = lcm(*(w.denominator * max(v - 1, 1) for w, v in zip(weights, cells.values, strict=True)))
-    costs = tuple(
-        tuple(int(unit * w * s / max(v - 1, 1)) for s in spread)
-        for w, v, spread in zip(weights, cells.values, cells.spread, strict=True)
+    nodes = _Nodes(engine, policy, requirements, cells, Rollups(engine, cells, keep, entity=policy.entity is not None))
+    found = search(
+        nodes.lattice, limit, nodes.suppressed, nodes.loss, batch=nodes.rollups.batch, progress=progress
     )
-    low = tuple(b.min_level for b in policy.quasi_identifiers)
-    high = tuple(b.max_level for b in policy.quasi_identifiers)
-    return Lattice(low, high, costs, row=int(unit * sum(weights))), unit
+    if found is None:
+        classes = nodes.rollups.equivalence_class(nodes.lattice.high)
+        raise infeasible(engine, policy, requirements, cells, classes, limit)
+    share = Fraction(found.loss, nodes.lattice.row * cells.rows) if cells.rows else Fraction()
+    return Generalization(found.node, share, cells.rows, found.suppressed, limit, nodes.lattice.size, found.checked)
 
 
-def _loss(
-    engine: Engine,
-    policy: BoundPolicy,
-    requirements: Sequence[BoundRequirement],
-    cells: CellSource,
-    rollups: Rollups,
-    lattice: Lattice,
-    unit: int,
-    node: Node,
-) -> int:
-    """The loss of a node: that of its recoding, with the suppressed rows' own loss replaced by 1 a cell."""
-    query = node_loss(policy, rollups.equivalence_class(node), requirements, cells, node)
-    rows, *spreads = engine.rows(query)[0]
-    total = lattice.bound(node)
-    for bound, leaves, spread in zip(policy.quasi_identifiers, cells.values, spreads, strict=True):
-        weight = Fraction(bound.attribute.weight)
-        total += int(unit * weight * (int(rows) - Fraction(int(spread), max(leaves - 1, 1))))
-    return total
+class _Nodes:
+    """The lattice of a policy over its cells, and what the search asks of its nodes."""
 
-
-def _infeasible(
-    engine: Engine,
-    policy: BoundPolicy,
-    requirements: Sequence[BoundRequirement],
-    cells: CellSource,
-    rollups: Rollups,
-    limit: int,
-) -> PrivacyViolation:
-    """Names the requirement and the class that stand in the way at the most general node allowed."""
-    top = tuple(b.max_level for b in policy.quasi_identifiers)
-    classes = rollups.equivalence_class(top)
-    asked = ", ".join(map(str, requirements))
-    for requirement in requirements:
-        rows, count, smallest = engine.rows(smallest_class(classes, requirement))[0]
-        if not count:
-            continue
-        capped = [b.column for b in policy.quasi_identifiers if b.max_level < b.height]
-        hint = (
-            f"raise MAX LEVEL of {', '.join(capped)}, allow more suppression, or ask for less"
-            if capped
-            else "the whole table does not meet it: ask for less"
+    def __init__(
+        self,
+        engine: Engine,
+        policy: BoundPolicy,
+        requirements: Sequence[BoundRequirement],
+        cells: CellSource,
+        rollups: Rollups,
+    ) -> None:
+        self._engine = engine
+        self._policy = policy
+        self._requirements = requirements
+        self._cells = cells
+        self._weights = [Fraction(b.attribute.weight) for b in policy.quasi_identifiers]
+        self.rollups = rollups
+        # Losses are counted in units that divide the loss of a cell exactly, for every attribute and weight.
+        self._unit = lcm(*(w.denominator * max(v - 1, 1) for w, v in zip(self._weights, cells.values, strict=True)))
+        self.lattice = Lattice(
+            low=tuple(b.min_level for b in policy.quasi_identifiers),
+            high=tuple(b.max_level for b in policy.quasi_identifiers),
+            costs=tuple(
+                tuple(self._cost(place, spread) for spread in spreads) for place, spreads in enumerate(cells.spread)
+            ),
+            row=int(self._unit * sum(self._weights)),
         )
-        return PrivacyViolation(
-            f"{asked} cannot be met with at most {limit} of {cells.rows} rows suppressed: even at the most general "
-            f"levels allowed, {count} class{'es' if count > 1 else ''} with {rows} rows violate{'' if count > 1 else 's'} "
-            f"{requirement}, the smallest with {smallest} row{'s' if smallest > 1 else ''}; nothing was published",
-            hint=hint,
-        )
-    return PrivacyViolation(f"{asked} cannot be met; nothing was published")
 
+    def _cost(self, place: int, spread: int) -> int:
+        """The loss of an attribute whose cells together spread over so many further leaves."""
+        return int(self._unit * self._weights[place] * spread / max(self._cells.values[place] - 1, 1))
+
+    def suppressed(self, nodes: Sequence[Node]) -> list[int]:
+        return self.rollups.suppressed(nodes, self._requirements)
+
+    def loss(self, node: Node) -> int:
+        """That of the node's recoding, with the suppressed rows' own loss replaced by 1 a cell."""
+        classes = self.rollups.equivalence_class(node)
+        rows, *spreads = self._engine.rows(node_loss(self._policy, classes, self._requirements, self._cells, node))[0]
+        own = sum(self._cost(place, int(spread)) for place, spread in enumerate(spreads))
+        return self.lattice.bound(node) + int(rows) * self.lattice.row - own

@@ -12,8 +12,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.sqlgen.cells import cells, codes, tree, tree_summary
+from sqlanon.sqlgen.generalized import listed_twice
 from sqlanon.sqlgen.keys import KeyLayout
-from sqlanon.sqlgen.names import column, relation
+from sqlanon.sqlgen.names import column, literal, relation
 
 __all__ = ["Cells", "encode"]
 
@@ -51,7 +52,7 @@ def encode(engine: Engine, policy: BoundPolicy, scratch: Scratch) -> Cells:
     for bound in policy.quasi_identifiers:
         name = scratch.table("tree", tree(bound, source, hierarchy_values))
         if bound.stored:
-            _require_listed(engine, bound, name)
+            _require_listed(engine, bound, name, hierarchy_values)
         leaves, rows, *rest = engine.rows(tree_summary(bound, relation(name)))[0]
         trees.append(name)
         values.append(leaves)
@@ -65,21 +66,28 @@ def encode(engine: Engine, policy: BoundPolicy, scratch: Scratch) -> Cells:
     return Cells(table, tuple(trees), layout, int(rows), tuple(values), tuple(spread))
 
 
-def _require_listed(engine: Engine, bound: BoundAttribute, name: str) -> None:
-    """Every value that occurs is listed by the hierarchy; NULL need not be, it stays a value of its own."""
+def _require_listed(engine: Engine, bound: BoundAttribute, tree_name: str, hierarchy_values: exp.Table) -> None:
+    """The hierarchy lists every value that occurs, each once; NULL need not be listed, it stays a value of its own."""
     assert bound.hierarchy is not None
     text = exp.Cast(this=column("value"), to=exp.DataType.build("VARCHAR"))
-    unlisted = (
-        exp.select(text)
-        .from_(relation(name))
-        .where(exp.Not(this=column("listed")), exp.Not(this=exp.Is(this=column("value"), expression=exp.Null())))
-    )
-    count = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(unlisted.subquery("unlisted")))[0][0]
-    if count:
-        shown = [row[0] for row in engine.rows(unlisted.copy().order_by(text.copy()).limit(_SHOWN))]
-        more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
+    has_value = exp.Not(this=exp.Is(this=column("value"), expression=exp.Null()))
+    unlisted = exp.select(text).from_(relation(tree_name)).where(exp.Not(this=column("listed")), has_value)
+    again = f"its query and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again"
+    if missing := _named(engine, unlisted):
         raise DataError(
-            f"the hierarchy {bound.hierarchy.name} lacks {count} value{'s' if count > 1 else ''} of the column "
-            f"{bound.column}: {', '.join(map(repr, shown))}{more}",
-            hint=f"add them to the query of {bound.hierarchy.name} and run CREATE OR REPLACE HIERARCHY again",
+            f"the hierarchy {bound.hierarchy.name} lacks values of the column {bound.column}: {missing}",
+            hint=f"add them to {again}",
         )
+    if bound.published_type != "VARCHAR" and (twice := _named(engine, listed_twice(bound, hierarchy_values))):
+        raise DataError(
+            f"the hierarchy {bound.hierarchy.name} lists values of the column {bound.column}, of type "
+            f"{bound.published_type}, under several texts: {twice}",
+            hint=f"keep one text of each in {again}",
+        )
+
+
+def _named(engine: Engine, values: exp.Select) -> str:
+    """The first few values and how many there are; empty if there is none."""
+    count = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(values.copy().subquery("found")))[0][0]
+    shown = [repr(row[0]) for row in engine.rows(values.order_by(literal(1)).limit(_SHOWN))] if count else []
+    return ", ".join(shown) + (f" and {count - _SHOWN} more ({count} in all)" if count > _SHOWN else "")

@@ -8,7 +8,7 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.hierarchies.base import functional
 from sqlanon.sqlgen.names import alias, column, literal
 
-__all__ = ["generalized", "level_name", "listed_values", "published_value"]
+__all__ = ["generalized", "level_name", "listed_twice", "listed_values", "published_value"]
 
 
 def level_name(level: int) -> str:
@@ -62,8 +62,7 @@ def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
     `rows` is `anon.hierarchy_value`. Texts that are the same value in that type count
     once; a text that is no value of that type is left out, it cannot occur.
     """
-    assert bound.hierarchy is not None
-    value = exp.TryCast(this=column("value"), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
+    value = _in_type(bound)
     labels = (
         alias(
             exp.Filter(
@@ -74,12 +73,33 @@ def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
         )
         for level in range(1, bound.height)
     )
-    name = exp.EQ(this=column("hierarchy"), expression=literal(bound.hierarchy.name))
-    is_null = exp.Is(this=column("value"), expression=exp.Null())
-    has_value = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
     return (
         exp.select(alias(value, "value"), *labels, alias(literal(True), "listed"))
         .from_(rows, copy=False)
-        .where(name, exp.or_(is_null, has_value), copy=False)
+        .where(*_possible(bound), copy=False)
         .group_by(value.copy(), copy=False)
     )
+
+
+def listed_twice(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
+    """The values that a stored hierarchy lists under several texts, such as 1 and 01 for a number."""
+    value = _in_type(bound)
+    return (
+        exp.select(exp.Cast(this=value, to=exp.DataType.build("VARCHAR")))
+        .from_(rows)
+        .where(*_possible(bound), exp.EQ(this=column("level"), expression=literal(0)))
+        .group_by(value.copy())
+        .having(exp.GT(this=exp.Count(this=exp.Star()), expression=literal(1)))
+    )
+
+
+def _in_type(bound: BoundAttribute) -> exp.Expression:
+    return exp.TryCast(this=column("value"), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
+
+
+def _possible(bound: BoundAttribute) -> list[exp.Expression]:
+    """The rows of the attribute's hierarchy whose text is a value of the column's type, or NULL."""
+    assert bound.hierarchy is not None
+    name = exp.EQ(this=column("hierarchy"), expression=literal(bound.hierarchy.name))
+    is_null = exp.Is(this=column("value"), expression=exp.Null())
+    return [name, exp.or_(is_null, exp.Not(this=exp.Is(this=_in_type(bound), expression=exp.Null())))]

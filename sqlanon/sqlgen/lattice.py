@@ -7,12 +7,13 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.sqlgen.cells import key_name, leaves_name, rank_name
+from sqlanon.sqlgen.generalized import generalized, level_name, listed_values
 from sqlanon.sqlgen.keys import Field, KeyLayout
 from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
 
-__all__ = ["Asks", "node_counts", "node_loss", "smallest_class", "violations"]
+__all__ = ["Asks", "class_label", "node_counts", "node_loss", "smallest_class", "violations"]
 
 
 class Asks(Protocol):
@@ -103,9 +104,36 @@ def _node_join(
     return nodes.subquery(name), exp.and_(*conditions) if conditions else exp.true()
 
 
-def smallest_class(classes: exp.Query, requirement: Asks) -> exp.Select:
-    """One row about the classes that violate a requirement: their rows, their number, the size of the smallest."""
-    query = exp.select(
-        _total(column("size")), exp.Count(this=exp.Star()), exp.Min(this=column("size"))
-    ).from_(requirement.statement("violations").subquery("violations"), copy=False)
+def smallest_class(classes: exp.Query, requirement: Asks, words: int) -> exp.Select:
+    """At most one row, about the classes that violate a requirement.
+
+    Their rows, their number, and of the smallest its size and the words of its key.
+    """
+    violating = requirement.statement("violations").subquery("violations")
+    total, count = (
+        exp.Window(this=part) for part in (exp.Sum(this=column("size")), exp.Count(this=exp.Star()))
+    )
+    key = [exp.Dot(this=column("class_id"), expression=identifier(key_name(word))) for word in range(words)]
+    query = (
+        exp.select(total, count, column("size"), *(key if words > 1 else [column("class_id")]))
+        .from_(violating, copy=False)
+        .order_by(column("size"), column("class_id"), copy=False)
+        .limit(1, copy=False)
+    )
     return query.with_(identifier("equivalence_class"), as_=classes, copy=False)
+
+
+def class_label(bound: BoundAttribute, tree: str, fields: Sequence[Field], key: Sequence[int]) -> exp.Select:
+    """One row: what the attribute shows, at its highest level allowed, of the class with these key words."""
+    same = [
+        exp.EQ(this=column(rank_name(level)), expression=literal((key[field.word] & field.mask) >> field.shift))
+        for level, field in enumerate(fields)
+        if level >= bound.max_level
+    ]
+    values = exp.select(column("value"), column("n")).from_(relation(tree)).where(*same)
+    listed = listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
+    labels = generalized(bound, values, listed, counted=True).subquery("generalized")
+    shown = column(level_name(bound.max_level) if bound.max_level else "value")
+    occurs = exp.GT(this=column("n"), expression=literal(0))
+    text = exp.Cast(this=exp.Min(this=shown), to=exp.DataType.build("VARCHAR"))
+    return exp.select(text).from_(labels).where(occurs)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import shutil
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,21 +37,33 @@ CREATE ANONYMIZED TABLE release AS POLICY p METHOD generalization(suppression =>
 """
 
 
-def made() -> Any:
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+
+
+@pytest.fixture(scope="module")
+def people() -> Any:
+    """For tests that only read."""
     connection = sqlanon.connect()
     connection.sql(SETUP)
     return connection
 
 
 @pytest.fixture(scope="module")
-def people() -> Any:
-    """For tests that only read."""
-    return made()
+def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("database") / "people.duckdb"
+    with sqlanon.connect(path) as connection:
+        connection.sql(SETUP)
+    return path
 
 
 @pytest.fixture
-def own() -> Any:
-    return made()
+def own(database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """For tests that change the database; it does not lie in the test's own folder."""
+    copied = shutil.copy(database, tmp_path_factory.mktemp("copy") / "people.duckdb")
+    with sqlanon.connect(copied) as connection:
+        yield connection
 
 
 def export(connection: Any, path: Path | str, format_: str = "parquet", *, replace: bool = False) -> tuple[Any, ...]:
@@ -182,9 +196,7 @@ def test_paths_are_answered_as_given(people: Any, tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("format_", FORMATS)
-@pytest.mark.parametrize(
-    "name", ["it's here", 'a "b"', "größe ☂", "x; DROP TABLE t", "a[b]*{c}", "year=2026", "per%cent"]
-)
+@pytest.mark.parametrize("name", ['it\'s "here"; DROP TABLE größe ☂', "a[b]*{c,d} per%cent", "year=2026"])
 def test_hostile_paths(people: Any, tmp_path: Path, name: str, format_: str) -> None:
     _, _, path, rows, certificate = export(people, tmp_path / name / name, format_)
     assert rows == 40
@@ -201,7 +213,6 @@ def test_paths_that_duckdb_misreads(people: Any, tmp_path: Path, name: str) -> N
 
 
 def test_refuses_a_live_view(own: Any, tmp_path: Path) -> None:
-    own.sql(f"ATTACH '{tmp_path / 'views.duckdb'}' AS views (STORAGE_VERSION 'v2.0.0'); USE views;" + SETUP)
     own.sql("CREATE ANONYMIZED VIEW live AS POLICY p METHOD generalization(suppression => 0.05)")
     with pytest.raises(UserError, match="live view") as refused:
         own.sql(f"EXPORT live TO '{tmp_path / 'out'}'")
@@ -415,10 +426,8 @@ def test_respondents_are_counted_in_the_snapshot(tmp_path: Path) -> None:
         export(connection, tmp_path / "again", "csv")
 
 
-def test_a_read_only_database_can_be_exported(tmp_path: Path) -> None:
-    with sqlanon.connect(tmp_path / "d.duckdb") as connection:
-        connection.sql(SETUP)
-    with sqlanon.connect(tmp_path / "d.duckdb", read_only=True) as connection:
+def test_a_read_only_database_can_be_exported(database: Path, tmp_path: Path) -> None:
+    with sqlanon.connect(database, read_only=True) as connection:
         for format_ in FORMATS:
             assert export(connection, tmp_path / format_, format_)[3] == 40
 
