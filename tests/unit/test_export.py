@@ -19,6 +19,7 @@ import sqlanon
 from sqlanon import CatalogError, EngineError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.export.formats import csv as csv_format
 from sqlanon.export.formats import duckdb as duckdb_format
+from sqlanon.export.formats import parquet as parquet_format
 
 FORMATS = ("parquet", "csv", "duckdb")
 
@@ -386,6 +387,16 @@ def test_anything_else_in_a_duckdb_file_is_refused(own: Any, tmp_path: Path, mon
     monkeypatch.setattr(duckdb_format, "write", meddled)
     with pytest.raises(SqlanonError, match="something else"):
         export(own, tmp_path / "out", "duckdb")
+    assert nothing_left(tmp_path)
+
+
+def test_a_file_without_its_certificate_is_never_put_in_place(
+    own: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate = parquet_format.certificate
+    monkeypatch.setattr(parquet_format, "certificate", lambda *given: certificate(*given)[1:])
+    with pytest.raises(SqlanonError, match="another certificate"):
+        export(own, tmp_path / "out")
     assert nothing_left(tmp_path)
 
 

@@ -31,8 +31,8 @@ from sqlanon.catalog import hierarchies, policies, releases
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.pipeline.publish import content_fingerprint
 
-KILLS = 102
-ROWS = 20_000
+KILLS = 108
+ROWS = 10_000
 SETUP = f"""
 CREATE TABLE people AS
 SELECT i // 2 AS person, (i % 1000)::VARCHAR AS zip, 20 + (hash(i) % 60)::INTEGER AS age, 'd' || i % 9 AS disease
@@ -86,11 +86,32 @@ KINDS = {
         lambda turn, folder: f"CREATE OR REPLACE ANONYMIZED VIEW released AS POLICY {('base', 'queried')[turn % 2]} "
         "METHOD generalization"
     ),
-    "drop": Kind(
+    "drop view": Kind(
         lambda turn, folder: (
             "DROP ANONYMIZED VIEW released"
             if turn % 2
             else "CREATE ANONYMIZED VIEW released AS POLICY queried METHOD generalization"
+        )
+    ),
+    "drop table": Kind(
+        lambda turn, folder: (
+            "DROP ANONYMIZED TABLE released"
+            if turn % 2
+            else "CREATE ANONYMIZED TABLE released AS POLICY rows METHOD generalization"
+        )
+    ),
+    "drop policy": Kind(
+        lambda turn, folder: (
+            "DROP POLICY changing"
+            if turn % 2
+            else "CREATE POLICY changing ON people (age QUASI IDENTIFIER USING bands) REQUIRE k_anonymity(k => 3)"
+        )
+    ),
+    "drop hierarchy": Kind(
+        lambda turn, folder: (
+            "DROP HIERARCHY listed"
+            if turn % 2
+            else "CREATE HIERARCHY listed AS LEVELS (SELECT i::VARCHAR AS v, (i // 10)::VARCHAR AS band FROM range(1000) AS t(i))"
         )
     ),
     "export": Kind(
@@ -283,8 +304,19 @@ def view_outcome(engine: DuckDBEngine, folder: Path) -> int:
     return ["base", "queried"].index(found.policy)
 
 
-def drop_outcome(engine: DuckDBEngine, folder: Path) -> int:
+def release_dropped(engine: DuckDBEngine, folder: Path) -> int:
     return 1 - len(releases.listing(engine))
+
+
+def policy_dropped(engine: DuckDBEngine, folder: Path) -> int:
+    return 1 - policies.exists(engine, "changing")
+
+
+def hierarchy_dropped(engine: DuckDBEngine, folder: Path) -> int:
+    values = engine.rows("SELECT count(*) FROM anon.hierarchy_value WHERE hierarchy = 'listed'")
+    there = hierarchies.exists(engine, "listed")
+    assert values == [(2000 if there else 0,)]
+    return 1 - there
 
 
 def export_outcome(engine: DuckDBEngine, folder: Path) -> int:
@@ -306,7 +338,10 @@ OUTCOME: dict[str, Callable[[DuckDBEngine, Path], int]] = {
     "policy": policy_outcome,
     "table": table_outcome,
     "view": view_outcome,
-    "drop": drop_outcome,
+    "drop view": release_dropped,
+    "drop table": release_dropped,
+    "drop policy": policy_dropped,
+    "drop hierarchy": hierarchy_dropped,
     "export": export_outcome,
 }
 

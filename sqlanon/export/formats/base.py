@@ -35,6 +35,7 @@ class Format(Protocol):
     """What every format module exposes."""
 
     SUFFIXES: tuple[str, ...]
+    CARRIES_CERTIFICATE: bool
 
     def require(self, file: ExportFile) -> None:
         """Raises UserError for a name or a path that the format cannot hold."""
@@ -52,7 +53,7 @@ class Format(Protocol):
         """The rows of the file, on the connection that `reopen` gave, under `columns`' names and types."""
 
     def certificate(self, engine: Engine, file: ExportFile) -> Sequence[str]:
-        """The certificates that stand in the file itself; empty where the format has no place for one."""
+        """The certificates that stand in the file itself: one, or none where the format has no place for it."""
 
 
 def export_format(name: str) -> Format:

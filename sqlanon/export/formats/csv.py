@@ -16,9 +16,10 @@ from sqlanon.export.formats._copy import copy, option, reading, reopen, table_fu
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.sqlgen.names import identifier, literal
 
-__all__ = ["SUFFIXES", "certificate", "published_type", "read", "reopen", "require", "write"]
+__all__ = ["CARRIES_CERTIFICATE", "SUFFIXES", "certificate", "published_type", "read", "reopen", "require", "write"]
 
 SUFFIXES = (".csv",)
+CARRIES_CERTIFICATE = False
 
 # Longer rows are written but not read back, so that the export is refused: reading sets this much memory aside.
 _LONGEST_ROW = 100_000_000

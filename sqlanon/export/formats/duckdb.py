@@ -1,7 +1,7 @@
 """A DuckDB file, newly written: the release under its name, the table `certificate`, and nothing else.
 
 It is never the file that the snapshot lies in: blocks that were freed there still hold
-the source. Its storage version is the oldest that DuckDB 1.0 and later read.
+the source. Its storage version is that of DuckDB 1.0, which later ones read too.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from sqlanon.export.formats.base import ExportFile
 from sqlanon.sqlgen.ddl import create_table
 from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
 
-__all__ = ["SUFFIXES", "certificate", "published_type", "read", "reopen", "require", "write"]
+__all__ = ["CARRIES_CERTIFICATE", "SUFFIXES", "certificate", "published_type", "read", "reopen", "require", "write"]
 
 SUFFIXES = (".duckdb", ".db")
+CARRIES_CERTIFICATE = True
 _CERTIFICATE = "certificate"
 _STORAGE_VERSION = "v1.0.0"
 

@@ -12,9 +12,20 @@ from sqlanon.export.formats._copy import copy, option, reading, reopen, table_fu
 from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile
 from sqlanon.sqlgen.names import identifier, literal
 
-__all__ = ["COMPRESSION", "SUFFIXES", "certificate", "published_type", "read", "reopen", "require", "write"]
+__all__ = [
+    "CARRIES_CERTIFICATE",
+    "COMPRESSION",
+    "SUFFIXES",
+    "certificate",
+    "published_type",
+    "read",
+    "reopen",
+    "require",
+    "write",
+]
 
 SUFFIXES = (".parquet",)
+CARRIES_CERTIFICATE = True
 COMPRESSION = "zstd"
 
 # DuckDB writes these as a type that holds less, or that it does not read back: HUGEINT as DOUBLE,
