@@ -1,10 +1,10 @@
-"""A working copy of a data set's file with its hierarchies and its policy, ready to be measured."""
+"""A working copy of a data set's file with its hierarchies and a policy, ready to be measured."""
 
 from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,10 +12,10 @@ import sqlanon
 from benchmarks.data import ADULT, DISTINCT, Dataset
 from sqlanon import assets
 
-__all__ = ["K", "POLICY", "group_by", "working_copy"]
+__all__ = ["K", "explain", "group_by", "release", "require", "working_copy"]
 
 K = 5
-POLICY = "benchmark"
+_POLICY = "benchmark"
 _USING = {
     "birth": "birth_date",
     "zip": "zip_prefix",
@@ -28,29 +28,55 @@ CREATE OR REPLACE HIERARCHY zip_prefix AS PREFIXES (4, 3, 2, 1);
 
 
 def group_by(dataset: Dataset) -> str:
-    """What every figure of the search is measured against: one grouping of the source by its columns."""
+    """What the search and the live view are measured against: one grouping of the source by its columns."""
     columns = ", ".join(dataset.columns)
     return f"SELECT count(*) FROM (SELECT {columns}, count(*) FROM {dataset.name} GROUP BY ALL)"
 
 
+def release(kind: str, name: str, suppression: str) -> str:
+    """The statement that makes a release, a 'view' or a 'table'."""
+    return f"CREATE OR REPLACE ANONYMIZED {kind.upper()} {name} {_made(suppression)}"
+
+
+def explain(suppression: str) -> str:
+    """The dry run of a release."""
+    return f"EXPLAIN ANONYMIZED TABLE planned {_made(suppression)}"
+
+
+def _made(suppression: str) -> str:
+    return f"AS POLICY {_POLICY} METHOD generalization(suppression => {suppression})"
+
+
+def require(connection: sqlanon.Connection, dataset: Dataset, k: int = K) -> None:
+    """Creates the policy: all columns are quasi-identifiers, and k-anonymity is required of them."""
+    columns = ", ".join(f"{name} QUASI IDENTIFIER USING {_USING[name]}" for name in dataset.columns)
+    connection.sql(f"CREATE OR REPLACE POLICY {_POLICY} ON {dataset.name} ({columns}) REQUIRE k_anonymity(k => {k})")
+
+
 @contextmanager
-def working_copy(dataset: Dataset, file: Path, *, memory: bool = False) -> Iterator[sqlanon.Connection]:
-    """A connection to a copy of `file`, or to its table in memory, with a policy of k-anonymity on all columns."""
+def working_copy(
+    dataset: Dataset, file: Path, *, memory: bool = False, config: Mapping[str, str] | None = None
+) -> Iterator[sqlanon.Connection]:
+    """A connection to a copy of `file`, or to its table in memory, with the policy of `require`.
+
+    The file itself stays as it was made: whatever a run leaves behind, the next one starts from the same bytes.
+    """
     with tempfile.TemporaryDirectory(prefix="sqlanon-benchmark-", dir=file.parent) as folder:
         copy = Path(folder) / "work.duckdb"
-        shutil.copyfile(file, copy)
-        with sqlanon.connect(":memory:" if memory else copy) as connection:
+        if not memory:
+            shutil.copyfile(file, copy)
+        with sqlanon.connect(":memory:" if memory else copy, config=config) as connection:
             if memory:
-                quoted = str(copy).replace("'", "''")
-                connection.execute(f"ATTACH '{quoted}' AS stored (READ_ONLY)")
-                connection.execute(f"CREATE TABLE {dataset.name} AS FROM stored.{dataset.name}")
-                connection.execute("DETACH stored")
+                _load(connection, dataset, file)
             connection.sql(assets.read("sql", "examples", "adult_hierarchies.sql"))
             connection.sql(_MORE_HIERARCHIES)
-            connection.sql(_policy(dataset))
+            require(connection, dataset)
             yield connection
 
 
-def _policy(dataset: Dataset) -> str:
-    columns = ", ".join(f"{name} QUASI IDENTIFIER USING {_USING[name]}" for name in dataset.columns)
-    return f"CREATE OR REPLACE POLICY {POLICY} ON {dataset.name} ({columns}) REQUIRE k_anonymity(k => {K})"
+def _load(connection: sqlanon.Connection, dataset: Dataset, file: Path) -> None:
+    """Copies the table into memory, where DuckDB does not compress it."""
+    quoted = str(file).replace("'", "''")
+    connection.execute(f"ATTACH '{quoted}' AS stored (READ_ONLY)")
+    connection.execute(f"CREATE TABLE {dataset.name} AS FROM stored.{dataset.name}")
+    connection.execute("DETACH stored")

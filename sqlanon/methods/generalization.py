@@ -68,7 +68,8 @@ def solve(
         if not requirement.question.monotone_under_suppression:
             raise InternalError(f"the search cannot prune by {requirement.question.name} yet")
     limit = int(given.suppression * cells.rows)
-    nodes = _Nodes(engine, policy, requirements, cells, Rollups(engine, cells, keep, entity=policy.entity is not None))
+    rollups = Rollups(engine, cells, keep, entity=policy.entity is not None)
+    nodes = _Nodes(engine, policy, requirements, cells, rollups, limit)
     found = search(
         nodes.lattice, limit, nodes.suppressed, nodes.loss, batch=nodes.rollups.batch, progress=progress
     )
@@ -89,12 +90,14 @@ class _Nodes:
         requirements: Sequence[BoundRequirement],
         cells: CellSource,
         rollups: Rollups,
+        limit: int,
     ) -> None:
         self._engine = engine
         self._policy = policy
         self._requirements = requirements
         self._cells = cells
         self._weights = [Fraction(b.attribute.weight) for b in policy.quasi_identifiers]
+        self._limit = limit
         self.rollups = rollups
         # Losses are counted in units that divide the loss of a cell exactly, for every attribute and weight.
         self._unit = lcm(*(w.denominator * max(v - 1, 1) for w, v in zip(self._weights, cells.values, strict=True)))
@@ -112,7 +115,7 @@ class _Nodes:
         return int(self._unit * self._weights[place] * spread / max(self._cells.values[place] - 1, 1))
 
     def suppressed(self, nodes: Sequence[Node]) -> list[int]:
-        return self.rollups.suppressed(nodes, self._requirements)
+        return self.rollups.suppressed(nodes, self._requirements, self._limit)
 
     def loss(self, node: Node) -> int:
         """That of the node's recoding, with the suppressed rows' own loss replaced by 1 a cell."""

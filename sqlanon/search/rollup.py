@@ -27,6 +27,9 @@ __all__ = ["CellSource", "Keep", "Rollups"]
 # Below this many rows a grouping takes a few milliseconds and a table for its result would cost more.
 _KEEP_FROM = 150_000
 _BATCH = 4
+# One class in so many is looked at first, and a table is kept if it has so many times fewer rows.
+_PART = 16
+_WORTH = 4
 
 
 # Makes a temporary table of a query's rows and returns its name.
@@ -65,7 +68,8 @@ class Rollups:
         self._keep = keep
         self._cells = cells
         self._entity = entity
-        self._texts: dict[tuple[str, ...], str] = {}
+        self._texts: dict[tuple[tuple[str, ...], int | None], str] = {}
+        self._classes: dict[Node, int] = {}
         ground = tuple(0 for _ in cells.trees)
         self._tables = [_Rollup(cells.table, ground, self._count(cells.table))]
 
@@ -79,27 +83,51 @@ class Rollups:
         masks = [literal(mask) for mask in self._cells.layout.masks(node)]
         return equivalence_class(self._source(node).table, masks, self._entity)
 
-    def suppressed(self, nodes: Sequence[Node], requirements: Sequence[Asks]) -> list[int]:
+    def suppressed(self, nodes: Sequence[Node], requirements: Sequence[Asks], limit: int) -> list[int]:
         """How many rows each node suppresses: those of its classes that violate a requirement.
 
-        The text of the query is the same for all nodes but for their masks, which are
-        its parameters, so it is written once.
+        Where it is more than `limit`, any number above `limit` will do: on a large source
+        a part of the classes is looked at first, which mostly shows as much.
         """
+        if len(nodes) == 1 and (known := self._at_least(nodes[0], requirements)) > limit:
+            return [known]
         tables = tuple(self._source(node).table for node in nodes)
-        if tables not in self._texts:
+        masks = [mask for node in nodes for mask in self._cells.layout.masks(node)]
+        text = self._text(tables, requirements)
+        return [int(rows) for _, rows in sorted(self._engine.rows(text, masks))]
+
+    def _at_least(self, node: Node, requirements: Sequence[Asks]) -> int:
+        """The rows that violate in a part of a node's classes; also learns about how many classes there are."""
+        source = self._finest(node)
+        if source.rows < _KEEP_FROM:
+            return -1
+        text = self._text((source.table,), requirements, one_in=_PART)
+        _, rows, classes = self._engine.rows(text, self._cells.layout.masks(node))[0]
+        self._classes[node] = int(classes) * _PART
+        return int(rows)
+
+    def _text(self, tables: tuple[str, ...], requirements: Sequence[Asks], one_in: int | None = None) -> str:
+        """The query that counts nodes from these tables. Their masks are its parameters, so it is written once."""
+        if (tables, one_in) not in self._texts:
             words = self._cells.layout.words
             classes = [
-                equivalence_class(table, [parameter(place * words + word + 1) for word in range(words)], self._entity)
+                equivalence_class(
+                    table, [parameter(place * words + word + 1) for word in range(words)], self._entity, one_in
+                )
                 for place, table in enumerate(tables)
             ]
-            self._texts[tables] = to_sql(node_counts(classes, requirements))
-        masks = [mask for node in nodes for mask in self._cells.layout.masks(node)]
-        return [int(rows) for _, rows in sorted(self._engine.rows(self._texts[tables], masks))]
+            self._texts[tables, one_in] = to_sql(node_counts(classes, requirements, sized=one_in is not None))
+        return self._texts[tables, one_in]
+
+    def _finest(self, node: Node) -> _Rollup:
+        """The smallest table that is fine enough for a node."""
+        fine = (t for t in self._tables if all(a <= b for a, b in zip(t.levels, node, strict=True)))
+        return min(fine, key=lambda table: table.rows)
 
     def _source(self, node: Node) -> _Rollup:
-        fine = [t for t in self._tables if all(a <= b for a, b in zip(t.levels, node, strict=True))]
-        source = min(fine, key=lambda table: table.rows)
-        if source.rows < _KEEP_FROM or source.levels == node:
+        """A table for a node's classes: a new one where it will be much smaller than what it comes from."""
+        source = self._finest(node)
+        if source.rows < _KEEP_FROM or self._classes.get(node, source.rows) * _WORTH > source.rows:
             return source
         table = self._keep("rollup", rolled_up(source.table, self._cells.layout.masks(node), self._entity))
         kept = _Rollup(table, node, self._count(table))

@@ -18,6 +18,10 @@ from sqlanon.sqlgen.names import alias, column, literal, relation
 __all__ = ["cells", "codes", "equivalence_class", "key_name", "leaves_name", "rank_name", "rolled_up", "tree", "tree_summary"]
 
 
+# Far from a power of two, so that the remainder depends on all bits of a key.
+_PRIME = 1_000_003
+
+
 def rank_name(level: int) -> str:
     """The column with a node's number among its siblings."""
     return f"rank_{level}"
@@ -174,17 +178,19 @@ def rolled_up(table: str, masks: Sequence[int], entity: bool) -> exp.Select:
     )
 
 
-def equivalence_class(table: str, masks: Sequence[exp.Expression], entity: bool) -> exp.Select:
+def equivalence_class(
+    table: str, masks: Sequence[exp.Expression], entity: bool, one_in: int | None = None
+) -> exp.Select:
     """The normal relation equivalence_class(class_id, size, entities) of one lattice node, from cells.
 
     `class_id` is the key, a struct of its words if there are several. A mask is a number
-    or a parameter.
+    or a parameter. With `one_in`, about one class in so many, each with all of its rows.
     """
     keys: list[exp.Expression] = [
         exp.BitwiseAnd(this=column(key_name(word)), expression=mask) for word, mask in enumerate(masks)
     ]
     size = exp.Cast(this=exp.Sum(this=column("n")), to=exp.DataType.build("BIGINT"))
-    return (
+    query = (
         exp.select(
             alias(class_id(keys), "class_id"),
             alias(size, "size"),
@@ -193,6 +199,16 @@ def equivalence_class(table: str, masks: Sequence[exp.Expression], entity: bool)
         .from_(relation(table), copy=False)
         .group_by(*(key.copy() for key in keys), copy=False)
     )
+    return query.where(_chosen([key.copy() for key in keys], one_in), copy=False) if one_in else query
+
+
+def _chosen(keys: Sequence[exp.Expression], one_in: int) -> exp.Expression:
+    """A condition on the key alone, so that it takes or leaves whole classes; the prime spreads neighbours."""
+    mixed: exp.Expression = exp.Paren(this=keys[0])
+    for key in keys[1:]:
+        mixed = exp.BitwiseXor(this=mixed, expression=exp.Paren(this=key))
+    spread = exp.Mod(this=exp.Paren(this=mixed) if len(keys) > 1 else mixed, expression=literal(_PRIME))
+    return exp.EQ(this=exp.Mod(this=exp.Paren(this=spread), expression=literal(one_in)), expression=literal(0))
 
 
 def class_id(keys: Sequence[exp.Expression]) -> exp.Expression:

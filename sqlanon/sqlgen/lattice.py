@@ -44,13 +44,18 @@ def _total(part: exp.Expression) -> exp.Expression:
     return exp.Cast(this=added, to=exp.DataType.build("HUGEINT", dialect="duckdb"))
 
 
-def node_counts(classes: Sequence[exp.Query], requirements: Sequence[Asks]) -> exp.Query:
-    """For each node, by its place in the list: the rows of the classes that violate a requirement."""
+def node_counts(classes: Sequence[exp.Query], requirements: Sequence[Asks], *, sized: bool = False) -> exp.Query:
+    """For each node, by its place in the list: the rows of the classes that violate a requirement.
+
+    If `sized`, also how many classes the node has.
+    """
     counts: list[exp.Query] = []
     for place, node in enumerate(classes):
-        one = exp.select(alias(literal(place), "node"), alias(_total(column("size")), "suppressed")).from_(
-            violations(requirements).subquery("violations"), copy=False
-        )
+        parts = [alias(literal(place), "node"), alias(_total(column("size")), "suppressed")]
+        if sized:
+            every = exp.select(exp.Count(this=exp.Star())).from_(relation("equivalence_class"), copy=False)
+            parts.append(alias(every.subquery(), "classes"))
+        one = exp.select(*parts).from_(violations(requirements).subquery("violations"), copy=False)
         one.with_(identifier("equivalence_class"), as_=node, copy=False)
         counts.append(exp.select(exp.Star()).from_(one.subquery(f"node_{place}"), copy=False))
     query = counts[0]

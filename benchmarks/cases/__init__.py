@@ -1,0 +1,23 @@
+"""One file a case: `run` measures it and yields its figures. The order is that of a release's life."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from benchmarks.cases import distinct, large, snapshot, solve, startup, view
+from benchmarks.context import Context
+from benchmarks.figure import Figure
+
+__all__ = ["CASES", "ON_DEMAND", "Case"]
+
+Case = Callable[[Context], Iterator[Figure]]
+
+CASES: dict[str, Case] = {
+    "startup": startup.run,
+    "solve": solve.run,
+    "distinct": distinct.run,
+    "view": view.run,
+    "snapshot": snapshot.run,
+}
+# They take long or much space, so they only run when they are asked for.
+ON_DEMAND: dict[str, Case] = {"large": large.run}

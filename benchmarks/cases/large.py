@@ -1,0 +1,44 @@
+"""Fifty million rows with two gigabytes: does it finish, with how much memory, and how much written beside it?"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+
+from benchmarks.context import Context
+from benchmarks.data import ADULT
+from benchmarks.figure import Figure
+
+__all__ = ["run"]
+
+_ROWS = 50_000_000
+_MEMORY = "2GB"
+
+
+def run(context: Context) -> Iterator[Figure]:
+    """In a process of its own, whose peak of memory is then its own."""
+    file = context.file(ADULT, _ROWS)
+    context.note(f"{_ROWS:,} rows with memory_limit = '{_MEMORY}'")
+    command = [sys.executable, "-m", "benchmarks.limited", str(file), _MEMORY]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        yield Figure("large", "did not finish", float("inf"), "s", 0, 0, rows=_ROWS, mark=0)
+        return
+    found = json.loads(done.stdout)
+    gigabytes = f"peak memory of the process {found['peak_rss'] / 1e9:.1f} GB, spilled {found['spilled'] / 1e9:.1f} GB"
+    for what, seconds in found["seconds"].items():
+        yield Figure(
+            "large",
+            f"{what}, memory_limit = {_MEMORY}",
+            seconds / found["baseline"],
+            "x",
+            seconds / found["baseline"],
+            seconds / found["baseline"],
+            rows=_ROWS,
+            seconds=seconds,
+            baseline="GROUP BY of all columns, same limit",
+            baseline_seconds=found["baseline"],
+            note=gigabytes,
+        )

@@ -1,0 +1,52 @@
+"""The snapshot: generalized, in random order, checked and published, against a copy in random order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sqlanon
+from benchmarks import databases, plan
+from benchmarks.context import Context
+from benchmarks.data import ADULT
+from benchmarks.figure import Figure, ratio
+from benchmarks.measure import Timings, paired, seconds
+from benchmarks.stages import StageTimes, timed_statement
+
+__all__ = ["run"]
+
+_MARK = 2.0
+_SEARCH = ("encode", "solve")
+_BASELINE = "CREATE TABLE AS ... ORDER BY random()"
+
+
+def run(context: Context) -> Iterator[Figure]:
+    for rows in context.sizes:
+        context.note(f"snapshot and check, {rows:,} rows")
+        with databases.working_copy(ADULT, context.file(ADULT, rows)) as connection:
+            yield from _measured(context, connection, rows)
+
+
+def _measured(context: Context, connection: sqlanon.Connection, rows: int) -> Iterator[Figure]:
+    columns = ", ".join(ADULT.columns)
+    naive = f"CREATE OR REPLACE TABLE naive AS SELECT {columns} FROM {ADULT.name} ORDER BY random()"
+    statement = databases.release("table", "snapshot", "0.02")
+    last = StageTimes()
+
+    def baseline() -> float:
+        return seconds(lambda: connection.duckdb.execute(naive).fetchall())
+
+    def subject() -> Timings:
+        nonlocal last
+        last = timed_statement(connection, statement)
+        search = sum(last.seconds[stage] for stage in _SEARCH)
+        return {"after": last.total - search, "whole": last.total, **last.seconds}
+
+    samples = paired(baseline, subject, context.runs_at(rows))
+    stages = [name for name in last.seconds if name not in _SEARCH]
+    figure = ratio("snapshot", "snapshot + check", rows, samples["after"], _BASELINE, _MARK)
+    yield figure.with_details(
+        {name: samples[name] for name in last.seconds},
+        last.queries,
+        lambda: plan.of_statement(connection, statement, stages),
+    )
+    yield ratio("snapshot", "whole statement, search included", rows, samples["whole"], _BASELINE)

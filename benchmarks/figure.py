@@ -1,0 +1,79 @@
+"""One measured number with what it is measured against, and the mark that it has to keep below."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import median
+
+from benchmarks.measure import Sample
+from benchmarks.plan import Operators
+
+__all__ = ["MARKED_FROM", "Figure", "ratio"]
+
+# Below this many rows a statement's fixed cost (parsing, catalog, planning) is all one sees; the marks are for tables.
+MARKED_FROM = 1_000_000
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`value` is in `unit`: 'x' (times the baseline), 's' (seconds) or 'slope' (of log time over log rows).
+
+    `seconds` and `baseline_seconds` are medians, `low` and `high` the range of `value`
+    over the runs. `stages` are the seconds of a statement's stages, `queries` their numbers
+    of queries.
+    """
+
+    case: str
+    what: str
+    value: float
+    unit: str
+    low: float
+    high: float
+    rows: int | None = None
+    runs: int = 1
+    seconds: float | None = None
+    baseline: str | None = None
+    baseline_seconds: float | None = None
+    mark: float | None = None
+    stages: Mapping[str, float] = field(default_factory=dict)
+    queries: Mapping[str, int] = field(default_factory=dict)
+    operators: Operators | None = None
+    note: str = ""
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether the mark is kept; None where there is none."""
+        return None if self.mark is None else self.value <= self.mark
+
+    @property
+    def name(self) -> str:
+        """The same for every number of rows."""
+        return f"{self.case}: {self.what}"
+
+
+def ratio(
+    case: str,
+    what: str,
+    rows: int,
+    sample: Sample,
+    baseline: str,
+    mark: float | None = None,
+    *,
+    marked_from: int = MARKED_FROM,
+) -> Figure:
+    """The median of what was measured over its baseline; tables below `marked_from` rows are shown without a mark."""
+    return Figure(
+        case,
+        what,
+        sample.ratio,
+        "x",
+        min(sample.ratios),
+        max(sample.ratios),
+        rows=rows,
+        runs=len(sample.ratios),
+        seconds=median(sample.measured),
+        baseline=baseline,
+        baseline_seconds=median(sample.baseline),
+        mark=mark if rows >= marked_from else None,
+    )
