@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from benchmarks.measure import Sample
@@ -50,6 +50,23 @@ class Figure:
     def name(self) -> str:
         """The same for every number of rows."""
         return f"{self.case}: {self.what}"
+
+    def with_details(
+        self,
+        *,
+        stages: Mapping[str, Sample] | None = None,
+        queries: Mapping[str, int] | None = None,
+        operators: Callable[[], Operators],
+        note: str = "",
+    ) -> Figure:
+        """With what explains it; the operators are only looked for where the mark is missed."""
+        return replace(
+            self,
+            stages={name: median(sample.measured) for name, sample in (stages or {}).items()},
+            queries=dict(queries or {}),
+            operators=operators() if self.passed is False else None,
+            note=note,
+        )
 
 
 def ratio(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks import databases
 from benchmarks.data import ADULT
-from benchmarks.measure import grouped, seconds
+from benchmarks.measure import seconds
 from benchmarks.stages import timed_statement
 
 __all__ = ["main"]
@@ -53,7 +53,7 @@ def main(file: Path, limit: str) -> None:
     with tempfile.TemporaryDirectory(prefix="sqlanon-spill-", dir=file.parent) as spilled:
         config = {"memory_limit": limit, "temp_directory": spilled}
         with databases.working_copy(ADULT, file, config=config) as connection, _Spill(Path(spilled)) as spill:
-            baseline = grouped(connection, ADULT)
+            baseline = databases.grouped(connection, ADULT)
             table = timed_statement(connection, databases.release("table", "snapshot", "0.02"))
             view = timed_statement(connection, databases.release("view", "live", "0.02"))
             read = seconds(lambda: connection.duckdb.execute("SELECT age, count(*) FROM live GROUP BY age").fetchall())

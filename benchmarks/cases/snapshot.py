@@ -45,8 +45,8 @@ def _measured(context: Context, connection: sqlanon.Connection, rows: int) -> It
     stages = [name for name in last.seconds if name not in _SEARCH]
     figure = ratio("snapshot", "snapshot + check", rows, samples["after"], _BASELINE, _MARK)
     yield figure.with_details(
-        {name: samples[name] for name in last.seconds},
-        last.queries,
-        lambda: plan.of_statement(connection, statement, stages),
+        stages={name: samples[name] for name in last.seconds},
+        queries=last.queries,
+        operators=lambda: plan.of_statement(connection, statement, stages),
     )
     yield ratio("snapshot", "whole statement, search included", rows, samples["whole"], _BASELINE)

@@ -9,7 +9,7 @@ from benchmarks import databases, plan
 from benchmarks.context import Context
 from benchmarks.data import ADULT, Dataset
 from benchmarks.figure import MARKED_FROM, Figure, ratio
-from benchmarks.measure import Timings, grouped, paired
+from benchmarks.measure import Timings, paired
 from benchmarks.stages import StageTimes, timed_statement
 
 __all__ = ["measured", "run"]
@@ -59,12 +59,12 @@ def measured(
         last = timed_statement(connection, statement)
         return {"stages": sum(last.seconds[stage] for stage in _STAGES), "whole": last.total, **last.seconds}
 
-    samples = paired(lambda: grouped(connection, dataset), subject, context.runs_at(rows))
+    samples = paired(lambda: databases.grouped(connection, dataset), subject, context.runs_at(rows))
     stages = ratio(case, f"encode + solve, {what}", rows, samples["stages"], BASELINE, mark, marked_from=marked_from)
     yield stages.with_details(
-        {name: samples[name] for name in last.seconds},
-        last.queries,
-        lambda: plan.of_statement(connection, statement, _STAGES),
+        stages={name: samples[name] for name in last.seconds},
+        queries=last.queries,
+        operators=lambda: plan.of_statement(connection, statement, _STAGES),
         note=_found(connection, statement),
     )
     yield ratio(case, f"EXPLAIN, {what}", rows, samples["whole"], BASELINE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import sqlanon
 from benchmarks import databases, plan
@@ -10,7 +11,7 @@ from benchmarks.cases.solve import BASELINE
 from benchmarks.context import Context
 from benchmarks.data import ADULT
 from benchmarks.figure import Figure, ratio
-from benchmarks.measure import Timings, grouped, paired, seconds
+from benchmarks.measure import Timings, paired, seconds
 
 __all__ = ["run"]
 
@@ -32,12 +33,12 @@ def run(context: Context) -> Iterator[Figure]:
 
 def _measured(context: Context, connection: sqlanon.Connection, rows: int) -> Iterator[Figure]:
     def subject() -> Timings:
-        return {name: seconds(lambda q=query: _read(connection, q)) for name, query in _QUERIES.items()}
+        return {name: seconds(partial(_read, connection, query)) for name, query in _QUERIES.items()}
 
-    samples = paired(lambda: grouped(connection, ADULT), subject, context.runs_at(rows))
+    samples = paired(lambda: databases.grouped(connection, ADULT), subject, context.runs_at(rows))
     for name, query in _QUERIES.items():
         figure = ratio("view", name, rows, samples[name], BASELINE, _MARK)
-        yield figure.with_details({}, {}, lambda q=query: plan.of_view(connection, "live", q))
+        yield figure.with_details(operators=partial(plan.of_view, connection, "live", query))
 
 
 def _read(connection: sqlanon.Connection, query: str) -> object:

@@ -15,18 +15,18 @@ from sqlanon.sqlgen.names import column, identifier, literal, relation
 __all__ = ["delete", "insert", "read"]
 
 
-def _named(key: str) -> exp.Expression:
+def _named(key: str) -> exp.Expr:
     """The condition that the column `key` is a name that folds to the parameter."""
     folded = exp.Anonymous(this="translate", expressions=[column(key), literal(UPPER), literal(UPPER.lower())])
     return exp.EQ(this=folded, expression=exp.Placeholder())
 
 
-def _where(names: Mapping[str, str]) -> exp.Expression:
+def _where(names: Mapping[str, str]) -> exp.Expr:
     first, *others = (_named(key) for key in names)
     return reduce(lambda left, right: exp.And(this=left, expression=right), others, first)
 
 
-def _ordered(key: str) -> exp.Expression:
+def _ordered(key: str) -> exp.Expr:
     return exp.Ordered(this=column(key), nulls_first=False)
 
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 __all__ = ["Column", "Engine", "Query"]
 
-Query = str | exp.Expression
+Query = str | exp.Expr
 Column = tuple[str, str]
 
 

@@ -65,7 +65,9 @@ def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
         duckdb.OutOfMemoryException,
         duckdb.IOException,
     )
-    message = str(error).strip() if isinstance(error, speaks_of_names) else "the message may hold values and is withheld"
+    message = (
+        str(error).strip() if isinstance(error, speaks_of_names) else "the message may hold values and is withheld"
+    )
     return EngineError(f"DuckDB {kind}: {message}", query=query)
 
 
@@ -115,7 +117,7 @@ class DuckDBEngine:
         self.rows(query, parameters)
 
     def columns(self, query: Query) -> list[Column]:
-        described = exp.Describe(this=query) if isinstance(query, exp.Expression) else "DESCRIBE " + query
+        described = exp.Describe(this=query) if isinstance(query, exp.Expr) else "DESCRIBE " + query
         return [(name, kind) for name, kind, *_ in self.rows(described)]
 
     def version(self) -> str:

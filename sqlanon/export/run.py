@@ -104,9 +104,9 @@ def _write(engine: Engine, release: Release, kind: Format, layout: Layout, place
 
 def _rows(snapshot: Snapshot, columns: tuple[tuple[str, str], ...]) -> exp.Select:
     """The snapshot's columns by name, cast where the format holds another type."""
-    outputs: list[exp.Expression] = []
+    outputs: list[exp.Expr] = []
     for (name, held), (_, published) in zip(snapshot.columns, columns, strict=True):
-        as_is: exp.Expression = column(name)
+        as_is: exp.Expr = column(name)
         cast = exp.Cast(this=as_is, to=exp.DataType.build(published, dialect="duckdb"))
         outputs.append(alias(as_is if held == published else cast, name))
     return exp.select(*outputs).from_(relation(snapshot.release.name))

@@ -58,14 +58,14 @@ class Units:
     `special` are the conditions for values that are no number, with their labels.
     """
 
-    count: exp.Expression
+    count: exp.Expr
     least: int
     most: int
     beneath: bool
     beyond: bool
-    below: Callable[[int], exp.Expression]
-    at_least: Callable[[int], exp.Expression]
-    special: tuple[tuple[exp.Expression, str], ...] = ()
+    below: Callable[[int], exp.Expr]
+    at_least: Callable[[int], exp.Expr]
+    special: tuple[tuple[exp.Expr, str], ...] = ()
 
 
 def is_numeric(column_type: str) -> bool:
@@ -73,7 +73,7 @@ def is_numeric(column_type: str) -> bool:
     return column_type in INTEGERS or column_type in _FLOATS or _decimal(column_type) is not None
 
 
-def counted(value: exp.Expression, column_type: str, scale: int) -> Units:
+def counted(value: exp.Expr, column_type: str, scale: int) -> Units:
     """The value of a numeric column in units of 10**-scale."""
     if column_type in _FLOATS:
         return _floating(value, column_type, scale)
@@ -98,7 +98,7 @@ def _working(most: int, *, scaled: bool) -> str:
     return "BIGINT" if most <= (_REACH["BIGINT"] if scaled else 2**63) else "HUGEINT"
 
 
-def _exact(count: exp.Expression, least: int, most: int, working: str) -> Units:
+def _exact(count: exp.Expr, least: int, most: int, working: str) -> Units:
     reach = _REACH[working]
     return Units(
         count=count,
@@ -111,7 +111,7 @@ def _exact(count: exp.Expression, least: int, most: int, working: str) -> Units:
     )
 
 
-def _integer(value: exp.Expression, column_type: str, scale: int, working: str) -> exp.Expression:
+def _integer(value: exp.Expr, column_type: str, scale: int, working: str) -> exp.Expr:
     if column_type == "UHUGEINT":
         # Half of UHUGEINT fits no HUGEINT; all of it is beyond reach, so it may count as the most that fits.
         most = 2**127 - 1
@@ -122,7 +122,7 @@ def _integer(value: exp.Expression, column_type: str, scale: int, working: str) 
     return _scaled(whole, scale) if column_type.endswith("HUGEINT") else times(whole, 10**scale)
 
 
-def _scaled(whole: exp.Expression, scale: int) -> exp.Expression:
+def _scaled(whole: exp.Expr, scale: int) -> exp.Expr:
     """A HUGEINT times 10**scale; numbers that would overflow stop just beyond reach."""
     if scale == 0:
         return whole
@@ -131,7 +131,7 @@ def _scaled(whole: exp.Expression, scale: int) -> exp.Expression:
     return times(choose(ends, whole), 10**scale)
 
 
-def _fixed(value: exp.Expression, precision: int, digits: int, scale: int, working: str) -> exp.Expression:
+def _fixed(value: exp.Expr, precision: int, digits: int, scale: int, working: str) -> exp.Expr:
     """A DECIMAL(precision, digits) in units of 10**-scale."""
     if scale == 0:
         return try_cast(exp.Floor(this=value.copy()), working)
@@ -145,7 +145,7 @@ def _fixed(value: exp.Expression, precision: int, digits: int, scale: int, worki
     return floor_divide(whole, 10 ** (digits - scale)) if digits >= scale else _scaled(whole, scale - digits)
 
 
-def _floating(value: exp.Expression, column_type: str, scale: int) -> Units:
+def _floating(value: exp.Expr, column_type: str, scale: int) -> Units:
     """Units of a floating-point number, taken as the shortest decimal that reads back to it: 0.3, not 0.29999.
 
     A product with 10**scale is off by less than half a unit, so the nearest whole
@@ -153,7 +153,7 @@ def _floating(value: exp.Expression, column_type: str, scale: int) -> Units:
     """
     double = value if column_type == "DOUBLE" else try_cast(cast(value, "VARCHAR"), "DOUBLE")
 
-    def bound(units: exp.Expression) -> exp.Expression:
+    def bound(units: exp.Expr) -> exp.Expr:
         return ratio(cast(units, "DOUBLE"), 10**scale) if scale else cast(units, "DOUBLE")
 
     if scale:

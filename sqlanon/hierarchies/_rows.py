@@ -26,20 +26,20 @@ __all__ = [
 ]
 
 
-def select(*columns: exp.Expression) -> exp.Select:
+def select(*columns: exp.Expr) -> exp.Select:
     return exp.Select(expressions=[tree.copy() for tree in columns])
 
 
-def text_column(name: str) -> exp.Expression:
+def text_column(name: str) -> exp.Expr:
     """A column as text: what the catalog keeps of values and labels."""
     return cast(column(name), "VARCHAR")
 
 
-def is_null(tree: exp.Expression) -> exp.Expression:
+def is_null(tree: exp.Expr) -> exp.Expr:
     return exp.Is(this=tree.copy(), expression=exp.Null())
 
 
-def quoted(tree: exp.Expression) -> exp.Expression:
+def quoted(tree: exp.Expr) -> exp.Expr:
     """A name for a message: in quotes, so that an empty one is seen, and NULL for NULL."""
     return choose([(is_null(tree), text("NULL"))], join_text(text("'"), tree, text("'")))
 
@@ -48,7 +48,7 @@ def union_all(parts: Sequence[exp.Select]) -> exp.Select:
     """The rows of all parts, in one SELECT."""
     if len(parts) == 1:
         return parts[0]
-    union: exp.Expression = parts[0]
+    union: exp.Expr = parts[0]
     for part in parts[1:]:
         union = exp.Union(this=union, expression=part, distinct=False)
     whole = exp.Subquery(this=union, alias=exp.TableAlias(this=identifier("part")))
@@ -63,7 +63,7 @@ def long_rows(parts: Sequence[exp.Select]) -> exp.Select:
     return select(column("value"), level, column("label")).from_(whole)
 
 
-def no_rows(definition: HierarchyDefinition, rows: exp.Expression) -> Check:
+def no_rows(definition: HierarchyDefinition, rows: exp.Expr) -> Check:
     """The query must return rows: a hierarchy without values covers nothing."""
     exists = exp.Exists(this=select(number(1)).from_(rows.copy()))
     return Check(

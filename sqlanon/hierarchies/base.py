@@ -54,8 +54,8 @@ class Functional(Builder, Protocol):
         """Whether a column of this type, as DuckDB's DESCRIBE prints it, has labels."""
 
     def labels(
-        self, definition: HierarchyDefinition, value: exp.Expression, column_type: str
-    ) -> tuple[exp.Expression, ...]:
+        self, definition: HierarchyDefinition, value: exp.Expr, column_type: str
+    ) -> tuple[exp.Expr, ...]:
         """The VARCHAR labels of levels 1 to height - 1; NULL for NULL, and never an error at run time.
 
         Raises PolicyError if the hierarchy does not fit the type.
@@ -65,14 +65,14 @@ class Functional(Builder, Protocol):
 class Stored(Builder, Protocol):
     """A builder whose labels are rows."""
 
-    def values(self, definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expression) -> exp.Select:
+    def values(self, definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> exp.Select:
         """Rows (value, level, label), levels 0 to height - 1, from the rows of the user's query.
 
         `relation` holds those rows and `columns` names them in order. Meaningful once
         `checks` found nothing. Raises PolicyError if the columns are not what the kind reads.
         """
 
-    def checks(self, definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expression) -> list[Check]:
+    def checks(self, definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
         """What must hold of the rows, in the order to ask: a later check presumes the earlier ones.
 
         Each ends whatever the rows are, cycles included. Raises PolicyError as `values` does.

@@ -71,7 +71,7 @@ def accepts(column_type: str) -> bool:
     return column_type in _TYPES
 
 
-def labels(definition: HierarchyDefinition, value: exp.Expression, column_type: str) -> tuple[exp.Expression, ...]:
+def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
     """The period that holds the value at levels 1 to height - 1; NULL for NULL.
 
     `infinity` and `-infinity` have labels of their own, and so have moments that only
@@ -91,7 +91,7 @@ def labels(definition: HierarchyDefinition, value: exp.Expression, column_type: 
     return tuple(_label(value, column_type, unit) for unit in units)
 
 
-def _label(value: exp.Expression, column_type: str, unit: str) -> exp.Expression:
+def _label(value: exp.Expr, column_type: str, unit: str) -> exp.Expr:
     # A cast to TIMESTAMP is NULL where it does not fit; comparing the value itself would raise an error there.
     whole = value if column_type in ("DATE", "TIMESTAMP") else try_cast(value, "TIMESTAMP")
     kind = "DATE" if column_type == "DATE" else "TIMESTAMP"
@@ -103,13 +103,13 @@ def _label(value: exp.Expression, column_type: str, unit: str) -> exp.Expression
     return choose(branches, _period(_moment(value) if column_type == "TIMESTAMP_NS" else whole, unit))
 
 
-def _moment(value: exp.Expression) -> exp.Expression:
+def _moment(value: exp.Expr) -> exp.Expr:
     """A TIMESTAMP_NS rounded down to microseconds; a cast would round toward 1970, into another day."""
     nanoseconds = function("epoch_ns", value)
     return function("make_timestamp", floor_divide(nanoseconds, 1000))
 
 
-def _period(moment: exp.Expression, unit: str) -> exp.Expression:
+def _period(moment: exp.Expr, unit: str) -> exp.Expr:
     if unit == "WEEK":
         return _week(moment)
     year = _year_text(_part("YEAR", moment), _MASKED.get(unit, 0))
@@ -124,14 +124,14 @@ def _period(moment: exp.Expression, unit: str) -> exp.Expression:
     return day if unit == "DAY" else join_text(day, text(" "), zero_padded(_part("HOUR", moment), 2), text("h"))
 
 
-def _year_text(year: exp.Expression, masked: int = 0) -> exp.Expression:
+def _year_text(year: exp.Expr, masked: int = 0) -> exp.Expr:
     """A year with its last digits masked."""
     sign = choose([(below(year, 0), text("-"))], text(""))
     shown = zero_padded(divide(exp.Abs(this=year.copy()), 10**masked), 4 - masked)
     return join_text(sign, shown, text("*" * masked)) if masked else join_text(sign, shown)
 
 
-def _week(moment: exp.Expression) -> exp.Expression:
+def _week(moment: exp.Expr) -> exp.Expr:
     """The ISO 8601 year and week: those of the week's Thursday.
 
     From the day of the year and the day of the week, since DuckDB's own functions raise
@@ -151,14 +151,14 @@ def _week(moment: exp.Expression) -> exp.Expression:
     return join_text(_year_text(iso_year), text("-W"), zero_padded(divide(plus(day, 6), 7), 2))
 
 
-def _days_in(year: exp.Expression) -> exp.Expression:
+def _days_in(year: exp.Expr) -> exp.Expr:
     fourth, hundredth, four_hundredth = (equals(remainder(year, every), number(0)) for every in (4, 100, 400))
     common = exp.And(this=hundredth, expression=exp.Not(this=four_hundredth))
     leap = exp.And(this=fourth, expression=exp.Not(this=exp.Paren(this=common)))
     return choose([(leap, number(366))], number(365))
 
 
-def _part(name: str, moment: exp.Expression) -> exp.Expression:
+def _part(name: str, moment: exp.Expr) -> exp.Expr:
     return exp.Extract(this=exp.var(name), expression=moment.copy())
 
 

@@ -61,7 +61,7 @@ def accepts(column_type: str) -> bool:
     return is_numeric(column_type)
 
 
-def labels(definition: HierarchyDefinition, value: exp.Expression, column_type: str) -> tuple[exp.Expression, ...]:
+def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
     """The interval that holds the value at levels 1 to height - 1; NULL for NULL.
 
     NaN, Infinity and -Infinity have labels of their own. Raises PolicyError if the
@@ -78,7 +78,7 @@ def labels(definition: HierarchyDefinition, value: exp.Expression, column_type: 
     return tuple(_label(grid, units, level) for level in range(len(grid.widths)))
 
 
-def _label(grid: _Grid, units: Units, level: int) -> exp.Expression:
+def _label(grid: _Grid, units: Units, level: int) -> exp.Expr:
     low, high = _ends(grid, units)
     digits = grid.digits[level]
     branches = [(condition, text(name)) for condition, name in units.special]
@@ -100,7 +100,7 @@ def _ends(grid: _Grid, units: Units) -> tuple[int, int]:
     return low, high
 
 
-def _interval(grid: _Grid, units: Units, level: int) -> exp.Expression:
+def _interval(grid: _Grid, units: Units, level: int) -> exp.Expr:
     """The interval's text.
 
     Its index is counted from a whole coarsest interval below all values: engines differ
@@ -121,7 +121,7 @@ def _interval(grid: _Grid, units: Units, level: int) -> exp.Expression:
     return join_text(text("["), _shown(start, digits), text(","), _shown(end, digits), text(")"))
 
 
-def _shown(count: exp.Expression, digits: int) -> exp.Expression:
+def _shown(count: exp.Expr, digits: int) -> exp.Expr:
     """The text of a whole number of 10**-digits, with that many decimals."""
     if digits == 0:
         return cast(count, "VARCHAR")

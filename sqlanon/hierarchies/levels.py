@@ -38,7 +38,7 @@ def validate(definition: HierarchyDefinition) -> None:
     needs_query(definition, "LEVELS", "write LEVELS (SELECT value, level_1, level_2 FROM ...)")
 
 
-def values(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expression) -> exp.Select:
+def values(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> exp.Select:
     """Rows (value, level, label) from the wide ones. Raises PolicyError if there is no column."""
     _needs_columns(definition, columns)
     parts = []
@@ -52,13 +52,13 @@ def values(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
     return long_rows(parts)
 
 
-def _below_top(columns: Sequence[str], relation: exp.Expression) -> exp.Expression:
+def _below_top(columns: Sequence[str], relation: exp.Expr) -> exp.Expr:
     """Whether any of the columns, in any row, has another label than `*`."""
     other = [exp.NullSafeNEQ(this=text_column(name), expression=text("*")) for name in columns]
     return exp.Exists(this=select(number(1)).from_(relation.copy()).where(exp.or_(*other)))
 
 
-def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expression) -> list[Check]:
+def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
     """Values are listed once, have all their labels, and levels nest. Raises PolicyError if there is no column."""
     _needs_columns(definition, columns)
     found = [no_rows(definition, relation), _value_twice(definition, columns[0], relation)]
@@ -69,7 +69,7 @@ def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
     return found
 
 
-def _value_twice(definition: HierarchyDefinition, name: str, relation: exp.Expression) -> Check:
+def _value_twice(definition: HierarchyDefinition, name: str, relation: exp.Expr) -> Check:
     value = text_column(name)
     many = exp.GT(this=exp.Count(this=exp.Star()), expression=number(1))
     query = select(alias(quoted(value), "name")).from_(relation.copy()).group_by(value).having(many)
@@ -81,7 +81,7 @@ def _value_twice(definition: HierarchyDefinition, name: str, relation: exp.Expre
     )
 
 
-def _label_missing(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expression) -> Check:
+def _label_missing(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> Check:
     parts = [
         select(alias(join_text(quoted(text_column(columns[0])), text(f" (level {level})")), "name"))
         .from_(relation.copy())
@@ -96,7 +96,7 @@ def _label_missing(definition: HierarchyDefinition, columns: Sequence[str], rela
     )
 
 
-def _levels_nest(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expression) -> Check:
+def _levels_nest(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> Check:
     parts = []
     for level, (finer, coarser) in enumerate(pairwise(columns[1:]), 1):
         label, above = text_column(finer), text_column(coarser)

@@ -41,7 +41,7 @@ def validate(definition: HierarchyDefinition) -> None:
     needs_query(definition, "PARENTS", "write PARENTS (SELECT node, parent FROM ...)")
 
 
-def values(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expression) -> exp.Select:
+def values(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> exp.Select:
     """Rows (value, level, label): each leaf with itself and its ancestors. Raises PolicyError unless two columns."""
     _needs_two(definition, columns)
     leaf = select(alias(column("node"), "value"), alias(number(0), "level"), alias(column("node"), "label")).from_(
@@ -62,7 +62,7 @@ def values(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
     return _with_steps(long_rows([leaf, above]), columns, relation)
 
 
-def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expression) -> list[Check]:
+def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
     """The rows are one forest with leaves of equal depth. Raises PolicyError unless there are two columns."""
     _needs_two(definition, columns)
     name = f"hierarchy {definition.name}"
@@ -129,12 +129,12 @@ def _unequal_depths() -> exp.Select:
     return select(alias(name, "name")).from_(_step(_LEAF)).where(exp.NEQ(this=column("depth"), expression=deepest))
 
 
-def _several_roots() -> exp.Expression:
+def _several_roots() -> exp.Expr:
     roots = select(_count()).from_(_step(_EDGE)).where(is_null(column("parent")))
     return exp.GT(this=exp.Subquery(this=roots), expression=number(1))
 
 
-def _with_steps(query: exp.Select, columns: Sequence[str], rows: exp.Expression) -> exp.Select:
+def _with_steps(query: exp.Select, columns: Sequence[str], rows: exp.Expr) -> exp.Select:
     """The query with the steps that it reads. UNION drops what was seen before, so cycles end."""
     steps = {
         _EDGE: select(alias(text_column(columns[0]), "node"), alias(text_column(columns[1]), "parent")).from_(
@@ -150,7 +150,7 @@ def _with_steps(query: exp.Select, columns: Sequence[str], rows: exp.Expression)
     return whole
 
 
-def _ancestors() -> exp.Expression:
+def _ancestors() -> exp.Expr:
     start = (
         select(column("node"), alias(column("parent"), "ancestor"))
         .from_(_step(_EDGE))
@@ -165,7 +165,7 @@ def _ancestors() -> exp.Expression:
     return exp.Union(this=start, expression=further, distinct=True)
 
 
-def _depths() -> exp.Expression:
+def _depths() -> exp.Expr:
     return (
         select(column("node", "edge"), alias(exp.Count(this=column("ancestor", "path")), "depth"))
         .from_(_step(_EDGE, "edge"))
@@ -174,7 +174,7 @@ def _depths() -> exp.Expression:
     )
 
 
-def _leaves() -> exp.Expression:
+def _leaves() -> exp.Expr:
     child = select(number(1)).from_(_step(_EDGE, "edge")).where(equals(column("parent", "edge"), column("node", "tip")))
     return (
         select(column("node", "tip"), column("depth", "tip"))
@@ -187,12 +187,12 @@ def _step(name: str, as_: str | None = None) -> exp.Table:
     return relation(name, as_)
 
 
-def _same(left: exp.Expression, right: exp.Expression) -> exp.Expression:
+def _same(left: exp.Expr, right: exp.Expr) -> exp.Expr:
     """Equality with NULL as a value: a leaf may be NULL."""
     return exp.NullSafeEQ(this=left.copy(), expression=right.copy())
 
 
-def _count() -> exp.Expression:
+def _count() -> exp.Expr:
     return exp.Count(this=exp.Star())
 
 

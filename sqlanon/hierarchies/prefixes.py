@@ -50,7 +50,7 @@ def accepts(column_type: str) -> bool:
     return column_type in INTEGERS or column_type in ("VARCHAR", "UUID") or column_type.startswith("ENUM(")
 
 
-def labels(definition: HierarchyDefinition, value: exp.Expression, column_type: str) -> tuple[exp.Expression, ...]:
+def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
     """The masked text of the value at levels 1 to height - 1; NULL for NULL.
 
     A character is a Unicode code point: the unit that `left` and `length` count in.
@@ -67,7 +67,7 @@ def labels(definition: HierarchyDefinition, value: exp.Expression, column_type: 
     return tuple(_masked(whole, length) for length in _lengths(definition))
 
 
-def _masked(whole: exp.Expression, length: int) -> exp.Expression:
+def _masked(whole: exp.Expr, length: int) -> exp.Expr:
     kept = exp.Left(this=whole.copy(), expression=number(length))
     hidden = subtract(exp.Length(this=whole.copy()), number(length))
     return join_text(kept, exp.Repeat(this=text("*"), times=hidden))

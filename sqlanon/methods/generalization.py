@@ -70,9 +70,7 @@ def solve(
     limit = int(given.suppression * cells.rows)
     rollups = Rollups(engine, cells, keep, entity=policy.entity is not None)
     nodes = _Nodes(engine, policy, requirements, cells, rollups, limit)
-    found = search(
-        nodes.lattice, limit, nodes.suppressed, nodes.loss, batch=nodes.rollups.batch, progress=progress
-    )
+    found = search(nodes.lattice, limit, nodes.suppressed, nodes.loss, batch=nodes.rollups.batch, progress=progress)
     if found is None:
         classes = nodes.rollups.equivalence_class(nodes.lattice.high)
         raise infeasible(engine, policy, requirements, cells, classes, limit)

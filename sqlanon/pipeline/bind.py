@@ -24,9 +24,7 @@ def hierarchies_of(engine: Engine, policy: Policy) -> dict[str, StoredHierarchy]
     return {name: stored_hierarchies.load(engine, name) for name in names}
 
 
-def bind(
-    policy: Policy, source: BoundSource, hierarchies: dict[str, StoredHierarchy], fingerprint: str
-) -> BoundPolicy:
+def bind(policy: Policy, source: BoundSource, hierarchies: dict[str, StoredHierarchy], fingerprint: str) -> BoundPolicy:
     """Finds each attribute's column, and checks its hierarchy against the column's type.
 
     Raises PolicyError for a column that the source lacks, a hierarchy that does not fit
@@ -72,4 +70,3 @@ def _attribute(
             + (f" ({hierarchy.name} and '*')" if hierarchy else ", the value and '*'")
         )
     return BoundAttribute(attribute, column, kind, published, hierarchy, is_stored, top, low, high)
-

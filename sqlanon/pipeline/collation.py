@@ -33,7 +33,7 @@ def require_binary_text(engine: Engine, name: QualifiedName, columns: Sequence[C
     text = [part for part, kind in columns if kind == "VARCHAR"]
     if not text:
         return
-    comparisons: list[exp.Expression] = []
+    comparisons: list[exp.Expr] = []
     for part in text:
         for collation in _PROBES:
             other = exp.Collate(this=literal("a"), expression=exp.to_identifier(collation))

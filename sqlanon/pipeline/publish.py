@@ -109,9 +109,7 @@ def make_room(state: State) -> State | None:
     found = find_relation(state.engine, target)
     known = releases.find(state.engine, target)
     if found and (known is None or found[0] != known.kind):
-        raise UserError(
-            f"{target} is a {found[0]} that is not a release", hint="drop it first, or choose another name"
-        )
+        raise UserError(f"{target} is a {found[0]} that is not a release", hint="drop it first, or choose another name")
     if known is None:
         return state
     if found and state.create.if_not_exists:

@@ -78,13 +78,13 @@ def _columns(bound: BoundPolicy, name: QualifiedName) -> exp.Select:
 
 def _nodes(engine: Engine, bound: BoundPolicy, cells: Cells, levels: tuple[int, ...]) -> list[int]:
     """How many nodes each attribute has at its level: the leaves that come first below theirs, counted."""
-    counts: list[exp.Expression] = []
+    counts: list[exp.Expr] = []
     for quasi, tree, level in zip(bound.quasi_identifiers, cells.trees, levels, strict=True):
         counts.append(alias(_node_count(quasi, tree, level), f"nodes_{len(counts)}"))
     return [int(count) for count in engine.rows(exp.select(*counts))[0]]
 
 
-def _node_count(quasi: BoundAttribute, tree: str, level: int) -> exp.Expression:
+def _node_count(quasi: BoundAttribute, tree: str, level: int) -> exp.Expr:
     if level == quasi.height:
         return literal(1)
     first = [exp.EQ(this=column(rank_name(i)), expression=literal(0)) for i in range(level)]

@@ -81,7 +81,9 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
     except EngineError as error:
         raise PolicyError(f"the query of the policy does not run: {error.message}") from None
     require_binary_text(engine, QualifiedName((view.name,)), columns)
-    return BoundSource(columns, _copied(engine, QualifiedName((view.name,)), columns, scratch, copy), None, stable=False)
+    return BoundSource(
+        columns, _copied(engine, QualifiedName((view.name,)), columns, scratch, copy), None, stable=False
+    )
 
 
 def _generated(engine: Engine, table: QualifiedName) -> bool:

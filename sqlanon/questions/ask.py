@@ -43,7 +43,7 @@ class BoundRequirement:
         """The statement with its parameters in place; the normal relations that it reads stay names."""
         values = dict(self.arguments)
 
-        def fill(node: exp.Expression) -> exp.Expression:
+        def fill(node: exp.Expr) -> exp.Expr:
             return exp.convert(values[node.name]) if isinstance(node, exp.Placeholder) else node
 
         tree = sqlglot.parse_one(self.question.statement(name), dialect="duckdb").transform(fill)

@@ -68,7 +68,7 @@ class Remaining:
 
         candidates = self._levels[max(self.count - _CANDIDATES, 0) :]
         sample = self._levels[:: max(self.count // _SAMPLE, 1)]
-        below = (sample[None, :, :] <= candidates[:, None, :]).all(axis=2)
+        below: Any = (sample[None, :, :] <= candidates[:, None, :]).all(axis=2)
         chosen: list[Node] = []
         while len(chosen) < count and below.size:
             gains = below.sum(axis=1)
@@ -99,7 +99,7 @@ class Remaining:
                 break
         self._levels, self._bound = self._levels[:end], self._bound[:end]
 
-    def _keep(self, chosen: NDArray[Any]) -> None:
+    def _keep(self, chosen: Any) -> None:
         self._levels, self._bound = self._levels[chosen], self._bound[chosen]
 
 

@@ -15,7 +15,17 @@ from sqlanon.sqlgen.generalized import generalized, level_name, listed_values, p
 from sqlanon.sqlgen.keys import Field, KeyLayout
 from sqlanon.sqlgen.names import alias, column, literal, relation
 
-__all__ = ["cells", "codes", "equivalence_class", "key_name", "leaves_name", "rank_name", "rolled_up", "tree", "tree_summary"]
+__all__ = [
+    "cells",
+    "codes",
+    "equivalence_class",
+    "key_name",
+    "leaves_name",
+    "rank_name",
+    "rolled_up",
+    "tree",
+    "tree_summary",
+]
 
 
 # Far from a power of two, so that the remainder depends on all bits of a key.
@@ -36,14 +46,16 @@ def key_name(word: int) -> str:
     return f"key_{word}"
 
 
-def _window(function: exp.Expression, partition: Sequence[exp.Expression], order: Sequence[exp.Expression]) -> exp.Window:
+def _window(
+    function: exp.Expr, partition: Sequence[exp.Expr], order: Sequence[exp.Expr]
+) -> exp.Window:
     ordered = [exp.Ordered(this=part, nulls_first=False) for part in order]
     return exp.Window(
         this=function, partition_by=list(partition), order=exp.Order(expressions=ordered) if ordered else None
     )
 
 
-def _from_zero(number: exp.Expression) -> exp.Expression:
+def _from_zero(number: exp.Expr) -> exp.Expr:
     return exp.Cast(this=exp.Sub(this=number, expression=literal(1)), to=exp.DataType.build("BIGINT"))
 
 
@@ -66,7 +78,7 @@ def tree(bound: BoundAttribute, source: exp.Table, hierarchy_values: exp.Table) 
     kept = [column("value"), column("n"), *([column("listed")] if bound.stored else [])]
     levels = range(1, bound.height)
 
-    def path(level: int) -> list[exp.Expression]:
+    def path(level: int) -> list[exp.Expr]:
         """The labels from this level up: they name a node even if two nodes share a label."""
         return [column(level_name(i)) for i in range(level, bound.height)]
 
@@ -90,15 +102,15 @@ def tree(bound: BoundAttribute, source: exp.Table, hierarchy_values: exp.Table) 
 def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
     """One row about a tree: values, rows, siblings at each level 0 .., and sum of n * (leaves - 1) at each level 1 ..."""
 
-    def total(part: exp.Expression) -> exp.Expression:
+    def total(part: exp.Expr) -> exp.Expr:
         added = exp.Coalesce(this=exp.Sum(this=part), expressions=[literal(0)])
         return exp.Cast(this=added, to=exp.DataType.build("HUGEINT", dialect="duckdb"))
 
-    def siblings(level: int) -> exp.Expression:
+    def siblings(level: int) -> exp.Expr:
         most = exp.Add(this=exp.Max(this=column(rank_name(level))), expression=literal(1))
         return exp.Coalesce(this=most, expressions=[literal(0)])
 
-    def spread(level: int) -> exp.Expression:
+    def spread(level: int) -> exp.Expr:
         others = exp.Paren(this=exp.Sub(this=column(leaves_name(level)), expression=literal(1)))
         return total(exp.Mul(this=column("n"), expression=others))
 
@@ -110,9 +122,9 @@ def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
     ).from_(table, copy=False)
 
 
-def _code(fields: Sequence[Field], word: int) -> exp.Expression:
+def _code(fields: Sequence[Field], word: int) -> exp.Expr:
     """A value's part of one key word, from its ranks."""
-    parts: list[exp.Expression] = [
+    parts: list[exp.Expr] = [
         exp.BitwiseLeftShift(this=column(rank_name(level)), expression=literal(field.shift))
         for level, field in enumerate(fields)
         if field.word == word and field.bits
@@ -120,7 +132,7 @@ def _code(fields: Sequence[Field], word: int) -> exp.Expression:
     return _sum([exp.Paren(this=part) for part in parts])
 
 
-def _sum(parts: Sequence[exp.Expression]) -> exp.Expression:
+def _sum(parts: Sequence[exp.Expr]) -> exp.Expr:
     total = parts[0]
     for part in parts[1:]:
         total = exp.Add(this=total, expression=part)
@@ -142,8 +154,8 @@ def cells(policy: BoundPolicy, source: exp.Table, codes: Sequence[str | None], l
 
     `entity` is there where the policy names one: then a row per combination and respondent.
     """
-    words: list[list[exp.Expression]] = [[] for _ in range(layout.words)]
-    joins: list[tuple[exp.Expression, exp.Expression]] = []
+    words: list[list[exp.Expr]] = [[] for _ in range(layout.words)]
+    joins: list[tuple[exp.Expr, exp.Expr]] = []
     for index, (bound, fields, table) in enumerate(zip(policy.quasi_identifiers, layout.fields, codes, strict=True)):
         if table is None:
             continue
@@ -157,12 +169,12 @@ def cells(policy: BoundPolicy, source: exp.Table, codes: Sequence[str | None], l
     named = source.copy()
     named.set("alias", exp.TableAlias(this=exp.to_identifier("source", quoted=True)))
     query = exp.select(*keys, *entity, alias(exp.Count(this=exp.Star()), "n")).from_(named, copy=False)
-    for table_of_codes, same in joins:
-        query.join(table_of_codes, on=same, copy=False)
+    for code_table, condition in joins:
+        query.join(code_table, on=condition, copy=False)
     return query.group_by(*(part.this.copy() for part in (*keys, *entity)), copy=False)
 
 
-def _zero() -> exp.Expression:
+def _zero() -> exp.Expr:
     return exp.Cast(this=literal(0), to=exp.DataType.build("BIGINT"))
 
 
@@ -179,14 +191,14 @@ def rolled_up(table: str, masks: Sequence[int], entity: bool) -> exp.Select:
 
 
 def equivalence_class(
-    table: str, masks: Sequence[exp.Expression], entity: bool, one_in: int | None = None
+    table: str, masks: Sequence[exp.Expr], entity: bool, one_in: int | None = None
 ) -> exp.Select:
     """The normal relation equivalence_class(class_id, size, entities) of one lattice node, from cells.
 
     `class_id` is the key, a struct of its words if there are several. A mask is a number
     or a parameter. With `one_in`, about one class in so many, each with all of its rows.
     """
-    keys: list[exp.Expression] = [
+    keys: list[exp.Expr] = [
         exp.BitwiseAnd(this=column(key_name(word)), expression=mask) for word, mask in enumerate(masks)
     ]
     size = exp.Cast(this=exp.Sum(this=column("n")), to=exp.DataType.build("BIGINT"))
@@ -202,16 +214,16 @@ def equivalence_class(
     return query.where(_chosen([key.copy() for key in keys], one_in), copy=False) if one_in else query
 
 
-def _chosen(keys: Sequence[exp.Expression], one_in: int) -> exp.Expression:
+def _chosen(keys: Sequence[exp.Expr], one_in: int) -> exp.Expr:
     """A condition on the key alone, so that it takes or leaves whole classes; the prime spreads neighbours."""
-    mixed: exp.Expression = exp.Paren(this=keys[0])
+    mixed: exp.Expr = exp.Paren(this=keys[0])
     for key in keys[1:]:
         mixed = exp.BitwiseXor(this=mixed, expression=exp.Paren(this=key))
     spread = exp.Mod(this=exp.Paren(this=mixed) if len(keys) > 1 else mixed, expression=literal(_PRIME))
     return exp.EQ(this=exp.Mod(this=exp.Paren(this=spread), expression=literal(one_in)), expression=literal(0))
 
 
-def class_id(keys: Sequence[exp.Expression]) -> exp.Expression:
+def class_id(keys: Sequence[exp.Expr]) -> exp.Expr:
     if len(keys) == 1:
         return keys[0]
     return exp.Struct(
@@ -222,7 +234,7 @@ def class_id(keys: Sequence[exp.Expression]) -> exp.Expression:
     )
 
 
-def respondents(entity: exp.Expression) -> exp.Expression:
+def respondents(entity: exp.Expr) -> exp.Expr:
     """The number of distinct respondents of a group; all NULLs together count as one."""
     unknown = exp.Max(
         this=exp.Case(

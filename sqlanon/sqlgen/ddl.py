@@ -34,7 +34,7 @@ def shuffled(query: exp.Query) -> exp.Select:
     return exp.select(exp.Star()).from_(query.subquery("released")).order_by(order)
 
 
-def _builtin(function: str, *arguments: exp.Expression) -> exp.Dot:
+def _builtin(function: str, *arguments: exp.Expr) -> exp.Dot:
     call = exp.Anonymous(this=function, expressions=list(arguments))
     return exp.Dot.build([identifier("system"), identifier("main"), call])
 

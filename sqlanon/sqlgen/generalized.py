@@ -15,7 +15,7 @@ def level_name(level: int) -> str:
     return f"level_{level}"
 
 
-def published_value(bound: BoundAttribute, of: str | None = None) -> exp.Expression:
+def published_value(bound: BoundAttribute, of: str | None = None) -> exp.Expr:
     """The column's value in the type that may be published, ENUMs replaced by text."""
     value = column(bound.column, of)
     if bound.type == bound.published_type:
@@ -33,7 +33,7 @@ def generalized(bound: BoundAttribute, distinct: exp.Query, listed: exp.Query | 
     """
     counts = [column("n")] if counted else []
     if not bound.stored:
-        labels: tuple[exp.Expression, ...] = ()
+        labels: tuple[exp.Expr, ...] = ()
         if bound.hierarchy:
             labels = functional(bound.hierarchy.kind).labels(bound.hierarchy, column("value"), bound.published_type)
         named = [alias(label, level_name(i)) for i, label in enumerate(labels, start=1)]
@@ -93,11 +93,11 @@ def listed_twice(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
     )
 
 
-def _in_type(bound: BoundAttribute) -> exp.Expression:
+def _in_type(bound: BoundAttribute) -> exp.Expr:
     return exp.TryCast(this=column("value"), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
 
 
-def _possible(bound: BoundAttribute) -> list[exp.Expression]:
+def _possible(bound: BoundAttribute) -> list[exp.Expr]:
     """The rows of the attribute's hierarchy whose text is a value of the column's type, or NULL."""
     assert bound.hierarchy is not None
     name = exp.EQ(this=column("hierarchy"), expression=literal(bound.hierarchy.name))

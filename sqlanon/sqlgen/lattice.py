@@ -39,7 +39,7 @@ def violations(requirements: Sequence[Asks]) -> exp.Query:
     return asked
 
 
-def _total(part: exp.Expression) -> exp.Expression:
+def _total(part: exp.Expr) -> exp.Expr:
     added = exp.Coalesce(this=exp.Sum(this=part), expressions=[literal(0)])
     return exp.Cast(this=added, to=exp.DataType.build("HUGEINT", dialect="duckdb"))
 
@@ -69,16 +69,18 @@ def node_loss(
 ) -> exp.Select:
     """One row: the suppressed rows, and for each attribute their sum of (leaves - 1) at its level."""
     words = cells.layout.words
-    sums: list[exp.Expression] = [_total(column("size", "violations"))]
-    joins: list[tuple[exp.Expression, exp.Expression]] = []
-    for place, (bound, fields, level) in enumerate(zip(policy.quasi_identifiers, cells.layout.fields, levels, strict=True)):
+    sums: list[exp.Expr] = [_total(column("size", "violations"))]
+    joins: list[tuple[exp.Expr, exp.Expr]] = []
+    for place, (bound, fields, level) in enumerate(
+        zip(policy.quasi_identifiers, cells.layout.fields, levels, strict=True)
+    ):
         name = f"node_{place}"
         if level == 0:
             sums.append(literal(0))
         elif level == bound.height:
             everything = exp.select(exp.Sub(this=exp.Count(this=exp.Star()), expression=literal(1)))
-            others = everything.from_(relation(cells.trees[place]), copy=False).subquery()
-            sums.append(exp.Mul(this=_total(column("size", "violations")), expression=others))
+            below_all = everything.from_(relation(cells.trees[place]), copy=False).subquery()
+            sums.append(exp.Mul(this=_total(column("size", "violations")), expression=below_all))
         else:
             others = exp.Paren(this=exp.Sub(this=column(leaves_name(level), name), expression=literal(1)))
             sums.append(_total(exp.Mul(this=column("size", "violations"), expression=others)))
@@ -91,19 +93,20 @@ def node_loss(
 
 def _node_join(
     name: str, tree: str, fields: Sequence[Field], level: int, words: int
-) -> tuple[exp.Expression, exp.Expression]:
+) -> tuple[exp.Expr, exp.Expr]:
     """Joins an attribute's nodes of one level to the classes, by the fields that name a node."""
     ranks = [column(rank_name(level + i)) for i in range(len(fields))]
     nodes = exp.select(*ranks, column(leaves_name(level))).distinct(copy=False).from_(relation(tree), copy=False)
-    conditions: list[exp.Expression] = []
+    conditions: list[exp.Expr] = []
     for i, field in enumerate(fields):
         if not field.bits:
             continue
-        word: exp.Expression = column("class_id", "violations")
+        word: exp.Expr = column("class_id", "violations")
         if words > 1:
             word = exp.Dot(this=word, expression=identifier(key_name(field.word)))
         shifted = exp.BitwiseRightShift(
-            this=exp.Paren(this=exp.BitwiseAnd(this=word, expression=literal(field.mask))), expression=literal(field.shift)
+            this=exp.Paren(this=exp.BitwiseAnd(this=word, expression=literal(field.mask))),
+            expression=literal(field.shift),
         )
         conditions.append(exp.EQ(this=exp.Paren(this=shifted), expression=column(rank_name(level + i), name)))
     return nodes.subquery(name), exp.and_(*conditions) if conditions else exp.true()
@@ -115,9 +118,7 @@ def smallest_class(classes: exp.Query, requirement: Asks, words: int) -> exp.Sel
     Their rows, their number, and of the smallest its size and the words of its key.
     """
     violating = requirement.statement("violations").subquery("violations")
-    total, count = (
-        exp.Window(this=part) for part in (exp.Sum(this=column("size")), exp.Count(this=exp.Star()))
-    )
+    total, count = (exp.Window(this=part) for part in (exp.Sum(this=column("size")), exp.Count(this=exp.Star())))
     key = [exp.Dot(this=column("class_id"), expression=identifier(key_name(word))) for word in range(words)]
     query = (
         exp.select(total, count, column("size"), *(key if words > 1 else [column("class_id")]))

@@ -30,15 +30,15 @@ def relation(name: QualifiedName | Sequence[str] | str, as_: str | None = None) 
     return table
 
 
-def alias(tree: exp.Expression, name: str) -> exp.Alias:
+def alias(tree: exp.Expr, name: str) -> exp.Alias:
     return exp.Alias(this=tree, alias=identifier(name))
 
 
-def parameter(number: int) -> exp.Expression:
+def parameter(number: int) -> exp.Expr:
     """The query's parameter of this number, counted from 1."""
     return exp.Parameter(this=exp.Literal.number(number))
 
 
-def literal(value: object) -> exp.Expression:
+def literal(value: object) -> exp.Expr:
     """A number, string, boolean or NULL."""
     return exp.convert(value)

@@ -105,7 +105,7 @@ class ReleaseQuery:
 
     def _labels(self, recoding: Recoding, distinct: exp.Select) -> exp.Select:
         bound = recoding.bound
-        label: exp.Expression = column("value")
+        label: exp.Expr = column("value")
         if recoding.level and bound.hierarchy:
             kind = functional(bound.hierarchy.kind)
             label = kind.labels(bound.hierarchy, column("value"), bound.published_type)[recoding.level - 1]
@@ -139,18 +139,16 @@ class ReleaseQuery:
     def _recoded(self, recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
         """Every row with its class, its labels and the columns that pass through."""
         layout = _layout([recoding.nodes for _, recoding in recodings])
-        words: list[exp.Expression | None] = [None] * layout.words
+        words: list[exp.Expr | None] = [None] * layout.words
         query = exp.select().from_(relation("source"))
-        outputs: list[exp.Expression] = []
+        outputs: list[exp.Expr] = []
         for (i, recoding), (spot,) in zip(recodings, layout.fields, strict=True):
             name = f"recode_{i}"
             code = exp.Paren(this=exp.BitwiseLeftShift(this=column("code", name), expression=literal(spot.shift)))
             before = words[spot.word]
             words[spot.word] = exp.Add(this=before, expression=code) if before else code
             outputs.append(alias(column("label", name), f"label_{i}"))
-            same = exp.NullSafeEQ(
-                this=published_value(recoding.bound, "source"), expression=column("value", name)
-            )
+            same = exp.NullSafeEQ(this=published_value(recoding.bound, "source"), expression=column("value", name))
             # A label beyond the bits of its field would run into another's: its rows are withheld.
             fits = exp.LT(this=column("code", name), expression=literal(1 << spot.bits))
             query.join(relation(name), on=exp.and_(same, fits), copy=False)
@@ -166,7 +164,7 @@ class ReleaseQuery:
         published = enumerate(self.policy.published)
         return [(i, bound) for i, bound in published if bound.role is not Role.QUASI_IDENTIFIER]
 
-    def _pass(self, query: exp.Select, place: int, bound: BoundAttribute) -> exp.Expression:
+    def _pass(self, query: exp.Select, place: int, bound: BoundAttribute) -> exp.Expr:
         """A column that is published as it is, or as tokens."""
         if not bound.attribute.pseudonym:
             return published_value(bound, "source")
@@ -180,7 +178,7 @@ class ReleaseQuery:
         )
         return column("token", name)
 
-    def _output(self, bound: BoundAttribute) -> exp.Expression:
+    def _output(self, bound: BoundAttribute) -> exp.Expr:
         if bound.role is not Role.QUASI_IDENTIFIER:
             place = next(i for i, other in self._passing() if other is bound)
             return alias(column(f"column_{place}", "recoded"), bound.column)
@@ -210,4 +208,3 @@ def _layout(nodes: Sequence[int]) -> KeyLayout:
     plain = [(max(count, 2),) for count in nodes]
     layout = KeyLayout.pack(roomy)
     return layout if layout.words == 1 else KeyLayout.pack(plain) if KeyLayout.pack(plain).words == 1 else layout
-

@@ -10,7 +10,7 @@ from sqlanon.errors import InternalError
 __all__ = ["to_sql"]
 
 
-def to_sql(tree: exp.Expression, *, pretty: bool = False, dialect: str = "duckdb") -> str:
+def to_sql(tree: exp.Expr, *, pretty: bool = False, dialect: str = "duckdb") -> str:
     """The text of a tree in one dialect.
 
     Raises InternalError where the dialect has no way to say it: nothing is dropped silently.

@@ -128,7 +128,7 @@ def test_columns(names: list[str], entity: bool) -> None:
     parts += [f"{quoted(name)} {('SENSITIVE', 'INSENSITIVE')[i % 2]}" for i, name in enumerate(others)]
     if entity:
         parts[-1] = f"{quoted(others[-1])} ENTITY"
-        published = names[:0] + quasi + others[:-1]
+        published = quasi + others[:-1]
     else:
         published = quasi + others
     connection.sql(f"CREATE POLICY p ON t ({', '.join(parts)}) REQUIRE k_anonymity(k => {1 if entity else 20})")
@@ -183,21 +183,16 @@ def whole_cycle(name: str, *, hierarchy: str, policy: str, release: str) -> None
     assert left == [(0, 1, 0, 0)]
 
 
-@pytest.mark.parametrize("name", HOSTILE, ids=lambda name: repr(name[:12]))
-def test_objects(name: str) -> None:
-    whole_cycle(name, hierarchy=name, policy=name, release=name + " r")
-
-
-@pytest.mark.parametrize("names", chunks(OURS, 4), ids=lambda names: names[0])
-def test_objects_named_like_ours(names: list[str]) -> None:
-    first, *others = names
-    whole_cycle(first, hierarchy=others[-1], policy=others[0], release=others[-1])
+@pytest.mark.parametrize("names", chunks(HOSTILE + OURS, 3), ids=lambda names: repr(names[0][:12]))
+def test_objects(names: list[str]) -> None:
+    first, second, third = (names * 3)[:3]
+    whole_cycle(first, hierarchy=second, policy=third, release=second + " r")
 
 
 NAME = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1, max_size=30)
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(NAME, NAME, NAME, NAME)
 def test_any_names(name: str, hierarchy: str, policy: str, release: str) -> None:
     whole_cycle("x" + name, hierarchy=hierarchy, policy=policy, release="r" + release)
@@ -264,10 +259,10 @@ def test_a_release_never_takes_the_place_of_a_table_of_a_similar_name() -> None:
     connection = sqlanon.connect()
     connection.sql("""
         CREATE TABLE t AS SELECT 1 AS q FROM range(5);
-        CREATE TABLE "Case" AS SELECT 'mine' AS q;
+        CREATE TABLE "Mine" AS SELECT 'mine' AS q;
         CREATE POLICY p ON t (q QUASI IDENTIFIER) REQUIRE k_anonymity(k => 5);
     """)
-    for name in ("case", "CASE", '"Case"', "main.case", "T"):
+    for name in ("mine", "MINE", '"Mine"', "main.mine", "T"):
         with pytest.raises(UserError, match="not a release"):
             connection.sql(f"CREATE OR REPLACE ANONYMIZED TABLE {name} AS POLICY p METHOD generalization")
-    assert connection.sql('FROM "Case"').fetchall() == [("mine",)]
+    assert connection.sql('FROM "Mine"').fetchall() == [("mine",)]

@@ -14,7 +14,7 @@ from sqlanon.sqlgen.names import alias, column
 __all__ = ["copy", "option", "reading", "reopen", "seal", "table_function"]
 
 
-def option(name: str, value: exp.Expression) -> exp.CopyParameter:
+def option(name: str, value: exp.Expr) -> exp.CopyParameter:
     return exp.CopyParameter(this=exp.var(name), expression=value)
 
 
@@ -23,7 +23,7 @@ def copy(rows: exp.Query, options: Sequence[exp.CopyParameter]) -> exp.Copy:
     return exp.Copy(this=rows.subquery(), kind=False, files=[exp.Placeholder()], params=list(options))
 
 
-def table_function(name: str, first: exp.Expression, options: Mapping[str, exp.Expression]) -> exp.Table:
+def table_function(name: str, first: exp.Expr, options: Mapping[str, exp.Expr]) -> exp.Table:
     named = [exp.PropertyEQ(this=exp.to_identifier(key), expression=value) for key, value in options.items()]
     return exp.Table(this=exp.Anonymous(this=name, expressions=[first, *named]))
 

@@ -45,7 +45,7 @@ _QUOTING = {"DELIMITER": ",", "QUOTE": '"', "ESCAPE": '"', "NULLSTR": ""}
 
 def read(file: ExportFile) -> exp.Query:
     columns = [exp.PropertyEQ(this=identifier(name), expression=literal(kind)) for name, kind in file.columns]
-    options: dict[str, exp.Expression] = {
+    options: dict[str, exp.Expr] = {
         "auto_detect": exp.false(),
         "header": exp.true(),
         "columns": exp.Struct(expressions=columns),

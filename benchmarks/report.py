@@ -1,0 +1,109 @@
+"""The figures as a table in the terminal and as JSON."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Any
+
+import duckdb
+import sqlglot
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+import sqlanon
+from benchmarks.figure import Figure
+from benchmarks.plan import Operators
+
+__all__ = ["as_json", "machine", "show"]
+
+
+def machine() -> dict[str, Any]:
+    """What the figures depend on besides the code."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else None
+    return {
+        "cores": os.cpu_count(),
+        "memory_gib": round(memory / 2**30, 1) if memory else None,
+        "load": [round(part, 1) for part in os.getloadavg()] if hasattr(os, "getloadavg") else None,
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "duckdb": duckdb.__version__,
+        "sqlglot": sqlglot.__version__,
+        "sqlanon": sqlanon.__version__,
+    }
+
+
+def as_json(figures: Sequence[Figure], about: dict[str, Any]) -> dict[str, Any]:
+    """Everything that was measured; a figure's `passed` is null where it has no mark."""
+    kept = [asdict(figure) | {"passed": figure.passed} for figure in figures]
+    for record in kept:
+        # JSON knows no infinity, which stands for work that did not end.
+        record["value"] = record["value"] if isfinite(record["value"]) else None
+    return {"time": datetime.now(UTC).isoformat(timespec="seconds"), "machine": about, "figures": kept}
+
+
+def show(figures: Sequence[Figure], about: dict[str, Any], *, stages: bool) -> None:
+    """Prints the table and, for every mark that was missed, the plan's costliest operators."""
+    console = Console() if sys.stdout.isatty() else Console(width=160)
+    console.print(escape(", ".join(f"{name} {value}" for name, value in about.items() if value is not None)))
+    console.print(_table(figures, stages=stages))
+    for figure in figures:
+        if figure.passed is False and figure.operators:
+            rows = f", {figure.rows:,} rows" if figure.rows else ""
+            console.print(f"[bold]{escape(figure.name + rows)}[/]: {figure.value:.2f}, mark {figure.mark}")
+            console.print(_operators(figure.operators))
+    marked = [figure for figure in figures if figure.passed is not None]
+    console.print(f"{sum(bool(figure.passed) for figure in marked)} of {len(marked)} marks kept")
+
+
+def _table(figures: Sequence[Figure], *, stages: bool) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for name in ("case", "what"):
+        table.add_column(name, overflow="fold")
+    for name in ("rows", "seconds", "baseline", "value", "lowest .. highest", "mark"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    for figure in figures:
+        what = escape(figure.what) + (f"\n[dim]{escape(figure.note)}[/]" if figure.note else "")
+        table.add_row(
+            figure.case,
+            what,
+            f"{figure.rows:,}" if figure.rows else "",
+            _seconds(figure.seconds),
+            _seconds(figure.baseline_seconds),
+            _value(figure.value, figure.unit),
+            f"{figure.low:.2f} .. {figure.high:.2f}",
+            f"{figure.mark:g}" if figure.mark is not None else "",
+            {True: "[green]pass[/]", False: "[red]miss[/]", None: ""}[figure.passed],
+        )
+        for stage, seconds in figure.stages.items() if stages else ():
+            queries = figure.queries.get(stage, 0)
+            table.add_row("", f"  [dim]{stage}, {queries} queries[/]", "", f"[dim]{seconds:.3f}[/]")
+    return table
+
+
+def _operators(operators: Operators) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("  seconds", justify="right")
+    for name in ("times", "stage", "operator", "detail"):
+        table.add_column(name, overflow="fold")
+    for operator in operators.costliest:
+        shown = (operator.stage, operator.kind, operator.detail)
+        table.add_row(f"{operator.seconds:.3f}", str(operator.times), *map(escape, shown))
+    total = f"all operators of {operators.queries} queries, which took {operators.wall_seconds:.3f} s of wall time"
+    table.add_row(f"{operators.seconds:.3f}", "", "", "", total)
+    return table
+
+
+def _seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _value(value: float, unit: str) -> str:
+    return {"x": f"x {value:.2f}", "s": f"{value:.2f} s"}.get(unit, f"{value:.2f}")
