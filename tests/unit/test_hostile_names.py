@@ -88,7 +88,6 @@ OURS = [
     "released",
     "answer",
     "candidate",
-    "__sqlanon_entity",
 ]
 
 
