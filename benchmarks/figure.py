@@ -39,11 +39,14 @@ class Figure:
     stages: Mapping[str, float] = field(default_factory=dict)
     queries: Mapping[str, int] = field(default_factory=dict)
     operators: Operators | None = None
+    finished: bool | None = None
     note: str = ""
 
     @property
     def passed(self) -> bool | None:
-        """Whether the mark is kept; None where there is none."""
+        """Whether the mark is kept; None where there is none. Where the mark is to finish at all, `finished` tells."""
+        if self.finished is not None:
+            return self.finished
         return None if self.mark is None else self.value <= self.mark
 
     @property

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from importlib.metadata import version
 from math import isfinite
 from typing import Any
 
 import duckdb
-import sqlglot
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -34,7 +34,7 @@ def machine() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "duckdb": duckdb.__version__,
-        "sqlglot": sqlglot.__version__,
+        "sqlglot": version("sqlglot"),
         "sqlanon": sqlanon.__version__,
     }
 
@@ -44,7 +44,7 @@ def as_json(figures: Sequence[Figure], about: dict[str, Any]) -> dict[str, Any]:
     kept = [asdict(figure) | {"passed": figure.passed} for figure in figures]
     for record in kept:
         # JSON knows no infinity, which stands for work that did not end.
-        record["value"] = record["value"] if isfinite(record["value"]) else None
+        record |= {name: None for name in ("value", "low", "high") if not isfinite(record[name])}
     return {"time": datetime.now(UTC).isoformat(timespec="seconds"), "machine": about, "figures": kept}
 
 
@@ -83,8 +83,8 @@ def _table(figures: Sequence[Figure], *, stages: bool) -> Table:
             {True: "[green]pass[/]", False: "[red]miss[/]", None: ""}[figure.passed],
         )
         for stage, seconds in figure.stages.items() if stages else ():
-            queries = figure.queries.get(stage, 0)
-            table.add_row("", f"  [dim]{stage}, {queries} queries[/]", "", f"[dim]{seconds:.3f}[/]")
+            queries = f", {figure.queries[stage]} queries" if stage in figure.queries else ""
+            table.add_row("", f"  [dim]{stage}{queries}[/]", "", f"[dim]{seconds:.3f}[/]")
     return table
 
 

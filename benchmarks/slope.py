@@ -1,8 +1,9 @@
-"""How time grows with rows: the slope of log seconds over log rows, at most about 1 where nothing is worse than linear."""
+"""How time grows with rows: the slope of log seconds over log rows is about 1 where time grows as the rows do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import log
 
 from benchmarks.figure import Figure
@@ -13,7 +14,7 @@ _MARK = 1.1
 
 
 def slopes(figures: Sequence[Figure]) -> Iterator[Figure]:
-    """A figure for every measurement that was taken at two sizes or more."""
+    """A figure for every measurement that was taken at two sizes or more; its range is that of the single steps."""
     by_name: dict[str, list[tuple[int, float]]] = {}
     for figure in figures:
         if figure.rows and figure.seconds and figure.case != "large":
@@ -22,7 +23,7 @@ def slopes(figures: Sequence[Figure]) -> Iterator[Figure]:
         if len(points) < 2:
             continue
         fitted = _fitted(points)
-        steps = [_fitted(pair) for pair in zip(points, points[1:], strict=False)]
+        steps = [_fitted(pair) for pair in pairwise(points)]
         sizes = f"{min(points)[0]:,} to {max(points)[0]:,} rows"
         yield Figure("slope", name, fitted, "slope", min(steps), max(steps), mark=_MARK, note=sizes)
 

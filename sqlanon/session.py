@@ -83,7 +83,11 @@ class Connection:
         statements = parse_script(query)
         for place, statement in enumerate(statements):
             last = place == len(statements) - 1
-            result = self._run(statement, arguments if last else (), named if last else {})
+            if isinstance(statement, PassThrough) and not last:
+                # A relation runs when it is read, and nobody will read this one.
+                self._connection.execute(statement.text)
+            else:
+                result = self._run(statement, arguments if last else (), named if last else {})
         return result
 
     query = sql

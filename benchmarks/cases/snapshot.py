@@ -39,14 +39,14 @@ def _measured(context: Context, connection: sqlanon.Connection, rows: int) -> It
         nonlocal last
         last = timed_statement(connection, statement)
         search = sum(last.seconds[stage] for stage in _SEARCH)
-        return {"after": last.total - search, "whole": last.total, **last.seconds}
+        return {"after": last.total - search, **last.seconds, "total": last.total}
 
     samples = paired(baseline, subject, context.runs_at(rows))
     stages = [name for name in last.seconds if name not in _SEARCH]
     figure = ratio("snapshot", "snapshot + check", rows, samples["after"], _BASELINE, _MARK)
     yield figure.with_details(
-        stages={name: samples[name] for name in last.seconds},
+        stages={name: samples[name] for name in (*last.seconds, "total")},
         queries=last.queries,
         operators=lambda: plan.of_statement(connection, statement, stages),
     )
-    yield ratio("snapshot", "whole statement, search included", rows, samples["whole"], _BASELINE)
+    yield ratio("snapshot", "whole statement, search included", rows, samples["total"], _BASELINE)

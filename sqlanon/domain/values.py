@@ -26,7 +26,7 @@ class QualifiedName:
         return ".".join(self.parts)
 
 
-# An argument as a user writes it: k => 4, t => 0.3, variant => 'distinct', strict => true, or a name (ranges => my_table).
+# An argument as a user writes it: k => 4, t => 0.3, variant => 'distinct', strict => true, or a name, ranges => bounds.
 Value = bool | int | Decimal | str | QualifiedName
 
 

@@ -53,9 +53,7 @@ class Functional(Builder, Protocol):
     def accepts(self, column_type: str) -> bool:
         """Whether a column of this type, as DuckDB's DESCRIBE prints it, has labels."""
 
-    def labels(
-        self, definition: HierarchyDefinition, value: exp.Expr, column_type: str
-    ) -> tuple[exp.Expr, ...]:
+    def labels(self, definition: HierarchyDefinition, value: exp.Expr, column_type: str) -> tuple[exp.Expr, ...]:
         """The VARCHAR labels of levels 1 to height - 1; NULL for NULL, and never an error at run time.
 
         Raises PolicyError if the hierarchy does not fit the type.

@@ -94,7 +94,7 @@ def _ends(grid: _Grid, units: Units) -> tuple[int, int]:
     coarsest = grid.widths[-1]
     low, high = grid.low, grid.high
     if low is None:
-        low = grid.origin - (grid.origin - units.least) // coarsest * coarsest if units.beneath else units.least
+        low = -(-units.least // coarsest * coarsest) if units.beneath else units.least
     if high is None:
         high = grid.origin + (units.most - grid.origin) // coarsest * coarsest if units.beyond else units.most + 1
     return low, high
@@ -103,22 +103,26 @@ def _ends(grid: _Grid, units: Units) -> tuple[int, int]:
 def _interval(grid: _Grid, units: Units, level: int) -> exp.Expr:
     """The interval's text.
 
-    Its index is counted from a whole coarsest interval below all values: engines differ
-    on how to divide negative numbers, and none on others.
+    Intervals are counted from one below all values: engines differ on how to divide
+    negative numbers, and none on others.
     """
     width, digits = grid.widths[level], grid.digits[level]
-    coarsest = grid.widths[-1]
-    shift = -min(grid.origin, grid.origin + (units.least - grid.origin) // coarsest * coarsest)
-    if grid.low is not None:
-        shift = -grid.low
-    index = divide(plus(units.count, shift), width)
+    foot = _foot(grid, units)
     unit = 10 ** (grid.scale - digits)
-    start = plus(times(index, width // unit), -shift // unit)
-    end = plus(times(index, width // unit), (width - shift) // unit)
+    before = times(divide(plus(units.count, -foot), width), width // unit)
+    start, end = plus(before, foot // unit), plus(before, (foot + width) // unit)
     if grid.high is not None and (grid.high - grid.origin) % width:
         # ignore_nulls keeps sqlglot from wrapping it; a missing value has no start either.
         end = exp.Least(this=end, expressions=[number(grid.high // unit)], ignore_nulls=True)
     return join_text(text("["), _shown(start, digits), text(","), _shown(end, digits), text(")"))
+
+
+def _foot(grid: _Grid, units: Units) -> int:
+    """Where intervals of all levels begin, at or below every value that is computed."""
+    if grid.low is not None:
+        return grid.low
+    coarsest = grid.widths[-1]
+    return min(0, units.least // coarsest * coarsest)
 
 
 def _shown(count: exp.Expr, digits: int) -> exp.Expr:

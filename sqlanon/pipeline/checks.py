@@ -15,7 +15,7 @@ from sqlanon.errors import EngineError, PolicyError, PrivacyViolation, UserError
 from sqlanon.pipeline.check import answer, report_of
 from sqlanon.pipeline.publish import content_fingerprint
 from sqlanon.pipeline.scratch import Scratch
-from sqlanon.pipeline.source import bind_source, find_relation
+from sqlanon.pipeline.source import bind_source, find_relation, own_object
 from sqlanon.questions.ask import bind_requirement
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.normal_relations import equivalence_class_of
@@ -44,19 +44,19 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
         return PrivacyReport(tuple(releases.measurements(engine, release)))
     if policy.entity:
         _require_own_classes(engine, release)
-    classes = _classes(release, counted=policy.entity is not None)
+    classes = _classes(engine, release, counted=policy.entity is not None)
     return report_of([answer(engine, requirement, classes) for requirement in requirements])
 
 
 def _require_own_columns(engine: Engine, release: Release) -> None:
     """The object still has the kind and the columns of the release: a column more is one that nobody checked."""
-    found = find_relation(engine, release.name)
+    found = find_relation(engine, own_object(engine, release.name))
     if found is None:
         raise UserError(
             f"the {release.kind} of the release {release.name} is gone",
             hint=f"DROP ANONYMIZED {release.kind.upper()} forgets it; CREATE OR REPLACE ANONYMIZED makes it again",
         )
-    columns = [name for name, _ in engine.columns(exp.select(exp.Star()).from_(relation(release.name)))]
+    columns = [name for name, _ in engine.columns(exp.select(exp.Star()).from_(relation(found[1])))]
     if found[0] != release.kind or columns != [attribute.name for attribute in release.attributes]:
         raise PrivacyViolation(
             f"{release.name} is not the {release.kind} that was released: it is a {found[0]} of the columns "
@@ -68,7 +68,7 @@ def _require_own_columns(engine: Engine, release: Release) -> None:
 def _require_own_classes(engine: Engine, release: Release) -> None:
     """A live view shows classes of just the sizes whose respondents its own relation counts."""
     shown, counted = (
-        exp.select(column("size")).from_(_classes(release, counted=own).subquery("equivalence_class"))
+        exp.select(column("size")).from_(_classes(engine, release, counted=own).subquery("equivalence_class"))
         for own in (False, True)
     )
     for more, fewer in ((shown, counted), (counted, shown)):
@@ -79,12 +79,12 @@ def _require_own_classes(engine: Engine, release: Release) -> None:
             )
 
 
-def _classes(release: Release, *, counted: bool) -> exp.Query:
+def _classes(engine: Engine, release: Release, *, counted: bool) -> exp.Query:
     if counted:
         own = relation(("anon", "equivalence_class_" + release.release_id))
         return exp.select(exp.Star()).from_(own)
     quasi = [a.name for a in release.attributes if a.role is Role.QUASI_IDENTIFIER]
-    return equivalence_class_of(relation(release.name), quasi)
+    return equivalence_class_of(relation(own_object(engine, release.name)), quasi)
 
 
 def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
@@ -98,7 +98,7 @@ def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
                 raise PolicyError(
                     f"{statement.source} has no column {name}", hint=f"it has {', '.join(known.values())}"
                 )
-        columns = [known[fold(name)] for name in statement.quasi_identifiers]
+        columns = list(dict.fromkeys(known[fold(name)] for name in statement.quasi_identifiers))
         classes = equivalence_class_of(relation(source.relation), columns)
         try:
             return report_of([answer(engine, requirement, classes) for requirement in requirements])

@@ -27,7 +27,7 @@ def require_binary_text(engine: Engine, name: QualifiedName, columns: Sequence[C
     default = engine.rows("SELECT current_setting('default_collation')")[0][0]
     if default and str(default).lower() not in ("binary", "c", "posix"):
         raise UserError(
-            f"this session compares text by the collation {default}, under which classes would look larger than they are",
+            f"this session compares text by the collation {default}: classes would look larger than they are",
             hint="run RESET default_collation first",
         )
     text = [part for part, kind in columns if kind == "VARCHAR"]

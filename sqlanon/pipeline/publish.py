@@ -17,11 +17,10 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
 from sqlanon.pipeline.materialize import target_name
-from sqlanon.pipeline.source import find_relation
+from sqlanon.pipeline.source import find_relation, own_object
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.ddl import drop_column, drop_object, rename_table, secure_view
 from sqlanon.sqlgen.names import identifier, relation
-from sqlanon.sqlgen.release import CLASS_ENTITIES
 
 __all__ = ["content_fingerprint", "drop_release", "make_room", "publish_stage"]
 
@@ -43,7 +42,7 @@ def publish_stage(state: State) -> State:
             objects.append(ReleaseObject("view", classes))
     else:
         if bound.entity:
-            engine.run(drop_column(candidate, CLASS_ENTITIES))
+            engine.run(drop_column(candidate, query.respondent))
         engine.run(rename_table(candidate, target.name))
     release = _release(state, target, tuple(objects))
     releases.save(engine, release)
@@ -93,7 +92,7 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
 def content_fingerprint(engine: Engine, name: QualifiedName) -> str:
     """What identifies a snapshot's rows, whatever their order."""
     query = sqlglot.parse_one(read("sql", "statements", "content_fingerprint.sql"), dialect="duckdb")
-    snapshot = exp.select(exp.Star()).from_(relation(name))
+    snapshot = exp.select(exp.Star()).from_(relation(own_object(engine, name)))
     assert isinstance(query, exp.Select)
     return str(engine.rows(query.with_(identifier("snapshot"), as_=snapshot))[0][0])
 
@@ -106,7 +105,7 @@ def make_room(state: State) -> State | None:
     UserError for anything that is not a release: a user's table is never replaced.
     """
     target = target_name(state)
-    found = find_relation(state.engine, target)
+    found = find_relation(state.engine, own_object(state.engine, target))
     known = releases.find(state.engine, target)
     if found and (known is None or found[0] != known.kind):
         raise UserError(f"{target} is a {found[0]} that is not a release", hint="drop it first, or choose another name")
@@ -125,7 +124,7 @@ def make_room(state: State) -> State | None:
 def drop_release(engine: Engine, release: Release) -> None:
     """Drops a release's objects and forgets it. What has taken an object's name since and is of another kind stays."""
     for made in release.objects:
-        found = find_relation(engine, made.name)
+        found = find_relation(engine, own_object(engine, made.name))
         if found and found[0] == made.kind:
-            engine.run(drop_object(made.kind, made.name))
+            engine.run(drop_object(made.kind, found[1]))
     releases.delete(engine, release.release_id)

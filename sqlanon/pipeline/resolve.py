@@ -6,16 +6,23 @@ from sqlanon.catalog import policies
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.names import fold
 from sqlanon.errors import PolicyError
+from sqlanon.methods import generalization
 from sqlanon.pipeline.bind import bind, hierarchies_of
 from sqlanon.pipeline.source import bind_source
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.ask import bind_requirement
+from sqlanon.registry import plugin
 
 __all__ = ["bind_stage", "resolve_stage"]
 
 
 def resolve_stage(state: State) -> State:
-    """The policy as the catalog has it, validated, with its hierarchies and its requirements bound."""
+    """The policy as the catalog has it, validated, with its hierarchies and its requirements bound.
+
+    The method and its arguments are checked here too, before anything is read. Raises UserError for an unknown method.
+    """
+    plugin("sqlanon.methods", state.create.method.name)
+    generalization.options(state.create.method.arguments)
     policy = policies.load(state.engine, state.create.policy)
     hierarchies = hierarchies_of(state.engine, policy)
     requirements = tuple(bind_requirement(requirement) for requirement in policy.requirements)

@@ -15,13 +15,17 @@ from sqlanon.pipeline.collation import require_binary_text
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.render import to_sql
+from sqlanon.syntax.parser import parse_script
+from sqlanon.syntax.statements import PassThrough
 
-__all__ = ["BoundSource", "bind_source", "find_relation", "qualified"]
+__all__ = ["BoundSource", "bind_source", "find_relation", "own_object", "qualified"]
 
 _GENERATED = (
     "SELECT count(*) FROM duckdb_columns() "
     "WHERE database_name = ? AND schema_name = ? AND table_name = ? AND is_generated"
 )
+_SCHEMAS = "SELECT schema_name FROM duckdb_schemas() WHERE database_name = ?"
+_DATABASES = "SELECT database_name FROM duckdb_databases()"
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,7 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
         if kind == "table" and not _generated(engine, full):
             return BoundSource(columns, full, lasting, stable=True)
         return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, stable=False)
+    _require_one_query(str(source.query))
     view = QualifiedName(("temp", scratch.view_name("source")))
     try:
         # The user's own text: it goes to DuckDB as it is, sqlglot need not understand it.
@@ -84,6 +89,12 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
     return BoundSource(
         columns, _copied(engine, QualifiedName((view.name,)), columns, scratch, copy), None, stable=False
     )
+
+
+def _require_one_query(text: str) -> None:
+    """Its text is run as it is: a second statement, which a row of the catalog may hold, would run too."""
+    if [type(statement) for statement in parse_script(text)] != [PassThrough]:
+        raise PolicyError("the query of the policy is not one query", hint="write one SELECT, and nothing after it")
 
 
 def _generated(engine: Engine, table: QualifiedName) -> bool:
@@ -106,11 +117,27 @@ def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
     Raises UserError for another database: one transaction writes one file only, and the
     catalog stands in this one.
     """
-    database, schema = engine.rows("SELECT current_database(), current_schema()")[0]
+    database, schema = map(str, engine.rows("SELECT current_database(), current_schema()")[0])
     parts = name.parts
-    if len(parts) == 3 and fold(parts[0]) != fold(str(database)):
+    if len(parts) == 1:
+        return QualifiedName((schema, parts[0]))
+    if len(parts) == 2 and _is_database(engine, database, parts[0]):
+        parts = (parts[0], "main", parts[1])
+    if len(parts) == 3 and fold(parts[0]) != fold(database):
         raise UserError(
             f"the release {name} would stand in another database than its catalog",
             hint="name one of this database; EXPORT writes a release to a file of its own",
         )
-    return QualifiedName(parts[-2:] if len(parts) > 1 else (schema, parts[0]))
+    return QualifiedName(parts[-2:])
+
+
+def own_object(engine: Engine, name: QualifiedName) -> QualifiedName:
+    """A release's object by its full name: by schema and name alone a temporary object would come first."""
+    return QualifiedName((str(engine.rows("SELECT current_database()")[0][0]), *name.parts[-2:]))
+
+
+def _is_database(engine: Engine, database: str, name: str) -> bool:
+    """Whether the first part of a name a.b is a database; where it is a schema too, it means the schema."""
+    schemas = {fold(str(row[0])) for row in engine.rows(_SCHEMAS, [database])}
+    databases = {fold(str(row[0])) for row in engine.rows(_DATABASES)}
+    return fold(name) not in schemas and fold(name) in databases

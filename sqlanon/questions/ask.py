@@ -10,8 +10,8 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.domain.policy import Requirement
-from sqlanon.questions.load import Question, load_question
 from sqlanon.errors import PolicyError
+from sqlanon.questions.load import Question, load_question
 from sqlanon.sqlgen.names import identifier
 
 __all__ = ["BoundRequirement", "bind_requirement"]

@@ -46,9 +46,7 @@ def key_name(word: int) -> str:
     return f"key_{word}"
 
 
-def _window(
-    function: exp.Expr, partition: Sequence[exp.Expr], order: Sequence[exp.Expr]
-) -> exp.Window:
+def _window(function: exp.Expr, partition: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Window:
     ordered = [exp.Ordered(this=part, nulls_first=False) for part in order]
     return exp.Window(
         this=function, partition_by=list(partition), order=exp.Order(expressions=ordered) if ordered else None
@@ -100,7 +98,7 @@ def tree(bound: BoundAttribute, source: exp.Table, hierarchy_values: exp.Table) 
 
 
 def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
-    """One row about a tree: values, rows, siblings at each level 0 .., and sum of n * (leaves - 1) at each level 1 ..."""
+    """One row: values, rows, siblings at each level from 0, and the sum of n * (leaves - 1) at each level from 1."""
 
     def total(part: exp.Expr) -> exp.Expr:
         added = exp.Coalesce(this=exp.Sum(this=part), expressions=[literal(0)])
@@ -190,9 +188,7 @@ def rolled_up(table: str, masks: Sequence[int], entity: bool) -> exp.Select:
     )
 
 
-def equivalence_class(
-    table: str, masks: Sequence[exp.Expr], entity: bool, one_in: int | None = None
-) -> exp.Select:
+def equivalence_class(table: str, masks: Sequence[exp.Expr], entity: bool, one_in: int | None = None) -> exp.Select:
     """The normal relation equivalence_class(class_id, size, entities) of one lattice node, from cells.
 
     `class_id` is the key, a struct of its words if there are several. A mask is a number

@@ -91,9 +91,7 @@ def node_loss(
     return query.with_(identifier("equivalence_class"), as_=classes, copy=False)
 
 
-def _node_join(
-    name: str, tree: str, fields: Sequence[Field], level: int, words: int
-) -> tuple[exp.Expr, exp.Expr]:
+def _node_join(name: str, tree: str, fields: Sequence[Field], level: int, words: int) -> tuple[exp.Expr, exp.Expr]:
     """Joins an attribute's nodes of one level to the classes, by the fields that name a node."""
     ranks = [column(rank_name(level + i)) for i in range(len(fields))]
     nodes = exp.select(*ranks, column(leaves_name(level))).distinct(copy=False).from_(relation(tree), copy=False)

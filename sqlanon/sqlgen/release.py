@@ -14,31 +14,17 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
-from sqlanon.hierarchies.base import functional
 from sqlanon.sqlgen.cells import class_id, respondents
 from sqlanon.sqlgen.generalized import published_value
-from sqlanon.sqlgen.keys import KeyLayout
+from sqlanon.sqlgen.keys import WORD_BITS, KeyLayout, bits_for
 from sqlanon.sqlgen.lattice import Asks, violations
 from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.recode import Recoding, recode
 
-__all__ = ["CLASS_ENTITIES", "ReleaseQuery", "Recoding"]
+__all__ = ["Recoding", "ReleaseQuery"]
 
-CLASS_ENTITIES = "__sqlanon_entity"
+_ENTITY = "__sqlanon_entity"
 _SPARE_BITS = 8
-
-
-@dataclass(frozen=True)
-class Recoding:
-    """A quasi-identifier at its level. `nodes` is how many labels occur when the release is made."""
-
-    bound: BoundAttribute
-    level: int
-    nodes: int
-
-    @property
-    def kept(self) -> bool:
-        """False where the level is `*`: then nothing of the column is read."""
-        return self.level < self.bound.height
 
 
 @dataclass(frozen=True)
@@ -59,11 +45,19 @@ class ReleaseQuery:
     release_id: str
     tokens: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def respondent(self) -> str:
+        """The column that holds the respondent while a candidate is checked: no released column has its name."""
+        name, taken = _ENTITY, {bound.column.lower() for bound in self.policy.published}
+        while name in taken:
+            name += "_"
+        return name
+
     def select(self, *, with_entity: bool = False) -> exp.Select:
-        """The released rows; with the respondent in a column CLASS_ENTITIES, for checks, if asked."""
+        """The released rows; with the respondent in the column `respondent`, for checks, if asked."""
         outputs = [self._output(bound) for bound in self.policy.published]
         if with_entity and self.policy.entity:
-            outputs.append(column(CLASS_ENTITIES, "recoded"))
+            outputs.append(alias(column(_ENTITY, "recoded"), self.respondent))
         same = exp.EQ(this=column("class_id", "recoded"), expression=column("class_id", "kept"))
         query = exp.select(*outputs).from_(relation("recoded"), copy=False).join(relation("kept"), on=same, copy=False)
         return self._with_classes(query)
@@ -82,7 +76,7 @@ class ReleaseQuery:
         recodings = [(i, r) for i, r in enumerate(self.recodings) if r.kept]
         query = query.with_(identifier("source"), as_=self._source(), materialized=not self.stable, copy=False)
         for i, recoding in recodings:
-            query.with_(identifier(f"recode_{i}"), as_=self._recode(recoding), copy=False)
+            query.with_(identifier(f"recode_{i}"), as_=recode(recoding, self.release_id), copy=False)
         # Read twice, once to count the classes and once for the rows: keeping it would copy the whole table.
         query.with_(identifier("recoded"), as_=self._recoded(recodings), materialized=False, copy=False)
         query.with_(identifier("equivalence_class"), as_=self._classes(), copy=False)
@@ -90,51 +84,6 @@ class ReleaseQuery:
 
     def _source(self) -> exp.Query:
         return self.source.copy()
-
-    def _recode(self, recoding: Recoding) -> exp.Select:
-        """A row a value that occurs: value, label at the level, and code, the label's number."""
-        bound = recoding.bound
-        distinct = exp.select(alias(published_value(bound), "value")).distinct(copy=False).from_(relation("source"))
-        labelled = self._stored_labels(recoding, distinct) if bound.stored else self._labels(recoding, distinct)
-        number = exp.Window(
-            this=exp.DenseRank(),
-            order=exp.Order(expressions=[exp.Ordered(this=column("label"), nulls_first=False)]),
-        )
-        code = exp.Cast(this=exp.Sub(this=number, expression=literal(1)), to=exp.DataType.build("BIGINT"))
-        return exp.select(column("value"), column("label"), alias(code, "code")).from_(labelled.subquery("labelled"))
-
-    def _labels(self, recoding: Recoding, distinct: exp.Select) -> exp.Select:
-        bound = recoding.bound
-        label: exp.Expr = column("value")
-        if recoding.level and bound.hierarchy:
-            kind = functional(bound.hierarchy.kind)
-            label = kind.labels(bound.hierarchy, column("value"), bound.published_type)[recoding.level - 1]
-        return exp.select(column("value"), alias(label, "label")).from_(distinct.subquery("occurring"))
-
-    def _stored_labels(self, recoding: Recoding, distinct: exp.Select) -> exp.Select:
-        """Labels from the catalog's copy; a value that it lacks has no row, so its rows are withheld."""
-        bound = recoding.bound
-        value = exp.TryCast(this=column("value"), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
-        is_null = exp.Is(this=column("value"), expression=exp.Null())
-        has_value = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
-        listed = (
-            # One row a value whatever the table holds: a value listed twice must not double its rows.
-            exp.select(alias(value, "value"), alias(exp.Max(this=column("label")), "label"))
-            .from_(relation(("anon", "release_recoding")))
-            .where(
-                exp.EQ(this=column("release_id"), expression=literal(self.release_id)),
-                exp.EQ(this=column("attribute"), expression=literal(bound.column)),
-                exp.or_(is_null, has_value),
-            )
-            .group_by(value.copy())
-        )
-        label = column("value", "occurring") if recoding.level == 0 else column("label", "listed")
-        same = exp.NullSafeEQ(this=column("value", "occurring"), expression=column("value", "listed"))
-        return (
-            exp.select(column("value", "occurring"), alias(label, "label"))
-            .from_(distinct.subquery("occurring"))
-            .join(listed.subquery("listed"), on=same)
-        )
 
     def _recoded(self, recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
         """Every row with its class, its labels and the columns that pass through."""
@@ -157,7 +106,7 @@ class ReleaseQuery:
         for i, bound in self._passing():
             outputs.append(alias(self._pass(query, i, bound), f"column_{i}"))
         if self.policy.entity:
-            outputs.append(alias(column(self.policy.entity.column, "source"), CLASS_ENTITIES))
+            outputs.append(alias(column(self.policy.entity.column, "source"), _ENTITY))
         return query.select(alias(key, "class_id"), *outputs, copy=False)
 
     def _passing(self) -> list[tuple[int, BoundAttribute]]:
@@ -188,7 +137,7 @@ class ReleaseQuery:
 
     def _classes(self) -> exp.Select:
         rows = exp.Count(this=exp.Star())
-        entities = respondents(column(CLASS_ENTITIES)) if self.policy.entity else rows.copy()
+        entities = respondents(column(_ENTITY)) if self.policy.entity else rows.copy()
         return (
             exp.select(column("class_id"), alias(rows, "size"), alias(entities, "entities"))
             .from_(relation("recoded"))
@@ -203,8 +152,8 @@ class ReleaseQuery:
 
 
 def _layout(nodes: Sequence[int]) -> KeyLayout:
-    """A field a column, with room for labels that come later while one word can hold it."""
-    roomy = [(max(count, 1) << _SPARE_BITS,) for count in nodes]
+    """A field a column, with room for labels that come later as far as one word has bits to spare."""
     plain = [(max(count, 2),) for count in nodes]
-    layout = KeyLayout.pack(roomy)
-    return layout if layout.words == 1 else KeyLayout.pack(plain) if KeyLayout.pack(plain).words == 1 else layout
+    spare = (WORD_BITS - sum(bits_for(count) for (count,) in plain)) // max(len(nodes), 1)
+    room = min(max(spare, 0), _SPARE_BITS)
+    return KeyLayout.pack([(count << room,) for (count,) in plain])

@@ -9,7 +9,8 @@ from fractions import Fraction
 from itertools import accumulate
 from operator import mul
 
-from hypothesis import example, given
+import pytest
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
@@ -76,12 +77,14 @@ def near(grid: HierarchyDefinition) -> st.SearchStrategy[int]:
     )
 
 
-@quick
-@given(st.data(), grids(), st.sampled_from([f"{sign}{name}" for name in BITS for sign in ("", "U")]))
+@pytest.mark.parametrize("kind", [f"{sign}{name}" for name in BITS for sign in ("", "U")])
+@settings(quick, max_examples=30)
+@given(data=st.data(), grid=grids())
 def test_an_integer_lies_in_each_of_its_intervals(data: st.DataObject, grid: HierarchyDefinition, kind: str) -> None:
     least, most = limits(kind)
     drawn = data.draw(st.lists(st.integers(least, most) | st.integers(-2000, 2000) | near(grid), max_size=20))
-    edges = [least, least + 1, most - 1, most, 0, 4 * 10**18, -4 * 10**18 - 1, 10**37, -(10**37) - 1]
+    tenths = [most * part // 10 for part in range(-10, 10)]
+    edges = [least, least + 1, most - 1, most, 0, 4 * 10**18, -4 * 10**18 - 1, 10**37, -(10**37) - 1, *tenths]
     values = [value for value in drawn + edges if least <= value <= most]
     rows = labelled(grid, kind, [str(value) for value in values])
     assert_null_stays_null(rows)
@@ -106,7 +109,8 @@ def test_a_decimal_lies_in_each_of_its_intervals(
     ratio = Fraction(10**digits, 10 ** scale_of(grid))
     around = near(grid).map(lambda units: math.floor(units * ratio))
     counts = data.draw(st.lists(st.integers(-most, most) | around, max_size=20))
-    counts = [count for count in [*counts, most, -most, 0, 1, -1] if abs(count) <= most]
+    tenths = [most * part // 10 for part in range(-10, 11)]
+    counts = [count for count in [*counts, *tenths, 1, -1] if abs(count) <= most]
     rows = labelled(grid, f"DECIMAL({precision},{digits})", [pointed(count, digits) for count in counts])
     assert len(rows) == len(counts) + 1
     assert_null_stays_null(rows)
@@ -128,11 +132,16 @@ def test_a_double_lies_in_each_of_its_intervals(data: st.DataObject, grid: Hiera
     anywhere = st.floats(allow_nan=False, allow_infinity=False)
     bounds = near(grid).map(lambda units: units / unit)
     huge = st.integers(-(10**16), 10**16).map(lambda units: units / unit)
+    # Products with the unit round across the bound for a few of these.
+    start, width = data.draw(st.integers(-1000, 1000)), int(grid.arguments[0] * unit)
+    consecutive = [(start + step) * width / unit for step in range(50)]
     drawn = data.draw(st.lists(anywhere | bounds | huge, max_size=12))
     values = [
         close for number in [*drawn, 0.0, 10**15 / unit, -(10**15) / unit, 1.7e308] for close in neighbours(number)
     ]
-    rows = labelled(grid, "DOUBLE", [repr(value) for value in [*values, -0.0, 5e-324, -5e-324, -2.2e-308]])
+    rows = labelled(
+        grid, "DOUBLE", [repr(value) for value in [*values, *consecutive, -0.0, 5e-324, -5e-324, -2.2e-308]]
+    )
     assert_null_stays_null(rows)
     assert_levels_nest(rows)
     for shown, labels in rows:

@@ -1,0 +1,85 @@
+"""The labels of the values that occur in a column, at one level of its hierarchy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.hierarchies.base import functional
+from sqlanon.sqlgen.generalized import published_value
+from sqlanon.sqlgen.names import alias, column, literal, relation
+
+__all__ = ["Recoding", "recode"]
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """A quasi-identifier at its level. `nodes` is how many labels occur when the release is made."""
+
+    bound: BoundAttribute
+    level: int
+    nodes: int
+
+    @property
+    def kept(self) -> bool:
+        """False where the level is `*`: then nothing of the column is read."""
+        return self.level < self.bound.height
+
+
+def recode(recoding: Recoding, release_id: str) -> exp.Select:
+    """A row a value of the relation "source": value, label at the level, and code, the label's number.
+
+    The code of a value that a stored hierarchy does not list is NULL: its rows are withheld.
+    """
+    bound = recoding.bound
+    distinct = exp.select(alias(published_value(bound), "value")).distinct(copy=False).from_(relation("source"))
+    occurring = distinct.subquery("occurring")
+    labelled = _stored(recoding, occurring, release_id) if bound.stored else _computed(recoding, occurring)
+    order = exp.Order(expressions=[exp.Ordered(this=column("label"), nulls_first=False)])
+    number = exp.Sub(this=exp.Window(this=exp.DenseRank(), order=order), expression=literal(1))
+    code: exp.Expr = exp.Cast(this=number, to=exp.DataType.build("BIGINT"))
+    if bound.stored:
+        code = exp.Case(ifs=[exp.If(this=column("listed"), true=code)])
+    return exp.select(column("value"), column("label"), alias(code, "code")).from_(labelled.subquery("labelled"))
+
+
+def _computed(recoding: Recoding, occurring: exp.Subquery) -> exp.Select:
+    bound = recoding.bound
+    label: exp.Expr = column("value")
+    if recoding.level and bound.hierarchy:
+        kind = functional(bound.hierarchy.kind)
+        label = kind.labels(bound.hierarchy, column("value"), bound.published_type)[recoding.level - 1]
+    return exp.select(column("value"), alias(label, "label")).from_(occurring)
+
+
+def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp.Select:
+    """Labels from the catalog's copy for this release, and whether it lists the value.
+
+    An outer join, though the rows of unlisted values are dropped in the end: an inner
+    one would be estimated to have no rows, and the whole release be joined the wrong
+    way round.
+    """
+    bound = recoding.bound
+    value = exp.TryCast(this=column("value"), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
+    is_null = exp.Is(this=column("value"), expression=exp.Null())
+    has_value = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+    copied = (
+        # One row a value whatever the table holds: a value listed twice must not double its rows.
+        exp.select(alias(value, "value"), alias(exp.Max(this=column("label")), "label"), alias(literal(True), "listed"))
+        .from_(relation(("anon", "release_recoding")))
+        .where(
+            exp.EQ(this=column("release_id"), expression=literal(release_id)),
+            exp.EQ(this=column("attribute"), expression=literal(bound.column)),
+            exp.or_(is_null, has_value),
+        )
+        .group_by(value.copy())
+    )
+    label = column("value", "occurring") if recoding.level == 0 else column("label", "copied")
+    same = exp.NullSafeEQ(this=column("value", "occurring"), expression=column("value", "copied"))
+    return (
+        exp.select(column("value", "occurring"), alias(label, "label"), column("listed", "copied"))
+        .from_(occurring)
+        .join(copied.subquery("copied"), on=same, join_type="LEFT")
+    )

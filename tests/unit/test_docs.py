@@ -1,0 +1,322 @@
+"""The documentation does what it says: its examples run, its outputs are real, its links lead somewhere.
+
+How a page is read:
+
+- Its ```sql, ```python and ```sh blocks run in order, in one folder and one fresh database of their own.
+- `<!-- run first: sql/... -->` names a script that ships with sqlanon and runs in that database before them.
+- A block ```sql error ends in an error. A block ```sh no-run is not run; that its commands parse is checked.
+- Below `<!-- output -->` a ```text block is what the block before it prints. Tables are compared cell by cell,
+  their rows in any order, other lines one by one; `...` stands for any text.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+import sqlanon
+from sqlanon.cli import app
+from sqlanon.pipeline.run import RELEASE
+from sqlanon.presentation import Output
+from sqlanon.scripts import ScriptRun
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *DOCS.rglob("*.md")))
+
+RUN_FIRST = re.compile(r"<!-- run first: (\S+) -->")
+OUTPUT = "<!-- output -->"
+FENCE = re.compile(r"^(`{3,})(.*)$")
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+
+# The reference of the catalog writes into a catalog that is there.
+SCRIPTS = {"docs/catalog.md": ["sql/examples/hospital.sql"]}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, the words behind it, and whether it is marked as output."""
+
+    place: str
+    language: str
+    words: tuple[str, ...]
+    text: str
+    is_output: bool
+
+
+def blocks(text: str, page: str) -> Iterator[Block]:
+    lines = text.splitlines()
+    marked = False
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        number += 1
+        fence = FENCE.match(line)
+        if not fence:
+            marked = line.strip() == OUTPUT or (marked and not line.strip())
+            continue
+        begun = number
+        while number < len(lines) and lines[number] != fence[1]:
+            number += 1
+        assert number < len(lines), f"{page}:{begun}: this block is never closed"
+        language, *words = fence[2].split() or [""]
+        yield Block(f"{page}:{begun}", language, tuple(words), "\n".join(lines[begun:number]), marked)
+        number += 1
+        marked = False
+
+
+@dataclass
+class Reading:
+    """Runs the blocks of one page in a folder; `printed` is what the last one printed."""
+
+    folder: Path
+    connection: Any = field(default_factory=sqlanon.connect)
+    variables: dict[str, Any] = field(default_factory=lambda: {"__name__": "docs"})
+    printed: str | None = None
+
+    def page(self, text: str, name: str) -> None:
+        (self.folder / "sql").symlink_to(ROOT / "sql")
+        for script in (*SCRIPTS.get(name, ()), *RUN_FIRST.findall(text)):
+            self._sql((ROOT / script).read_text(encoding="utf-8"), name, fails=False)
+        for block in blocks(text, name):
+            if block.is_output:
+                assert self.printed is not None, f"{block.place}: no block before this output"
+                assert_prints(self.printed, block)
+            else:
+                self.printed = self._run(block)
+
+    def _run(self, block: Block) -> str | None:
+        match block.language:
+            case "sql":
+                return self._sql(block.text, block.place, fails="error" in block.words)
+            case "python":
+                return self._python(block)
+            case "sh" if "no-run" not in block.words:
+                return self._sh(block)
+            case "sh":
+                for command in commands(block.text):
+                    assert_parses(command, block.place)
+        return None
+
+    def _sql(self, text: str, place: str, *, fails: bool) -> str:
+        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+            done = ScriptRun(self.connection, Output()).run(text, place)
+        assert done is not fails, f"{place}: {'no error' if done else err.getvalue()}"
+        return err.getvalue() if fails else out.getvalue()
+
+    def _python(self, block: Block) -> str:
+        with redirect_stdout(io.StringIO()) as out:
+            exec(compile(block.text, block.place, "exec"), self.variables)
+        return out.getvalue()
+
+    def _sh(self, block: Block) -> str:
+        programs = self.folder / "bin"
+        programs.mkdir(exist_ok=True)
+        program = programs / "sqlanon"
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m sqlanon "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+        path = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            ["sh", "-c", block.text],
+            cwd=self.folder,
+            env={**os.environ, **path},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        # A CHECK that is not satisfied ends in 1, which an example may show.
+        assert done.returncode in (0, 1), f"{block.place}: {done.stderr}"
+        return done.stdout + done.stderr
+
+
+def tables(text: str) -> list[list[list[str]]]:
+    """The Markdown tables in a text, the line of dashes left out: tables of rows of cells."""
+    found = []
+    for is_table, lines in groupby(text.splitlines(), key=lambda line: line.startswith("|")):
+        if is_table:
+            cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+            found.append([row for row in cells if not all(re.fullmatch(r"-+:?", cell) for cell in row)])
+    return found
+
+
+def other_lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("|")]
+
+
+def fits(wanted: str, found: str) -> bool:
+    """Whether a cell or a line is what the page shows, `...` being any text."""
+    return re.fullmatch(".*".join(map(re.escape, wanted.split("..."))), found) is not None
+
+
+def assert_prints(printed: str, block: Block) -> None:
+    """Raises AssertionError unless the block shows all tables that were printed, and lines that were."""
+    wanted, found = tables(block.text), tables(printed)
+    assert wanted or other_lines(block.text), f"{block.place}: this output is empty; printed was\n{printed}"
+    assert len(wanted) == len(found), f"{block.place}: {len(wanted)} tables, printed were\n{printed}"
+    for shown, (head, *rows) in zip(wanted, found, strict=True):
+        assert shown[0] == head, f"{block.place}: the columns are {head}"
+        for row in shown[1:]:
+            same = [other for other in rows if len(other) == len(row) and all(map(fits, row, other))]
+            assert same, f"{block.place}: no row {row}; printed was\n{printed}"
+            rows.remove(same[0])
+        assert rows == [], f"{block.place}: rows that the page does not show: {rows}"
+    left = iter(other_lines(printed))
+    for line in other_lines(block.text):
+        assert any(fits(f"...{line}...", other) for other in left), f"{block.place}: no line {line!r} in\n{printed}"
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """The commands of a shell block, word by word."""
+    for line in text.replace("\\\n", " ").splitlines():
+        words = shlex.shlex(line, posix=True, punctuation_chars="|&;<>")
+        words.whitespace_split = True
+        for is_end, command in groupby(words, key=lambda word: set(word) <= set("|&;")):
+            if not is_end:
+                yield list(command)
+
+
+def assert_parses(command: list[str], place: str) -> None:
+    """Raises AssertionError for a target that the Makefile lacks, and for a command line that sqlanon refuses."""
+    program, *arguments = command
+    if program == "make":
+        targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+        assert set(arguments[:1]) <= set(targets), f"{place}: there is no make {arguments[0]}"
+    elif program == "sqlanon":
+        try:
+            parsed(arguments)
+        except Exception as error:
+            raise AssertionError(f"{place}: {shlex.join(command)}: {error}") from error
+
+
+def parsed(arguments: list[str]) -> None:
+    """Raises what typer raises for a command line that it cannot read; runs nothing."""
+    group: Any = typer.main.get_command(app)
+    context = group.make_context("sqlanon", list(arguments))
+    while hasattr(group, "resolve_command"):
+        name, group, rest = group.resolve_command(context, [*context._protected_args, *context.args])
+        context = group.make_context(name, rest, parent=context)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_does_what_it_says(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Reading(tmp_path).page((ROOT / page).read_text(encoding="utf-8"), page)
+
+
+def without_blocks(text: str) -> str:
+    return re.sub(r"^(`{3,}).*?^\1$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as GitHub links to them."""
+    heads = re.findall(r"^#+ (.*)$", without_blocks(page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_lead_somewhere(page: str) -> None:
+    text = without_blocks((ROOT / page).read_text(encoding="utf-8"))
+    for link in LINK.findall(text):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (ROOT / page).parent / path if path else ROOT / page
+        assert target.exists(), f"{page} links to {link}"
+        assert not anchor or anchor in anchors(target), f"{page} links to {link}"
+
+
+def test_every_page_can_be_found() -> None:
+    """From the index, or from a page that it links to."""
+    seen: set[Path] = set()
+    waiting = [DOCS / "index.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in seen or page.suffix != ".md" or not page.exists():
+            continue
+        seen.add(page)
+        text = without_blocks(page.read_text(encoding="utf-8"))
+        waiting += [(page.parent / link.partition("#")[0]).resolve() for link in LINK.findall(text)]
+    assert {path for path in DOCS.rglob("*.md") if path.parent.name != "decisions"} - seen == set()
+
+
+def test_the_readme_is_a_page() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 160
+
+
+def options(command: Any, name: str) -> Iterator[tuple[str, str]]:
+    """The commands below this one, each with its long options."""
+    for own, below in getattr(command, "commands", {}).items():
+        yield from options(below, f"{name} {own}")
+    if not hasattr(command, "commands"):
+        for parameter in command.params:
+            yield from ((name, option) for option in parameter.opts if option.startswith("--"))
+
+
+def test_the_command_line_page_has_every_command_and_option() -> None:
+    text = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    for command, option in options(typer.main.get_command(app), "sqlanon"):
+        assert command in text
+        assert f"`{option}" in text or option == "--help", f"{command} {option}"
+
+
+def test_the_architecture_page_has_every_stage_and_package() -> None:
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    packages = [path.parent.name for path in (ROOT / "sqlanon").glob("*/__init__.py")]
+    for name in [stage for stage, _ in RELEASE] + [f"`{package}`" for package in packages]:
+        assert name in text, name
+
+
+GOOD = f"""
+```sql
+SELECT unnest([1, 2]) AS a; SELECT 'x' AS b;
+```
+
+{OUTPUT}
+```text
+| a |
+|--:|
+| 2 |
+| 1 |
+
+| b   |
+|-----|
+| ... |
+```
+"""
+
+
+@pytest.mark.parametrize(
+    ("page", "complaint"),
+    [
+        (GOOD.replace("| 2 |", "| 3 |"), "no row"),
+        (GOOD.replace("| 2 |\n", ""), "does not show"),
+        (GOOD.replace("| b ", "| c "), "the columns are"),
+        (GOOD.replace("| b   |\n|-----|\n| ... |\n", ""), "1 tables"),
+        (GOOD.replace("SELECT unnest", "SELEC unnest"), "syntax error"),
+        (GOOD.replace("```sql", "```sql error"), "no error"),
+        (GOOD.replace("```sql", "```sh no-run\nsqlanon run --no-such-option x.sql\n```\n```sql"), "no-such-option"),
+        (GOOD.replace("```sql", "```sh no-run\nmake coffee\n```\n```sql"), "no make coffee"),
+        (GOOD + "```sql\nSELECT 1;\n", "never closed"),
+    ],
+)
+def test_a_page_that_is_wrong_is_noticed(page: str, complaint: str, tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match=complaint):
+        Reading(tmp_path).page(page, "page.md")
+
+
+def test_a_page_that_is_right_is_not_complained_of(tmp_path: Path) -> None:
+    Reading(tmp_path).page(GOOD, "page.md")

@@ -1,0 +1,265 @@
+"""What DuckDB refuses, said so that a user knows what to do, and never with a row of the source."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import EngineError, PolicyError, SqlanonError, UserError
+from sqlanon.engines.duckdb import DuckDBEngine, translated
+
+PEOPLE = "CREATE TABLE people AS SELECT i % 2 AS age, i AS person FROM range(10) AS t(i);"
+POLICY = "CREATE POLICY p ON people (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);"
+TABLE = "CREATE ANONYMIZED TABLE released AS POLICY p METHOD generalization;"
+VIEW = "CREATE ANONYMIZED VIEW live AS POLICY p METHOD generalization;"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "people.duckdb"
+    with sqlanon.connect(path) as connection:
+        connection.sql(PEOPLE + POLICY + TABLE)
+    return path
+
+
+def contents(path: Path) -> Any:
+    with duckdb.connect(str(path), read_only=True) as connection:
+        tables = connection.execute("SELECT schema_name, table_name, estimated_size FROM duckdb_tables() ORDER BY ALL")
+        return tables.fetchall(), connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_file_that_another_process_holds(file: Path, read_only: bool) -> None:
+    code = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print(flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout
+        holder.stdout.readline()
+        with pytest.raises(UserError, match=rf"open in another process \(process {holder.pid}\)") as refused:
+            sqlanon.connect(file, read_only=read_only)
+        holder.communicate()
+    assert "one writer, or any number of readers" in str(refused.value.hint)
+    sqlanon.connect(file).close()
+
+
+@pytest.mark.parametrize("path", ["missing.duckdb", "no folder/x.duckdb", "text.duckdb"])
+def test_a_file_that_cannot_be_opened(tmp_path: Path, path: str) -> None:
+    (tmp_path / "text.duckdb").write_text("no database" * 1000)
+    with pytest.raises(UserError, match="cannot be opened"):
+        sqlanon.connect(tmp_path / path, read_only=path.startswith("missing"))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE POLICY other ON people (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)",
+        "CREATE HIERARCHY h AS INTERVALS (5)",
+        "CREATE HIERARCHY h AS LEVELS (SELECT 1, 2)",
+        "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY p METHOD generalization",
+        "CREATE ANONYMIZED TABLE other AS POLICY p METHOD generalization",
+        VIEW,
+        "DROP ANONYMIZED TABLE released",
+        "DROP POLICY p",
+    ],
+)
+def test_a_database_that_is_open_for_reading_only(file: Path, statement: str) -> None:
+    before = contents(file)
+    with sqlanon.connect(file, read_only=True) as connection:
+        with pytest.raises(UserError, match="open for reading only; nothing was written") as refused:
+            connection.sql(statement)
+        assert refused.value.hint
+        assert refused.value.exit_code == 2
+        assert connection.sql("CHECK released").fetchall()[0][-1] is True
+        assert connection.sql("EXPLAIN ANONYMIZED TABLE other AS POLICY p METHOD generalization").fetchall()
+    assert contents(file) == before
+
+
+def test_a_read_only_database_without_a_catalog(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as plain:
+        plain.execute(PEOPLE)
+    with sqlanon.connect(tmp_path / "x.duckdb", read_only=True) as connection:
+        with pytest.raises(UserError, match="open for reading only"):
+            connection.sql(POLICY)
+        with pytest.raises(UserError, match="no policies"):
+            connection.sql(TABLE)
+
+
+def test_a_file_of_an_older_storage_version(tmp_path: Path) -> None:
+    """It takes snapshots, refuses live views, and the way that the hint names leads to a file that takes both."""
+    old, new = tmp_path / "old.duckdb", tmp_path / "new.duckdb"
+    with duckdb.connect() as plain:
+        plain.execute(f"ATTACH '{old}' AS old (STORAGE_VERSION 'v1.0.0')")
+        plain.execute("USE old; " + PEOPLE)
+    with sqlanon.connect(old) as connection:
+        connection.sql(POLICY)
+        with pytest.raises(UserError, match=r"storage version 2\.0\.0") as refused:
+            connection.sql(VIEW)
+        hint = str(refused.value.hint)
+        assert "COPY FROM DATABASE" in hint
+        assert "CREATE ANONYMIZED TABLE" in hint
+        assert connection.sql("SELECT count(*) FROM anon.release").fetchall() == [(0,)]
+        connection.sql(TABLE)
+        assert connection.sql("CHECK released").fetchall()[0][-1] is True
+        way = hint.split(";")[:2]
+        assert all(part.split()[:2] in (["copy", "it"], ["COPY", "FROM"]) for part in way)
+        connection.sql(f"ATTACH '{new}' AS newer; COPY FROM DATABASE old TO newer")
+    with sqlanon.connect(new) as connection:
+        connection.sql(VIEW)
+        assert connection.sql("CHECK live").fetchall()[0][-1] is True
+        assert connection.sql("CHECK released").fetchall()[0][-1] is True
+
+
+# Values that stand in the source and nowhere else.
+SECRET = "Xq7secret"
+SECRET_NUMBER = 918273645
+SOURCE = f"""
+CREATE TABLE people AS SELECT i % 2 AS age, '{SECRET}' || i AS name, {SECRET_NUMBER} + i AS number, '{{}}' AS doc
+FROM range(10) AS t(i);
+"""
+FAILING = {
+    "cast": "SELECT age, name::INTEGER AS q FROM people",
+    "overflow": "SELECT age, (number * number * number * number)::BIGINT AS q FROM people",
+    "narrow": "SELECT age, number::TINYINT AS q FROM people",
+    "date": "SELECT age, strptime(name, '%Y') AS q FROM people",
+    "json": "SELECT age, name::JSON AS q FROM people",
+    "regular expression": "SELECT age, regexp_matches('x', name || '(') AS q FROM people",
+    "error": "SELECT age, error(name) AS q FROM people",
+    "enum": "SELECT age, name::ENUM('a') AS q FROM people",
+    "uuid": "SELECT age, name::UUID AS q FROM people",
+    "time zone": "SELECT age, timezone(name, TIMESTAMP '2000-01-01') AS q FROM people",
+    "scalar subquery": "SELECT age, (SELECT name FROM people) AS q FROM people",
+    "array": "SELECT age, [name]::VARCHAR[2] AS q FROM people",
+    "chr": "SELECT age, chr(number) AS q FROM people",
+    "square root": "SELECT age, sqrt(-number) AS q FROM people",
+    "date parts": "SELECT age, make_date(number, 1, 1) AS q FROM people",
+    "struct": "SELECT age, {'a': name}::STRUCT(a INTEGER) AS q FROM people",
+    "division": "SELECT age, number // 0 + error(name) AS q FROM people",
+    "unknown column": "SELECT age, nam AS q FROM people",
+    "unknown table": "SELECT * FROM peopl",
+    "syntax": "SELECT age FROM people WHERE",
+}
+
+
+def silent(error: SqlanonError) -> bool:
+    """Neither the message nor a printed traceback shows a value."""
+    printed = "".join(traceback.format_exception(error))
+    return all(secret not in printed for secret in (SECRET, str(SECRET_NUMBER)[:7]))
+
+
+@pytest.mark.parametrize("query", FAILING)
+def test_an_error_in_the_query_of_a_policy_shows_no_value(query: str) -> None:
+    connection = sqlanon.connect()
+    connection.sql(SOURCE)
+    policy = f"CREATE POLICY p ON ({FAILING[query]}) (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)"
+    releases = [TABLE, VIEW, "EXPLAIN ANONYMIZED " + TABLE.removeprefix("CREATE ANONYMIZED ")]
+    raised: list[SqlanonError] = []
+    for statement in (policy, *releases):
+        try:
+            connection.sql(statement)
+        except SqlanonError as error:
+            raised.append(error)
+            assert silent(error), str(error)
+    if query not in ("square root", "chr", "division"):
+        assert raised, "nothing has failed"
+
+
+@pytest.mark.parametrize("query", FAILING)
+def test_an_error_in_the_query_of_a_hierarchy_or_a_check_shows_no_value(query: str) -> None:
+    connection = sqlanon.connect()
+    connection.sql(SOURCE)
+    for statement in (
+        f"CREATE HIERARCHY h AS LEVELS ({FAILING[query]})",
+        f"CREATE HIERARCHY h AS PARENTS ({FAILING[query]})",
+        f"CHECK ({FAILING[query]}) (age, q) REQUIRE k_anonymity(k => 2)",
+    ):
+        try:
+            connection.sql(statement)
+        except SqlanonError as error:
+            assert silent(error), str(error)
+
+
+def test_an_error_raised_while_a_live_view_is_checked_shows_no_value() -> None:
+    """The policy's own view raises it, on rows that came after the release."""
+    connection = sqlanon.connect()
+    connection.sql("CREATE TABLE people AS SELECT '1' AS age FROM range(10)")
+    connection.sql("CREATE POLICY p ON (SELECT age::INTEGER AS age FROM people) (age QUASI IDENTIFIER) "
+                   "REQUIRE k_anonymity(k => 2)")  # fmt: skip
+    connection.sql(VIEW)
+    connection.sql(f"INSERT INTO people VALUES ('{SECRET}')")
+    for statement in ("CHECK live", TABLE, "CREATE OR REPLACE " + VIEW.removeprefix("CREATE ")):
+        with pytest.raises(SqlanonError) as failed:
+            connection.sql(statement)
+        assert silent(failed.value)
+
+
+def test_a_violation_carries_a_query_and_no_row() -> None:
+    connection = sqlanon.connect()
+    connection.sql(SOURCE)
+    connection.sql("CREATE POLICY p ON people (name QUASI IDENTIFIER MAX LEVEL 0) REQUIRE k_anonymity(k => 2)")
+    for statement in (TABLE, VIEW, "EXPLAIN ANONYMIZED " + TABLE.removeprefix("CREATE ANONYMIZED ")):
+        with pytest.raises(sqlanon.PrivacyViolation) as refused:
+            connection.sql(statement)
+        assert silent(refused.value)
+        assert SECRET not in str(refused.value.query)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [duckdb.ConversionException, duckdb.ConstraintException, duckdb.InvalidInputException, duckdb.OutOfRangeException,
+     duckdb.DataError, duckdb.Error, duckdb.InternalException],
+)  # fmt: skip
+def test_only_messages_that_speak_of_names_are_passed_on(error: type[duckdb.Error]) -> None:
+    assert SECRET not in str(translated(error(f"Could not convert string '{SECRET}'")))
+    assert "people" in str(translated(duckdb.CatalogException("Table with name people does not exist")))
+
+
+def test_a_table_with_computed_columns_is_read_once() -> None:
+    """A column may be computed with random(): then two reads differ, and classes would be counted of other rows."""
+    connection = sqlanon.connect()
+    connection.sql("""
+        CREATE TABLE people (age INTEGER, noise INTEGER AS ((random() * 3)::INTEGER));
+        INSERT INTO people SELECT i % 3 FROM range(300) AS t(i);
+        CREATE POLICY p ON people (age QUASI IDENTIFIER, noise QUASI IDENTIFIER MAX LEVEL 0) REQUIRE k_anonymity(k => 5);
+        CREATE ANONYMIZED TABLE released AS POLICY p METHOD generalization;
+        CREATE ANONYMIZED VIEW live AS POLICY p METHOD generalization(suppression => 0.5);
+    """)
+    for _ in range(5):
+        sizes = connection.duckdb.execute("SELECT count(*) FROM live GROUP BY ALL").fetchall()
+        assert sizes
+        assert min(n for (n,) in sizes) >= 5
+
+
+@pytest.mark.parametrize("second", ["DROP TABLE victim", "SELECT 2", "CREATE HIERARCHY h AS INTERVALS (5)"])
+def test_a_query_in_the_catalog_is_one_query(second: str) -> None:
+    """A row written by hand is not trusted more than a statement."""
+    connection = sqlanon.connect()
+    connection.sql(PEOPLE + POLICY + "CREATE TABLE victim AS SELECT 1 AS a")
+    connection.duckdb.execute("UPDATE anon.policy SET source = NULL, query = ?", ["SELECT * FROM people; " + second])
+    for statement in (TABLE, VIEW):
+        with pytest.raises(PolicyError, match="not one query"):
+            connection.sql(statement)
+    assert connection.sql("FROM victim").fetchall() == [(1,)]
+    assert connection.sql("SELECT count(*) FROM anon.hierarchy").fetchall() == [(0,)]
+
+
+def test_a_transaction_of_the_users_is_joined_and_rolled_back_with_him() -> None:
+    connection = sqlanon.connect()
+    connection.sql(PEOPLE + POLICY)
+    engine = DuckDBEngine(connection.duckdb)
+    connection.sql("BEGIN")
+    assert engine.in_transaction()
+    connection.sql(TABLE + VIEW)
+    connection.sql("ROLLBACK")
+    assert not engine.in_transaction()
+    assert connection.sql("SELECT count(*) FROM anon.release").fetchall() == [(0,)]
+    assert connection.sql("SELECT count(*) FROM duckdb_views() WHERE NOT internal").fetchall() == [(0,)]
+    with pytest.raises(EngineError, match="CatalogException"):
+        engine.run("SELECT * FROM released")
