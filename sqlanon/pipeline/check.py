@@ -49,7 +49,7 @@ def report_of(answers: Sequence[Answer]) -> PrivacyReport:
 
 
 def check_stage(state: State) -> State:
-    """Checks the candidate. Raises PrivacyViolation, with the query that finds the classes, if it breaks a requirement."""
+    """Checks the candidate. Raises PrivacyViolation, with the query that finds the classes, if a requirement breaks."""
     candidate = need(state.candidate)
     answers = [answer(state.engine, requirement, _classes(state, candidate)) for requirement in state.requirements]
     for requirement, given in zip(state.requirements, answers, strict=True):
