@@ -14,8 +14,8 @@ from benchmarks.figure import Figure
 
 __all__ = ["run"]
 
-_ROWS = 300_000
-_MEMORY = "200MB"
+_ROWS = 50_000_000
+_MEMORY = "2GB"
 
 
 def run(context: Context) -> Iterator[Figure]:

@@ -67,7 +67,7 @@ def solve(
     for requirement in requirements:
         if not requirement.question.monotone_under_suppression:
             raise InternalError(f"the search cannot prune by {requirement.question.name} yet")
-    limit = int(given.suppression * cells.rows)
+    limit = int(Fraction(given.suppression) * cells.rows)
     rollups = Rollups(engine, cells, keep, entity=policy.entity is not None)
     nodes = _Nodes(engine, policy, requirements, cells, rollups, limit)
     found = search(nodes.lattice, limit, nodes.suppressed, nodes.loss, batch=nodes.rollups.batch, progress=progress)

@@ -152,8 +152,9 @@ class ReleaseQuery:
 
 
 def _layout(nodes: Sequence[int]) -> KeyLayout:
-    """A field a column, with room for labels that come later as far as one word has bits to spare."""
+    """A field a column, with room for labels that come later: what one word has to spare, else more words."""
     plain = [(max(count, 2),) for count in nodes]
     spare = (WORD_BITS - sum(bits_for(count) for (count,) in plain)) // max(len(nodes), 1)
-    room = min(max(spare, 0), _SPARE_BITS)
+    # Without any room a column that had two values would withhold the third for ever.
+    room = min(spare, _SPARE_BITS) if spare > 0 else _SPARE_BITS
     return KeyLayout.pack([(count << room,) for (count,) in plain])

@@ -11,6 +11,7 @@ less than once in 10^8 runs.
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ DEVIATIONS = 6.0
 
 SOURCE = f"""
 CREATE TABLE register AS
-SELECT 'name ' || lpad(i::VARCHAR, 9, '0') AS name, 'person ' || i AS person, 20 + (hash(i) % 40)::INTEGER AS age, i AS mark
+SELECT 'name ' || lpad(i::VARCHAR, 9, '0') AS name, 'person ' || i AS person,
+       20 + (hash(i) % 40)::INTEGER AS age, i AS mark
 FROM range({ROWS}) AS t(i) ORDER BY name;
 """
 POLICIES = {
@@ -63,7 +65,7 @@ def correlation(found: list[int]) -> float:
 
 def neighbours(found: list[int]) -> int:
     """How often two rows that stand side by side in the release do so in the source."""
-    return sum(abs(a - b) == 1 for a, b in zip(found, found[1:], strict=False))
+    return sum(abs(a - b) == 1 for a, b in itertools.pairwise(found))
 
 
 def is_unordered(found: list[int]) -> bool:

@@ -19,23 +19,25 @@ import pytest
 import sqlanon
 
 # What only the withheld row holds.
-SECRETS = ("31337", "ZQ", "RAREDISEASE")
+SECRETS = ("918273645", "ZQ", "RAREDISEASE")
 
 SOURCE = """
 CREATE TABLE src AS
 SELECT 30 + i % 3 AS age, '9' || lpad((i % 4)::VARCHAR, 4, '1') AS zip, (1 + i % 2)::VARCHAR AS disease, i AS person
 FROM range(400) AS t(i);
-INSERT INTO src VALUES (31337, 'ZQXJK', 'RAREDISEASE', 400);
+INSERT INTO src VALUES (918273645, 'ZQXJK', 'RAREDISEASE', 400);
 """
 BY_HAND = {
-    "window": "SELECT age, zip, disease FROM (SELECT *, count(*) OVER (PARTITION BY age, left(zip, 2)) AS n FROM src) WHERE n >= 5",
+    "window": "SELECT age, zip, disease FROM (SELECT *, count(*) OVER (PARTITION BY age, left(zip, 2)) AS n FROM src) "
+    "WHERE n >= 5",
     "having": "SELECT age, zip, min(disease) AS disease FROM src GROUP BY age, zip HAVING count(*) >= 5",
     "join": "SELECT age, zip, disease FROM src JOIN (SELECT age AS a, left(zip, 2) AS z FROM src GROUP BY ALL "
     "HAVING count(*) >= 5) ON age = a AND left(zip, 2) = z",
 }
 POLICIES = {
     "rows": "age QUASI IDENTIFIER MAX LEVEL 0, zip QUASI IDENTIFIER USING pz MIN LEVEL 1, disease SENSITIVE",
-    "entity": "person ENTITY, age QUASI IDENTIFIER MAX LEVEL 0, zip QUASI IDENTIFIER USING pz MIN LEVEL 1, disease SENSITIVE",
+    "entity": "person ENTITY, age QUASI IDENTIFIER MAX LEVEL 0, zip QUASI IDENTIFIER USING pz MIN LEVEL 1, "
+    "disease SENSITIVE",
     "listed": "age QUASI IDENTIFIER MAX LEVEL 0, zip QUASI IDENTIFIER USING lz MIN LEVEL 1, disease SENSITIVE",
 }
 ATTACKS = {
@@ -46,7 +48,8 @@ ATTACKS = {
     "strptime": "SELECT count(*) FROM {v} WHERE strptime(disease, '%d') IS NOT NULL",
     "json": "SELECT count(*) FROM {v} WHERE disease::JSON IS NOT NULL",
     "overflow": "SELECT count(*) FROM {v} WHERE (age * 100000)::INT > 0",
-    "join": "SELECT count(*) FROM {v} JOIN (VALUES (1), (2)) AS t(x) ON t.x = (CASE WHEN age > 200 THEN disease ELSE '1' END)::INT",
+    "join": "SELECT count(*) FROM {v} JOIN (VALUES (1), (2)) AS t(x) "
+    "ON t.x = (CASE WHEN age > 200 THEN disease ELSE '1' END)::INT",
     "semi-join": "SELECT count(*) FROM {v} WHERE disease::INT IN (SELECT 1)",
     "lateral": "SELECT count(*) FROM {v}, LATERAL (SELECT disease::INT AS y) WHERE y = 1",
     "correlated": "SELECT (SELECT count(*) FROM {v} WHERE disease::INT = o.x) FROM (VALUES (1)) AS o(x)",
@@ -71,12 +74,20 @@ ATTACKS = {
 }
 # Conditions that only the withheld row fulfils, each with one like it that no row fulfils.
 ORACLES = [
-    ("age > 20000", "age > 50000"),
-    ("age = 31337", "age = 31338"),
+    ("age > 900000000", "age > 950000000"),
+    ("age = 918273645", "age = 918273646"),
     ("zip > 'YY'", "zip > 'aa'"),
     ("zip = 'ZQ***'", "zip = 'ZR***'"),
     ("disease = 'RAREDISEASE'", "disease = 'RAREDISEASX'"),
     ("disease LIKE 'RARE%'", "disease LIKE 'RARX%'"),
+]
+# What a session may set for itself, and what changes how a plan is made or shown.
+SETTINGS = [
+    "PRAGMA disable_optimizer",
+    "SET explain_output = 'all'",
+    "PRAGMA disable_optimizer; SET explain_output = 'all'",
+    "SET disabled_optimizers = 'statistics_propagation,filter_pullup,expression_rewriter'",
+    "SET threads = 1",
 ]
 
 
@@ -123,7 +134,9 @@ def test_no_attack_shows_the_withheld_row(views: Any, attack: str, policy: str) 
 
 
 @pytest.mark.parametrize("hand", ["window", "join"])
-@pytest.mark.parametrize("attack", ["cast", "cast of a column", "error", "strptime", "json", "overflow", "cte", "statistics"])
+@pytest.mark.parametrize(
+    "attack", ["cast", "cast of a column", "error", "strptime", "json", "overflow", "cte", "statistics"]
+)
 def test_the_attacks_succeed_on_a_view_written_by_hand(views: Any, attack: str, hand: str) -> None:
     assert leaks(answer(views, ATTACKS[attack].format(v=f"hand_{hand}")))
 
@@ -150,7 +163,7 @@ def test_a_plan_does_not_tell_whether_a_withheld_row_fulfils_a_condition(
 
 @pytest.mark.parametrize("hand", BY_HAND)
 def test_the_plan_of_a_view_written_by_hand_tells(views: Any, hand: str) -> None:
-    assert plan(views, f"hand_{hand}", "age > 20000") != plan(views, f"hand_{hand}", "age > 50000")
+    assert plan(views, f"hand_{hand}", "age > 900000000") != plan(views, f"hand_{hand}", "age > 950000000")
 
 
 def test_profiling_output_holds_no_withheld_value(views: Any, tmp_path: Path) -> None:
@@ -166,9 +179,37 @@ def test_profiling_output_holds_no_withheld_value(views: Any, tmp_path: Path) ->
         assert not leaks(text)
 
 
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_no_setting_of_a_session_opens_a_channel(views: Any, settings: str) -> None:
+    cursor = views.cursor()
+    cursor.execute(settings)
+    try:
+        for policy in POLICIES:
+            for attack in ATTACKS.values():
+                assert not leaks(answer(cursor, attack.format(v=f"live_{policy}")))
+    finally:
+        for undo in ("RESET enable_optimizer", "RESET disabled_optimizers", "RESET explain_output", "RESET threads"):
+            cursor.execute(undo)
+
+
+def test_logs_hold_no_withheld_value(views: Any) -> None:
+    cursor = views.cursor()
+    cursor.execute("CALL enable_logging(level = 'trace')")
+    for policy in POLICIES:
+        answer(
+            cursor, f"SELECT * FROM live_{policy} JOIN (VALUES (31), (32)) AS t(a) ON a = age WHERE length(disease) > 0"
+        )
+    cursor.execute("CALL disable_logging()")
+    messages = [message for (message,) in cursor.execute("SELECT message FROM duckdb_logs").fetchall()]
+    assert len(messages) > 10
+    assert not any(leaks(message) for message in messages)
+
+
 def test_texts_of_views_hold_no_value_of_the_source(views: Any) -> None:
     """Anybody can read duckdb_views(): no label, no key, no seed, no withheld value may stand there."""
-    texts = views.execute("SELECT sql FROM duckdb_views() WHERE view_name LIKE 'live_%' OR schema_name = 'anon'").fetchall()
+    texts = views.execute(
+        "SELECT sql FROM duckdb_views() WHERE view_name LIKE 'live_%' OR schema_name = 'anon'"
+    ).fetchall()
     assert len(texts) == len(POLICIES) + 1  # and the classes of the policy that counts respondents
     for (text,) in texts:
         assert not leaks(text)
@@ -195,9 +236,18 @@ EXTREMES: dict[str, tuple[str, list[Any]]] = {
     "DECIMAL(38,10)": ("INTERVALS (0.5, 5)", [Decimal("9" * 28 + "." + "9" * 10), Decimal("-" + "9" * 28)]),
     "DOUBLE": ("INTERVALS (0.5, 5)", [1.7e308, -1.7e308, 5e-324, float("inf"), float("-inf"), float("nan")]),
     "FLOAT": ("INTERVALS (0.5, 5)", [3.4e38, float("inf"), float("nan")]),
-    "VARCHAR": ("PREFIXES (3, 2)", ["", "\0", "a\0b", "'", '"', "\\", "%s", "😀", "👨‍👩‍👧", "x" * 100_000, "שלום", "\u0301", "*"]),
-    "DATE": ("CALENDAR (MONTH, YEAR)", ["infinity", "-infinity", "5881580-07-10", "0001-01-01", "5877642-06-25 (BC)", date(9999, 12, 31)]),
-    "TIMESTAMP": ("CALENDAR (DAY, YEAR)", ["infinity", "-infinity", "294247-01-10 04:00:54", "290309-12-22 (BC) 00:00:00", datetime(1, 1, 1)]),
+    "VARCHAR": (
+        "PREFIXES (3, 2)",
+        ["", "\0", "a\0b", "'", '"', "\\", "%s", "😀", "👨‍👩‍👧", "x" * 100_000, "שלום", "\u0301", "*"],
+    ),
+    "DATE": (
+        "CALENDAR (MONTH, YEAR)",
+        ["infinity", "-infinity", "5881580-07-10", "0001-01-01", "5877642-06-25 (BC)", date(9999, 12, 31)],
+    ),
+    "TIMESTAMP": (
+        "CALENDAR (DAY, YEAR)",
+        ["infinity", "-infinity", "294247-01-10 04:00:54", "290309-12-22 (BC) 00:00:00", datetime(1, 1, 1)],
+    ),
     "TIMESTAMP_S": ("CALENDAR (DAY, YEAR)", ["infinity", "-infinity"]),
     "TIMESTAMP_NS": ("CALENDAR (DAY, YEAR)", ["1677-09-22 00:12:44", "2262-04-11 23:47:16"]),
 }
@@ -212,7 +262,8 @@ def test_extreme_values_raise_no_error_inside_the_body(kind: str, level: int) ->
     connection.sql(f"""
         CREATE TABLE src AS SELECT {usual}::{kind} AS q, i AS person FROM range(10) AS t(i);
         CREATE HIERARCHY h AS {hierarchy};
-        CREATE POLICY p ON src (q QUASI IDENTIFIER USING h MIN LEVEL {level} MAX LEVEL {level}) REQUIRE k_anonymity(k => 5);
+        CREATE POLICY p ON src (q QUASI IDENTIFIER USING h MIN LEVEL {level} MAX LEVEL {level})
+        REQUIRE k_anonymity(k => 5);
         CREATE ANONYMIZED VIEW live AS POLICY p METHOD generalization;
     """)
     before = connection.execute("SELECT DISTINCT q FROM live").fetchall()
@@ -230,10 +281,14 @@ def test_values_that_no_hierarchy_lists_are_withheld_without_an_error(views: Any
     connection = sqlanon.connect()
     connection.sql("""
         CREATE TABLE src AS SELECT i % 3 AS q FROM range(30) AS t(i);
-        CREATE TABLE names AS SELECT * FROM (VALUES ('0', 'low'), ('1', 'low'), ('2', 'high'), ('no number', 'none')) AS t(v, l);
+        CREATE TABLE names AS
+        SELECT * FROM (VALUES ('0', 'low'), ('1', 'low'), ('2', 'high'), ('no number', 'none')) AS t(v, l);
         CREATE HIERARCHY h AS LEVELS (SELECT * FROM names);
         CREATE POLICY p ON src (q QUASI IDENTIFIER USING h MIN LEVEL 1) REQUIRE k_anonymity(k => 5);
         CREATE ANONYMIZED VIEW live AS POLICY p METHOD generalization;
-        INSERT INTO src SELECT 31337 FROM range(100);
+        INSERT INTO src SELECT 918273645 FROM range(100);
     """)
-    assert connection.sql("SELECT q, count(*) FROM live GROUP BY q ORDER BY q").fetchall() == [("high", 10), ("low", 20)]
+    assert connection.sql("SELECT q, count(*) FROM live GROUP BY q ORDER BY q").fetchall() == [
+        ("high", 10),
+        ("low", 20),
+    ]

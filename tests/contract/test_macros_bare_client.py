@@ -16,7 +16,8 @@ import sqlanon
 
 SETUP = """
 CREATE TABLE t AS
-SELECT i % 4 AS age, CASE WHEN i % 3 = 0 THEN NULL ELSE 'z' || (i % 2) END AS zip, i AS "o'd""d", (i % 5)::DOUBLE / 3 AS score
+SELECT i % 4 AS age, CASE WHEN i % 3 = 0 THEN NULL ELSE 'z' || (i % 2) END AS zip, i AS "o'd""d",
+       (i % 5)::DOUBLE / 3 AS score
 FROM range(50) AS r(i);
 CREATE VIEW older AS SELECT * FROM t WHERE age > 1;
 CREATE SCHEMA "my s";
@@ -72,7 +73,11 @@ def test_a_process_without_sqlanon_reads_releases_and_macros(database: Path, bar
         "FROM anon.k_anonymity('t', ['age', 'zpi'])",
     ]
     done = subprocess.run(
-        [sys.executable, "-c", CLIENT, str(database)], input=json.dumps(queries), capture_output=True, text=True, check=True
+        [sys.executable, "-c", CLIENT, str(database)],
+        input=json.dumps(queries),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     *answers, loaded = [json.loads(line) for line in done.stdout.splitlines()]
     assert loaded == []
@@ -98,7 +103,7 @@ def test_a_process_without_sqlanon_reads_releases_and_macros(database: Path, bar
         ("older", ["age", "zip"]),
         ("live", ["age", "zip"]),
         ("released", ["zip"]),
-        ("\"my s\".\"we.ird \"\"t\"\" 'q'\"", ["age", "o'd\"d"]),
+        ('"my s"."we.ird ""t"" \'q\'"', ["age", "o'd\"d"]),
         ("(SELECT * FROM t WHERE age > 2)", ["age", "zip"]),
         ("  (SELECT age AS x FROM t)", ["x"]),
     ],
@@ -152,7 +157,9 @@ def test_a_macro_works_from_an_attached_library(database: Path) -> None:
     with duckdb.connect() as connection:
         connection.execute(f"ATTACH '{database}' AS lib (READ_ONLY)")
         connection.execute("CREATE TABLE mine AS SELECT i % 6 AS q FROM range(40) AS r(i)")
-        assert connection.execute("FROM lib.anon.k_anonymity('mine', ['q'])").fetchall() == [classes(connection, "mine", "q")]
+        assert connection.execute("FROM lib.anon.k_anonymity('mine', ['q'])").fetchall() == [
+            classes(connection, "mine", "q")
+        ]
         connection.execute("CREATE VIEW report AS FROM lib.anon.k_anonymity('mine', ['q'])")
         connection.execute("INSERT INTO mine VALUES (99)")
         assert connection.execute("FROM report").fetchall() == [(1, 7, 41)]

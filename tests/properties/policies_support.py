@@ -5,21 +5,25 @@ Labels are computed here, value by value, and never read from the database.
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import pytest
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from sqlanon import Connection, connect
+from sqlanon import Connection, PrivacyViolation, connect
 from tests.oracles.granularity_loss import Taxonomy
-from tests.oracles.lattice import Optimum, optimum, recoded
+from tests.oracles.k_anonymity import violating_rows
+from tests.oracles.lattice import Optimum, nodes, optimum, recoded
 
 Value = Hashable
-import os
-from hypothesis import HealthCheck, Phase, settings
+Row = tuple[Value, ...]
 BUDGET = settings(max_examples=int(os.environ.get("N", "40")), deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.reuse, Phase.generate])
 SUPPRESSIONS = ("0", "0.07", "0.15", "0.25", "0.34", "0.5", "0.99", "1")
 
@@ -125,10 +129,52 @@ def insert(con: Connection, row: Sequence[Any], source: str = "source") -> None:
     con.duckdb.execute(f'INSERT INTO "{source}" VALUES ({", ".join("?" for _ in row)})', list(row))
 
 
+def released(con: Connection, case: Case, name: str) -> Counter[Row]:
+    return Counter(con.duckdb.execute(f"SELECT {case.published} FROM {name}").fetchall())
+
+
+def assert_optimal(con: Connection, case: Case, kind: str) -> Optimum | None:
+    """Releases `out` under the case's policy: it is the optimum, row for row, or refused if there is none."""
+    best = case.optimum()
+    create = f"CREATE ANONYMIZED {kind} out AS POLICY p {case.method}"
+    if best is None:
+        with pytest.raises(PrivacyViolation):
+            con.execute(create)
+        assert con.duckdb.execute("SELECT count(*) FROM anon.release").fetchall() == [(0,)]
+        left = "SELECT count(*) FROM duckdb_tables() WHERE table_name NOT IN ('source') AND schema_name <> 'anon'"
+        assert con.duckdb.execute(left).fetchall() == [(0,)]
+        return None
+    con.execute(create)
+    assert levels_of(con) == best.node
+    query = "SELECT source_rows, released_rows, suppressed_rows, nodes, loss FROM anon.release"
+    *counts, loss = con.duckdb.execute(query).fetchall()[0]
+    size = len(nodes([q.low for q in case.quasi], [q.top for q in case.quasi]))
+    assert counts == [len(case.rows), len(case.rows) - len(best.suppressed), len(best.suppressed), size]
+    # The loss is exact until it becomes a DOUBLE, so the doubles are equal too.
+    assert loss == float(best.loss)
+    assert released(con, case, "out") == Counter(case.released(best))
+    return best
+
+
 def levels_of(con: Connection) -> tuple[int, ...]:
     """The levels of the one release there is."""
     query = "SELECT level FROM anon.release_attribute WHERE role = 'quasi_identifier' ORDER BY position"
     return tuple(level for (level,) in con.duckdb.execute(query).fetchall())
+
+
+def shown(case: Case, rows: Sequence[Row], levels: tuple[int, ...]) -> list[Row]:
+    """What the view has to show of `rows`, each a source row of (quasi-identifiers, respondent, s)."""
+    width = len(case.quasi)
+    known = [row for row in rows if all(_has_label(*at) for at in zip(case.quasi, row, levels, strict=False))]
+    taxonomies = [quasi.taxonomy([row[i] for row in known]) for i, quasi in enumerate(case.quasi)]
+    keys = [recoded(row[:width], taxonomies, levels) for row in known]
+    entities = None if case.entities is None else [row[width] for row in known]
+    small = violating_rows(keys, case.k, entities)
+    return [(*key, row[-1]) for place, (key, row) in enumerate(zip(keys, known, strict=True)) if place not in small]
+
+
+def _has_label(quasi: Quasi, value: Value, level: int) -> bool:
+    return level == quasi.height or quasi.has_place(value)
 
 
 def _clauses(place: int, quasi: Quasi) -> str:

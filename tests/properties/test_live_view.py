@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
 
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from sqlanon import Connection, connect
-from tests.oracles.k_anonymity import achieved, violating_rows
-from tests.oracles.lattice import recoded
-from tests.properties.policies_support import BUDGET, Case, Quasi, Value, cases, insert, levels_of
-
-Row = tuple[Value, ...]
-
-
-def shown(case: Case, rows: Sequence[Row], levels: tuple[int, ...]) -> list[Row]:
-    """What the view has to show of `rows`, each a source row of (quasi-identifiers, respondent, s)."""
-    width = len(case.quasi)
-    known = [row for row in rows if all(_has_label(*at) for at in zip(case.quasi, row, levels, strict=False))]
-    taxonomies = [quasi.taxonomy([row[i] for row in known]) for i, quasi in enumerate(case.quasi)]
-    keys = [recoded(row[:width], taxonomies, levels) for row in known]
-    entities = None if case.entities is None else [row[width] for row in known]
-    small = violating_rows(keys, case.k, entities)
-    return [(*key, row[-1]) for place, (key, row) in enumerate(zip(keys, known, strict=True)) if place not in small]
-
-
-def _has_label(quasi: Quasi, value: Hashable, level: int) -> bool:
-    return level == quasi.height or quasi.has_place(value)
+from tests.oracles.k_anonymity import achieved
+from tests.properties.policies_support import BUDGET, Case, Row, cases, insert, levels_of, shown
 
 
 @st.composite

@@ -119,7 +119,7 @@ class Reading:
 
     def _python(self, block: Block) -> str:
         with redirect_stdout(io.StringIO()) as out:
-            exec(compile(block.text, block.place, "exec"), self.variables)
+            exec(compile(block.text, block.place, "exec"), self.variables)  # noqa: S102 - the project's own pages
         return out.getvalue()
 
     def _sh(self, block: Block) -> str:
@@ -130,7 +130,7 @@ class Reading:
         program.chmod(0o755)
         path = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
         done = subprocess.run(
-            ["sh", "-c", block.text],
+            ["sh", "-e", "-c", block.text],
             cwd=self.folder,
             env={**os.environ, **path},
             stdin=subprocess.DEVNULL,
@@ -138,8 +138,7 @@ class Reading:
             text=True,
             check=False,
         )
-        # A CHECK that is not satisfied ends in 1, which an example may show.
-        assert done.returncode in (0, 1), f"{block.place}: {done.stderr}"
+        assert done.returncode == 0, f"{block.place}: {done.stderr}"
         return done.stdout + done.stderr
 
 
@@ -254,7 +253,7 @@ def test_every_page_can_be_found() -> None:
 
 
 def test_the_readme_is_a_page() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 160
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
 
 
 def options(command: Any, name: str) -> Iterator[tuple[str, str]]:

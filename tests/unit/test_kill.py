@@ -68,8 +68,10 @@ class Kind:
 
 KINDS = {
     "hierarchy": Kind(
-        lambda turn, folder: f"CREATE OR REPLACE HIERARCHY listed AS LEVELS "
-        f"(SELECT i::VARCHAR AS v, (i // {WIDTHS[turn % 2]})::VARCHAR AS band FROM range(1000) AS t(i))"
+        lambda turn, folder: (
+            f"CREATE OR REPLACE HIERARCHY listed AS LEVELS "
+            f"(SELECT i::VARCHAR AS v, (i // {WIDTHS[turn % 2]})::VARCHAR AS band FROM range(1000) AS t(i))"
+        )
     ),
     "policy": Kind(
         lambda turn, folder: (
@@ -79,12 +81,16 @@ KINDS = {
         )
     ),
     "table": Kind(
-        lambda turn, folder: "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY base "
-        f"METHOD generalization(suppression => 0.0{1 + turn % 2})"
+        lambda turn, folder: (
+            "CREATE OR REPLACE ANONYMIZED TABLE released AS POLICY base "
+            f"METHOD generalization(suppression => 0.0{1 + turn % 2})"
+        )
     ),
     "view": Kind(
-        lambda turn, folder: f"CREATE OR REPLACE ANONYMIZED VIEW released AS POLICY {('base', 'queried')[turn % 2]} "
-        "METHOD generalization"
+        lambda turn, folder: (
+            f"CREATE OR REPLACE ANONYMIZED VIEW released AS POLICY {('base', 'queried')[turn % 2]} "
+            "METHOD generalization"
+        )
     ),
     "drop view": Kind(
         lambda turn, folder: (
@@ -111,7 +117,8 @@ KINDS = {
         lambda turn, folder: (
             "DROP HIERARCHY listed"
             if turn % 2
-            else "CREATE HIERARCHY listed AS LEVELS (SELECT i::VARCHAR AS v, (i // 10)::VARCHAR AS band FROM range(1000) AS t(i))"
+            else "CREATE HIERARCHY listed AS LEVELS "
+            "(SELECT i::VARCHAR AS v, (i // 10)::VARCHAR AS band FROM range(1000) AS t(i))"
         )
     ),
     "export": Kind(
