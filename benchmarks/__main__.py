@@ -24,7 +24,7 @@ _QUICK_SIZES, _QUICK_RUNS = (100_000, 300_000), 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measures and prints. Returns 0 also where a mark is missed (a result as well), 2 where nothing can be measured."""
+    """Measures and prints. Returns 0 also where a mark is missed, 2 where nothing can be measured."""
     given = _parser().parse_args(arguments)
     try:
         _run(given)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from sqlanon.assets import read
 from sqlanon.catalog import migrations, releases
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
@@ -72,18 +73,32 @@ def run_statement(engine: Engine, statement: s.Statement, progress: Progress | N
     if type(statement) not in _HANDLERS:
         raise InternalError(f"there is nothing that runs {type(statement).__name__}")
     if not isinstance(statement, s.CheckRelation):
-        prepare_catalog(engine, writes=isinstance(statement, _WRITES))
+        prepare_catalog(engine, statement)
+    if isinstance(statement, _CALCULATES):
+        _require_built_ins(engine)
     return _HANDLERS[type(statement)](engine, statement, progress)
 
 
-def prepare_catalog(engine: Engine, *, writes: bool) -> None:
+def _require_built_ins(engine: Engine) -> None:
+    """Raises UserError while a macro stands in for a built-in function: a count could come out as it likes."""
+    if names := [name for (name,) in engine.rows(read("sql", "statements", "shadowing_macros.sql"))]:
+        raise UserError(
+            f"macros of this database have the names of built-in functions: {', '.join(names)}",
+            hint="rename or drop them: what a release shows and guarantees would depend on them",
+        )
+
+
+def prepare_catalog(engine: Engine, statement: s.Statement) -> None:
     """Installs the catalog and its macros where there is none and the statement will write.
 
     Raises CatalogError for a catalog that is older, newer or changed.
     """
     if migrations.ready(engine):
         return
-    if not writes:
+    if isinstance(statement, _DROPS):
+        # There is nothing to drop, which the statement itself will say, or accept with IF EXISTS.
+        return
+    if not isinstance(statement, _WRITES):
         raise UserError("this database has no policies and no releases yet", hint="begin with CREATE POLICY")
     with engine.transaction():
         migrations.install(engine)
@@ -183,6 +198,9 @@ def _export(engine: Engine, statement: s.ExportRelease, progress: Progress | Non
 
 
 _WRITES = (s.CreateHierarchy, s.CreatePolicy)
+# What a release shows, or is said to guarantee, comes from these.
+_CALCULATES = (s.CreateHierarchy, s.CreateRelease, s.ExplainRelease, s.CheckRelease, s.CheckRelation, s.ExportRelease)
+_DROPS = (s.DropHierarchy, s.DropPolicy, s.DropRelease)
 _HANDLERS: dict[type, Callable[[Engine, Any, Progress | None], Answer]] = {
     s.CreateHierarchy: _hierarchy,
     s.DropHierarchy: _drop_hierarchy,

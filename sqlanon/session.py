@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlanon.dispatch import Answer, run_statement
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
-from sqlanon.errors import SqlanonError
+from sqlanon.errors import SqlanonError, UserError
 from sqlanon.sqlgen.normal_relations import literal_rows
 from sqlanon.sqlgen.render import to_sql
 from sqlanon.syntax.parser import parse_script
@@ -100,12 +100,16 @@ class Connection:
             if isinstance(statement, PassThrough):
                 self._connection.execute(statement.text, *([given] if given is not None else []))
             else:
+                _refuse_parameters(statement, given)
                 self._connection.execute(_answer_query(self._answer(statement)))
         return self
 
     def script(self, text: str, on_statement: Callable[[StatementEvent], None] | None = None) -> None:
-        """Runs a script statement by statement, telling `on_statement` before and after each."""
-        tell = on_statement or (lambda event: None)
+        """Runs a script statement by statement, telling `on_statement`, which reads the results, before and after each."""
+        if on_statement is None:
+            self.execute(text)
+            return
+        tell = on_statement
         for statement in parse_script(text):
             tell(StatementEvent(statement, "start"))
             begun = time.perf_counter()
@@ -119,6 +123,7 @@ class Connection:
     def _run(self, statement: Statement, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         if isinstance(statement, PassThrough):
             return self._connection.sql(statement.text, *arguments, **named)
+        _refuse_parameters(statement, arguments or named)
         return self._connection.sql(_answer_query(self._answer(statement)))
 
     def _answer(self, statement: Statement) -> Answer:
@@ -147,6 +152,13 @@ class Connection:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._connection.close()
+
+
+def _refuse_parameters(statement: Statement, given: object) -> None:
+    if given:
+        raise UserError(
+            "sqlanon's own statements take no parameters", hint="write the values out", position=statement.position
+        )
 
 
 def _answer_query(answer: Answer) -> str:

@@ -3,7 +3,7 @@
 -- are the quasi-identifiers' names. {{model}} and {{achieved}} are filled in from the model's file.
 CREATE OR REPLACE MACRO anon.{{model}}(relation, columns) AS TABLE
 FROM query(
-    CASE WHEN len(columns) = 0 OR columns IS NULL
+    CASE WHEN len(columns) = 0 OR columns IS NULL OR list_position(columns, NULL) IS NOT NULL
     THEN error('{{model}}: name at least one column, as in FROM anon.{{model}}(''table'', [''column''])')
     ELSE
         'WITH equivalence_class AS (SELECT "__sqlanon_n" AS size, "__sqlanon_n" AS entities FROM (SELECT count(*) AS "__sqlanon_n" FROM '

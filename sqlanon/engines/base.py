@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
+from sqlanon.domain.values import QualifiedName
+
 __all__ = ["Column", "Engine", "Query"]
 
 Query = str | exp.Expr
@@ -32,6 +34,14 @@ class Engine(Protocol):
 
     def columns(self, query: Query) -> list[Column]:
         """The names and types of a query's columns."""
+        ...
+
+    def tables_of(self, query: str) -> list[QualifiedName]:
+        """The tables that a user's query reads, through views too."""
+        ...
+
+    def in_transaction(self) -> bool:
+        """Whether the user has begun a transaction."""
         ...
 
     def version(self) -> str:

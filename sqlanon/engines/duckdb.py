@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import duckdb
 from sqlglot import exp
 
+from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Query
 from sqlanon.errors import EngineError, SqlanonError, UserError
 from sqlanon.sqlgen.render import to_sql
@@ -79,6 +80,8 @@ def _file_refuses(text: str, query: str | None) -> UserError | None:
             hint="open it without read_only, or copy it to a file that you may write",
             query=query,
         )
+    if "Current transaction is aborted" in text:
+        return UserError("an earlier error has aborted the transaction", hint="ROLLBACK first")
     if "CREATE SECURE VIEW is only supported for storage versions" in text:
         return UserError(
             "a live view needs a database file of storage version 2.0.0 or higher, and this one is older: "
@@ -129,15 +132,24 @@ class DuckDBEngine:
         A second BEGIN would abort it, so the question is put otherwise: outside a
         transaction each statement has an id of its own.
         """
-        first, second = (self.connection.execute("SELECT txid_current()").fetchall() for _ in range(2))
-        return bool(first == second)
+        first, second = (self.rows("SELECT txid_current()") for _ in range(2))
+        return first == second
+
+    def tables_of(self, query: str) -> list[QualifiedName]:
+        """The tables that a user's query reads, through views too, with what it says of their schemas."""
+        try:
+            names = self.connection.get_table_names(query, qualified=True)
+        except duckdb.Error as error:
+            raise translated(error, query) from None
+        tables = (exp.to_table(name, dialect="duckdb") for name in names)
+        return [QualifiedName(tuple(part.name for part in table.parts)) for table in tables]
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Everything inside happens, or nothing.
 
-        Inside a transaction that the user began, a failure rolls all of it back, as
-        DuckDB does with any statement that fails there.
+        Inside a transaction that the user began, a failure aborts all of it, as any
+        statement of DuckDB's that fails there does: what is left is to ROLLBACK.
         """
         joined = self.in_transaction()
         if not joined:
@@ -147,14 +159,17 @@ class DuckDBEngine:
             if not joined:
                 self.connection.execute("COMMIT")
         except BaseException as error:
-            self._rollback()
+            self._abort() if joined else self._rollback()
             if isinstance(error, duckdb.Error):
                 raise translated(error) from None
             raise
 
+    def _abort(self) -> None:
+        with suppress(duckdb.Error):
+            # A second BEGIN is an error, and an error aborts the transaction. If one has done so before, the better.
+            self.connection.execute("BEGIN TRANSACTION")
+
     def _rollback(self) -> None:
-        try:
+        with suppress(duckdb.Error):
+            # A failed COMMIT has already ended the transaction: then nothing is left to roll back.
             self.connection.execute("ROLLBACK")
-        except duckdb.Error:
-            # A failed COMMIT has already ended the transaction: nothing is left to roll back.
-            return

@@ -16,7 +16,6 @@ from sqlglot import exp
 
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
-from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import UserError
 from sqlanon.export._swap import recover
 from sqlanon.export.certificate import Evidence, certificate, to_json, with_files
@@ -75,7 +74,7 @@ def _require_frozen(release: Release) -> None:
 
 
 def _require_settled(engine: Engine) -> None:
-    if isinstance(engine, DuckDBEngine) and engine.in_transaction():
+    if engine.in_transaction():
         raise UserError(
             "EXPORT does not run inside a transaction: its files would stay when the transaction is rolled back",
             hint="COMMIT first",

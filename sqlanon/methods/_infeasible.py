@@ -44,10 +44,14 @@ def infeasible(
 
 
 def _label(engine: Engine, policy: BoundPolicy, cells: CellSource, key: Sequence[int]) -> str:
-    """The class as the release would show it, without the columns that would be `*` for every class."""
+    """The class as the release would show it.
+
+    Without the columns that would be `*` for every class, and without those that would
+    be kept as they are: their values are a respondent's own.
+    """
     parts = []
     for place, bound in enumerate(policy.quasi_identifiers):
-        if bound.max_level < bound.height:
+        if 0 < bound.max_level < bound.height:
             query = class_label(bound, cells.trees[place], cells.layout.fields[place], key)
             parts.append(f"{bound.column} = {engine.rows(query)[0][0]}")
     return f" ({', '.join(parts)})" if parts else ""

@@ -34,7 +34,8 @@ def bind_stage(state: State) -> State:
     policy = need(state.policy)
     source = bind_source(state.engine, policy.source, state.scratch)
     if state.create.kind == "view":
-        _require_live(state, source.lasting is not None or policy.source.query is not None)
+        here = source.lasting is not None or policy.source.query is not None
+        _require_live(state, here and not source.temporary)
     by_name = {fold(stored.definition.name): stored for stored in state.hierarchies}
     bound = bind(policy, source, by_name, fingerprint(policy, list(state.hierarchies)))
     if not bound.published:

@@ -33,14 +33,17 @@ class BoundSource:
     """The source with its columns.
 
     `relation` can be read again and again with the same rows. `lasting` is what a live
-    view may read: None where the source lives on this connection or in another database. `stable` tells
-    whether `lasting` is a table of stored columns; anything else may answer differently each time.
+    view may read: None where the source lives in another database, or is a query.
+    `stable` tells whether `lasting` is a table of stored columns; anything else may
+    answer differently each time. `temporary` says that the source reads something which
+    lives on this connection only.
     """
 
     columns: tuple[Column, ...]
     relation: QualifiedName
     lasting: QualifiedName | None
     stable: bool
+    temporary: bool = False
 
 
 def find_relation(engine: Engine, name: QualifiedName) -> tuple[str, QualifiedName] | None:
@@ -76,7 +79,8 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
         require_binary_text(engine, full, columns)
         if kind == "table" and not _generated(engine, full):
             return BoundSource(columns, full, lasting, stable=True)
-        return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, stable=False)
+        temporary = _temporary(engine, to_sql(exp.select(exp.Star()).from_(relation(full))))
+        return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, False, temporary)
     _require_one_query(str(source.query))
     view = QualifiedName(("temp", scratch.view_name("source")))
     try:
@@ -86,9 +90,16 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
     except EngineError as error:
         raise PolicyError(f"the query of the policy does not run: {error.message}") from None
     require_binary_text(engine, QualifiedName((view.name,)), columns)
+    temporary = _temporary(engine, str(source.query))
     return BoundSource(
-        columns, _copied(engine, QualifiedName((view.name,)), columns, scratch, copy), None, stable=False
+        columns, _copied(engine, QualifiedName((view.name,)), columns, scratch, copy), None, False, temporary
     )
+
+
+def _temporary(engine: Engine, query: str) -> bool:
+    """Whether a query reads something temporary, through views too."""
+    found = (find_relation(engine, name) for name in engine.tables_of(query))
+    return any(full.parts[0] == "temp" for _, full in filter(None, found))
 
 
 def _require_one_query(text: str) -> None:
@@ -120,7 +131,7 @@ def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
     database, schema = map(str, engine.rows("SELECT current_database(), current_schema()")[0])
     parts = name.parts
     if len(parts) == 1:
-        return QualifiedName((schema, parts[0]))
+        parts = (schema, parts[0])
     if len(parts) == 2 and _is_database(engine, database, parts[0]):
         parts = (parts[0], "main", parts[1])
     if len(parts) == 3 and fold(parts[0]) != fold(database):
@@ -128,6 +139,8 @@ def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
             f"the release {name} would stand in another database than its catalog",
             hint="name one of this database; EXPORT writes a release to a file of its own",
         )
+    if fold(parts[-2]) not in {fold(str(row[0])) for row in engine.rows(_SCHEMAS, [database])}:
+        raise UserError(f"there is no schema {parts[-2]}", hint="make it with CREATE SCHEMA first")
     return QualifiedName(parts[-2:])
 
 

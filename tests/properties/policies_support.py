@@ -24,7 +24,12 @@ from tests.oracles.lattice import Optimum, nodes, optimum, recoded
 
 Value = Hashable
 Row = tuple[Value, ...]
-BUDGET = settings(max_examples=int(os.environ.get("N", "40")), deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.reuse, Phase.generate])
+BUDGET = settings(
+    max_examples=int(os.environ.get("N", "40")),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)
 SUPPRESSIONS = ("0", "0.07", "0.15", "0.25", "0.34", "0.5", "0.99", "1")
 
 
@@ -212,7 +217,9 @@ def intervals(draw: st.DrawFn) -> Quasi:
     options = "".join(f", {name} => {end}" for name, end in (("low", low), ("high", high)) if end is not None)
     domain = (None, *range(-7, 13))
     text = f"INTERVALS ({', '.join(map(str, widths))}{options})"
-    return Quasi("INTEGER", text, len(widths) + 1, domain, _interval(widths, low, high), later=(-(2**31), -100, 50, 2**31 - 1))
+    return Quasi(
+        "INTEGER", text, len(widths) + 1, domain, _interval(widths, low, high), later=(-(2**31), -100, 50, 2**31 - 1)
+    )
 
 
 @st.composite
@@ -244,7 +251,9 @@ def stored(draw: st.DrawFn) -> Quasi:
         if depth and len({path[-1] for path in paths}) == 1:
             paths = [path[:-1] for path in paths]
         return _stored(values, paths, text, draw)
-    rows = ", ".join(f"({', '.join(_literal(v) for v in (value, *path))})" for value, path in zip(values, paths, strict=True))
+    rows = ", ".join(
+        f"({', '.join(_literal(v) for v in (value, *path))})" for value, path in zip(values, paths, strict=True)
+    )
     return _stored(values, paths, f"LEVELS (SELECT * FROM (VALUES {rows}))", draw)
 
 
@@ -253,7 +262,9 @@ def _stored(values: Sequence[Value], paths: Sequence[Sequence[str]], text: str, 
     listed = [value for value in values if value is not None]
     occurring = draw(st.lists(st.sampled_from(listed), min_size=1, max_size=5, unique=True))
     height = len(paths[0]) + 1
-    return Quasi("VARCHAR", text, height, (None, *occurring), labels.get, later=(*listed, "unlisted", "*"), listed=tuple(values))
+    return Quasi(
+        "VARCHAR", text, height, (None, *occurring), labels.get, later=(*listed, "unlisted", "*"), listed=tuple(values)
+    )
 
 
 def _parents(values: Sequence[Value], paths: Sequence[Sequence[str]]) -> str:
@@ -272,9 +283,18 @@ def _literal(value: Value) -> str:
 @st.composite
 def plain(draw: st.DrawFn) -> Quasi:
     kind, domain = draw(
-        st.sampled_from([("INTEGER", (None, 0, 1, 2, 3)), ("VARCHAR", (None, "", "x", "X", "*")), ("BOOLEAN", (None, True, False))])
+        st.sampled_from(
+            [("INTEGER", (None, 0, 1, 2, 3)), ("VARCHAR", (None, "", "x", "X", "*")), ("BOOLEAN", (None, True, False))]
+        )
     )
-    return Quasi(kind, None, 1, domain, lambda value: (), later=(9,) if kind == "INTEGER" else ("new",) if kind == "VARCHAR" else ())
+    return Quasi(
+        kind,
+        None,
+        1,
+        domain,
+        lambda value: (),
+        later=(9,) if kind == "INTEGER" else ("new",) if kind == "VARCHAR" else (),
+    )
 
 
 @st.composite

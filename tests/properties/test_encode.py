@@ -53,7 +53,10 @@ TYPES = {
     "ENUM('x', 'withheld')[]": ["['x']", "['x', NULL]"],
     "STRUCT(a ENUM('x', 'withheld'), \"B c\" INTEGER)": ["{'a': 'x', 'B c': 1}", "{'a': NULL, 'B c': 1}"],
     "MAP(ENUM('x', 'withheld'), INTEGER)": ["MAP{'x': 1}"],
-    "UNION(n INTEGER, e ENUM('x', 'withheld'))": ["union_value(e := 'x'::ENUM('x', 'withheld'))", "union_value(n := 1)"],
+    "UNION(n INTEGER, e ENUM('x', 'withheld'))": [
+        "union_value(e := 'x'::ENUM('x', 'withheld'))",
+        "union_value(n := 1)",
+    ],
     "STRUCT(e ENUM('x', 'withheld')[], m MAP(VARCHAR, ENUM('withheld')))": ["{'e': ['x'], 'm': MAP{'k': NULL}}"],
 }
 KINDS = ("TABLE", "VIEW")
@@ -65,7 +68,9 @@ def _source(kind: str) -> Connection:
     con.execute("SET timezone = 'UTC'")
     con.execute(f"CREATE TABLE source (q {kind}, v {kind}, i INTEGER, one INTEGER DEFAULT 1)")
     for literal in [*TYPES[kind], "NULL"]:
-        con.execute(f"INSERT INTO source BY NAME SELECT {literal} AS q, {literal} AS v, (SELECT count(*) FROM source) + j AS i FROM range(3) r(j)")
+        con.execute(
+            f"INSERT INTO source BY NAME SELECT {literal} AS q, {literal} AS v, (SELECT count(*) FROM source) + j AS i FROM range(3) r(j)"
+        )
     return con
 
 
@@ -107,7 +112,9 @@ def test_any_type_keeps_its_values_and_groups_as_group_by_does(kind: str) -> Non
 
 
 def _suppressed_as_a_star(con: Connection) -> None:
-    con.execute("CREATE POLICY star ON source (q QUASI IDENTIFIER MIN LEVEL 1, i SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    con.execute(
+        "CREATE POLICY star ON source (q QUASI IDENTIFIER MIN LEVEL 1, i SENSITIVE) REQUIRE k_anonymity(k => 2)"
+    )
     con.execute("CREATE OR REPLACE ANONYMIZED VIEW out AS POLICY star")
     assert con.duckdb.execute("SELECT DISTINCT q, typeof(q) FROM out").fetchall() == [("*", "VARCHAR")]
 
@@ -131,7 +138,9 @@ def test_classes_of_a_named_enum_type() -> None:
     con.execute("CREATE TABLE source (q mood, s mood)")
     con.execute("INSERT INTO source VALUES ('sad', 'ok'), ('sad', 'sad'), ('withheld', 'withheld')")
     con.execute("CREATE HIERARCHY h AS LEVELS (FROM (VALUES ('sad', 'bad'), ('ok', 'good'), ('withheld', 'secret')) t)")
-    con.execute("CREATE POLICY p ON source (q QUASI IDENTIFIER USING h MAX LEVEL 1, s SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    con.execute(
+        "CREATE POLICY p ON source (q QUASI IDENTIFIER USING h MAX LEVEL 1, s SENSITIVE) REQUIRE k_anonymity(k => 2)"
+    )
     for made in KINDS:
         con.execute(f"CREATE OR REPLACE ANONYMIZED {made} out AS POLICY p METHOD generalization(suppression => 0.4)")
         assert sorted(con.execute("FROM out").fetchall()) == [("sad", "ok"), ("sad", "sad")]
@@ -140,14 +149,21 @@ def test_classes_of_a_named_enum_type() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "hierarchy"),
-    [("DATE", "INTERVALS (5)"), ("DOUBLE", "PREFIXES (1)"), ("INTEGER[]", "PREFIXES (1)"), ("TIMESTAMPTZ", "CALENDAR (YEAR)")],
+    [
+        ("DATE", "INTERVALS (5)"),
+        ("DOUBLE", "PREFIXES (1)"),
+        ("INTEGER[]", "PREFIXES (1)"),
+        ("TIMESTAMPTZ", "CALENDAR (YEAR)"),
+    ],
 )
 def test_a_hierarchy_that_does_not_fit_the_type_is_refused(kind: str, hierarchy: str) -> None:
     con = connect()
     con.execute(f"CREATE TABLE source (q {kind}, s INTEGER)")
     con.execute(f"CREATE HIERARCHY h AS {hierarchy}")
     with pytest.raises(PolicyError, match="does not fit the column q") as raised:
-        con.execute("\n CREATE POLICY p ON source (q QUASI IDENTIFIER USING h, s SENSITIVE) REQUIRE k_anonymity(k => 2)")
+        con.execute(
+            "\n CREATE POLICY p ON source (q QUASI IDENTIFIER USING h, s SENSITIVE) REQUIRE k_anonymity(k => 2)"
+        )
     assert raised.value.position is not None
     assert raised.value.position.line == 2
     assert con.execute("SELECT count(*) FROM anon.policy").fetchall() == [(0,)]

@@ -74,7 +74,9 @@ def _levels_view(con: Connection) -> None:
     con.execute(
         "CREATE HIERARCHY h AS LEVELS (SELECT * FROM (VALUES ('a', 'x'), ('b', 'x'), ('c', 'y'), ('d', 'y')) t)"
     )
-    con.execute("CREATE POLICY p ON source (q0 QUASI IDENTIFIER USING h MIN LEVEL 1, s SENSITIVE) REQUIRE k_anonymity(k => 3)")
+    con.execute(
+        "CREATE POLICY p ON source (q0 QUASI IDENTIFIER USING h MIN LEVEL 1, s SENSITIVE) REQUIRE k_anonymity(k => 3)"
+    )
     con.execute("CREATE ANONYMIZED VIEW v AS POLICY p")
     assert _labels(con) == {"x": 6, "y": 3, None: 3}
 
@@ -91,7 +93,9 @@ def test_rows_added_to_the_frozen_labels_do_not_break_k() -> None:
     assert _labels(con) == {"x": 6, "y": 3, None: 3}
     con.execute("DELETE FROM source WHERE q0 = 'c' AND s = 0")
     assert _labels(con) == {"x": 6, None: 3}
-    con.execute("INSERT INTO anon.release_recoding SELECT release_id, attribute, 'a', 'z' FROM anon.release_recoding LIMIT 1")
+    con.execute(
+        "INSERT INTO anon.release_recoding SELECT release_id, attribute, 'a', 'z' FROM anon.release_recoding LIMIT 1"
+    )
     assert _labels(con) == {"x": 3, "z": 3, None: 3}
     con.execute("DELETE FROM source WHERE q0 = 'a' AND s = 0")
     assert _labels(con) == {"x": 3, None: 3}
@@ -103,7 +107,9 @@ def test_replacing_hierarchy_and_policy_changes_no_view() -> None:
     con = connect()
     _levels_view(con)
     con.execute("CREATE OR REPLACE HIERARCHY h AS LEVELS (SELECT * FROM (VALUES ('a', 'q'), ('b', 'r'), ('c', 'r')) t)")
-    con.execute("CREATE OR REPLACE POLICY p ON source (q0 QUASI IDENTIFIER USING h, s SENSITIVE) REQUIRE k_anonymity(k => 1)")
+    con.execute(
+        "CREATE OR REPLACE POLICY p ON source (q0 QUASI IDENTIFIER USING h, s SENSITIVE) REQUIRE k_anonymity(k => 1)"
+    )
     assert _labels(con) == {"x": 6, "y": 3, None: 3}
     con.execute("UPDATE anon.hierarchy_value SET label = 'lie'")
     con.execute("DELETE FROM source WHERE q0 = 'c' AND s = 0")
