@@ -52,8 +52,8 @@ def optimum(
             found.append((loss, sum(node), node, frozenset(out)))
     if not found:
         return None
-    loss, _, node, out = min(found, key=lambda rank: rank[:3])
-    return Optimum(node, loss, out)
+    loss, _, node, suppressed = min(found, key=lambda rank: rank[:3])
+    return Optimum(node, loss, suppressed)
 
 
 def best_node(

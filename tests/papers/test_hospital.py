@@ -55,7 +55,7 @@ def _release(con: Connection, attributes: str, suppression: str) -> list[tuple[o
         "CREATE OR REPLACE ANONYMIZED VIEW published_live AS POLICY hospital "
         f"METHOD generalization(suppression => {suppression})"
     )
-    rows = con.execute("FROM published").fetchall()
+    rows: list[tuple[object, ...]] = con.execute("FROM published").fetchall()
     assert Counter(con.execute("FROM published_live").fetchall()) == Counter(rows)
     return rows
 

@@ -80,7 +80,7 @@ def test_costs_beyond_64_bits_stay_exact() -> None:
     """Two nodes whose losses differ by 1 in 10**30: floating point would call them equal."""
     huge = 10**30
     lattice = Lattice((0, 0), (1, 1), ((0, huge + 1), (0, huge)), row=huge)
-    suppressed = {(0, 0): 5, (0, 1): 0, (1, 0): 0, (1, 1): 0}
+    suppressed: dict[Node, int] = {(0, 0): 5, (0, 1): 0, (1, 0): 0, (1, 1): 0}
     found = search(lattice, 0, lambda asked: [suppressed[node] for node in asked], lattice.bound)
     assert found is not None
     assert (found.node, found.loss) == ((0, 1), huge)
