@@ -105,7 +105,7 @@ class Connection:
         return self
 
     def script(self, text: str, on_statement: Callable[[StatementEvent], None] | None = None) -> None:
-        """Runs a script statement by statement, telling `on_statement`, which reads the results, before and after each."""
+        """Runs a script; `on_statement` is told before and after each statement, and reads the results."""
         if on_statement is None:
             self.execute(text)
             return

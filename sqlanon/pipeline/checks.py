@@ -13,7 +13,7 @@ from sqlanon.domain.report import PrivacyReport
 from sqlanon.engines.base import Engine
 from sqlanon.errors import EngineError, PolicyError, PrivacyViolation, UserError
 from sqlanon.pipeline.check import answer, report_of
-from sqlanon.pipeline.publish import content_fingerprint
+from sqlanon.pipeline.publish import content_fingerprint, is_own
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import bind_source, find_relation, own_object
 from sqlanon.questions.ask import bind_requirement
@@ -56,11 +56,9 @@ def _require_own_columns(engine: Engine, release: Release) -> None:
             f"the {release.kind} of the release {release.name} is gone",
             hint=f"DROP ANONYMIZED {release.kind.upper()} forgets it; CREATE OR REPLACE ANONYMIZED makes it again",
         )
-    columns = [name for name, _ in engine.columns(exp.select(exp.Star()).from_(relation(found[1])))]
-    if found[0] != release.kind or columns != [attribute.name for attribute in release.attributes]:
+    if not is_own(engine, release, found):
         raise PrivacyViolation(
-            f"{release.name} is not the {release.kind} that was released: it is a {found[0]} of the columns "
-            + ", ".join(columns),
+            f"{release.name} is not the {release.kind} that was released: its kind or its columns are others",
             hint="create it again",
         )
 

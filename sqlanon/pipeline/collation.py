@@ -18,7 +18,7 @@ __all__ = ["require_binary_text"]
 _PROBES = ("nocase", "noaccent")
 
 
-def require_binary_text(engine: Engine, name: QualifiedName, columns: Sequence[Column]) -> None:
+def require_binary_text(engine: Engine, name: QualifiedName, columns: Sequence[Column], called: str) -> None:
     """Raises UserError if the session has a default collation, PolicyError if a text column has one of its own.
 
     Under a collation such as NOCASE a class of 'a' and 'A' counts as one of two rows,
@@ -42,7 +42,7 @@ def require_binary_text(engine: Engine, name: QualifiedName, columns: Sequence[C
         engine.columns(exp.select(*comparisons).from_(relation(name)))
     except EngineError:
         raise PolicyError(
-            f"a text column of {name.name} has a collation, under which classes would look larger than they are "
+            f"a text column of {called} has a collation, under which classes would look larger than they are "
             f"(one of {', '.join(text)})",
             hint="read it without: ON (SELECT decode(encode(name)) AS name, ...)",
         ) from None

@@ -22,7 +22,12 @@ from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.ddl import drop_column, drop_object, rename_table, secure_view
 from sqlanon.sqlgen.names import identifier, relation
 
-__all__ = ["content_fingerprint", "drop_release", "make_room", "publish_stage"]
+__all__ = ["content_fingerprint", "drop_release", "is_own", "make_room", "publish_stage"]
+
+_COLUMNS = (
+    "SELECT column_name FROM duckdb_columns() "
+    "WHERE database_name = ? AND schema_name = ? AND table_name = ? ORDER BY column_index"
+)
 
 
 def publish_stage(state: State) -> State:
@@ -107,7 +112,7 @@ def make_room(state: State) -> State | None:
     target = target_name(state)
     found = find_relation(state.engine, own_object(state.engine, target))
     known = releases.find(state.engine, target)
-    if found and (known is None or found[0] != known.kind):
+    if found and (known is None or not is_own(state.engine, known, found)):
         raise UserError(f"{target} is a {found[0]} that is not a release", hint="drop it first, or choose another name")
     if known is None:
         return state
@@ -122,9 +127,17 @@ def make_room(state: State) -> State | None:
 
 
 def drop_release(engine: Engine, release: Release) -> None:
-    """Drops a release's objects and forgets it. What has taken an object's name since and is of another kind stays."""
+    """Drops a release's objects and forgets it. What has taken an object's name since, and is another, stays."""
     for made in release.objects:
         found = find_relation(engine, own_object(engine, made.name))
-        if found and found[0] == made.kind:
+        if found and (is_own(engine, release, found) if made.name == release.name else found[0] == made.kind):
             engine.run(drop_object(made.kind, found[1]))
     releases.delete(engine, release.release_id)
+
+
+def is_own(engine: Engine, release: Release, found: tuple[str, QualifiedName]) -> bool:
+    """Whether what stands under a release's name has its kind and its columns, or is somebody else's by now."""
+    kind, name = found
+    # Asked of the catalog, for a view whose source is gone cannot be described.
+    columns = [column for (column,) in engine.rows(_COLUMNS, name.parts)]
+    return kind == release.kind and columns == [attribute.name for attribute in release.attributes]

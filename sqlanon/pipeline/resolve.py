@@ -35,7 +35,7 @@ def bind_stage(state: State) -> State:
     source = bind_source(state.engine, policy.source, state.scratch)
     if state.create.kind == "view":
         here = source.lasting is not None or policy.source.query is not None
-        _require_live(state, here and not source.temporary)
+        _require_live(state, here and not source.elsewhere)
     by_name = {fold(stored.definition.name): stored for stored in state.hierarchies}
     bound = bind(policy, source, by_name, fingerprint(policy, list(state.hierarchies)))
     if not bound.published:

@@ -35,15 +35,15 @@ class BoundSource:
     `relation` can be read again and again with the same rows. `lasting` is what a live
     view may read: None where the source lives in another database, or is a query.
     `stable` tells whether `lasting` is a table of stored columns; anything else may
-    answer differently each time. `temporary` says that the source reads something which
-    lives on this connection only.
+    answer differently each time. `elsewhere` says that the source reads something which
+    is temporary or in another database.
     """
 
     columns: tuple[Column, ...]
     relation: QualifiedName
     lasting: QualifiedName | None
     stable: bool
-    temporary: bool = False
+    elsewhere: bool = False
 
 
 def find_relation(engine: Engine, name: QualifiedName) -> tuple[str, QualifiedName] | None:
@@ -76,11 +76,11 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
         own = engine.rows("SELECT current_database()")[0][0]
         lasting = QualifiedName(full.parts[1:]) if full.parts[0] == own else None
         columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(full))))
-        require_binary_text(engine, full, columns)
+        require_binary_text(engine, full, columns, called=str(source))
         if kind == "table" and not _generated(engine, full):
             return BoundSource(columns, full, lasting, stable=True)
-        temporary = _temporary(engine, to_sql(exp.select(exp.Star()).from_(relation(full))))
-        return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, False, temporary)
+        elsewhere = _elsewhere(engine, to_sql(exp.select(exp.Star()).from_(relation(full))))
+        return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, False, elsewhere)
     _require_one_query(str(source.query))
     view = QualifiedName(("temp", scratch.view_name("source")))
     try:
@@ -89,17 +89,18 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
         columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(view.name))))
     except EngineError as error:
         raise PolicyError(f"the query of the policy does not run: {error.message}") from None
-    require_binary_text(engine, QualifiedName((view.name,)), columns)
-    temporary = _temporary(engine, str(source.query))
+    require_binary_text(engine, QualifiedName((view.name,)), columns, called=str(source))
+    elsewhere = _elsewhere(engine, str(source.query))
     return BoundSource(
-        columns, _copied(engine, QualifiedName((view.name,)), columns, scratch, copy), None, False, temporary
+        columns, _copied(engine, QualifiedName((view.name,)), columns, scratch, copy), None, False, elsewhere
     )
 
 
-def _temporary(engine: Engine, query: str) -> bool:
-    """Whether a query reads something temporary, through views too."""
+def _elsewhere(engine: Engine, query: str) -> bool:
+    """Whether a query reads something that is temporary or in another database, through views too."""
+    own = engine.rows("SELECT current_database()")[0][0]
     found = (find_relation(engine, name) for name in engine.tables_of(query))
-    return any(full.parts[0] == "temp" for _, full in filter(None, found))
+    return any(full.parts[0] != own for _, full in filter(None, found))
 
 
 def _require_one_query(text: str) -> None:
@@ -139,6 +140,8 @@ def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
             f"the release {name} would stand in another database than its catalog",
             hint="name one of this database; EXPORT writes a release to a file of its own",
         )
+    if fold(parts[-2]) == "anon":
+        raise UserError("the schema anon holds sqlanon's catalog, not releases", hint="choose another schema")
     if fold(parts[-2]) not in {fold(str(row[0])) for row in engine.rows(_SCHEMAS, [database])}:
         raise UserError(f"there is no schema {parts[-2]}", hint="make it with CREATE SCHEMA first")
     return QualifiedName(parts[-2:])

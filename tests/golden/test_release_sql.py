@@ -54,7 +54,8 @@ def test_a_golden_body_runs(con: Connection, name: str) -> None:
     """Three of four persons share a class; what is left over is withheld."""
     con.execute(
         "INSERT INTO visits VALUES ('2020-01-05', 'F', '12345', 'flu', 1), ('2020-01-06', 'F', '12345', 'flu', 2), "
-        "('2020-01-07', 'F', '12399', 'cold', 3), ('2020-02-01', 'M', '12345', 'cold', 4), ('2020-02-01', 'M', '12345', 'flu', 4)"
+        "('2020-01-07', 'F', '12399', 'cold', 3), ('2020-02-01', 'M', '12345', 'cold', 4), "
+        "('2020-02-01', 'M', '12345', 'flu', 4)"
     )
     rows = con.duckdb.execute((HERE / f"{name}.sql").read_text(encoding="utf-8")).fetchall()
     expected = {

@@ -89,7 +89,8 @@ def _type(con: Connection, name: str, column: str) -> str:
 def test_any_type_keeps_its_values_and_groups_as_group_by_does(kind: str) -> None:
     con = _source(kind)
     con.execute(
-        "CREATE POLICY p ON source (q QUASI IDENTIFIER MAX LEVEL 0, w QUASI IDENTIFIER MIN LEVEL 1, v INSENSITIVE, i SENSITIVE) "
+        "CREATE POLICY p ON source "
+        "(q QUASI IDENTIFIER MAX LEVEL 0, w QUASI IDENTIFIER MIN LEVEL 1, v INSENSITIVE, i SENSITIVE) "
         "REQUIRE k_anonymity(k => 3)"
     )
     for made in KINDS:

@@ -39,7 +39,7 @@ def test_the_optimum_is_the_same(case: Case) -> None:
 
 
 def test_a_part_of_the_classes_proves_that_a_node_fails() -> None:
-    """The shortcut is taken: the query over a part of the classes runs, and fewer tables are made than nodes checked."""
+    """The query over a part of the classes runs, and fewer tables are made than nodes checked."""
     from sqlanon import connect
 
     con = connect()

@@ -295,7 +295,12 @@ def test_interrupting_a_run(tmp_path: Path) -> None:
     slow = "SELECT count(*) FROM range(2_000_000_000) a(i) WHERE md5(i::VARCHAR) < '8';"
     script.write_text(f"SELECT 'begun' AS x; {slow} SELECT 'never' AS y;")
     process = subprocess.Popen(
-        [*SQLANON, "run", str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*SQLANON, "run", str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell starts background jobs with interrupts ignored, which their children inherit.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     assert process.stderr is not None
