@@ -42,10 +42,13 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
                 hint="create it again",
             )
         return PrivacyReport(tuple(releases.measurements(engine, release)))
-    if policy.entity:
-        _require_own_classes(engine, release)
-    classes = _classes(engine, release, counted=policy.entity is not None)
-    return report_of([answer(engine, requirement, classes) for requirement in requirements])
+    try:
+        if policy.entity:
+            _require_own_classes(engine, release)
+        classes = _classes(engine, release, counted=policy.entity is not None)
+        return report_of([answer(engine, requirement, classes) for requirement in requirements])
+    except EngineError as error:
+        raise UserError(f"{release.name} cannot be read, so nothing can be said of it: {error.message}") from None
 
 
 def _require_own_columns(engine: Engine, release: Release) -> None:
