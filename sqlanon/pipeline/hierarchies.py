@@ -6,12 +6,13 @@ from sqlglot import exp
 
 from sqlanon.catalog import hierarchies as catalog
 from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.hierarchies.base import builder, functional, stored
 from sqlanon.pipeline.scratch import Scratch
+from sqlanon.sqlgen.ddl import view_over
 from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
-from sqlanon.sqlgen.render import to_sql
 from sqlanon.syntax.statements import CreateHierarchy, DropHierarchy
 
 __all__ = ["create_hierarchy", "drop_hierarchy"]
@@ -50,8 +51,7 @@ def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scra
     kind = stored(definition.kind)
     view = scratch.view_name("hierarchy")
     try:
-        # The user's own text goes to DuckDB as it is.
-        engine.run(f"CREATE TEMPORARY VIEW {to_sql(relation(view))} AS {definition.query}")
+        engine.run(view_over(QualifiedName((view,)), str(definition.query), temporary=True))
         rows = scratch.table("hierarchy", exp.select(exp.Star()).from_(relation(view)))
     except EngineError as error:
         raise PolicyError(f"the query of the hierarchy {definition.name} does not run: {error.message}") from None

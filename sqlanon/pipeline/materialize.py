@@ -10,7 +10,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.pipeline.pseudonyms import publish_tokens
 from sqlanon.pipeline.source import qualified
 from sqlanon.pipeline.state import State, need
-from sqlanon.sqlgen.ddl import create_table, secure_view, shuffled
+from sqlanon.sqlgen.ddl import create_table, secure_view, shuffled, view_over
 from sqlanon.sqlgen.names import alias, column, literal, relation
 
 __all__ = ["materialize_stage", "target_name"]
@@ -47,9 +47,7 @@ def _snapshot(state: State, candidate: QualifiedName) -> None:
 def _live(state: State, candidate: QualifiedName) -> None:
     query, policy = need(state.query), need(state.policy)
     if policy.source.query:
-        view = exp.to_table("source_" + query.release_id, db="anon").sql("duckdb", identify=True)
-        # The user's own text goes to DuckDB as it is.
-        state.engine.run("CREATE VIEW " + view + " AS " + policy.source.query)
+        state.engine.run(view_over(QualifiedName(("anon", "source_" + query.release_id)), policy.source.query))
     _freeze(state)
     state.engine.run(secure_view(candidate, query.select()))
 

@@ -13,6 +13,7 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import EngineError, PolicyError, UserError
 from sqlanon.pipeline.collation import require_binary_text
 from sqlanon.pipeline.scratch import Scratch
+from sqlanon.sqlgen.ddl import view_over
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.render import to_sql
 from sqlanon.syntax.parser import parse_script
@@ -84,8 +85,7 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
     _require_one_query(str(source.query))
     view = QualifiedName(("temp", scratch.view_name("source")))
     try:
-        # The user's own text: it goes to DuckDB as it is, sqlglot need not understand it.
-        engine.run(f"CREATE TEMPORARY VIEW {to_sql(relation(view.name))} AS {source.query}")
+        engine.run(view_over(QualifiedName((view.name,)), str(source.query), temporary=True))
         columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(view.name))))
     except EngineError as error:
         raise PolicyError(f"the query of the policy does not run: {error.message}") from None

@@ -8,7 +8,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.sqlgen.names import column, identifier, relation
 from sqlanon.sqlgen.render import to_sql
 
-__all__ = ["create_table", "drop_column", "drop_object", "rename_table", "secure_view", "shuffled"]
+__all__ = ["create_table", "drop_column", "drop_object", "rename_table", "secure_view", "shuffled", "view_over"]
 
 
 def secure_view(name: QualifiedName, body: exp.Query) -> str:
@@ -17,6 +17,11 @@ def secure_view(name: QualifiedName, body: exp.Query) -> str:
     sqlglot's DuckDB generator drops the word SECURE, so the header is text.
     """
     return "CREATE SECURE VIEW " + to_sql(relation(name)) + " AS\n" + to_sql(body, pretty=True)
+
+
+def view_over(name: QualifiedName, query: str, *, temporary: bool = False) -> str:
+    """CREATE VIEW over a query of the user's, whose text stays as it was written: sqlglot need not understand it."""
+    return ("CREATE TEMPORARY VIEW " if temporary else "CREATE VIEW ") + to_sql(relation(name)) + " AS " + query
 
 
 def create_table(name: QualifiedName, query: exp.Query) -> exp.Create:
