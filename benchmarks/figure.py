@@ -50,6 +50,14 @@ class Figure:
         return None if self.mark is None else self.value <= self.mark
 
     @property
+    def verdict(self) -> str:
+        """'pass', 'miss' or '' without a mark; with a question mark where the runs lie on both sides of it."""
+        if self.passed is None:
+            return ""
+        divided = self.mark is not None and self.low <= self.mark < self.high
+        return ("pass" if self.passed else "miss") + ("?" if divided else "")
+
+    @property
     def name(self) -> str:
         """The same for every number of rows."""
         return f"{self.case}: {self.what}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -22,6 +22,8 @@ from benchmarks.figure import Figure
 from benchmarks.plan import Operators
 
 __all__ = ["as_json", "machine", "show"]
+
+_STYLES = {"pass": "[green]{}[/]", "pass?": "[yellow]{}[/]", "miss?": "[yellow]{}[/]", "miss": "[red]{}[/]"}
 
 
 def machine() -> dict[str, Any]:
@@ -41,7 +43,7 @@ def machine() -> dict[str, Any]:
 
 def as_json(figures: Sequence[Figure], about: dict[str, Any]) -> dict[str, Any]:
     """Everything that was measured; a figure's `passed` is null where it has no mark."""
-    kept = [asdict(figure) | {"passed": figure.passed} for figure in figures]
+    kept = [asdict(figure) | {"passed": figure.passed, "verdict": figure.verdict} for figure in figures]
     for record in kept:
         # JSON knows no infinity, which stands for work that did not end.
         record |= {name: None for name in ("value", "low", "high") if not isfinite(record[name])}
@@ -58,8 +60,7 @@ def show(figures: Sequence[Figure], about: dict[str, Any], *, stages: bool) -> N
             rows = f", {figure.rows:,} rows" if figure.rows else ""
             console.print(f"[bold]{escape(figure.name + rows)}[/]: {figure.value:.2f}, mark {figure.mark}")
             console.print(_operators(figure.operators))
-    marked = [figure for figure in figures if figure.passed is not None]
-    console.print(f"{sum(bool(figure.passed) for figure in marked)} of {len(marked)} marks kept")
+    console.print("\n".join(_summary(figures)))
 
 
 def _table(figures: Sequence[Figure], *, stages: bool) -> Table:
@@ -80,12 +81,24 @@ def _table(figures: Sequence[Figure], *, stages: bool) -> Table:
             _value(figure.value, figure.unit),
             f"{figure.low:.2f} .. {figure.high:.2f}",
             f"{figure.mark:g}" if figure.mark is not None else "",
-            {True: "[green]pass[/]", False: "[red]miss[/]", None: ""}[figure.passed],
+            _STYLES.get(figure.verdict, "{}").format(figure.verdict),
         )
         for stage, seconds in figure.stages.items() if stages else ():
             queries = f", {figure.queries[stage]} queries" if stage in figure.queries else ""
             table.add_row("", f"  [dim]{stage}{queries}[/]", "", f"[dim]{seconds:.3f}[/]")
     return table
+
+
+def _summary(figures: Sequence[Figure]) -> Iterator[str]:
+    """How many marks were kept, case by case: one sum would let the many slopes outvote what matters."""
+    verdicts: dict[str, list[str]] = {}
+    for figure in figures:
+        if figure.verdict:
+            verdicts.setdefault(figure.case, []).append(figure.verdict)
+    for case, given in verdicts.items():
+        kept = sum(verdict.startswith("pass") for verdict in given)
+        unsure = sum(verdict.endswith("?") for verdict in given)
+        yield f"{case}: {kept} of {len(given)} marks kept" + (f", {unsure} with runs on both sides" if unsure else "")
 
 
 def _operators(operators: Operators) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import log
 
-from benchmarks.figure import Figure
+from benchmarks.figure import MARKED_FROM, Figure
 
 __all__ = ["slopes"]
 
@@ -14,18 +14,28 @@ _MARK = 1.1
 
 
 def slopes(figures: Sequence[Figure]) -> Iterator[Figure]:
-    """A figure for every measurement that was taken at two sizes or more; its range is that of the single steps."""
-    by_name: dict[str, list[tuple[int, float]]] = {}
+    """A figure for every measurement that was taken at two sizes or more; its range is that of the single steps.
+
+    The mark is for the sizes that the other marks are for: below them fixed costs, and a
+    search that is harder the fewer rows there are, would flatten any slope.
+    """
+    by_name: dict[str, list[Figure]] = {}
     for figure in figures:
         if figure.rows and figure.seconds and figure.case != "large":
-            by_name.setdefault(figure.name, []).append((figure.rows, figure.seconds))
-    for name, points in by_name.items():
-        if len(points) < 2:
-            continue
-        fitted = _fitted(points)
-        steps = [_fitted(pair) for pair in pairwise(points)]
-        sizes = f"{min(points)[0]:,} to {max(points)[0]:,} rows"
-        yield Figure("slope", name, fitted, "slope", min(steps), max(steps), mark=_MARK, note=sizes)
+            by_name.setdefault(figure.name, []).append(figure)
+    for name, every in by_name.items():
+        marked = [figure for figure in every if (figure.rows or 0) >= MARKED_FROM]
+        taken = sorted(marked if len(marked) > 1 else every, key=lambda figure: figure.rows or 0)
+        if len(taken) > 1:
+            yield _slope(name, taken, _MARK if len(marked) > 1 else None)
+
+
+def _slope(name: str, taken: Sequence[Figure], mark: float | None) -> Figure:
+    points = [(figure.rows or 0, figure.seconds or 0.0) for figure in taken]
+    baseline = _fitted([(figure.rows or 0, figure.baseline_seconds or 0.0) for figure in taken])
+    steps = [_fitted(pair) for pair in pairwise(points)]
+    note = f"{points[0][0]:,} to {points[-1][0]:,} rows; the baseline's own slope is {baseline:.2f}"
+    return Figure("slope", name, _fitted(points), "slope", min(steps), max(steps), mark=mark, note=note)
 
 
 def _fitted(points: Sequence[tuple[int, float]]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,11 +73,11 @@ def run_statement(engine: Engine, statement: s.Statement, progress: Progress | N
     """Runs one of sqlanon's statements: whole, or with an error and nothing done."""
     if type(statement) not in _HANDLERS:
         raise InternalError(f"there is nothing that runs {type(statement).__name__}")
-    if not isinstance(statement, s.CheckRelation):
-        prepare_catalog(engine, statement)
+    ready = not isinstance(statement, s.CheckRelation) and prepare_catalog(engine, statement)
     if isinstance(statement, _CALCULATES):
         _require_built_ins(engine)
-    return _HANDLERS[type(statement)](engine, statement, progress)
+    with migrations.known_to_be_ready(engine) if ready else nullcontext():
+        return _HANDLERS[type(statement)](engine, statement, progress)
 
 
 def _require_built_ins(engine: Engine) -> None:
@@ -88,22 +89,23 @@ def _require_built_ins(engine: Engine) -> None:
         )
 
 
-def prepare_catalog(engine: Engine, statement: s.Statement) -> None:
+def prepare_catalog(engine: Engine, statement: s.Statement) -> bool:
     """Installs the catalog and its macros where there is none and the statement will write.
 
-    Raises CatalogError for a catalog that is older, newer or changed.
+    Whether there is a catalog then. Raises CatalogError for one that is older, newer or changed.
     """
     if migrations.ready(engine):
-        return
+        return True
     if isinstance(statement, _DROPS):
         # There is nothing to drop, which the statement itself will say, or accept with IF EXISTS.
-        return
+        return False
     if not isinstance(statement, _WRITES):
         raise UserError("this database has no policies and no releases yet", hint="begin with CREATE POLICY")
     with engine.transaction():
         migrations.install(engine)
         for text in macro_definitions():
             engine.run(text)
+    return True
 
 
 def _hierarchy(engine: Engine, statement: s.CreateHierarchy, progress: Progress | None) -> Answer:

@@ -67,7 +67,14 @@ def registered(engine: Engine, name: str, **bound: object) -> Iterator[str]:
     sql_name = f"udf_{secrets.token_hex(16)}"
     function = _silent(getattr(module, name), bound, failures)
     engine.connection.create_function(
-        sql_name, function, list(module.PARAMETERS), module.RETURNS, type="arrow", null_handling="special"
+        sql_name,
+        function,
+        list(module.PARAMETERS),
+        module.RETURNS,
+        type="arrow",
+        null_handling="special",
+        # One that is not volatile may be called once for a constant.
+        side_effects=getattr(module, "VOLATILE", False),
     )
     try:
         yield sql_name

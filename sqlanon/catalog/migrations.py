@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -21,6 +22,7 @@ __all__ = [
     "apply",
     "install",
     "known_migrations",
+    "known_to_be_ready",
     "migrate",
     "pending",
     "ready",
@@ -37,6 +39,9 @@ _COLUMNS = (
 )
 _APPLIED = "SELECT version, slug, sha256 FROM anon.schema_version ORDER BY version"
 _RECORD = "INSERT INTO anon.schema_version (version, slug, sha256) VALUES (?, ?, ?)"
+
+# The engine whose catalog was found current at the beginning of the statement that runs.
+_found_ready: ContextVar[Engine | None] = ContextVar("_found_ready", default=None)
 
 
 @dataclass(frozen=True)
@@ -123,6 +128,8 @@ def ready(engine: Engine, known: Sequence[Migration] | None = None) -> bool:
     Raises CatalogError, with what to do, for a catalog of another version, one that was
     changed, or a schema anon that is not sqlanon's.
     """
+    if known is None and _found_ready.get() is engine:
+        return True
     steps = known_migrations() if known is None else known
     found = state(engine, steps)
     if found.condition is Condition.OLDER:
@@ -132,6 +139,16 @@ def ready(engine: Engine, known: Sequence[Migration] | None = None) -> bool:
         )
     _refuse_unknown(found, len(steps))
     return found.condition is Condition.CURRENT
+
+
+@contextmanager
+def known_to_be_ready(engine: Engine) -> Iterator[None]:
+    """Within the block the catalog, which `ready` has found current, is not looked at again: for one statement."""
+    token = _found_ready.set(engine)
+    try:
+        yield
+    finally:
+        _found_ready.reset(token)
 
 
 def require_current(engine: Engine, known: Sequence[Migration] | None = None) -> None:

@@ -66,7 +66,7 @@ def _promises(stated: dict[str, Any]) -> Iterator[str]:
         "Suppressed rows, and the values of columns that the policy does not name or calls identifiers, are in none "
         "of the files."
     )
-    yield "The snapshot's rows were put in an order that a secret decided, so their places link to nothing."
+    yield "The snapshot's rows were put in an order that the operating system drew, so their places link to nothing."
 
 
 def _limits_of_pseudonyms(policy: dict[str, Any]) -> Iterator[str]:

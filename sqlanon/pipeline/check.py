@@ -13,7 +13,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.names import relation
+from sqlanon.sqlgen.names import identifier, relation
 from sqlanon.sqlgen.normal_relations import equivalence_class_of
 from sqlanon.sqlgen.render import to_sql
 
@@ -30,10 +30,11 @@ class Answer:
 
 def answer(engine: Engine, requirement: BoundRequirement, classes: exp.Query) -> Answer:
     """Asks one requirement of the normal relation equivalence_class."""
-    relations = {"equivalence_class": classes}
-    achieved = engine.rows(requirement.ask("achieved", relations))[0][0]
-    offending = requirement.ask("violations", relations)
-    count = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(offending.subquery("violations")))[0][0]
+    offending = requirement.statement("violations").subquery("violations")
+    count_of_offending = exp.select(exp.Count(this=exp.Star())).from_(offending)
+    # Both questions in one query, so that the classes are counted once.
+    both = exp.select(requirement.statement("achieved").subquery(), count_of_offending.subquery())
+    achieved, count = engine.rows(both.with_(identifier("equivalence_class"), as_=classes))[0]
     measured = Measurement(
         question=requirement.question.name,
         attribute=None,
@@ -41,7 +42,7 @@ def answer(engine: Engine, requirement: BoundRequirement, classes: exp.Query) ->
         achieved=None if achieved is None else float(achieved),
         satisfied=count == 0,
     )
-    return Answer(measured, offending)
+    return Answer(measured, requirement.ask("violations", {"equivalence_class": classes}))
 
 
 def report_of(answers: Sequence[Answer]) -> PrivacyReport:

@@ -12,6 +12,7 @@ from sqlanon.pipeline.source import qualified
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.ddl import create_table, secure_view, shuffled, view_over
 from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.udfs import registered
 
 __all__ = ["materialize_stage", "target_name"]
 
@@ -36,9 +37,9 @@ def _snapshot(state: State, candidate: QualifiedName) -> None:
     query = need(state.query)
     publish_tokens(state.engine, need(state.bound), query.tokens)
     _freeze(state)
-    # The source's order links rows to it, so the rows are put in an order that a secret decides.
-    rows = shuffled(query.select(with_entity=True))
-    state.engine.run(create_table(candidate, rows), [secrets.token_hex(16)])
+    # The source's order links rows to it, so the rows are put in one that nobody can draw again.
+    with registered(state.engine, "random_draw") as draw:
+        state.engine.run(create_table(candidate, shuffled(query.select(with_entity=True), draw)))
     # Its labels stand in its rows now: the copy, values that were suppressed among them, has done its work.
     own = exp.EQ(this=column("release_id"), expression=literal(query.release_id))
     state.engine.run(exp.Delete(this=relation(("anon", "release_recoding")), where=exp.Where(this=own)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
-from sqlanon.sqlgen.names import column, identifier, relation
+from sqlanon.sqlgen.names import column, literal, relation
 from sqlanon.sqlgen.render import to_sql
 
 __all__ = ["create_table", "drop_column", "drop_object", "rename_table", "secure_view", "shuffled", "view_over"]
@@ -28,20 +28,10 @@ def create_table(name: QualifiedName, query: exp.Query) -> exp.Create:
     return exp.Create(kind="TABLE", this=relation(name), expression=query)
 
 
-def shuffled(query: exp.Query) -> exp.Select:
-    """The rows in an order that depends on a secret, the query's one parameter.
-
-    A keyed digest decides, not random() alone: a session may have set the generator's seed.
-    The functions are named in full, for a user's macro of one of these names would come first.
-    """
-    draw = _builtin("concat", exp.Placeholder(), _builtin("random"))
-    order = exp.Ordered(this=_builtin("md5_number_lower", draw))
+def shuffled(query: exp.Query, draw: str) -> exp.Select:
+    """The rows in a random order; `draw` is the name of a function that gives random bits for each row."""
+    order = exp.Ordered(this=exp.Anonymous(this=draw, expressions=[literal(0)]))
     return exp.select(exp.Star()).from_(query.subquery("released")).order_by(order)
-
-
-def _builtin(function: str, *arguments: exp.Expr) -> exp.Dot:
-    call = exp.Anonymous(this=function, expressions=list(arguments))
-    return exp.Dot.build([identifier("system"), identifier("main"), call])
 
 
 def drop_object(kind: str, name: QualifiedName) -> exp.Drop:

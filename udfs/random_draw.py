@@ -1,0 +1,23 @@
+"""64 random bits a row, of the operating system's generator.
+
+The draws cannot be repeated: no seed makes them, whatever the session has set.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pyarrow as pa
+
+__all__ = ["PARAMETERS", "RETURNS", "VOLATILE", "random_draw"]
+
+PARAMETERS = ("BIGINT",)
+RETURNS = "UBIGINT"
+VOLATILE = True
+
+_BYTES = 8
+
+
+def random_draw(rows: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """One draw for each row; what the rows hold does not matter."""
+    return pa.Array.from_buffers(pa.uint64(), len(rows), [None, pa.py_buffer(os.urandom(_BYTES * len(rows)))])
