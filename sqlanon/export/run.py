@@ -24,7 +24,8 @@ from sqlanon.export.layout import Layout, layout_of
 from sqlanon.export.markdown import to_markdown
 from sqlanon.export.place import Staging, file_errors, put, staging
 from sqlanon.export.snapshot import Snapshot, checked_snapshot
-from sqlanon.export.verify import Expected, fingerprint, verify_file
+from sqlanon.export.verify import Expected, verify_file
+from sqlanon.pipeline.publish import fingerprint_of
 from sqlanon.sqlgen.names import alias, column, relation
 from sqlanon.syntax.statements import ExportRelease
 
@@ -87,7 +88,7 @@ def _write(engine: Engine, release: Release, kind: Format, layout: Layout, place
         snapshot = checked_snapshot(engine, release)
         columns = tuple((name, kind.published_type(type_)) for name, type_ in snapshot.columns)
         rows = _rows(snapshot, columns)
-        expected_rows = fingerprint(engine, rows)
+        expected_rows = fingerprint_of(engine, rows)
     file = ExportFile(place.files / layout.data, release.name.name, columns)
     kind.require(file)
     stated = certificate(_evidence(engine, snapshot, columns))

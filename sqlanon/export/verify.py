@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import sqlglot
 from sqlglot import exp
 
-from sqlanon.assets import read
 from sqlanon.domain.report import Measurement
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.export.formats.base import ExportFile, Format
 from sqlanon.pipeline.check import answer
+from sqlanon.pipeline.publish import fingerprint_of
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.names import identifier
 from sqlanon.sqlgen.normal_relations import equivalence_class_of
 
-__all__ = ["Expected", "fingerprint", "verify_file"]
+__all__ = ["Expected", "verify_file"]
 
 _LIMITS = "SELECT current_setting('memory_limit'), current_setting('threads')"
 
@@ -39,13 +37,6 @@ class Expected:
     quasi_identifiers: Sequence[str] | None
 
 
-def fingerprint(engine: Engine, rows: exp.Query) -> str:
-    """What identifies the rows of a query, whatever their order: as the catalog does it for a snapshot."""
-    query = sqlglot.parse_one(read("sql", "statements", "content_fingerprint.sql"), dialect="duckdb")
-    assert isinstance(query, exp.Select)
-    return str(engine.rows(query.with_(identifier("snapshot"), as_=rows))[0][0])
-
-
 def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expected, spill: Path) -> None:
     """Reads the file back: the rows, the certificate, and every requirement recomputed.
 
@@ -60,7 +51,7 @@ def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expect
         for requirement, achieved in expected.requirements:
             if expected.quasi_identifiers is not None:
                 _require(reader, rows, requirement, achieved, expected.quasi_identifiers)
-        if fingerprint(reader, rows) != expected.fingerprint:
+        if fingerprint_of(reader, rows) != expected.fingerprint:
             raise InternalError("the exported file reads back with other rows than the snapshot has; it was removed")
         carried = [expected.certificate] if kind.CARRIES_CERTIFICATE else []
         if list(kind.certificate(reader, file)) != carried:

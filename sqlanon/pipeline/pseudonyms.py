@@ -25,5 +25,5 @@ def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str
         if bound.attribute.pseudonym:
             variable = bound.attribute.pseudonym.key_variable
             text = exp.Cast(this=column(bound.column), to=exp.DataType.build("VARCHAR"))
-            values = exp.select(alias(text, "value")).distinct().from_(relation(policy.relation))
+            values = exp.select(alias(text, "value")).from_(relation(policy.relation))
             tokens(engine, values, tables[bound.column], release_key(variable) if variable else drawn)

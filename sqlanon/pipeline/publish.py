@@ -22,7 +22,7 @@ from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.ddl import drop_column, drop_object, rename_table, secure_view
 from sqlanon.sqlgen.names import identifier, relation
 
-__all__ = ["content_fingerprint", "drop_release", "is_own", "make_room", "publish_stage"]
+__all__ = ["content_fingerprint", "drop_release", "fingerprint_of", "is_own", "make_room", "publish_stage"]
 
 _COLUMNS = (
     "SELECT column_name FROM duckdb_columns() "
@@ -96,10 +96,14 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
 
 def content_fingerprint(engine: Engine, name: QualifiedName) -> str:
     """What identifies a snapshot's rows, whatever their order."""
+    return fingerprint_of(engine, exp.select(exp.Star()).from_(relation(own_object(engine, name))))
+
+
+def fingerprint_of(engine: Engine, rows: exp.Query) -> str:
+    """What identifies the rows of a query, whatever their order."""
     query = sqlglot.parse_one(read("sql", "statements", "content_fingerprint.sql"), dialect="duckdb")
-    snapshot = exp.select(exp.Star()).from_(relation(own_object(engine, name)))
     assert isinstance(query, exp.Select)
-    return str(engine.rows(query.with_(identifier("snapshot"), as_=snapshot))[0][0])
+    return str(engine.rows(query.with_(identifier("snapshot"), as_=rows))[0][0])
 
 
 def make_room(state: State) -> State | None:

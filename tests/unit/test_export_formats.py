@@ -15,7 +15,7 @@ from sqlglot import exp
 import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.export.formats.base import ExportFile, export_format
-from sqlanon.export.verify import fingerprint
+from sqlanon.pipeline.publish import fingerprint_of
 from sqlanon.registry import names
 from sqlanon.sqlgen.names import column, relation
 
@@ -98,7 +98,7 @@ def test_any_text_reads_back(format_: str, rows: list[tuple[str | None, str | No
         kind.write(engine, file, query, "the certificate")
         reader = kind.reopen(file, {})
         try:
-            assert fingerprint(reader, kind.read(file)) == fingerprint(engine, query)
+            assert fingerprint_of(reader, kind.read(file)) == fingerprint_of(engine, query)
             assert list(kind.certificate(reader, file)) == ["the certificate"] * kind.CARRIES_CERTIFICATE
             with pytest.raises(sqlanon.EngineError):
                 reader.rows("SELECT * FROM read_text('/etc/passwd')")
