@@ -1,4 +1,4 @@
-# make demo | test | lint | bench | clean; PYTHON= chooses the interpreter, VENV= where the environment lies.
+# make demo | test | test-spark | lint | bench | clean; PYTHON= chooses the interpreter, VENV= where the environment lies.
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -8,23 +8,29 @@ PIP    := $(BIN)/python -m pip install --disable-pip-version-check --quiet --edi
 # Tests of small databases are bound by one core each; more than four workers only warm up longer.
 WORKERS ?= auto
 PYTEST_ARGS ?=
+comma := ,
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test test-spark lint bench clean
 
 help:
-	@echo 'make demo    install into $(VENV) and anonymize the UCI Adult census extract'
-	@echo 'make test    run the tests (PYTEST_ARGS=... is passed on)'
-	@echo 'make lint    check style, types and the direction of imports'
-	@echo 'make bench   measure against plain SQL'
-	@echo 'make clean   remove $(VENV) and caches'
+	@echo 'make demo        install into $(VENV) and anonymize the UCI Adult census extract'
+	@echo 'make test        run the tests (PYTEST_ARGS=... is passed on)'
+	@echo 'make test-spark  ask the same of Spark, which needs Java (17 or newer)'
+	@echo 'make lint        check style, types and the direction of imports'
+	@echo 'make bench       measure against plain SQL'
+	@echo 'make clean       remove $(VENV) and caches'
 
 demo: $(VENV)/.installed-base
 	@$(BIN)/sqlanon demo
 
 test: $(VENV)/.installed-test
 	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 $(PYTEST_ARGS)
+
+# One Spark session answers all of them, so there is one worker.
+test-spark: $(VENV)/.installed-test-spark
+	@$(BIN)/python -m pytest -m spark tests/spark $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
@@ -46,9 +52,10 @@ $(VENV)/.installed-base: $(VENV)/.created pyproject.toml
 	@$(PIP) .
 	@touch $@
 
+# test-spark installs the extras test and spark.
 $(VENV)/.installed-%: $(VENV)/.created pyproject.toml
 	@echo 'Installing sqlanon and what "make $*" needs into $(VENV), once; this takes a minute.' >&2
-	@$(PIP) '.[$*]'
+	@$(PIP) '.[$(subst -,$(comma),$*)]'
 	@touch $@
 
 $(VENV)/.created:

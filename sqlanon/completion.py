@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from textwrap import fill
 from typing import Any
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from sqlanon.questions.load import model_names
+
 __all__ = ["STATEMENTS", "StatementCompleter", "database_names", "quoted"]
+
+_MODELS = model_names()
+
+
+def _wrapped(comment: str) -> str:
+    return fill(comment, 100, initial_indent="    -- ", subsequent_indent="    --   ")
+
 
 # How each statement of ours begins, and its form as `.help` shows it.
 STATEMENTS: dict[str, str] = {
@@ -26,7 +36,8 @@ STATEMENTS: dict[str, str] = {
         "    column QUASI IDENTIFIER [USING hierarchy] [MIN LEVEL n] [MAX LEVEL n] [WEIGHT w],\n"
         "    column SENSITIVE [USING hierarchy],\n"
         "    column INSENSITIVE\n"
-        ") REQUIRE k_anonymity(k => 5);"
+        ") [AGAINST table | (SELECT ...)] REQUIRE k_anonymity(k => 5), l_diversity(l => 3, variant => 'entropy');\n"
+        + _wrapped("models: " + ", ".join(_MODELS))
     ),
     "DROP POLICY": "DROP POLICY [IF EXISTS] name;",
     "EXPLAIN ANONYMIZED": (
@@ -45,7 +56,8 @@ STATEMENTS: dict[str, str] = {
     "DROP ANONYMIZED TABLE": "DROP ANONYMIZED TABLE [IF EXISTS] name;",
     "CHECK": (
         "CHECK release;\n"
-        "CHECK table (column, ...) [SENSITIVE column, ...] REQUIRE k_anonymity(k => 5);\n"
+        "CHECK table (column, ...) [SENSITIVE column [USING hierarchy], ...] [AGAINST table]\n"
+        "    REQUIRE k_anonymity(k => 5);\n"
         "    -- what is required and what is reached"
     ),
     "EXPORT": "EXPORT release TO 'path' (FORMAT parquet | csv | duckdb [, REPLACE true]);",
@@ -54,7 +66,8 @@ STATEMENTS: dict[str, str] = {
 # What stands within our statements.
 _CLAUSES = """
     OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY ENTITY
-    QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT REQUIRE METHOD FORMAT k_anonymity generalization suppression
+    QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT AGAINST REQUIRE METHOD FORMAT
+    attribute jointly variant distance ranges guarding absent generalization suppression loss recoding time_limit
     parquet csv duckdb SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
 _WORD = re.compile(r'"[^"]*$|\w+$')
@@ -87,7 +100,7 @@ class StatementCompleter(Completer):
     """Completes the beginnings of our statements, keywords, and names; `names` is asked each time."""
 
     def __init__(self, keywords: Iterable[str], names: Callable[[], list[str]]) -> None:
-        self._keywords = sorted({word for keyword in keywords for word in keyword.split()} | set(_CLAUSES))
+        self._keywords = sorted({word for keyword in keywords for word in keyword.split()} | {*_CLAUSES, *_MODELS})
         self._names = names
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:

@@ -4,11 +4,13 @@
 -- parameter: k BIGINT 1 9223372036854775807 -- the least number of respondents of a class
 -- required: k
 -- monotone: yes -- a union of classes holds the respondents of each of them
--- monotone under suppression: yes -- merging classes never adds respondents to the suppressed
+-- monotone under suppression: yes -- a class with k respondents keeps them whatever rows are added
+-- excess: size, for a class with fewer than k respondents
+-- excess maximum: 1
 -- reads: equivalence_class
 
 -- statement: achieved
 SELECT min(entities) AS achieved FROM equivalence_class
 
 -- statement: violations
-SELECT class_id, size FROM equivalence_class WHERE entities < $k
+SELECT class_id, size, CAST(size AS DOUBLE) AS excess FROM equivalence_class WHERE entities < $k

@@ -46,20 +46,23 @@ def definition_from_json(json_value: Any) -> HierarchyDefinition:
 
 
 def policy_to_json(policy: Policy) -> dict[str, Any]:
-    source = policy.source
-    return {
+    """The key `against` stands only where there is a public table: policies without one keep their fingerprints."""
+    fields = {
         "name": policy.name,
-        "source": {"name": list(source.name.parts)} if source.name else {"query": source.query},
+        "source": _source_to_json(policy.source),
         "attributes": [_attribute_to_json(attribute) for attribute in policy.attributes],
         "requirements": [
             {"model": requirement.model, "arguments": arguments_to_json(requirement.arguments)}
             for requirement in policy.requirements
         ],
     }
+    return fields if policy.against is None else {**fields, "against": _source_to_json(policy.against)}
 
 
 def policy_from_json(json_value: Any) -> Policy:
-    fields = fields_of(json_value, "a policy", ("name", "source", "attributes", "requirements"))
+    known = ("name", "source", "attributes", "requirements")
+    has_public = isinstance(json_value, dict) and "against" in json_value
+    fields = fields_of(json_value, "a policy", (*known, "against") if has_public else known)
     return Policy(
         name=text_of(fields["name"], "a policy's name"),
         source=_source_from_json(fields["source"]),
@@ -67,7 +70,12 @@ def policy_from_json(json_value: Any) -> Policy:
         requirements=tuple(
             _requirement_from_json(item) for item in list_of(fields["requirements"], "the requirements")
         ),
+        against=_source_from_json(fields["against"]) if has_public else None,
     )
+
+
+def _source_to_json(source: Source) -> dict[str, Any]:
+    return {"name": list(source.name.parts)} if source.name else {"query": source.query}
 
 
 def _source_from_json(json_value: Any) -> Source:

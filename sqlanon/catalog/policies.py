@@ -34,9 +34,10 @@ def save(engine: Engine, policy: Policy) -> None:
     validate(policy)
     migrations.install(engine)
     delete(engine, policy.name)
-    source = policy.source
     named = {"policy": policy.name}
-    head = {**named, "source": write_source(source.name) if source.name else None, "query": source.query}
+    source, query = _source_row(policy.source)
+    against, against_query = _source_row(policy.against or Source())
+    head = {**named, "source": source, "query": query, "against": against, "against_query": against_query}
     _rows.insert(engine, "policy", [head])
     attributes = [{**named, "position": i, **_attribute_row(a)} for i, a in enumerate(policy.attributes, start=1)]
     _rows.insert(engine, "policy_attribute", attributes)
@@ -45,6 +46,10 @@ def save(engine: Engine, policy: Policy) -> None:
         for i, r in enumerate(policy.requirements, start=1)
     ]
     _rows.insert(engine, "policy_requirement", requirements)
+
+
+def _source_row(source: Source) -> tuple[str | None, str | None]:
+    return write_source(source.name) if source.name else None, source.query
 
 
 def _attribute_row(attribute: Attribute) -> dict[str, object]:
@@ -96,7 +101,7 @@ def load(engine: Engine, name: str) -> Policy:
     Raises PolicyError if there is none, or more than one, or if it contradicts itself.
     """
     by_name = {"policy": name}
-    columns = ("policy", "source", "query")
+    columns = ("policy", "source", "query", "against", "against_query")
     found = _rows.read(engine, "policy", columns, by_name) if migrations.ready(engine) else []
     if not found:
         raise PolicyError(
@@ -109,23 +114,25 @@ def load(engine: Engine, name: str) -> Policy:
     requirements = _rows.read(engine, "policy_requirement", ("model", "arguments"), by_name, order=("position",))
     policy = Policy(
         name=name,
-        source=_source(found[0]),
+        source=_source(found[0], "source", "query") or Source(),
         attributes=tuple(_attribute(name, row) for row in attributes),
         requirements=tuple(_requirement(name, row) for row in requirements),
+        against=_source(found[0], "against", "against_query"),
     )
     validate(policy)
     return policy
 
 
-def _source(row: dict[str, Any]) -> Source:
-    if row["source"] is None:
-        return Source(query=row["query"] or None)
+def _source(row: dict[str, Any], key: str, query: str) -> Source | None:
+    """The relation that the columns `key` and `query` of a policy's row name; None if both are empty."""
+    if row[key] is None:
+        return Source(query=row[query]) if row[query] else None
     try:
-        return Source(name=read_source(row["source"]), query=row["query"])
+        return Source(name=read_source(row[key]), query=row[query])
     except BadJson as problem:
         raise PolicyError(
-            f"policy {row['policy']}: its source in anon.policy cannot be read: {problem}",
-            hint='write main.patients, main."my table" or ["main", "my table"]; a SELECT belongs in the column query',
+            f"policy {row['policy']}: its {key} in anon.policy cannot be read: {problem}",
+            hint=f'write main.patients, main."my table" or ["main", "my table"]; a SELECT belongs in {query}',
         ) from None
 
 

@@ -34,6 +34,10 @@ _PLAIN = (
     "loss",
     "nodes",
     "nodes_checked",
+    "nodes_pruned",
+    "proven_optimal",
+    "loss_bound",
+    "loss_name",
     "content_fingerprint",
     "engine_version",
     "sqlanon_version",
@@ -43,7 +47,16 @@ _COLUMNS = (*_PLAIN, "schema_name", "object_name", "method_arguments")
 _ATTRIBUTE = ("attribute", "role", "hierarchy", "level", "height", "weight")
 _OBJECT = ("kind", "schema_name", "object_name")
 _MEASURED = ("question", "attribute", "required", "achieved", "satisfied")
-_TABLES = ("release", "release_attribute", "release_object", "release_recoding", "measurement")
+_TABLES = (
+    "release",
+    "release_attribute",
+    "release_object",
+    "release_recoding",
+    "release_taxonomy",
+    "release_value_range",
+    "release_round",
+    "measurement",
+)
 _CURRENT_DATABASE = "SELECT current_database()"
 
 
@@ -137,7 +150,7 @@ def load(engine: Engine, name: QualifiedName, current_schema: str = "main") -> R
 
 
 def delete(engine: Engine, release_id: str) -> None:
-    """Forgets a release: its rows, its frozen labels and its measurements. Its objects are the caller's to drop."""
+    """Forgets a release: its rows, what it froze and its measurements. Its objects are the caller's to drop."""
     if migrations.ready(engine):
         for table in _TABLES:
             _rows.delete(engine, table, {"release_id": release_id})

@@ -30,6 +30,8 @@ def validate(policy: Policy) -> None:
         raise PolicyError("a policy needs a name")
     if (policy.source.name is None) == (policy.source.query is None):
         raise _wrong(policy, "it needs one source", "name a table or a view, or give a query, and not both")
+    if policy.against is not None and (policy.against.name is None) == (policy.against.query is None):
+        raise _wrong(policy, "AGAINST needs one public table", "name a table or a view, or give a query, and not both")
     _require_unique(policy, (a.name for a in policy.attributes))
     for attribute in policy.attributes:
         _validate_attribute(policy, attribute)
@@ -48,6 +50,12 @@ def validate(policy: Policy) -> None:
         raise _wrong(policy, "it requires nothing", "add REQUIRE k_anonymity(k => 5), or another model")
     for requirement in policy.requirements:
         _validate_requirement(policy, requirement)
+    subjects = [requirement.subject for requirement in policy.requirements]
+    for place, requirement in enumerate(policy.requirements):
+        if requirement.subject in subjects[:place]:
+            raise _wrong(
+                policy, f"{requirement.model} is required twice", f"keep one {requirement.model}(...), the stricter"
+            )
 
 
 def _wrong(policy: Policy, problem: str, hint: str) -> PolicyError:

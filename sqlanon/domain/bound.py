@@ -8,7 +8,7 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.values import QualifiedName
 
-__all__ = ["BoundAttribute", "BoundPolicy"]
+__all__ = ["BoundAttribute", "BoundPolicy", "PublicTable"]
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,31 @@ class BoundAttribute:
 
 
 @dataclass(frozen=True)
+class PublicTable:
+    """The public table D that a policy is AGAINST: the people among whom a respondent hides.
+
+    `relation` can be read again and again with the same rows. `columns` are its own
+    columns, one for each quasi-identifier in the policy's order. `lasting` is what a
+    live view may read: None where it lives in another database, or is a query; `stable`
+    tells whether that is a table of stored columns.
+    """
+
+    relation: QualifiedName
+    columns: tuple[str, ...]
+    lasting: QualifiedName | None
+    stable: bool
+
+
+@dataclass(frozen=True)
 class BoundPolicy:
     """A policy whose source is a relation that can be read again and again with the same rows.
 
     `relation` is a table; `live` is False where it is a copy of a view's, a query's or
     a registered frame's rows. `unpublished` are the source's columns that the policy does not name.
+    `guarding` are the source's columns that requirements name as guarding nodes (Xiao and
+    Tao 2006), published or not. `ranges` are the tables of ranges that requirements name:
+    a requirement's place among them all, counted from 0, and a temporary table with the
+    columns value (of the sensitive column's published type), low and high (DOUBLE).
     """
 
     policy: Policy
@@ -50,6 +70,9 @@ class BoundPolicy:
     attributes: tuple[BoundAttribute, ...]
     unpublished: tuple[str, ...]
     fingerprint: str
+    public: PublicTable | None = None
+    guarding: tuple[str, ...] = ()
+    ranges: tuple[tuple[int, QualifiedName], ...] = ()
 
     def having(self, role: Role) -> tuple[BoundAttribute, ...]:
         return tuple(bound for bound in self.attributes if bound.role is role)
@@ -57,6 +80,10 @@ class BoundPolicy:
     @property
     def quasi_identifiers(self) -> tuple[BoundAttribute, ...]:
         return self.having(Role.QUASI_IDENTIFIER)
+
+    @property
+    def sensitive(self) -> tuple[BoundAttribute, ...]:
+        return self.having(Role.SENSITIVE)
 
     @property
     def entity(self) -> BoundAttribute | None:

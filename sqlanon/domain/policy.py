@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
-from sqlanon.domain.values import Source, Value
+from sqlanon.domain.values import QualifiedName, Source, Value
 
 __all__ = ["Attribute", "Policy", "Pseudonym", "Requirement", "Role"]
+
+# Names are equal to DuckDB if they are in ASCII lower case: É and é are two columns.
+_LOWER = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 
 
 class Role(StrEnum):
@@ -58,15 +61,33 @@ class Requirement:
     model: str
     arguments: tuple[tuple[str, Value], ...] = ()
 
+    @property
+    def subject(self) -> tuple[str, frozenset[tuple[str, tuple[str, ...]]]]:
+        """What is required, without how much: the model and its arguments that are no numbers.
+
+        Of two requirements on one subject, such as 4- and 5-anonymity, the stricter is all that counts.
+        """
+        about = ((name, _parts(value)) for name, value in self.arguments if not _is_number(value))
+        return self.model.translate(_LOWER), frozenset((name.translate(_LOWER), parts) for name, parts in about)
+
 
 @dataclass(frozen=True)
 class Policy:
-    """Roles and requirements for one source. A column that it does not name is not published."""
+    """Roles and requirements for one source. A column that it does not name is not published.
+
+    `against` is the public table D of which the source's respondents are a part: k-map
+    and delta-presence (Nergiz et al. 2007) are asked of a release against it.
+    """
 
     name: str
     source: Source
     attributes: tuple[Attribute, ...]
     requirements: tuple[Requirement, ...]
+    against: Source | None = None
+
+    def __str__(self) -> str:
+        """What errors call it; a policy that stands for a CHECK has no name but its source's."""
+        return f"policy {self.name}" if self.name else str(self.source)
 
     def having(self, role: Role) -> Iterator[Attribute]:
         """The attributes with this role, in the policy's order."""
@@ -80,3 +101,13 @@ class Policy:
     def entity(self) -> Attribute | None:
         """The attribute that names the respondent, if the policy has one."""
         return next(self.having(Role.ENTITY), None)
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+
+
+def _parts(value: Value) -> tuple[str, ...]:
+    """The value as it is compared: a column may be written as a name or as a string."""
+    parts = value.parts if isinstance(value, QualifiedName) else (str(value),)
+    return tuple(part.translate(_LOWER) for part in parts)

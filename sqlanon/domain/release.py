@@ -45,8 +45,11 @@ class Release:
     be checked after the policy was replaced. `source_rows`, `released_rows` and
     `suppressed_rows` count the source at the time of release; a live view shows more
     or fewer rows as its source changes. `loss` is the granularity loss, `nodes` the size of the
-    lattice and `nodes_checked` how many of its nodes had their classes counted, None
-    for a method without one. `content_fingerprint` identifies a snapshot's rows and
+    lattice, `nodes_checked` how many of its nodes had their classes counted and
+    `nodes_pruned` how many were ruled out without, None for a method without one.
+    `loss_name` is the loss that was minimized, `loss_bound` a loss below which no node
+    of the lattice can come, and `proven_optimal` whether the release reaches the least
+    there is. `content_fingerprint` identifies a snapshot's rows and
     is None for a live view. `created_at` is UTC without a time zone.
     """
 
@@ -70,3 +73,7 @@ class Release:
     created_at: datetime
     attributes: tuple[ReleaseAttribute, ...] = ()
     objects: tuple[ReleaseObject, ...] = ()
+    nodes_pruned: int | None = None
+    proven_optimal: bool | None = None
+    loss_bound: float | None = None
+    loss_name: str | None = None

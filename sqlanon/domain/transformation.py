@@ -12,10 +12,11 @@ __all__ = ["Generalization"]
 class Generalization:
     """Full-domain generalization: one level for each quasi-identifier, in the policy's order.
 
-    `loss` is the granularity loss (NCP) of the release, weighted where the policy
-    weighs, between 0 and 1; `rows` the source's rows, `suppressed` those of them that
-    the release leaves out, `limit` how many it was allowed to leave out. `nodes` is the
-    size of the lattice, `checked` how many of its nodes had their classes counted.
+    `loss` is what the release loses by the measure `loss_name`; `rows` the source's
+    rows, `suppressed` those of them that the release leaves out, `limit` how many it was
+    allowed to leave out. `nodes` is the size of the lattice, `checked` how many of its
+    nodes had their classes counted, `pruned` how many were ruled out unseen. `proven`
+    tells whether no node loses less; if not, none loses less than `least`.
     """
 
     levels: tuple[int, ...]
@@ -25,3 +26,7 @@ class Generalization:
     limit: int
     nodes: int
     checked: int
+    pruned: int = 0
+    proven: bool = True
+    least: Fraction | None = None
+    loss_name: str = "granularity_loss"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlglot import exp
-
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.search.rollup import CellSource
+from sqlanon.sqlgen.asked import relation_names
 from sqlanon.sqlgen.lattice import class_label, smallest_class
+from sqlanon.sqlgen.nodes import Batch
+from sqlanon.sqlgen.rows import Step
 
 __all__ = ["infeasible"]
 
@@ -21,16 +22,18 @@ def infeasible(
     policy: BoundPolicy,
     requirements: Sequence[BoundRequirement],
     cells: CellSource,
-    classes: exp.Query,
+    batch: Batch,
+    steps: Sequence[Step],
     limit: int,
 ) -> PrivacyViolation:
     """The error that names a requirement and its smallest class at the most general levels allowed.
 
-    `classes` are the equivalence classes of that node.
+    `steps` make the normal relations of that node.
     """
     asked = ", ".join(map(str, requirements))
-    for requirement in requirements:
-        found = engine.rows(smallest_class(classes, requirement, cells.layout.words))
+    for requirement, names in zip(requirements, relation_names(requirements), strict=True):
+        violating = requirement.statement("violations", names)
+        found = engine.rows(smallest_class(steps, violating, batch.key, cells.layout.words))
         if found:
             rows, count, size, *key = (int(part) for part in found[0])
             which = _label(engine, policy, cells, key)

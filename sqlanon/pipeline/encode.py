@@ -10,13 +10,16 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
+from sqlanon.pipeline.carry import carry, given_relations, public_cells_of, public_values
 from sqlanon.pipeline.scratch import Scratch
+from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.cells import cells, codes, tree, tree_summary
 from sqlanon.sqlgen.generalized import listed_twice
 from sqlanon.sqlgen.keys import KeyLayout
 from sqlanon.sqlgen.names import column, literal, relation
+from sqlanon.sqlgen.rows import Step
 
-__all__ = ["Cells", "encode"]
+__all__ = ["Cells", "encode", "require_listed"]
 
 _SHOWN = 10
 
@@ -26,7 +29,10 @@ class Cells:
     """The cells relation and the trees that its keys are made of.
 
     `values[i]` is the number of leaves of attribute i, `spread[i][level]` the sum over
-    all rows of (leaves below the row's ancestor at that level - 1).
+    all rows of (leaves below the row's ancestor at that level - 1), `most[i][level]` the
+    greatest of these. `carried` are the
+    columns that requirements ask about, whose codes stand in the keys too, `given` the
+    normal relations that do not depend on levels, and `public` the public table's cells.
     """
 
     table: str
@@ -35,9 +41,16 @@ class Cells:
     rows: int
     values: tuple[int, ...]
     spread: tuple[tuple[int, ...], ...]
+    most: tuple[tuple[int, ...], ...]
+    carried: tuple[str, ...] = ()
+    given: tuple[Step, ...] = ()
+    public: str | None = None
+    codes: tuple[str | None, ...] = ()
 
 
-def encode(engine: Engine, policy: BoundPolicy, scratch: Scratch) -> Cells:
+def encode(
+    engine: Engine, policy: BoundPolicy, scratch: Scratch, requirements: Sequence[BoundRequirement] = ()
+) -> Cells:
     """Numbers every quasi-identifier's values along its hierarchy and groups the source by the keys.
 
     Raises DataError, naming the values, where a stored hierarchy lacks values of its column.
@@ -48,25 +61,46 @@ def encode(engine: Engine, policy: BoundPolicy, scratch: Scratch) -> Cells:
     siblings: list[Sequence[int]] = []
     values: list[int] = []
     spread: list[tuple[int, ...]] = []
+    most: list[tuple[int, ...]] = []
     rows = 0
-    for bound in policy.quasi_identifiers:
-        name = scratch.table("tree", tree(bound, source, hierarchy_values))
+    for place, bound in enumerate(policy.quasi_identifiers):
+        name = scratch.table("tree", tree(bound, source, hierarchy_values, public_values(policy, place)))
         if bound.stored:
-            _require_listed(engine, bound, name, hierarchy_values)
+            require_listed(engine, bound, name, hierarchy_values)
         leaves, rows, *rest = engine.rows(tree_summary(bound, relation(name)))[0]
         trees.append(name)
-        values.append(leaves)
+        values.append(int(leaves))
         siblings.append([int(count) for count in rest[: bound.height]])
-        spread.append((0, *map(int, rest[bound.height :]), int(rows) * max(leaves - 1, 0)))
-    layout = KeyLayout.pack(siblings)
+        others, top = rest[bound.height :], max(int(leaves) - 1, 0)
+        spread.append((0, *map(int, others[: bound.height - 1]), int(rows) * top))
+        most.append((0, *map(int, others[bound.height - 1 :]), top))
+    carried = carry(engine, policy, scratch, requirements)
+    layout = KeyLayout.pack(siblings, [values.count for values in carried])
     # Tables rather than subqueries: the engine then knows how many codes there are and how large they get.
     coded = [codes(relation(name), fields) for name, fields in zip(trees, layout.fields, strict=True)]
-    code_tables = [scratch.table("code", query) if query else None for query in coded]
-    table = scratch.table("cells", cells(policy, source, code_tables, layout))
-    return Cells(table, tuple(trees), layout, int(rows), tuple(values), tuple(spread))
+    code_tables = tuple(scratch.table("code", query) if query else None for query in coded)
+    carried_codes = [codes(relation(c.table), (field,)) for c, field in zip(carried, layout.carried, strict=True)]
+    extra = [
+        (c.bound, scratch.table("code", query) if query else None)
+        for c, query in zip(carried, carried_codes, strict=True)
+    ]
+    table = scratch.table("cells", cells(policy, source, code_tables, layout, extra))
+    return Cells(
+        table,
+        tuple(trees),
+        layout,
+        int(rows),
+        tuple(values),
+        tuple(spread),
+        tuple(most),
+        tuple(c.bound.column for c in carried),
+        given_relations(engine, policy, scratch, requirements, carried, layout, table),
+        public_cells_of(policy, scratch, code_tables, layout),
+        code_tables,
+    )
 
 
-def _require_listed(engine: Engine, bound: BoundAttribute, tree_name: str, hierarchy_values: exp.Table) -> None:
+def require_listed(engine: Engine, bound: BoundAttribute, tree_name: str, hierarchy_values: exp.Table) -> None:
     """The hierarchy lists every value that occurs, each once; NULL need not be listed, it stays a value of its own."""
     assert bound.hierarchy is not None
     text = exp.Cast(this=column("value"), to=exp.DataType.build("VARCHAR"))

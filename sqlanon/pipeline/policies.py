@@ -6,17 +6,17 @@ from sqlanon.catalog import policies as catalog
 from sqlanon.domain.policy import Policy
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.pipeline.bind import bind, hierarchies_of
+from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
+from sqlanon.pipeline.requirements import bind_requirements, resolve_requirements
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import bind_source
-from sqlanon.questions.ask import bind_requirement
 from sqlanon.syntax.statements import CreatePolicy, DropPolicy
 
 __all__ = ["create_policy", "drop_policy"]
 
 
 def create_policy(engine: Engine, statement: CreatePolicy) -> Policy | None:
-    """Checks a policy against its source and its hierarchies, and stores it; None where IF NOT EXISTS found one."""
+    """Checks a policy against its sources and its hierarchies, and stores it; None where IF NOT EXISTS found one."""
     policy = statement.policy
     with engine.transaction(), Scratch(engine) as scratch:
         if catalog.exists(engine, policy.name):
@@ -28,10 +28,11 @@ def create_policy(engine: Engine, statement: CreatePolicy) -> Policy | None:
                 )
             catalog.delete(engine, policy.name)
         catalog.validate(policy)
-        for requirement in policy.requirements:
-            bind_requirement(requirement)
+        resolve_requirements(policy)
         source = bind_source(engine, policy.source, scratch, copy=False)
-        bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
+        public = public_source(engine, policy, scratch, copy=False)
+        bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="", public=public)
+        bind_requirements(engine, bound, source, scratch)
         catalog.save(engine, policy)
     return policy
 

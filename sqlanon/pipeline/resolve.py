@@ -5,12 +5,13 @@ from __future__ import annotations
 from sqlanon.catalog import policies
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.names import fold
+from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError
 from sqlanon.methods import generalization
-from sqlanon.pipeline.bind import bind, hierarchies_of
-from sqlanon.pipeline.source import bind_source
+from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
+from sqlanon.pipeline.requirements import bind_requirements, resolve_requirements
+from sqlanon.pipeline.source import BoundSource, bind_source
 from sqlanon.pipeline.state import State, need
-from sqlanon.questions.ask import bind_requirement
 from sqlanon.registry import plugin
 
 __all__ = ["bind_stage", "resolve_stage"]
@@ -25,35 +26,45 @@ def resolve_stage(state: State) -> State:
     generalization.options(state.create.method.arguments)
     policy = policies.load(state.engine, state.create.policy)
     hierarchies = hierarchies_of(state.engine, policy)
-    requirements = tuple(bind_requirement(requirement) for requirement in policy.requirements)
+    requirements = resolve_requirements(policy)
     return state.having(policy=policy, hierarchies=tuple(hierarchies.values()), requirements=requirements)
 
 
 def bind_stage(state: State) -> State:
-    """The policy's columns in its source, which is copied first unless it is a table."""
-    policy = need(state.policy)
-    source = bind_source(state.engine, policy.source, state.scratch)
+    """The policy's columns in its source and its public table, each of which is copied first unless it is a table.
+
+    From here on the requirements are asked of the source's own columns.
+    """
+    engine, policy, scratch = state.engine, need(state.policy), state.scratch
+    source = bind_source(engine, policy.source, scratch)
+    public = public_source(engine, policy, scratch)
     if state.create.kind == "view":
-        here = source.lasting is not None or policy.source.query is not None
-        _require_live(state, here and not source.elsewhere)
+        _require_here(state, policy.source, source, "source")
+        if policy.against and public:
+            _require_here(state, policy.against, public, "public table")
+        _require_no_pseudonyms(state)
     by_name = {fold(stored.definition.name): stored for stored in state.hierarchies}
-    bound = bind(policy, source, by_name, fingerprint(policy, list(state.hierarchies)))
+    bound = bind(policy, source, by_name, fingerprint(policy, list(state.hierarchies)), public)
     if not bound.published:
-        raise PolicyError(f"policy {policy.name} publishes no column")
-    return state.having(source=source, bound=bound)
+        raise PolicyError(f"{policy} publishes no column")
+    bound, requirements = bind_requirements(engine, bound, source, scratch)
+    return state.having(source=source, bound=bound, requirements=requirements)
 
 
-def _require_live(state: State, lasting: bool) -> None:
-    policy = need(state.policy)
-    name = state.create.name
-    if not lasting:
+def _require_here(state: State, named: Source, found: BoundSource, what: str) -> None:
+    """A live view reads what it is made from again and again, from this database."""
+    here = found.lasting is not None or named.query is not None
+    if not here or found.elsewhere:
         raise PolicyError(
-            f"a live view cannot read {policy.source}: it is temporary or lives in another database",
-            hint=f"make a snapshot, CREATE ANONYMIZED TABLE {name}, or copy the source into this database",
+            f"a live view cannot read {named}: it is temporary or lives in another database",
+            hint=f"make a snapshot, CREATE ANONYMIZED TABLE {state.create.name}, or copy the {what} into this database",
         )
-    secret = [a.name for a in policy.attributes if a.pseudonym]
+
+
+def _require_no_pseudonyms(state: State) -> None:
+    secret = [a.name for a in need(state.policy).attributes if a.pseudonym]
     if secret:
         raise PolicyError(
             f"a live view cannot publish pseudonyms ({', '.join(secret)}): the key would stand in its text",
-            hint=f"make a snapshot, CREATE ANONYMIZED TABLE {name}",
+            hint=f"make a snapshot, CREATE ANONYMIZED TABLE {state.create.name}",
         )

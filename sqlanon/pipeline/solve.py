@@ -10,6 +10,7 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.methods import generalization
+from sqlanon.pipeline.carry import guards_of
 from sqlanon.pipeline.encode import Cells, encode
 from sqlanon.pipeline.source import BoundSource
 from sqlanon.pipeline.state import State, need
@@ -22,7 +23,7 @@ __all__ = ["compile_stage", "encode_stage", "solve_stage"]
 
 
 def encode_stage(state: State) -> State:
-    return state.having(cells=encode(state.engine, need(state.bound), state.scratch))
+    return state.having(cells=encode(state.engine, need(state.bound), state.scratch, state.requirements))
 
 
 def solve_stage(state: State) -> State:
@@ -32,6 +33,7 @@ def solve_stage(state: State) -> State:
         state.engine,
         need(state.bound),
         state.requirements,
+        tuple(guards_of(state.requirements).items()),
         generalization.options(state.create.method.arguments),
         need(state.cells),
         state.scratch.table,
@@ -42,7 +44,7 @@ def solve_stage(state: State) -> State:
 
 def _reporter(state: State) -> generalization.Report | None:
     progress = state.progress
-    return (lambda done, total: progress("solve", done, total)) if progress else None
+    return (lambda seen: progress("solve", seen.checked + seen.pruned, seen.nodes)) if progress else None
 
 
 def compile_stage(state: State) -> State:

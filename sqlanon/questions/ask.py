@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
+from math import isfinite
 
 import sqlglot
 from sqlglot import exp
 
 from sqlanon.domain.policy import Requirement
-from sqlanon.errors import PolicyError
-from sqlanon.questions.load import Question, load_question
+from sqlanon.errors import InternalError, PolicyError
+from sqlanon.questions._arguments import Argument, asked_about, bound_arguments, chosen, written
+from sqlanon.questions.load import Question, questions_of
 from sqlanon.sqlgen.names import identifier
 
 __all__ = ["BoundRequirement", "bind_requirement"]
@@ -19,18 +22,48 @@ __all__ = ["BoundRequirement", "bind_requirement"]
 
 @dataclass(frozen=True)
 class BoundRequirement:
-    """A privacy model with every parameter given and inside its bounds."""
+    """A privacy model with every parameter given and inside its bounds.
+
+    `attributes` are the sensitive columns that it is asked about: none, one, or several
+    whose values together count as one.
+    """
 
     question: Question
-    arguments: tuple[tuple[str, int | Decimal], ...]
+    arguments: tuple[tuple[str, Argument], ...]
+    attributes: tuple[str, ...] = ()
+
+    @property
+    def question_name(self) -> str:
+        """The name of the question's file, under which it is measured."""
+        return self.question.name
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The normal relations that its statements read."""
+        return self.question.reads
 
     @property
     def required(self) -> float:
-        """The parameter that `achieved` is compared with."""
-        return float(dict(self.arguments)[self.question.required])
+        """The parameter, or the model's own constant, that `achieved` is compared with."""
+        value = dict(self.arguments).get(self.question.required, self.question.required)
+        assert isinstance(value, int | Decimal | str)
+        return float(value)
+
+    def argument(self, name: str) -> Argument:
+        """What a parameter is bound to, its default included; a COLUMN is a name of one part."""
+        for known, value in self.arguments:
+            if known == name:
+                return value
+        raise InternalError(f"{self.question.name} has no parameter {name!r}")
 
     def __str__(self) -> str:
-        return f"{self.question.name}({', '.join(f'{name} => {value}' for name, value in self.arguments)})"
+        parts = [f"{name} => {written(value)}" for name, value in self.arguments]
+        when = self.question.when
+        if when:
+            parts.append(f"{when.argument} => {written(when.value)}")
+        about = f" of {', '.join(self.attributes)}" if self.attributes else ""
+        jointly = " jointly" if len(self.attributes) > 1 else ""
+        return f"{self.question.model}({', '.join(parts)}){about}{jointly}"
 
     def ask(self, statement: str, relations: Mapping[str, exp.Query]) -> exp.Select:
         """The statement `achieved` or `violations`, over the given normal relations."""
@@ -39,42 +72,70 @@ class BoundRequirement:
             tree = tree.with_(identifier(name), as_=relations[name], copy=False)
         return tree
 
-    def statement(self, name: str) -> exp.Select:
-        """The statement with its parameters in place; the normal relations that it reads stay names."""
-        values = dict(self.arguments)
+    def statement(self, name: str, relations: Mapping[str, str] | None = None) -> exp.Select:
+        """The statement `achieved` or `violations` with its parameters in place.
 
-        def fill(node: exp.Expr) -> exp.Expr:
-            return exp.convert(values[node.name]) if isinstance(node, exp.Placeholder) else node
-
-        tree = sqlglot.parse_one(self.question.statement(name), dialect="duckdb").transform(fill)
-        assert isinstance(tree, exp.Select)
+        `relations` says which relation stands for each normal relation that it reads;
+        one that it leaves out stays a name.
+        """
+        tree = _parsed(self.question.statement(name)).copy()
+        values = _literals(self.arguments)
+        for place in list(tree.find_all(exp.Placeholder)):
+            if place.name in values:
+                place.replace(values[place.name].copy())
+        for table in list(tree.find_all(exp.Table)):
+            stands = (relations or {}).get(table.name) if table.name in self.reads else None
+            if stands is not None and stands != table.name:
+                known_as = table.alias_or_name
+                table.set("this", identifier(stands))
+                table.set("alias", exp.TableAlias(this=identifier(known_as)))
         return tree
 
 
-def bind_requirement(requirement: Requirement) -> BoundRequirement:
-    """Checks a requirement's arguments against the model's header.
+@cache
+def _parsed(text: str) -> exp.Select:
+    """The statement's tree, without its comments: they explain the file, and a view would carry them along."""
+    tree = sqlglot.parse_one(text, dialect="duckdb")
+    assert isinstance(tree, exp.Select)
+    for node in tree.walk():
+        node.pop_comments()
+    return tree
 
-    Raises UserError for an unknown model, PolicyError for an argument that is missing,
-    unknown, of the wrong type or outside its bounds.
+
+def _literals(arguments: Sequence[tuple[str, Argument]]) -> dict[str, exp.Expr]:
+    """What to put for each placeholder: an integer as it is, a fraction also by its parts, each exact in a DOUBLE."""
+    literals: dict[str, exp.Expr] = {}
+    for name, value in arguments:
+        if isinstance(value, str):
+            literals[name] = exp.Literal.string(value)
+        elif isinstance(value, int):
+            literals[name] = exp.Literal.number(value)
+        elif isinstance(value, Decimal):
+            numerator, denominator = value.as_integer_ratio()
+            literals[name] = _double(float(value))
+            literals[f"{name}_numerator"] = _double(float(numerator))
+            literals[f"{name}_denominator"] = _double(float(denominator))
+    return literals
+
+
+def _double(value: float) -> exp.Expr:
+    return exp.cast(exp.Literal.number(repr(value)), exp.DataType.Type.DOUBLE)
+
+
+def bind_requirement(requirement: Requirement, sensitive: Sequence[str] = ()) -> tuple[BoundRequirement, ...]:
+    """Checks a requirement's arguments against the model's header; `sensitive` are the columns to ask it about.
+
+    One for each sensitive column, or for the one that `attribute` names, or one for all
+    if `jointly` is true; exactly one for a model that is not about sensitive values.
+    Raises UserError for an unknown model; PolicyError for an argument that is missing,
+    unknown, of the wrong type or outside its bounds, and for a model about sensitive
+    values where there are none.
     """
-    question = load_question(requirement.model)
     given = dict(requirement.arguments)
-    names = [parameter.name for parameter in question.parameters]
-    shape = f"{question.name}({', '.join(f'{name} => ...' for name in names)})"
-    for name in given:
-        if name not in names:
-            raise PolicyError(f"{question.name} has no argument {name!r}", hint=f"write {shape}")
-    bound: list[tuple[str, int | Decimal]] = []
-    for parameter in question.parameters:
-        if parameter.name not in given:
-            raise PolicyError(f"{question.name} lacks its argument {parameter.name!r}", hint=f"write {shape}")
-        value = given[parameter.name]
-        kinds = (int,) if parameter.type == "BIGINT" else (int, Decimal)
-        if isinstance(value, bool) or not isinstance(value, kinds):
-            raise PolicyError(f"{question.name}: {parameter.name} is to be a {parameter.type}, not {value}")
-        if not parameter.low <= value <= parameter.high:
-            raise PolicyError(
-                f"{question.name}: {parameter.name} = {value} is outside {parameter.low} to {parameter.high}"
-            )
-        bound.append((parameter.name, value))
-    return BoundRequirement(question, tuple(bound))
+    question = chosen(questions_of(requirement.model), given)
+    about = asked_about(question, given, sensitive)
+    arguments = bound_arguments(question, given)
+    bound = tuple(BoundRequirement(question, arguments, attributes) for attributes in about)
+    if not isfinite(bound[0].required):
+        raise PolicyError(f"{question.model}: {question.required} is too large")
+    return bound

@@ -2,53 +2,109 @@
 
 A file has a header of `-- key: value` lines and one or more statements, each below
 a line `-- statement: name`. The same text is asked wherever the question comes up:
-in the search, in the guard of a view, in a check and in a macro.
+in the search, in the guard of a view, in a check and in a macro. Whatever lies in the
+folder is a question: there is no other list of them.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import cache
 
 from sqlanon.assets import listing, read
 from sqlanon.errors import InternalError, UserError
 
-__all__ = ["Parameter", "Question", "load_question", "question_names"]
+__all__ = [
+    "Parameter",
+    "Question",
+    "Selector",
+    "load_question",
+    "model_names",
+    "parse_question",
+    "question_names",
+    "questions_of",
+]
 
-_HEADER = re.compile(r"^-- ([a-z ]+): (.*)$")
-_PARAMETER = re.compile(r"^(\w+) ([A-Z]+) (\S+) (\S+)")
+_HEADER = re.compile(r"-- ([a-z ]+): (.*)")
+_PARAMETER = re.compile(r"(?P<name>\w+) (?P<type>[A-Z]+)(?P<domain>.*?)(?: DEFAULT (?P<default>\S+))? -- \S.*")
+_SELECTOR = re.compile(r"(\w+) = (\w+)( \(default\))?")
+_PLACEHOLDER = re.compile(r"\$(\w+)")
+_CONSTANT = re.compile(r"\d+(\.\d+)?")
+_NUMERIC = ("BIGINT", "DECIMAL")
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A named argument of a question with its SQL type and its least and greatest value."""
+    """A named argument of a question.
+
+    `type` is BIGINT or DECIMAL, with a least and a greatest value; TEXT, with its
+    choices; RELATION or COLUMN, which name something of the user's. Without a
+    `default` the user has to give it.
+    """
 
     name: str
     type: str
-    low: Decimal
-    high: Decimal
+    low: Decimal | None = None
+    high: Decimal | None = None
+    choices: tuple[str, ...] = ()
+    default: int | Decimal | str | None = None
+
+    @property
+    def placeholders(self) -> tuple[str, ...]:
+        """The names by which a statement refers to it, without their dollar sign."""
+        if self.type == "DECIMAL":
+            return (self.name, f"{self.name}_numerator", f"{self.name}_denominator")
+        return (self.name,) if self.type in ("BIGINT", "TEXT") else ()
+
+
+@dataclass(frozen=True)
+class Selector:
+    """The argument, and its value, by which one file among those of a model is meant; `default` if none is given."""
+
+    argument: str
+    value: str
+    default: bool
 
 
 @dataclass(frozen=True)
 class Question:
-    """One file under `sql/<kind>/`; the header's facts are declared there and never asked by name."""
+    """One file under `sql/<kind>/`; the header's facts are declared there and never asked by name.
+
+    `required` names the parameter, or is the number, that `achieved` is compared with. `monotone` means
+    that a union of satisfying classes satisfies, `monotone_under_suppression` that a
+    satisfying class still does whatever rows are added. `excess` and `excess_maximum`
+    say in words by how many of its rows a class exceeds, and by what that is divided.
+    `joint` is whether several sensitive attributes can be asked about together.
+    """
 
     name: str
+    model: str
+    when: Selector | None
     title: str
     paper: str
     parameters: tuple[Parameter, ...]
     required: str
     monotone: bool
     monotone_under_suppression: bool
+    excess: str
+    excess_maximum: str
+    joint: bool
     reads: tuple[str, ...]
-    statements: dict[str, str]
+    statements: Mapping[str, str]
 
     def statement(self, name: str) -> str:
+        """The text of one statement. Raises InternalError if the file has none of this name."""
         if name not in self.statements:
             raise InternalError(f"the question {self.name} has no statement {name!r}")
         return self.statements[name]
+
+    @property
+    def of_sensitive_values(self) -> bool:
+        """Whether it is asked about sensitive attributes, and not of the classes alone."""
+        return "class_sensitive_value" in self.reads
 
 
 def question_names(kind: str = "models") -> tuple[str, ...]:
@@ -56,47 +112,124 @@ def question_names(kind: str = "models") -> tuple[str, ...]:
     return tuple(name.removesuffix(".sql") for name in listing("sql", kind) if name.endswith(".sql"))
 
 
+def model_names(kind: str = "models") -> tuple[str, ...]:
+    """The names that users type, sorted: several questions can share one."""
+    return tuple(sorted({load_question(name, kind).model for name in question_names(kind)}))
+
+
+def questions_of(model: str, kind: str = "models") -> tuple[Question, ...]:
+    """The questions of one model, the default first; raises UserError, with the models there are, if there is none."""
+    every = (load_question(name, kind) for name in question_names(kind))
+    own = [question for question in every if question.model == model]
+    if not own:
+        raise UserError(f"there is no privacy model {model!r}", hint=f"there are: {', '.join(model_names(kind))}")
+    own.sort(key=lambda question: (question.when is not None and not question.when.default, question.name))
+    return tuple(own)
+
+
 @cache
 def load_question(name: str, kind: str = "models") -> Question:
-    """The question `name`; raises UserError, with the names there are, if there is none."""
+    """The question of the file `name`.
+
+    Raises UserError, with the names there are, if there is none; InternalError for a
+    header that lacks a key or a statement, or that says what cannot be read.
+    """
     known = question_names(kind)
     if name not in known:
-        raise UserError(f"there is no privacy model {name!r}", hint=f"there are: {', '.join(known)}")
-    headers, statements = _sections(read("sql", kind, f"{name}.sql"))
-    return Question(
+        raise UserError(f"there is no question {name!r}", hint=f"there are: {', '.join(known)}")
+    return parse_question(name, read("sql", kind, f"{name}.sql"))
+
+
+def parse_question(name: str, text: str) -> Question:
+    """The question that a file's text declares; raises InternalError as `load_question` does."""
+    header = _Header(name, text)
+    question = Question(
         name=name,
-        title=headers["title"][0],
-        paper=headers["paper"][0],
-        parameters=tuple(_parameter(name, text) for text in headers.get("parameter", ())),
-        required=headers["required"][0],
-        monotone=_yes(headers["monotone"][0]),
-        monotone_under_suppression=_yes(headers["monotone under suppression"][0]),
-        reads=tuple(part.strip() for part in headers["reads"][0].split(",")),
-        statements=statements,
+        model=header.one("model"),
+        when=header.selector(),
+        title=header.one("title"),
+        paper=header.one("paper"),
+        parameters=tuple(header.parameter(text) for text in header.values.get("parameter", ())),
+        required=header.one("required"),
+        monotone=header.yes("monotone"),
+        monotone_under_suppression=header.yes("monotone under suppression"),
+        excess=header.one("excess"),
+        excess_maximum=header.one("excess maximum"),
+        joint=header.yes("joint") if "joint" in header.values else True,
+        reads=tuple(part.strip() for part in header.one("reads").split(",")),
+        statements=header.statements,
     )
+    _require_consistent(question)
+    return question
 
 
-def _sections(text: str) -> tuple[dict[str, list[str]], dict[str, str]]:
-    headers: dict[str, list[str]] = {}
-    statements: dict[str, list[str]] = {}
-    current: list[str] | None = None
-    for line in text.splitlines():
-        match = _HEADER.match(line)
-        if match and match[1] == "statement":
-            current = statements.setdefault(match[2].strip(), [])
-        elif current is not None:
-            current.append(line)
-        elif match:
-            headers.setdefault(match[1], []).append(match[2].strip())
-    return headers, {name: "\n".join(lines).strip() for name, lines in statements.items()}
+def _require_consistent(question: Question) -> None:
+    numeric = [parameter.name for parameter in question.parameters if parameter.type in _NUMERIC]
+    if question.required not in numeric and not _CONSTANT.fullmatch(question.required):
+        raise InternalError(f"{question.name} requires {question.required}, which is none of its numeric parameters")
+    fillable = {name for parameter in question.parameters for name in parameter.placeholders}
+    for wanted in ("achieved", "violations"):
+        unknown = set(_PLACEHOLDER.findall(question.statement(wanted))) - fillable
+        if unknown:
+            raise InternalError(f"{wanted} of {question.name} asks for ${min(unknown)}, which no parameter gives")
 
 
-def _parameter(question: str, text: str) -> Parameter:
-    match = _PARAMETER.match(text)
-    if not match:
-        raise InternalError(f"the header of {question} has a parameter without name, type and bounds: {text}")
-    return Parameter(match[1], match[2], Decimal(match[3]), Decimal(match[4]))
+class _Header:
+    """A file's text, cut into its header's values and its statements."""
 
+    def __init__(self, name: str, text: str) -> None:
+        self._name = name
+        self.values: dict[str, list[str]] = {}
+        self.statements: dict[str, str] = {}
+        lines: dict[str, list[str]] = {}
+        current: list[str] | None = None
+        for line in text.splitlines():
+            match = _HEADER.fullmatch(line)
+            if match and match[1] == "statement":
+                current = lines.setdefault(match[2].strip(), [])
+            elif current is not None:
+                current.append(line)
+            elif match:
+                self.values.setdefault(match[1], []).append(match[2].strip())
+        self.statements = {statement: "\n".join(body).strip() for statement, body in lines.items()}
 
-def _yes(text: str) -> bool:
-    return text.split()[0] == "yes"
+    def one(self, key: str) -> str:
+        found = self.values.get(key, [])
+        if len(found) != 1 or not found[0]:
+            raise InternalError(f"the header of {self._name} needs exactly one line '-- {key}: ...'")
+        return found[0]
+
+    def yes(self, key: str) -> bool:
+        word = self.one(key).split()[0]
+        if word not in ("yes", "no"):
+            raise InternalError(f"the header of {self._name} is to say yes or no after '{key}', not {word}")
+        return word == "yes"
+
+    def selector(self) -> Selector | None:
+        if "when" not in self.values:
+            return None
+        match = _SELECTOR.fullmatch(self.one("when"))
+        if not match:
+            raise InternalError(f"the header of {self._name} has a 'when' other than 'argument = value'")
+        return Selector(match[1], match[2], bool(match[3]))
+
+    def parameter(self, text: str) -> Parameter:
+        match = _PARAMETER.fullmatch(text)
+        domain = match["domain"].split() if match else []
+        if match and match["type"] in _NUMERIC and len(domain) == 2:
+            low, high = map(self._number, domain)
+            default: int | Decimal | None = self._number(match["default"]) if match["default"] else None
+            if default is not None and match["type"] == "BIGINT":
+                default = int(default)
+            return Parameter(match["name"], match["type"], low, high, default=default)
+        if match and match["type"] == "TEXT" and len(domain) == 1:
+            return Parameter(match["name"], "TEXT", choices=tuple(domain[0].split("|")), default=match["default"])
+        if match and match["type"] in ("RELATION", "COLUMN") and not domain and match["default"] is None:
+            return Parameter(match["name"], match["type"])
+        raise InternalError(f"the header of {self._name} has a parameter without name, type, domain or text: {text}")
+
+    def _number(self, text: str) -> Decimal:
+        try:
+            return Decimal(text)
+        except InvalidOperation:
+            raise InternalError(f"the header of {self._name} has {text} where a number is due") from None

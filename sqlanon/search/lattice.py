@@ -1,17 +1,22 @@
 """The full-domain lattice, and the search for its node of least loss (Samarati 2001; LeFevre et al. 2005).
 
-A node is a level for each attribute. Two facts prune the lattice:
+A node is a level for each attribute. Three facts prune the lattice:
 
-- Loss. Suppressing a row replaces its loss by 1 a cell, which is never less. So a node
-  loses at least `bound`, the loss of its recoding without any suppression, which needs
-  the marginal counts of single attributes only. No node whose bound is above the loss
-  of a node that satisfies can be better.
-- Monotonicity under suppression. Where merging classes never adds suppressed rows (as
-  for k-anonymity), a node that suppresses too many rows rules out every node below it.
+- Loss. A node loses at least its `bound`, which needs the marginal counts of single
+  attributes only. No node whose bound is above the loss of a node that satisfies can
+  be better.
+- Excess. A class exceeds a requirement by a convex function of its rows, so that the
+  sum over all classes never grows when classes merge; and the rows that may be
+  suppressed bound that sum for a node that satisfies. So a node beyond it rules out
+  every node below. For a requirement like k-anonymity, which a class goes on
+  satisfying whatever rows it gains, the excess is the suppressed rows themselves.
+- Classes. Merging classes never adds to their number, nor takes from the sum of their
+  squared sizes: what these losses are at one node is a bound for every node above.
 
-The search first closes in on the least bound at which nodes satisfy, checking some
-evenly spaced nodes of what remains at a time. Then it checks the most general nodes of
-what remains, each of which has to fail before the best node is known to be optimal.
+The search looks at some nodes at a time. Some are the next less general ones of those
+that lose least, some have many of those that remain below and above them: both close in
+on the best node. The others are the most general of what remains, each of which has to
+fail before the best node is known to be optimal.
 """
 
 from __future__ import annotations
@@ -20,118 +25,152 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from sqlanon.search.remaining import Node, Rank, Remaining
+from sqlanon.search.remaining import Bounds, Node, Rank, Remaining
 
-__all__ = ["Found", "Lattice", "Node", "search"]
+__all__ = ["Counted", "Found", "Lattice", "Node", "Progress", "search"]
+
+
+# The excess is a sum of fractions of rows, each rounded: a node is ruled out only where it is clearly too much.
+_ROUNDING = 1e-3
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """Levels `low[i] .. high[i]` for each attribute i.
-
-    `costs[i][level]` is the loss that attribute i adds at that level when nothing is
-    suppressed, and `row` the loss of a suppressed row, in one exact integer unit.
-    """
+    """Levels `low[i] .. high[i]` for each attribute i, and the least loss that nodes may have."""
 
     low: Node
     high: Node
-    costs: tuple[tuple[int, ...], ...]
-    row: int
+    bounds: Bounds
 
     @property
     def size(self) -> int:
         return prod(high - low + 1 for low, high in zip(self.low, self.high, strict=True))
 
-    def bound(self, node: Node) -> int:
-        return sum(cost[level] for cost, level in zip(self.costs, node, strict=True))
+    def ranks(self, nodes: Sequence[Node]) -> list[Rank]:
+        """The least ranks that some nodes may have."""
+        import numpy as np
+
+        if not nodes:
+            return []
+        bounds = self.bounds(np.array(nodes, dtype=np.int16))
+        return [(int(bound), sum(node), node) for bound, node in zip(bounds, nodes, strict=True)]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a look at a node's classes tells.
+
+    `suppressed` and `excess` are rows: those of the classes that violate a requirement
+    by themselves, and the least that every node below has to suppress. `floor` is the
+    least loss of the node and of every node above, `least` that of the node alone, if its
+    classes tell one. Where a part of the classes was enough to see that the node fails,
+    all are those of the part.
+    """
+
+    suppressed: int
+    excess: float
+    floor: int | None = None
+    least: int | None = None
 
 
 @dataclass(frozen=True)
 class Found:
-    """The optimal node, its loss in the lattice's unit, the rows it suppresses, and how many nodes were checked."""
+    """The best node, its loss, the rows it suppresses, how many nodes were checked, and how many ruled out unseen.
+
+    `proven` tells whether no other node can be better; if not, none loses less than `least`.
+    """
 
     node: Node
     loss: int
     suppressed: int
     checked: int
+    pruned: int
+    proven: bool = True
+    least: int | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search has come: nodes checked, ruled out unseen, and all; the best loss so far."""
+
+    checked: int
+    pruned: int
+    nodes: int
+    loss: int | None
 
 
 def search(
     lattice: Lattice,
     limit: int,
-    suppressed: Callable[[Sequence[Node]], Sequence[int]],
-    loss: Callable[[Node], int],
+    count: Callable[[Sequence[Node]], Sequence[Counted]],
+    settle: Callable[[Sequence[Node], Rank | None], Sequence[tuple[int, int] | None]],
     *,
     batch: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    expired: Callable[[], bool] = lambda: False,
 ) -> Found | None:
     """The node of least loss that suppresses at most `limit` rows; None if there is none.
 
-    `suppressed` counts the rows that each of some nodes suppresses, `batch` how many
-    nodes it is best asked at a time; `loss` is a node's loss with its suppressed rows.
-    Among nodes of equal loss the one of least height, then the first in the order of
-    its levels, is taken.
+    `count` looks at some nodes at once, at most `batch`; `settle` gives the loss of each
+    and all the rows it suppresses, None if it cannot be published or cannot be better
+    than the rank given. Among
+    nodes of equal loss the one of least height, then the first in the order of its
+    levels, is taken. Once `expired` says so, the best node so far is returned.
     """
-    remaining = Remaining(lattice.low, lattice.high, lattice.costs)
-    satisfying = _Satisfying(lattice, loss)
-    checked = 0
-    proving = False
-    while nodes := remaining.general(batch) if proving else remaining.spread(batch):
-        passed = False
-        for node, rows in zip(nodes, suppressed(nodes), strict=True):
-            checked += 1
-            if rows > limit:
-                remaining.drop_below(node)
-                continue
-            passed = True
-            remaining.drop(node)
-            remaining.drop_from(satisfying.add(node, rows))
-        proving = not passed
-        if proving and satisfying.nodes:
-            remaining.drop_from(satisfying.settle())
+    remaining = Remaining(lattice.low, lattice.high, lattice.bounds)
+    best: tuple[Rank, int] | None = None
+    inside: list[Rank] = []
+    checked, dropped = 0, 0
+    nodes: list[Node] = [lattice.high]
+    while nodes:
+        before = remaining.count
+        counted = list(zip(nodes, count(nodes), strict=True))
+        checked += len(counted)
+        remaining.drop(nodes)
+        remaining.drop_below([node for node, seen in counted if seen.excess > limit + _ROUNDING])
+        inside += lattice.ranks([node for node, seen in counted if seen.excess <= limit])
+        floors = [(node, seen.floor) for node, seen in counted if seen.floor is not None]
+        remaining.raise_above(floors)
+        candidates = [
+            node
+            for node, seen in counted
+            if seen.suppressed <= limit and (best is None or seen.least is None or seen.least <= best[0][0])
+        ]
+        if best is not None:
+            candidates = [rank[2] for rank in lattice.ranks(candidates) if rank < best[0]]
+        settled = settle(candidates, best[0] if best else None) if candidates else []
+        for node, answer in zip(candidates, settled, strict=True):
+            if answer is not None and answer[1] <= limit:
+                rank = (answer[0], sum(node), node)
+                if best is None or rank < best[0]:
+                    best = (rank, answer[1])
+        if best is not None:
+            remaining.drop_from(best[0])
+        dropped += before - remaining.count
         if progress:
-            progress(lattice.size - remaining.count, lattice.size)
-    if not satisfying.nodes:
+            progress(Progress(checked, dropped - checked, lattice.size, best[0][0] if best else None))
+        if best is not None and expired():
+            break
+        nodes = _next(remaining, [rank[2] for rank in sorted(inside)], batch)
+    if best is None:
         return None
-    loss_of_best, _, node = satisfying.settle()
-    return Found(node, loss_of_best, satisfying.nodes[node], checked)
+    (loss, _, node), suppressed = best
+    least = remaining.least
+    return Found(
+        node,
+        loss,
+        suppressed,
+        checked,
+        lattice.size - checked - remaining.count,
+        proven=least is None,
+        least=None if least is None else min(least, loss),
+    )
 
 
-class _Satisfying:
-    """The nodes that satisfy so far. The loss of one that suppresses rows is asked for only if it may be the least."""
-
-    def __init__(self, lattice: Lattice, loss: Callable[[Node], int]) -> None:
-        self._lattice = lattice
-        self._loss = loss
-        self._open: list[Rank] = []
-        self._best: Rank | None = None
-        self._limit: int | None = None
-        self.nodes: dict[Node, int] = {}
-
-    def add(self, node: Node, rows: int) -> Rank:
-        """Notes a node that satisfies; returns a rank from which on no node can be the best."""
-        self.nodes[node] = rows
-        bound = self._lattice.bound(node)
-        rank = (bound, sum(node), node)
-        if rows == 0:
-            self._best = rank if self._best is None else min(self._best, rank)
-        else:
-            self._open.append(rank)
-        most = bound + rows * self._lattice.row
-        self._limit = most if self._limit is None else min(self._limit, most)
-        return self._beyond()
-
-    def settle(self) -> Rank:
-        """Asks for the losses that are needed to tell the best node, whose rank is returned."""
-        for bound, height, node in sorted(self._open):
-            if self._best is None or (bound, height, node) < self._best:
-                rank = (self._loss(node), height, node)
-                self._best = rank if self._best is None else min(self._best, rank)
-        self._open.clear()
-        assert self._best is not None
-        return self._best
-
-    def _beyond(self) -> Rank:
-        assert self._limit is not None
-        loose: Rank = (self._limit + 1, 0, ())
-        return loose if self._best is None else min(loose, self._best)
+def _next(remaining: Remaining, inside: Sequence[Node], batch: int) -> list[Node]:
+    """The nodes to look at next; `inside` are those that did not rule out what is below them, least loss first."""
+    nodes = remaining.children(inside, batch // 4)
+    rest = batch - len(nodes)
+    nodes += remaining.general(rest // 2)
+    nodes += remaining.halving(rest - rest // 2)
+    return list(dict.fromkeys(nodes))

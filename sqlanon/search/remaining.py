@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -11,103 +11,188 @@ from sqlanon.errors import PolicyError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["MAX_NODES", "Node", "Rank", "Remaining"]
+__all__ = ["MAX_NODES", "Bounds", "Node", "Rank", "Remaining"]
 
 Node = tuple[int, ...]
 
 # Loss, height and levels: by these nodes are compared, the least is the best.
 Rank = tuple[int, int, Node]
 
-MAX_NODES = 20_000_000
-_INT64 = (1 << 62) - 1
+# The least loss that each of some nodes may have; a row of the argument holds a node's levels.
+Bounds = Callable[["NDArray[Any]"], "NDArray[Any]"]
 
+MAX_NODES = 20_000_000
 
 # In the choice of what to check next, so many of the most general nodes stand for all candidates,
 # and so many evenly spaced ones for all that remain: enough to choose well, and quick.
 _CANDIDATES = 128
-_SAMPLE = 2048
+_SAMPLE = 1024
+_HALVING = 256
 
 
 class Remaining:
-    """A set of nodes in the order of their rank, that is of bound, height and levels."""
+    """A set of nodes in the order of their bound."""
 
-    def __init__(self, low: Node, high: Node, costs: Sequence[Sequence[int]]) -> None:
+    def __init__(self, low: Node, high: Node, bounds: Bounds) -> None:
         """All nodes between `low` and `high`; raises PolicyError if there are too many to hold."""
         import numpy as np
 
-        size = prod(top - bottom + 1 for bottom, top in zip(low, high, strict=True))
+        shape = [top - bottom + 1 for bottom, top in zip(low, high, strict=True)]
+        size = prod(shape)
         if size > MAX_NODES:
             raise PolicyError(
                 f"the lattice has {size:,} nodes, more than {MAX_NODES:,}",
-                hint="narrow it with MIN LEVEL and MAX LEVEL, or use hierarchies with fewer levels",
+                hint="search with a time_limit, narrow it with MIN LEVEL and MAX LEVEL, or use hierarchies with fewer "
+                "levels",
             )
-        shape = [top - bottom + 1 for bottom, top in zip(low, high, strict=True)]
-        levels = np.indices(shape, dtype=np.int16).reshape(len(shape), -1).T + np.array(low, dtype=np.int16)
-        exact = sum(max(cost) for cost in costs) <= _INT64
-        bound: NDArray[Any] = np.zeros(size, dtype=np.int64 if exact else object)
-        for place, cost in enumerate(costs):
-            bound = bound + np.array(cost, dtype=bound.dtype)[levels[:, place]]
-        height = levels.sum(axis=1)
-        # The nodes come in the order of their levels, which both sorts keep among equals.
-        order = np.lexsort((height, bound)) if exact else sorted(range(size), key=lambda n: (bound[n], height[n]))
-        self._levels: NDArray[Any] = levels[order]
-        self._bound: NDArray[Any] = bound[order]
+        self._low, self._shape = low, shape
+        # A row an attribute: comparisons with a node go through one attribute after the other.
+        levels = np.indices(shape, dtype=np.int16).reshape(len(shape), -1)
+        self._levels: NDArray[Any] = levels + np.array(low, dtype=np.int16)[:, None]
+        # Nodes are numbered in the order of their levels.
+        self._number: NDArray[Any] = np.arange(size)
+        self._bound: NDArray[Any] = bounds(self._levels.T)
+        self._sort()
+
+    def _sort(self) -> None:
+        import numpy as np
+
+        bound = self._bound
+        if bound.dtype == object:
+            order: Any = np.array(sorted(range(len(bound)), key=bound.__getitem__), dtype=np.int64)
+        else:
+            order = np.argsort(bound, kind="stable")
+        self._keep(order)
 
     @property
     def count(self) -> int:
         return len(self._bound)
 
-    def spread(self, count: int) -> list[Node]:
-        """Up to `count` nodes at even distances: whichever of them satisfy, much can be dropped."""
-        places = {self.count * (i + 1) // (count + 1) for i in range(count)} if self.count else set()
-        return [_node(self._levels[place]) for place in sorted(places)]
+    @property
+    def least(self) -> int | None:
+        """The least loss that a remaining node may have; None if none remains."""
+        return int(self._bound[0]) if self.count else None
+
+    def halving(self, count: int) -> list[Node]:
+        """Up to `count` nodes that have many others below them and many above.
+
+        Whether such a node satisfies or not, much can be dropped: what is below one that
+        fails, and what is above, and so loses more than, one that satisfies.
+        """
+        import numpy as np
+
+        places = np.arange(0, self.count, max(self.count // _HALVING, 1))
+        candidates, sample = self._levels[:, places], self._levels[:, :: max(self.count // _SAMPLE, 1)]
+        below: Any = np.ones((candidates.shape[1], sample.shape[1]), dtype=bool)
+        above = below.copy()
+        for own, others in zip(candidates, sample, strict=True):
+            below &= others[None, :] <= own[:, None]
+            above &= others[None, :] >= own[:, None]
+        lower, upper = below.sum(axis=1), above.sum(axis=1)
+        chosen: list[Node] = []
+        while len(chosen) < count and len(lower):
+            place = int(np.argmax(np.minimum(lower, upper) * _HALVING + lower))
+            if not lower[place]:
+                break
+            chosen.append(self._node(int(places[place])))
+            taken = below[place] | above[place]
+            lower = lower - below[:, taken].sum(axis=1)
+            upper = upper - above[:, taken].sum(axis=1)
+            below[:, taken] = False
+            above[:, taken] = False
+        return chosen
 
     def general(self, count: int) -> list[Node]:
         """Up to `count` nodes that together have most of the others below them."""
         import numpy as np
 
-        candidates = self._levels[max(self.count - _CANDIDATES, 0) :]
-        sample = self._levels[:: max(self.count // _SAMPLE, 1)]
-        below: Any = (sample[None, :, :] <= candidates[:, None, :]).all(axis=2)
+        start = max(self.count - _CANDIDATES, 0)
+        candidates, sample = self._levels[:, start:], self._levels[:, :: max(self.count // _SAMPLE, 1)]
+        below: Any = np.ones((candidates.shape[1], sample.shape[1]), dtype=bool)
+        for own, others in zip(candidates, sample, strict=True):
+            below &= others[None, :] <= own[:, None]
         chosen: list[Node] = []
-        while len(chosen) < count and below.size:
-            gains = below.sum(axis=1)
+        gains = below.sum(axis=1)
+        while len(chosen) < count and gains.size:
             # Of equals the most general: nothing that remains is above the last one.
             place = len(gains) - 1 - int(np.argmax(gains[::-1]))
             if chosen and not gains[place]:
                 break
-            chosen.append(_node(candidates[place]))
-            below = below[:, ~below[place]]
+            chosen.append(self._node(start + place))
+            taken = below[place].copy()
+            gains = gains - below[:, taken].sum(axis=1)
+            below[:, taken] = False
         return chosen
 
-    def drop(self, node: Node) -> None:
-        self._keep((self._levels != _row(node)).any(axis=1))
+    def children(self, nodes: Sequence[Node], count: int) -> list[Node]:
+        """Up to `count` of those that are one level less general than one of these, in the order of these."""
+        import numpy as np
 
-    def drop_below(self, node: Node) -> None:
-        """Every node at most as general as this one suppresses at least as much."""
-        self._keep((self._levels > _row(node)).any(axis=1))
+        found: dict[Node, None] = {}
+        for node in nodes:
+            below = [
+                (*node[:place], level - 1, *node[place + 1 :])
+                for place, level in enumerate(node)
+                if level > self._low[place]
+            ]
+            numbers = np.array([self._number_of(child) for child in below], dtype=np.int64)
+            places = np.flatnonzero(np.isin(self._number, numbers))
+            found |= dict.fromkeys(map(self._node, places.tolist()))
+            if len(found) >= count:
+                break
+        return list(found)[:count]
+
+    def drop(self, nodes: Sequence[Node]) -> None:
+        """Nodes that have been looked at."""
+        import numpy as np
+
+        self._keep(~np.isin(self._number, np.array([self._number_of(node) for node in nodes], dtype=np.int64)))
+
+    def drop_below(self, nodes: Sequence[Node]) -> None:
+        """Every node at most as general as one of these."""
+        import numpy as np
+
+        gone = np.zeros(self.count, dtype=bool)
+        for node in nodes:
+            below = self._levels[0] <= node[0]
+            for own, level in zip(self._levels[1:], node[1:], strict=True):
+                below &= own <= level
+            gone |= below
+        if gone.any():
+            self._keep(~gone)
 
     def drop_from(self, rank: Rank) -> None:
         """Every node whose bound, height and levels are not before this rank cannot beat it."""
         import numpy as np
 
-        start, end = (int(np.searchsorted(self._bound, rank[0], side=side)) for side in ("left", "right"))
-        for place in range(start, end):
-            node = _node(self._levels[place])
-            if (sum(node), node) >= rank[1:]:
-                end = place
-                break
-        self._levels, self._bound = self._levels[:end], self._bound[:end]
+        loss, height, node = rank
+        start, end = (int(np.searchsorted(self._bound, loss, side=side)) for side in ("left", "right"))
+        heights = self._levels[:, start:end].sum(axis=0)
+        earlier = (heights < height) | ((heights == height) & (self._number[start:end] < self._number_of(node)))
+        self._keep(np.concatenate([np.arange(start), start + np.flatnonzero(earlier)]))
+
+    def raise_above(self, floors: Sequence[tuple[Node, int]]) -> None:
+        """No node at least as general as one of these loses less than its floor."""
+        changed = False
+        for node, floor in floors:
+            above = self._bound < floor
+            for own, level in zip(self._levels, node, strict=True):
+                above &= own >= level
+            if above.any():
+                self._bound[above] = floor
+                changed = True
+        if changed:
+            self._sort()
 
     def _keep(self, chosen: Any) -> None:
-        self._levels, self._bound = self._levels[chosen], self._bound[chosen]
+        self._levels = self._levels[:, chosen]
+        self._bound, self._number = self._bound[chosen], self._number[chosen]
 
+    def _node(self, place: int) -> Node:
+        return tuple(self._levels[:, place].tolist())
 
-def _node(levels: NDArray[Any]) -> Node:
-    return tuple(levels.tolist())
-
-
-def _row(node: Node) -> NDArray[Any]:
-    import numpy as np
-
-    return np.array(node, dtype=np.int16)
+    def _number_of(self, node: Node) -> int:
+        number = 0
+        for level, bottom, width in zip(node, self._low, self._shape, strict=True):
+            number = number * width + level - bottom
+        return number

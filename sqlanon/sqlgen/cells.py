@@ -1,7 +1,7 @@
 """The cells: every row of the source as an integer key, equal rows counted together.
 
 `tree` numbers the values of one attribute along its hierarchy, `cells` joins the
-trees to the source and groups it once, `rolled_up` groups cells by a coarser key.
+trees to the source and groups it once.
 """
 
 from __future__ import annotations
@@ -17,19 +17,16 @@ from sqlanon.sqlgen.names import alias, column, literal, relation
 
 __all__ = [
     "cells",
+    "class_id",
     "codes",
-    "equivalence_class",
     "key_name",
     "leaves_name",
+    "public_cells",
     "rank_name",
-    "rolled_up",
+    "respondents",
     "tree",
     "tree_summary",
 ]
-
-
-# Far from a power of two, so that the remainder depends on all bits of a key.
-_PRIME = 1_000_003
 
 
 def rank_name(level: int) -> str:
@@ -57,23 +54,25 @@ def _from_zero(number: exp.Expr) -> exp.Expr:
     return exp.Cast(this=exp.Sub(this=number, expression=literal(1)), to=exp.DataType.build("BIGINT"))
 
 
-def tree(bound: BoundAttribute, source: exp.Table, hierarchy_values: exp.Table) -> exp.Select:
-    """A quasi-identifier's values as a numbered tree: value, n, rank_0 ... and leaves_1 ....
+def tree(
+    bound: BoundAttribute, source: exp.Table, hierarchy_values: exp.Table, public: exp.Query | None = None
+) -> exp.Select:
+    """An attribute's values as a numbered tree: value, n, leaf, rank_0 ... and leaves_1 ....
 
-    A row a value: n is how often it occurs (0 where only the hierarchy lists it),
-    rank_i the number of its ancestor at level i among that node's siblings, in value
-    order, and leaves_i how many values lie below that ancestor. `listed` is there for
-    stored hierarchies.
+    A row a value: n is how often it occurs (0 where only the hierarchy or the public
+    table has it), leaf 1 for a leaf of the hierarchy and 0 for a value that only the
+    public table has, rank_i the number of its ancestor at level i among that node's
+    siblings, in value order, and leaves_i how many leaves lie below that ancestor.
+    `listed` is there for stored hierarchies. `public` gives the public table's values
+    as `value`.
     """
-    value = published_value(bound)
-    distinct = (
-        exp.select(alias(value, "value"), alias(exp.Count(this=exp.Star()), "n"))
-        .from_(source, copy=False)
-        .group_by(value.copy(), copy=False)
-    )
+    distinct = _distinct(published_value(bound), source, public)
     listed = listed_values(bound, hierarchy_values) if bound.stored else None
     values = generalized(bound, distinct, listed, counted=True)
-    kept = [column("value"), column("n"), *([column("listed")] if bound.stored else [])]
+    listed_here = [column("listed")] if bound.stored else []
+    leaf = column("listed") if bound.stored else exp.GT(this=column("n"), expression=literal(0))
+    counted = exp.Case(ifs=[exp.If(this=leaf, true=literal(1))], default=literal(0))
+    kept = [column("value"), column("n"), alias(counted, "leaf"), *listed_here]
     levels = range(1, bound.height)
 
     def path(level: int) -> list[exp.Expr]:
@@ -84,21 +83,47 @@ def tree(bound: BoundAttribute, source: exp.Table, hierarchy_values: exp.Table) 
         *kept,
         *path(1),
         *(alias(_window(exp.Min(this=column("value")), path(i), ()), f"low_{i}") for i in levels),
-        *(alias(_window(exp.Count(this=exp.Star()), path(i), ()), leaves_name(i)) for i in levels),
+        *(alias(_leaves(counted, path(i)), leaves_name(i)) for i in levels),
     ).from_(values.subquery("generalized"), copy=False)
-    leaf = _from_zero(_window(exp.RowNumber(), path(1), [column("value")]))
+    lowest = _from_zero(_window(exp.RowNumber(), path(1), [column("value")]))
     ranks = [
         _from_zero(_window(exp.DenseRank(), path(i + 1), [column(f"low_{i}"), column(level_name(i))])) for i in levels
     ]
     return exp.select(
-        *(part.copy() for part in kept),
-        *(alias(rank, rank_name(i)) for i, rank in enumerate([leaf, *ranks])),
+        column("value"),
+        column("n"),
+        column("leaf"),
+        *(part.copy() for part in listed_here),
+        *(alias(rank, rank_name(i)) for i, rank in enumerate([lowest, *ranks])),
         *(column(leaves_name(i)) for i in levels),
     ).from_(spans.subquery("spans"), copy=False)
 
 
+def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> exp.Query:
+    """The values that occur with their numbers of rows, and with 0 those that only the public table has."""
+    own = (
+        exp.select(alias(value, "value"), alias(exp.Count(this=exp.Star()), "n"))
+        .from_(source, copy=False)
+        .group_by(value.copy(), copy=False)
+    )
+    if public is None:
+        return own
+    others = exp.select(column("value"), alias(literal(0), "n")).from_(public.subquery("public")).distinct(copy=False)
+    both = exp.union(own, others, distinct=False, copy=False).subquery("occurring")
+    total = exp.Cast(this=exp.Sum(this=column("n")), to=exp.DataType.build("BIGINT"))
+    return exp.select(column("value"), alias(total, "n")).from_(both).group_by(column("value"))
+
+
+def _leaves(counted: exp.Expr, path: Sequence[exp.Expr]) -> exp.Expr:
+    return exp.Cast(this=_window(exp.Sum(this=counted.copy()), path, ()), to=exp.DataType.build("BIGINT"))
+
+
 def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
-    """One row: values, rows, siblings at each level from 0, and the sum of n * (leaves - 1) at each level from 1."""
+    """One row about a tree: its leaves, its rows, and a figure a level.
+
+    The most siblings at each level from 0; then the sum over the rows of (leaves - 1), and
+    the greatest of them, at each level from 1.
+    """
 
     def total(part: exp.Expr) -> exp.Expr:
         added = exp.Coalesce(this=exp.Sum(this=part), expressions=[literal(0)])
@@ -112,11 +137,16 @@ def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
         others = exp.Paren(this=exp.Sub(this=column(leaves_name(level)), expression=literal(1)))
         return total(exp.Mul(this=column("n"), expression=others))
 
+    def most(level: int) -> exp.Expr:
+        others = exp.Sub(this=exp.Max(this=column(leaves_name(level))), expression=literal(1))
+        return exp.Coalesce(this=others, expressions=[literal(0)])
+
     return exp.select(
-        exp.Count(this=exp.Star()),
+        total(column("leaf")),
         total(column("n")),
         *(siblings(level) for level in range(bound.height)),
         *(spread(level) for level in range(1, bound.height)),
+        *(most(level) for level in range(1, bound.height)),
     ).from_(table, copy=False)
 
 
@@ -147,76 +177,66 @@ def codes(tree: exp.Table, fields: Sequence[Field]) -> exp.Select | None:
     return exp.select(column("value"), *parts).from_(tree, copy=False) if parts else None
 
 
-def cells(policy: BoundPolicy, source: exp.Table, codes: Sequence[str | None], layout: KeyLayout) -> exp.Select:
-    """The cells(key_0, ..., entity, n): one row per distinct combination of quasi-identifiers.
+def cells(
+    policy: BoundPolicy,
+    source: exp.Table,
+    codes: Sequence[str | None],
+    layout: KeyLayout,
+    carried: Sequence[tuple[BoundAttribute, str | None]] = (),
+) -> exp.Select:
+    """The cells(key_0, ..., entity, n): one row per distinct combination of quasi-identifiers and carried columns.
 
-    `entity` is there where the policy names one: then a row per combination and respondent.
+    `codes` and `carried` name the tables of codes. `entity` is there where the policy
+    names one: then a row per combination and respondent.
     """
-    words: list[list[exp.Expr]] = [[] for _ in range(layout.words)]
+    coded = [
+        (published_value(bound, "source"), fields, table)
+        for bound, fields, table in zip(policy.quasi_identifiers, layout.fields, codes, strict=True)
+    ]
+    coded += [
+        (published_value(bound, "source"), (field,), table)
+        for (bound, table), field in zip(carried, layout.carried, strict=True)
+    ]
+    others = [alias(column(policy.entity.column, "source"), "entity")] if policy.entity else []
+    return _keyed(source, "source", coded, layout.words, others)
+
+
+def public_cells(
+    public: exp.Query, codes: Sequence[str | None], layout: KeyLayout, columns: Sequence[exp.Expr]
+) -> exp.Select:
+    """The same of the public table: (key_0, ..., n). `columns` are the values of its quasi-identifiers in `public`."""
+    coded = list(zip(columns, layout.fields, codes, strict=True))
+    return _keyed(public.subquery("public"), "public", coded, layout.words, [])
+
+
+def _keyed(
+    source: exp.Table | exp.Subquery,
+    name: str,
+    coded: Sequence[tuple[exp.Expr, Sequence[Field], str | None]],
+    words: int,
+    others: Sequence[exp.Alias],
+) -> exp.Select:
+    """The rows of a source joined to the codes of their values, and counted by key."""
+    parts: list[list[exp.Expr]] = [[] for _ in range(words)]
     joins: list[tuple[exp.Expr, exp.Expr]] = []
-    for index, (bound, fields, table) in enumerate(zip(policy.quasi_identifiers, layout.fields, codes, strict=True)):
+    for index, (value, fields, table) in enumerate(coded):
         if table is None:
             continue
-        name = f"code_{index}"
+        code = f"code_{index}"
         for word in _words(fields):
-            words[word].append(column(key_name(word), name))
-        same = exp.NullSafeEQ(this=published_value(bound, "source"), expression=column("value", name))
-        joins.append((relation(table, as_=name), same))
-    keys = [alias(_sum(word) if word else _zero(), key_name(i)) for i, word in enumerate(words)]
-    entity = [alias(column(policy.entity.column, "source"), "entity")] if policy.entity else []
+            parts[word].append(column(key_name(word), code))
+        joins.append((relation(table, as_=code), exp.NullSafeEQ(this=value, expression=column("value", code))))
+    keys = [alias(_sum(word) if word else _zero(), key_name(i)) for i, word in enumerate(parts)]
     named = source.copy()
-    named.set("alias", exp.TableAlias(this=exp.to_identifier("source", quoted=True)))
-    query = exp.select(*keys, *entity, alias(exp.Count(this=exp.Star()), "n")).from_(named, copy=False)
+    named.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+    query = exp.select(*keys, *others, alias(exp.Count(this=exp.Star()), "n")).from_(named, copy=False)
     for code_table, condition in joins:
         query.join(code_table, on=condition, copy=False)
-    return query.group_by(*(part.this.copy() for part in (*keys, *entity)), copy=False)
+    return query.group_by(*(part.this.copy() for part in (*keys, *others)), copy=False)
 
 
 def _zero() -> exp.Expr:
     return exp.Cast(this=literal(0), to=exp.DataType.build("BIGINT"))
-
-
-def rolled_up(table: str, masks: Sequence[int], entity: bool) -> exp.Select:
-    """Cells grouped by a coarser key; of the same shape as cells."""
-    keys = [exp.BitwiseAnd(this=column(key_name(word)), expression=literal(mask)) for word, mask in enumerate(masks)]
-    extra = [column("entity")] if entity else []
-    total = exp.Cast(this=exp.Sum(this=column("n")), to=exp.DataType.build("BIGINT"))
-    return (
-        exp.select(*(alias(key, key_name(i)) for i, key in enumerate(keys)), *extra, alias(total, "n"))
-        .from_(relation(table), copy=False)
-        .group_by(*(key.copy() for key in keys), *(part.copy() for part in extra), copy=False)
-    )
-
-
-def equivalence_class(table: str, masks: Sequence[exp.Expr], entity: bool, one_in: int | None = None) -> exp.Select:
-    """The normal relation equivalence_class(class_id, size, entities) of one lattice node, from cells.
-
-    `class_id` is the key, a struct of its words if there are several. A mask is a number
-    or a parameter. With `one_in`, about one class in so many, each with all of its rows.
-    """
-    keys: list[exp.Expr] = [
-        exp.BitwiseAnd(this=column(key_name(word)), expression=mask) for word, mask in enumerate(masks)
-    ]
-    size = exp.Cast(this=exp.Sum(this=column("n")), to=exp.DataType.build("BIGINT"))
-    query = (
-        exp.select(
-            alias(class_id(keys), "class_id"),
-            alias(size, "size"),
-            alias(respondents(column("entity")) if entity else size.copy(), "entities"),
-        )
-        .from_(relation(table), copy=False)
-        .group_by(*(key.copy() for key in keys), copy=False)
-    )
-    return query.where(_chosen([key.copy() for key in keys], one_in), copy=False) if one_in else query
-
-
-def _chosen(keys: Sequence[exp.Expr], one_in: int) -> exp.Expr:
-    """A condition on the key alone, so that it takes or leaves whole classes; the prime spreads neighbours."""
-    mixed: exp.Expr = exp.Paren(this=keys[0])
-    for key in keys[1:]:
-        mixed = exp.BitwiseXor(this=mixed, expression=exp.Paren(this=key))
-    spread = exp.Mod(this=exp.Paren(this=mixed) if len(keys) > 1 else mixed, expression=literal(_PRIME))
-    return exp.EQ(this=exp.Mod(this=exp.Paren(this=spread), expression=literal(one_in)), expression=literal(0))
 
 
 def class_id(keys: Sequence[exp.Expr]) -> exp.Expr:

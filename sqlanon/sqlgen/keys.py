@@ -36,20 +36,25 @@ def bits_for(count: int) -> int:
 
 @dataclass(frozen=True)
 class KeyLayout:
-    """`fields[attribute][level]` for the levels 0 .. height - 1; the root has no field."""
+    """`fields[attribute][level]` for the levels 0 .. height - 1; the root has no field.
+
+    `carried` are the fields of columns that are never generalized: those that
+    requirements ask about.
+    """
 
     fields: tuple[tuple[Field, ...], ...]
+    carried: tuple[Field, ...] = ()
 
     @classmethod
-    def pack(cls, siblings: Sequence[Sequence[int]]) -> KeyLayout:
-        """A layout for `siblings[attribute][level]` children of one parent at most.
+    def pack(cls, siblings: Sequence[Sequence[int]], carried: Sequence[int] = ()) -> KeyLayout:
+        """A layout for `siblings[attribute][level]` children of one parent at most, and `carried` values of columns.
 
         An attribute's coarser levels stand above its finer ones, so that within a word
         code order is value order.
         """
         word, used = 0, 0
         fields: list[tuple[Field, ...]] = []
-        for levels in siblings:
+        for levels in (*siblings, *([values] for values in carried)):
             own: list[Field] = []
             for bits in map(bits_for, levels):
                 if used + bits > WORD_BITS:
@@ -57,11 +62,25 @@ class KeyLayout:
                 own.append(Field(word, used, bits))
                 used += bits
             fields.append(tuple(own))
-        return cls(tuple(fields))
+        return cls(tuple(fields[: len(siblings)]), tuple(own[0] for own in fields[len(siblings) :]))
 
     @property
     def words(self) -> int:
-        return 1 + max((field.word for levels in self.fields for field in levels), default=0)
+        return 1 + max((field.word for levels in (*self.fields, self.carried) for field in levels), default=0)
+
+    @property
+    def carried_masks(self) -> tuple[int, ...]:
+        """The mask of each word that keeps the carried columns."""
+        masks = [0] * self.words
+        for field in self.carried:
+            masks[field.word] |= field.mask
+        return tuple(masks)
+
+    @property
+    def used(self) -> int:
+        """The bits of the first word that are in use."""
+        fields = (field for levels in (*self.fields, self.carried) for field in levels if field.word == 0)
+        return max((field.shift + field.bits for field in fields), default=0)
 
     def masks(self, levels: Sequence[int]) -> tuple[int, ...]:
         """The mask of each word that keeps of every attribute its fields from its level up."""

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.sqlgen.cells import key_name, leaves_name, rank_name
+from sqlanon.sqlgen.cells import leaves_name, rank_name
 from sqlanon.sqlgen.generalized import generalized, level_name, listed_values
+from sqlanon.sqlgen.guard import with_steps
 from sqlanon.sqlgen.keys import Field, KeyLayout
-from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.names import alias, column, literal, parameter, relation
+from sqlanon.sqlgen.rows import Step
 
-__all__ = ["Asks", "class_label", "node_counts", "node_loss", "smallest_class", "violations"]
+__all__ = ["Key", "class_label", "leaf_counts", "smallest_class", "spread_of"]
 
-
-class Asks(Protocol):
-    """A requirement that can be asked of normal relations."""
-
-    def statement(self, name: str) -> exp.Select: ...
+# A word of the key that a class_id is: (class_id, word) to an expression.
+Key = Callable[[exp.Expr, int], exp.Expr]
 
 
 class Trees(Protocol):
@@ -31,100 +30,117 @@ class Trees(Protocol):
     def layout(self) -> KeyLayout: ...
 
 
-def violations(requirements: Sequence[Asks]) -> exp.Query:
-    """The classes that violate any requirement, each once: class_id, size."""
-    asked: exp.Query = requirements[0].statement("violations")
-    for requirement in requirements[1:]:
-        asked = exp.union(asked, requirement.statement("violations"), distinct=True, copy=False)
-    return asked
-
-
 def _total(part: exp.Expr) -> exp.Expr:
     added = exp.Coalesce(this=exp.Sum(this=part), expressions=[literal(0)])
     return exp.Cast(this=added, to=exp.DataType.build("HUGEINT", dialect="duckdb"))
 
 
-def node_counts(classes: Sequence[exp.Query], requirements: Sequence[Asks], *, sized: bool = False) -> exp.Query:
-    """For each node, by its place in the list: the rows of the classes that violate a requirement.
+def leaf_counts(policy: BoundPolicy, cells: Trees) -> exp.Query:
+    """For each attribute and level the nodes of its tree: attribute, level, part_0, ..., others.
 
-    If `sized`, also how many classes the node has.
+    `part_w` is what the node's codes are in the word w of a key, `others` how many
+    leaves lie below it beside the first. The value itself, which has no others, is left out.
     """
-    counts: list[exp.Query] = []
-    for place, node in enumerate(classes):
-        parts = [alias(literal(place), "node"), alias(_total(column("size")), "suppressed")]
-        if sized:
-            every = exp.select(exp.Count(this=exp.Star())).from_(relation("equivalence_class"), copy=False)
-            parts.append(alias(every.subquery(), "classes"))
-        one = exp.select(*parts).from_(violations(requirements).subquery("violations"), copy=False)
-        one.with_(identifier("equivalence_class"), as_=node, copy=False)
-        counts.append(exp.select(exp.Star()).from_(one.subquery(f"node_{place}"), copy=False))
-    query = counts[0]
-    for other in counts[1:]:
+    words = cells.layout.words
+    queries: list[exp.Query] = []
+    for place, (bound, fields) in enumerate(zip(policy.quasi_identifiers, cells.layout.fields, strict=True)):
+        for level in range(1, bound.height):
+            codes = [_part(fields[level:], level, word) for word in range(words)]
+            others = exp.Sub(this=column(leaves_name(level)), expression=literal(1))
+            queries.append(
+                exp.select(*_labelled(place, level, codes, others))
+                .distinct(copy=False)
+                .from_(relation(cells.trees[place]), copy=False)
+            )
+        all_others = exp.Sub(this=_total(column("leaf")), expression=literal(1))
+        zeros = [literal(0) for _ in range(words)]
+        top = exp.select(*_labelled(place, bound.height, zeros, all_others))
+        queries.append(top.from_(relation(cells.trees[place]), copy=False))
+    query = queries[0]
+    for other in queries[1:]:
         query = exp.union(query, other, distinct=False, copy=False)
     return query
 
 
-def node_loss(
-    policy: BoundPolicy, classes: exp.Query, requirements: Sequence[Asks], cells: Trees, levels: Sequence[int]
-) -> exp.Select:
-    """One row: the suppressed rows, and for each attribute their sum of (leaves - 1) at its level."""
-    words = cells.layout.words
-    sums: list[exp.Expr] = [_total(column("size", "violations"))]
-    joins: list[tuple[exp.Expr, exp.Expr]] = []
-    for place, (bound, fields, level) in enumerate(
-        zip(policy.quasi_identifiers, cells.layout.fields, levels, strict=True)
-    ):
-        name = f"node_{place}"
-        if level == 0:
-            sums.append(literal(0))
-        elif level == bound.height:
-            everything = exp.select(exp.Sub(this=exp.Count(this=exp.Star()), expression=literal(1)))
-            below_all = everything.from_(relation(cells.trees[place]), copy=False).subquery()
-            sums.append(exp.Mul(this=_total(column("size", "violations")), expression=below_all))
-        else:
-            others = exp.Paren(this=exp.Sub(this=column(leaves_name(level), name), expression=literal(1)))
-            sums.append(_total(exp.Mul(this=column("size", "violations"), expression=others)))
-            joins.append(_node_join(name, cells.trees[place], fields[level:], level, words))
-    query = exp.select(*sums).from_(violations(requirements).subquery("violations"), copy=False)
-    for subquery, same in joins:
-        query.join(subquery, on=same, copy=False)
-    return query.with_(identifier("equivalence_class"), as_=classes, copy=False)
+def _labelled(place: int, level: int, codes: Sequence[exp.Expr], others: exp.Expr) -> list[exp.Expr]:
+    numbers = {"attribute": literal(place), "level": literal(level)}
+    numbers |= {f"part_{word}": code for word, code in enumerate(codes)} | {"others": others}
+    return [alias(exp.Cast(this=tree, to=exp.DataType.build("BIGINT")), name) for name, tree in numbers.items()]
 
 
-def _node_join(name: str, tree: str, fields: Sequence[Field], level: int, words: int) -> tuple[exp.Expr, exp.Expr]:
-    """Joins an attribute's nodes of one level to the classes, by the fields that name a node."""
-    ranks = [column(rank_name(level + i)) for i in range(len(fields))]
-    nodes = exp.select(*ranks, column(leaves_name(level))).distinct(copy=False).from_(relation(tree), copy=False)
-    conditions: list[exp.Expr] = []
-    for i, field in enumerate(fields):
-        if not field.bits:
-            continue
-        word: exp.Expr = column("class_id", "violations")
-        if words > 1:
-            word = exp.Dot(this=word, expression=identifier(key_name(field.word)))
-        shifted = exp.BitwiseRightShift(
-            this=exp.Paren(this=exp.BitwiseAnd(this=word, expression=literal(field.mask))),
-            expression=literal(field.shift),
+def _part(fields: Sequence[Field], level: int, word: int) -> exp.Expr:
+    """What the codes of an ancestor at a level are in one word of the key."""
+    part: exp.Expr = literal(0)
+    for above, field in enumerate(fields):
+        if field.word == word and field.bits:
+            rank = column(rank_name(level + above))
+            part = exp.Add(
+                this=part, expression=exp.Paren(this=exp.BitwiseLeftShift(this=rank, expression=literal(field.shift)))
+            )
+    return part
+
+
+def spread_of(policy: BoundPolicy, leaves: str, words: int, key: Key, first: int) -> exp.Select:
+    """A row a node: its place, its withheld rows, and for each attribute their sum of (leaves - 1) at its level.
+
+    It reads withheld(place, class_id, size); `leaves` is a table of `leaf_counts`, `key`
+    gives a word of the key that a class_id is. The parameters from `first` on are lists
+    with an item a node: its place, then for each attribute its level and its masks.
+    """
+    names = ["place"]
+    for place in range(len(policy.quasi_identifiers)):
+        names += [f"level_{place}", *(f"mask_{place}_{word}" for word in range(words))]
+    lists = [
+        alias(exp.Explode(this=exp.Cast(this=parameter(first + i), to=_BIGINTS.copy())), name)
+        for i, name in enumerate(names)
+    ]
+    sums = [
+        alias(
+            _total(exp.Mul(this=column("size", "withheld"), expression=column("others", f"leaves_{place}"))),
+            f"sum_{place}",
         )
-        conditions.append(exp.EQ(this=exp.Paren(this=shifted), expression=column(rank_name(level + i), name)))
-    return nodes.subquery(name), exp.and_(*conditions) if conditions else exp.true()
+        for place in range(len(policy.quasi_identifiers))
+    ]
+    same = exp.EQ(this=column("place", "withheld"), expression=column("place", "node"))
+    query = (
+        exp.select(column("place", "node"), alias(_total(column("size", "withheld")), "withheld"), *sums)
+        .from_(exp.select(*lists).subquery("node"), copy=False)
+        .join(relation("withheld"), on=same, join_type="LEFT", copy=False)
+    )
+    for place in range(len(policy.quasi_identifiers)):
+        name = f"leaves_{place}"
+        conditions: list[exp.Expr] = [
+            exp.EQ(this=column("attribute", name), expression=literal(place)),
+            exp.EQ(this=column("level", name), expression=column(f"level_{place}", "node")),
+        ]
+        for word in range(words):
+            masked = exp.BitwiseAnd(
+                this=exp.Paren(this=key(column("class_id", "withheld"), word)),
+                expression=column(f"mask_{place}_{word}", "node"),
+            )
+            conditions.append(exp.EQ(this=exp.Paren(this=masked), expression=column(f"part_{word}", name)))
+        query.join(relation(leaves, as_=name), on=exp.and_(*conditions), join_type="LEFT", copy=False)
+    return query.group_by(column("place", "node"), copy=False)
 
 
-def smallest_class(classes: exp.Query, requirement: Asks, words: int) -> exp.Select:
-    """At most one row, about the classes that violate a requirement.
+_BIGINTS = exp.DataType.build("BIGINT[]", dialect="duckdb")
+
+
+def smallest_class(steps: Sequence[Step], violating: exp.Query, key: Key, words: int) -> exp.Select:
+    """At most one row, about the classes of one node that violate a requirement.
 
     Their rows, their number, and of the smallest its size and the words of its key.
+    `steps` make what `violating`, the requirement's statement, reads.
     """
-    violating = requirement.statement("violations").subquery("violations")
     total, count = (exp.Window(this=part) for part in (exp.Sum(this=column("size")), exp.Count(this=exp.Star())))
-    key = [exp.Dot(this=column("class_id"), expression=identifier(key_name(word))) for word in range(words)]
+    words_of_key = [key(column("class_id"), word) for word in range(words)]
     query = (
-        exp.select(total, count, column("size"), *(key if words > 1 else [column("class_id")]))
-        .from_(violating, copy=False)
+        exp.select(total, count, column("size"), *words_of_key)
+        .from_(violating.subquery("violations"), copy=False)
         .order_by(column("size"), column("class_id"), copy=False)
         .limit(1, copy=False)
     )
-    return query.with_(identifier("equivalence_class"), as_=classes, copy=False)
+    return with_steps(query, steps)
 
 
 def class_label(bound: BoundAttribute, tree: str, fields: Sequence[Field], key: Sequence[int]) -> exp.Select:

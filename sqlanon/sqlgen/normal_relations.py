@@ -1,15 +1,56 @@
-"""The normal relations of a release that is a table: what every check reads, whatever the method was."""
+"""The normal relations of rows that fall into classes: what every check reads, whatever the method was.
+
+A step is one CTE. The values of a subject - a sensitive attribute, or several jointly -
+are counted by class (class_value_i) and numbered (sensitive_code_i), and the two joined
+(class_sensitive_value_i).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from sqlanon.errors import InternalError
+from sqlanon.sqlgen.asked import Asks, relation_names, subjects
 from sqlanon.sqlgen.cells import respondents
-from sqlanon.sqlgen.names import alias, column, identifier, literal
+from sqlanon.sqlgen.guarding import guarding_steps
+from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.rows import Rows, Step, rows_of
+from sqlanon.sqlgen.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
 
-__all__ = ["equivalence_class_of", "literal_rows"]
+__all__ = [
+    "Background",
+    "equivalence_class_of",
+    "literal_rows",
+    "relations_of",
+    "sensitive_value",
+    "sensitive_values",
+    "value_range",
+]
+
+
+@dataclass(frozen=True)
+class Background:
+    """What requirements read besides the rows.
+
+    `taxonomies` has the sensitive columns whose hierarchy or type is needed. By the
+    place of a requirement among all: `ranges` its table of ranges (value, low, high),
+    `guards` the column that holds its guarding nodes. `public_class` is the public
+    table D counted by class: class_id, n.
+    """
+
+    taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
+    ranges: Mapping[int, exp.Query] = field(default_factory=dict)
+    guards: Mapping[int, str] = field(default_factory=dict)
+    public_class: exp.Query | None = None
+
+    def taxonomy(self, subject: Sequence[str]) -> Taxonomy:
+        """The hierarchy of a subject. Raises InternalError if there is none: several columns jointly have none."""
+        if len(subject) != 1 or subject[0] not in self.taxonomies:
+            raise InternalError(f"a requirement asks about the hierarchy of {', '.join(subject)}, and there is none")
+        return self.taxonomies[subject[0]]
 
 
 def equivalence_class_of(
@@ -20,17 +61,161 @@ def equivalence_class_of(
     A class is the rows that agree on `columns`, NULL being a value; class_id is a
     struct of them. `entities` counts the distinct values of the column `entity`, or rows.
     """
-    rows = exp.Count(this=exp.Star())
-    label = exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in columns])
+    return _counted(rows_of(source, columns, entity=entity))
+
+
+def _counted(rows: Rows) -> exp.Select:
+    size = exp.Count(this=exp.Star())
+    entities = respondents(rows.entity.copy()) if rows.entity else size.copy()
+    query = rows.grouped().select(alias(size, "size"), alias(entities, "entities"), copy=False)
+    if not rows.keys:
+        # A table without rows has no class either.
+        query.having(exp.GT(this=size.copy(), expression=literal(0)), copy=False)
+    return query
+
+
+def relations_of(rows: Rows, requirements: Sequence[Asks], background: Background | None = None) -> list[Step]:
+    """The normal relations that the requirements read, in order, under the names that `relation_names` gives.
+
+    All but sensitive_value, which is the sum over those classes that are asked about:
+    see `sensitive_values` and the guard. Raises InternalError if the background lacks
+    what a requirement reads.
+    """
+    background = background or Background()
+    about = subjects(requirements)
+    steps: list[Step] = [(f"class_value_{i}", _class_value(rows, subject)) for i, subject in enumerate(about)]
+    # Rows are dear to read: where a subject's values have been counted, their sums are the sizes.
+    summed = bool(about) and rows.entity is None
+    steps.append(("equivalence_class", _summed("class_value_0") if summed else _counted(rows)))
+    for number, subject in enumerate(about):
+        reads = {name for r in requirements if tuple(r.attributes) == subject for name in r.reads}
+        steps += _of_subject(number, subject, reads, background)
+    for place, requirement in enumerate(requirements):
+        steps += _of_requirement(place, requirement, rows, about, background)
+    if any("public_class" in requirement.reads for requirement in requirements):
+        if background.public_class is None:
+            raise InternalError("a requirement asks about a public table, and there is none")
+        steps.append(("public_class", background.public_class.copy()))
+    return steps
+
+
+def _of_subject(number: int, subject: Sequence[str], reads: set[str], background: Background) -> list[Step]:
+    codes, paths = f"sensitive_code_{number}", f"sensitive_path_{number}"
+    counted = f"class_value_{number}"
+    steps: list[Step] = [
+        (codes, _sensitive_code(counted, len(subject))),
+        (f"class_sensitive_value_{number}", _class_sensitive_value(counted, codes, len(subject))),
+    ]
+    if reads & {"sensitive_ancestor", "guarding_node"}:
+        taxonomy = background.taxonomy(subject)
+        steps.append((paths, sensitive_path(codes, taxonomy)))
+        if "sensitive_ancestor" in reads:
+            steps.append((f"sensitive_ancestor_{number}", sensitive_ancestor(paths, taxonomy.bound.height)))
+    return steps
+
+
+def _of_requirement(
+    place: int, requirement: Asks, rows: Rows, about: Sequence[tuple[str, ...]], background: Background
+) -> list[Step]:
+    """The relations that belong to one requirement's own arguments."""
+    steps: list[Step] = []
+    subject = tuple(requirement.attributes)
+    if "value_range" in requirement.reads:
+        if place not in background.ranges:
+            raise InternalError(f"{requirement.question_name} has no table of ranges")
+        codes = f"sensitive_code_{about.index(subject)}"
+        ranges = value_range(background.ranges[place], codes, background.taxonomy(subject))
+        steps.append((f"value_range_{place}", ranges))
+    if {"guarded", "guarding_node"} & set(requirement.reads):
+        if place not in background.guards:
+            raise InternalError(f"{requirement.question_name} has no column of guarding nodes")
+        paths = f"sensitive_path_{about.index(subject)}"
+        height = background.taxonomy(subject).bound.height
+        steps += guarding_steps(place, rows, background.guards[place], paths, height)
+    return steps
+
+
+def _values(width: int, of: str | None = None) -> list[exp.Expr]:
+    return [column(f"value_{place}", of) for place in range(width)]
+
+
+def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
+    """class_value_i(class_id, value_0, ..., n): the rows of each class with each value."""
+    values = [rows.value(name) for name in subject]
+    named = [alias(value, f"value_{place}") for place, value in enumerate(values)]
+    count = alias(exp.Count(this=exp.Star()), "n")
+    return rows.grouped(*values).select(*named, count, copy=False)
+
+
+def _sum(part: exp.Expr) -> exp.Expr:
+    return exp.Cast(this=exp.Sum(this=part), to=exp.DataType.build("BIGINT"))
+
+
+def _summed(counted: str) -> exp.Select:
+    size = _sum(column("n"))
+    query = exp.select(column("class_id"), alias(size, "size"), alias(size.copy(), "entities"))
+    return query.from_(relation(counted)).group_by(column("class_id"))
+
+
+def _sensitive_code(counted: str, width: int) -> exp.Select:
+    """sensitive_code_i(value_0, ..., code): the values that occur, numbered in their order, NULL last."""
+    occurring = exp.select(*_values(width)).distinct(copy=False).from_(relation(counted))
+    # Where NULL stands is said in so many words: a session may have an order of its own.
+    order = [
+        exp.Ordered(this=part, nulls_first=False)
+        for value in _values(width)
+        for part in (exp.Is(this=value.copy(), expression=exp.Null()), value)
+    ]
+    code = alias(exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=order)), "code")
+    return exp.select(*_values(width), code).from_(occurring.subquery("occurring"))
+
+
+def _class_sensitive_value(counted: str, codes: str, width: int) -> exp.Select:
+    same = [
+        exp.NullSafeEQ(this=one, expression=other)
+        for one, other in zip(_values(width, "counted"), _values(width, "coded"), strict=True)
+    ]
+    return (
+        exp.select(column("class_id", "counted"), alias(column("code", "coded"), "value"), column("n", "counted"))
+        .from_(relation(counted, as_="counted"))
+        .join(relation(codes, as_="coded"), on=exp.and_(*same))
+    )
+
+
+def sensitive_value(class_values: str) -> exp.Select:
+    """sensitive_value(value, n): the sum of a relation class_sensitive_value over its classes."""
+    total = alias(_sum(column("n")), "n")
+    return exp.select(column("value"), total).from_(relation(class_values)).group_by(column("value"))
+
+
+def sensitive_values(requirements: Sequence[Asks]) -> list[Step]:
+    """sensitive_value_i over all classes, for the subjects of which a requirement reads it."""
+    names = (names.get("sensitive_value") for names in relation_names(requirements))
+    return [(name, sensitive_value("class_" + name)) for name in dict.fromkeys(names) if name]
+
+
+def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:
+    """value_range(value, low, high), by the codes of the values; `codes` numbers those that occur: value_0, code.
+
+    `ranges` has the columns value, low and high. A listed value that no row has, or that
+    is none of the column's type, gets a code that no row has: a least share is then
+    asked of it in vain, as it has to be.
+    """
+    given = column("value", "listed")
+    value = exp.TryCast(this=given, to=exp.DataType.build(taxonomy.bound.published_type, dialect="duckdb"))
+    is_null = exp.Is(this=given.copy(), expression=exp.Null())
+    possible = exp.Not(this=exp.Is(this=value, expression=exp.Null()))
+    same = exp.NullSafeEQ(this=value.copy(), expression=column("value_0", "coded"))
+    absent = exp.Neg(this=exp.Window(this=exp.RowNumber()))
+    low, high = (exp.Cast(this=column(name, "listed"), to=exp.DataType.build("DOUBLE")) for name in ("low", "high"))
     return (
         exp.select(
-            alias(label if columns else literal(0), "class_id"),
-            alias(rows, "size"),
-            alias(respondents(column(entity)) if entity else rows.copy(), "entities"),
+            alias(exp.Coalesce(this=column("code", "coded"), expressions=[absent]), "value"),
+            alias(low, "low"),
+            alias(high, "high"),
         )
-        .from_(source)
-        .group_by(*(column(name) for name in columns))
-        .having(exp.GT(this=exp.Count(this=exp.Star()), expression=literal(0)))
+        .from_(ranges.copy().subquery("listed"))
+        .join(relation(codes, as_="coded"), on=exp.and_(same, exp.or_(is_null, possible)), join_type="LEFT")
     )
 
 

@@ -1,17 +1,22 @@
-"""The labels of the values that occur in a column, at one level of its hierarchy."""
+"""The labels of the values that occur in a column, at one level of its hierarchy, and the classes that they make."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.hierarchies.base import functional
+from sqlanon.sqlgen.cells import class_id
 from sqlanon.sqlgen.generalized import published_value
+from sqlanon.sqlgen.keys import WORD_BITS, KeyLayout, bits_for
 from sqlanon.sqlgen.names import alias, column, literal, relation
 
-__all__ = ["Recoding", "recode"]
+__all__ = ["Recoding", "join_codes", "recode"]
+
+_SPARE_BITS = 8
 
 
 @dataclass(frozen=True)
@@ -28,14 +33,16 @@ class Recoding:
         return self.level < self.bound.height
 
 
-def recode(recoding: Recoding, release_id: str) -> exp.Select:
+def recode(recoding: Recoding, release_id: str, others: exp.Query | None = None) -> exp.Select:
     """A row a value of the relation "source": value, label at the level, and code, the label's number.
 
     The code of a value that a stored hierarchy does not list is NULL: its rows are withheld.
+    `others` are more values to give a label, in the column `value` and of the column's type.
     """
     bound = recoding.bound
     distinct = exp.select(alias(published_value(bound), "value")).distinct(copy=False).from_(relation("source"))
-    occurring = distinct.subquery("occurring")
+    values = distinct if others is None else exp.union(distinct, others, distinct=True, copy=False)
+    occurring = values.subquery("occurring")
     labelled = _stored(recoding, occurring, release_id) if bound.stored else _computed(recoding, occurring)
     order = exp.Order(expressions=[exp.Ordered(this=column("label"), nulls_first=False)])
     number = exp.Sub(this=exp.Window(this=exp.DenseRank(), order=order), expression=literal(1))
@@ -83,3 +90,44 @@ def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp
         .from_(occurring)
         .join(copied.subquery("copied"), on=same, join_type="LEFT")
     )
+
+
+def join_codes(
+    query: exp.Select,
+    recodings: Sequence[tuple[int, Recoding]],
+    value: Callable[[int, BoundAttribute], exp.Expr],
+    *,
+    conditions: Sequence[exp.Expr] = (),
+    outer: bool = False,
+) -> exp.Expr:
+    """Joins the labels recode_i to a query's rows, and returns the class_id that their codes make together.
+
+    `value` is the rows' own value of the attribute at a place; `conditions` hold of
+    each join besides. A row without a code for each of its values is left out, or, if
+    `outer`, kept in a class that none of the others can be in.
+    """
+    layout = _layout([recoding.nodes for _, recoding in recodings])
+    words: list[exp.Expr | None] = [None] * layout.words
+    for n, ((i, recoding), (spot,)) in enumerate(zip(recodings, layout.fields, strict=True)):
+        name = f"recode_{i}"
+        code = exp.Paren(this=exp.BitwiseLeftShift(this=column("code", name), expression=literal(spot.shift)))
+        before = words[spot.word]
+        words[spot.word] = exp.Add(this=before, expression=code) if before else code
+        same = exp.NullSafeEQ(this=value(i, recoding.bound), expression=column("value", name))
+        # A label beyond the bits of its field would run into another's: its rows are withheld.
+        fits = exp.LT(this=column("code", name), expression=literal(1 << spot.bits))
+        on = exp.and_(same, fits, *conditions[n : n + 1])
+        query.join(relation(name), on=on, join_type="LEFT" if outer else "", copy=False)
+    zero = exp.Cast(this=literal(0), to=exp.DataType.build("BIGINT"))
+    if outer:
+        words = [exp.Coalesce(this=word, expressions=[literal(-1)]) if word else None for word in words]
+    return class_id([word if word else zero.copy() for word in words])
+
+
+def _layout(nodes: Sequence[int]) -> KeyLayout:
+    """A field a column, with room for labels that come later: what one word has to spare, else more words."""
+    plain = [(max(count, 2),) for count in nodes]
+    spare = (WORD_BITS - sum(bits_for(count) for (count,) in plain)) // max(len(nodes), 1)
+    # Without any room a column that had two values would withhold the third for ever.
+    room = min(spare, _SPARE_BITS) if spare > 0 else _SPARE_BITS
+    return KeyLayout.pack([(count << room,) for (count,) in plain])

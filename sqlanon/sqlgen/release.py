@@ -14,17 +14,20 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
-from sqlanon.sqlgen.cells import class_id, respondents
+from sqlanon.errors import InternalError
+from sqlanon.sqlgen.asked import Asks, subjects
 from sqlanon.sqlgen.generalized import published_value
-from sqlanon.sqlgen.keys import WORD_BITS, KeyLayout, bits_for
-from sqlanon.sqlgen.lattice import Asks, violations
+from sqlanon.sqlgen.guard import kept_classes, restricted, with_steps
 from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
-from sqlanon.sqlgen.recode import Recoding, recode
+from sqlanon.sqlgen.normal_relations import Background, relations_of
+from sqlanon.sqlgen.public_rows import public_class, public_label_class, public_rows, public_values
+from sqlanon.sqlgen.recode import Recoding, join_codes, recode
+from sqlanon.sqlgen.rows import Rows
+from sqlanon.sqlgen.taxonomy import Taxonomy, frozen_labels
 
 __all__ = ["Recoding", "ReleaseQuery"]
 
 _ENTITY = "__sqlanon_entity"
-_SPARE_BITS = 8
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,12 @@ class ReleaseQuery:
 
     `recodings` in the policy's order; `source` a table or a query; `stable` says that
     reading it twice gives the same rows (a table does, a query may not: it is then
-    materialized); `labels` is the catalog's copy of the stored hierarchies of this
-    release, under `release_id`; `tokens` maps a column to a table of value and token.
+    materialized); the catalog's copies of the stored hierarchies of this release, and
+    of its requirements' tables of ranges, are under `release_id`; `tokens` maps a
+    column to a table of value and token. `guards` names, by the place of a requirement,
+    the source's column with its guarding nodes, which need not be published. `public`
+    is the public table D, one column a quasi-identifier in the policy's order, and
+    `public_stable` says of it what `stable` says of the source.
     """
 
     policy: BoundPolicy
@@ -44,6 +51,9 @@ class ReleaseQuery:
     stable: bool
     release_id: str
     tokens: Mapping[str, str] = field(default_factory=dict)
+    guards: Mapping[int, str] = field(default_factory=dict)
+    public: exp.Query | None = None
+    public_stable: bool = True
 
     @property
     def respondent(self) -> str:
@@ -52,6 +62,12 @@ class ReleaseQuery:
         while name in taken:
             name += "_"
         return name
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The source's columns that requirements ask about, published or not: sensitive ones and guarding nodes."""
+        sensitive = (name for subject in subjects(self.requirements) for name in subject)
+        return tuple(dict.fromkeys((*sensitive, *self.guards.values())))
 
     def select(self, *, with_entity: bool = False) -> exp.Select:
         """The released rows; with the respondent in the column `respondent`, for checks, if asked."""
@@ -72,42 +88,90 @@ class ReleaseQuery:
         same = exp.EQ(this=column("class_id", "equivalence_class"), expression=column("class_id", "kept"))
         return self._with_classes(query.join(relation("kept"), on=same, copy=False))
 
+    def report(self, places: Sequence[int] | None = None) -> exp.Select:
+        """What each requirement comes to in the classes that are released: place, achieved, violating.
+
+        All requirements, or those at `places`. It names no value and no class: it is for
+        requirements of which not all that they read is published.
+        """
+        steps, names = restricted(self.requirements, "kept", "kept")
+        rows = [
+            _reported(place, self.requirements[place], names[place])
+            for place in (range(len(self.requirements)) if places is None else places)
+        ]
+        every: exp.Query = rows[0]
+        for row in rows[1:]:
+            every = exp.union(every, row, distinct=False, copy=False)
+        query = exp.select(column("place"), column("achieved"), column("violating"))
+        return with_steps(self._with_classes(query.from_(every.subquery("report"), copy=False)), steps)
+
+    def public_class(self) -> exp.Select:
+        """The public table by what a class shows: class_id, n.
+
+        class_id is a struct as in `equivalence_class_of` the released rows, NULL for the
+        rows that no class of the hierarchy takes in. Raises InternalError without a public table.
+        """
+        recodings = self._kept_recodings()
+        shown = {b.column: self._label(b) for b in self.policy.quasi_identifiers}
+        query = public_label_class(shown, [column(f"label_{i}") for i, _ in recodings])
+        return self._with_labels(query, recodings)
+
+    def _kept_recodings(self) -> list[tuple[int, Recoding]]:
+        return [(i, recoding) for i, recoding in enumerate(self.recodings) if recoding.kept]
+
     def _with_classes(self, query: exp.Select) -> exp.Select:
-        recodings = [(i, r) for i, r in enumerate(self.recodings) if r.kept]
-        query = query.with_(identifier("source"), as_=self._source(), materialized=not self.stable, copy=False)
-        for i, recoding in recodings:
-            query.with_(identifier(f"recode_{i}"), as_=recode(recoding, self.release_id), copy=False)
+        recodings = self._kept_recodings()
+        query = self._with_labels(query, recodings, needs_public=self._asks_public)
         # Read twice, once to count the classes and once for the rows: keeping it would copy the whole table.
         query.with_(identifier("recoded"), as_=self._recoded(recodings), materialized=False, copy=False)
-        query.with_(identifier("equivalence_class"), as_=self._classes(), copy=False)
-        return query.with_(identifier("kept"), as_=self._kept(), copy=False)
+        return with_steps(
+            query,
+            [
+                *relations_of(self._rows(), self.requirements, self._background()),
+                *kept_classes(self.requirements),
+            ],
+        )
 
-    def _source(self) -> exp.Query:
-        return self.source.copy()
+    @property
+    def _asks_public(self) -> bool:
+        return any("public_class" in requirement.reads for requirement in self.requirements)
+
+    def _with_labels(
+        self, query: exp.Select, recodings: Sequence[tuple[int, Recoding]], needs_public: bool = True
+    ) -> exp.Select:
+        """The labels of the values that occur in the source, and in the public table where it is asked about."""
+        query = query.with_(identifier("source"), as_=self.source.copy(), materialized=not self.stable, copy=False)
+        if needs_public:
+            if self.public is None:
+                raise InternalError("a requirement asks about a public table, and there is none")
+            names = [identifier(f"value_{i}") for i in range(len(self.recodings))]
+            public = exp.TableAlias(this=identifier("public"), columns=names)
+            query.with_(public, as_=self.public.copy(), materialized=not self.public_stable, copy=False)
+        for i, recoding in recodings:
+            others = public_values(i, recoding.bound) if needs_public else None
+            query.with_(identifier(f"recode_{i}"), as_=recode(recoding, self.release_id, others), copy=False)
+        if needs_public:
+            query.with_(identifier("public_recoded"), as_=public_rows(recodings), copy=False)
+        return query
 
     def _recoded(self, recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
-        """Every row with its class, its labels and the columns that pass through."""
-        layout = _layout([recoding.nodes for _, recoding in recodings])
-        words: list[exp.Expr | None] = [None] * layout.words
+        """Every row with its class, its labels, and the columns that pass through or are asked about."""
         query = exp.select().from_(relation("source"))
-        outputs: list[exp.Expr] = []
-        for (i, recoding), (spot,) in zip(recodings, layout.fields, strict=True):
-            name = f"recode_{i}"
-            code = exp.Paren(this=exp.BitwiseLeftShift(this=column("code", name), expression=literal(spot.shift)))
-            before = words[spot.word]
-            words[spot.word] = exp.Add(this=before, expression=code) if before else code
-            outputs.append(alias(column("label", name), f"label_{i}"))
-            same = exp.NullSafeEQ(this=published_value(recoding.bound, "source"), expression=column("value", name))
-            # A label beyond the bits of its field would run into another's: its rows are withheld.
-            fits = exp.LT(this=column("code", name), expression=literal(1 << spot.bits))
-            query.join(relation(name), on=exp.and_(same, fits), copy=False)
-        zero = exp.Cast(this=literal(0), to=exp.DataType.build("BIGINT"))
-        key = class_id([word if word else zero.copy() for word in words])
+        key = join_codes(query, recodings, lambda i, bound: published_value(bound, "source"))
+        outputs: list[exp.Expr] = [alias(column("label", f"recode_{i}"), f"label_{i}") for i, _ in recodings]
         for i, bound in self._passing():
             outputs.append(alias(self._pass(query, i, bound), f"column_{i}"))
+        outputs += [alias(self._asked_value(name), f"asked_{i}") for i, name in enumerate(self.asked)]
         if self.policy.entity:
             outputs.append(alias(column(self.policy.entity.column, "source"), _ENTITY))
         return query.select(alias(key, "class_id"), *outputs, copy=False)
+
+    def _asked_value(self, name: str) -> exp.Expr:
+        """A column's value in the type in which it may be published; guarding nodes are compared as text."""
+        for bound in self.policy.attributes:
+            if bound.column == name:
+                return published_value(bound, "source")
+        return exp.Cast(this=column(name, "source"), to=exp.DataType.build("VARCHAR"))
 
     def _passing(self) -> list[tuple[int, BoundAttribute]]:
         published = enumerate(self.policy.published)
@@ -128,33 +192,54 @@ class ReleaseQuery:
         return column("token", name)
 
     def _output(self, bound: BoundAttribute) -> exp.Expr:
-        if bound.role is not Role.QUASI_IDENTIFIER:
-            place = next(i for i, other in self._passing() if other is bound)
-            return alias(column(f"column_{place}", "recoded"), bound.column)
-        place = next(i for i, r in enumerate(self.recodings) if r.bound is bound)
-        label = column(f"label_{place}", "recoded") if self.recodings[place].kept else literal("*")
-        return alias(label, bound.column)
+        if bound.role is Role.QUASI_IDENTIFIER:
+            return alias(self._label(bound, "recoded"), bound.column)
+        place = next(i for i, other in self._passing() if other is bound)
+        return alias(column(f"column_{place}", "recoded"), bound.column)
 
-    def _classes(self) -> exp.Select:
-        rows = exp.Count(this=exp.Star())
-        entities = respondents(column(_ENTITY)) if self.policy.entity else rows.copy()
-        return (
-            exp.select(column("class_id"), alias(rows, "size"), alias(entities, "entities"))
-            .from_(relation("recoded"))
-            .group_by(column("class_id"))
+    def _label(self, bound: BoundAttribute, of: str | None = None) -> exp.Expr:
+        """What a class shows of a quasi-identifier."""
+        place = next(i for i, r in enumerate(self.recodings) if r.bound is bound)
+        return column(f"label_{place}", of) if self.recodings[place].kept else literal("*")
+
+    def _rows(self) -> Rows:
+        return Rows(
+            relation=relation("recoded"),
+            keys=(column("class_id"),),
+            class_id=column("class_id"),
+            columns={name: column(f"asked_{i}") for i, name in enumerate(self.asked)},
+            entity=column(_ENTITY) if self.policy.entity else None,
         )
 
-    def _kept(self) -> exp.Select:
-        """The classes that violate nothing."""
-        withheld = exp.select(column("class_id")).from_(violations(self.requirements).subquery("violations"))
-        within = exp.In(this=column("class_id"), query=withheld.subquery())
-        return exp.select(column("class_id")).from_(relation("equivalence_class")).where(exp.Not(this=within))
+    def _background(self) -> Background:
+        """The labels of stored hierarchies are the catalog's copy, all others are computed."""
+        bounds = (bound for bound in self.policy.attributes if bound.column in self.asked)
+        return Background(
+            taxonomies={b.column: Taxonomy(b, frozen_labels(b, self.release_id) if b.stored else None) for b in bounds},
+            ranges={
+                place: _frozen_ranges(self.release_id, place)
+                for place, requirement in enumerate(self.requirements)
+                if "value_range" in requirement.reads
+            },
+            guards=self.guards,
+            public_class=public_class() if self._asks_public else None,
+        )
 
 
-def _layout(nodes: Sequence[int]) -> KeyLayout:
-    """A field a column, with room for labels that come later: what one word has to spare, else more words."""
-    plain = [(max(count, 2),) for count in nodes]
-    spare = (WORD_BITS - sum(bits_for(count) for (count,) in plain)) // max(len(nodes), 1)
-    # Without any room a column that had two values would withhold the third for ever.
-    room = min(spare, _SPARE_BITS) if spare > 0 else _SPARE_BITS
-    return KeyLayout.pack([(count << room,) for (count,) in plain])
+def _reported(place: int, requirement: Asks, names: Mapping[str, str]) -> exp.Select:
+    achieved = exp.Cast(this=requirement.statement("achieved", names).subquery(), to=exp.DataType.build("DOUBLE"))
+    violating = requirement.statement("violations", names).subquery("violations")
+    count = exp.select(exp.Count(this=exp.Star())).from_(violating)
+    return exp.select(alias(literal(place), "place"), alias(achieved, "achieved"), alias(count.subquery(), "violating"))
+
+
+def _frozen_ranges(release_id: str, place: int) -> exp.Select:
+    """The catalog's copy, for one release, of the ranges of the requirement at `place`: value, low, high."""
+    return (
+        exp.select(column("value"), column("low"), column("high"))
+        .from_(relation(("anon", "release_value_range")))
+        .where(
+            exp.EQ(this=column("release_id"), expression=literal(release_id)),
+            exp.EQ(this=column("requirement"), expression=literal(place)),
+        )
+    )

@@ -14,7 +14,7 @@ from sqlanon.syntax._lexer import Kind
 from sqlanon.syntax._reader import QUERY_WORDS, SEPARATORS, Reader, either
 from sqlanon.syntax.statements import CreatePolicy, DropPolicy
 
-__all__ = ["create", "drop", "requirements", "role_words", "source"]
+__all__ = ["against", "create", "drop", "folded", "hierarchy_name", "requirements", "role_words", "source"]
 
 _EXAMPLE = "k_anonymity(k => 4)"
 _ROLES = {role.value.replace("_", " ").upper(): role for role in Role}
@@ -33,11 +33,12 @@ _LOWER = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def create(reader: Reader, position: Position) -> CreatePolicy:
-    """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source (attributes) REQUIRE requirements."""
+    """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source (attributes) [AGAINST public] REQUIRE requirements."""
     or_replace, if_not_exists = created(reader, "POLICY")
     name = object_name(reader, "policy")
     reader.expect("ON")
-    policy = Policy(name, source(reader), _attributes(reader), requirements(reader))
+    on, attributes, public = source(reader), _attributes(reader), against(reader)
+    policy = Policy(name, on, attributes, requirements(reader), public)
     reader.end()
     return CreatePolicy(policy, or_replace, if_not_exists, position=position)
 
@@ -64,23 +65,47 @@ def source(reader: Reader) -> Source:
     return Source(name=reader.qualified_name("a table, a view or (SELECT ...)"))
 
 
+def against(reader: Reader, *also: str) -> Source | None:
+    """AGAINST public, the table that a source's respondents are a part of; None without the keyword.
+
+    REQUIRE comes next; `also` is what else could stand here instead, for the message.
+    """
+    if reader.accept("AGAINST"):
+        return source(reader)
+    if not reader.sees("REQUIRE"):
+        words = (*also, "AGAINST", "REQUIRE")
+        raise reader.expected(either(*words), among=words)
+    return None
+
+
+def folded(name: str) -> str:
+    """The name by which two spellings count as one column."""
+    return name.translate(_LOWER)
+
+
+def hierarchy_name(reader: Reader) -> str:
+    """The name behind USING."""
+    return reader.name("the name of a hierarchy")
+
+
 def role_words(role: Role) -> str:
     """The role as a policy writes it."""
     return next(words for words, other in _ROLES.items() if other is role)
 
 
 def requirements(reader: Reader) -> tuple[Requirement, ...]:
-    """REQUIRE model(argument => value, ...), ...; every model once."""
+    """REQUIRE model(argument => value, ...), ...; a model more than once only if it is asked in other ways."""
     reader.expect("REQUIRE")
-    found: dict[str, Requirement] = {}
+    found: list[Requirement] = []
     while True:
         token = reader.peek()
         model, arguments = _values.call(reader, "a requirement", _EXAMPLE)
-        if model in found:
+        required = Requirement(model, arguments)
+        if required.subject in (other.subject for other in found):
             raise reader.refused(f"{model} is required twice", hint=f"keep one {model}(...), the stricter", token=token)
-        found[model] = Requirement(model, arguments)
+        found.append(required)
         if not reader.accept_symbol(","):
-            return tuple(found.values())
+            return tuple(found)
 
 
 def _attributes(reader: Reader) -> tuple[Attribute, ...]:
@@ -89,7 +114,7 @@ def _attributes(reader: Reader) -> tuple[Attribute, ...]:
     def item() -> None:
         token = reader.peek()
         attribute = _attribute(reader)
-        key = attribute.name.translate(_LOWER)
+        key = folded(attribute.name)
         if key in found:
             hint = "give it one role; DuckDB's names do not tell upper from lower case"
             raise reader.refused(f"the column {token.text} is named twice", hint=hint, token=token)
@@ -129,7 +154,7 @@ def _clause_phrase(reader: Reader, role: Role) -> str:
 
 def _clause_value(reader: Reader, phrase: str) -> str | int | Decimal | Pseudonym:
     if phrase == "USING":
-        return reader.name("the name of a hierarchy")
+        return hierarchy_name(reader)
     if phrase == "WEIGHT":
         return Decimal(_values.number(reader))
     if phrase == "PSEUDONYM":

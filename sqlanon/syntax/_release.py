@@ -9,7 +9,7 @@ from sqlanon.errors import Position
 from sqlanon.syntax import _values
 from sqlanon.syntax._head import if_not_exists
 from sqlanon.syntax._lexer import Kind
-from sqlanon.syntax._policy import requirements, source
+from sqlanon.syntax._policy import against, folded, hierarchy_name, requirements, source
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.statements import (
     CheckRelation,
@@ -51,7 +51,7 @@ def drop(reader: Reader, position: Position) -> DropRelease:
 
 
 def check(reader: Reader, position: Position) -> CheckRelease | CheckRelation:
-    """CHECK release, or CHECK source (columns) [SENSITIVE columns] REQUIRE requirements."""
+    """CHECK release, or CHECK source (columns) [SENSITIVE columns] [AGAINST public] REQUIRE requirements."""
     reader.expect("CHECK")
     checked = source(reader)
     if checked.name and reader.peek().kind is Kind.END:
@@ -59,9 +59,12 @@ def check(reader: Reader, position: Position) -> CheckRelease | CheckRelation:
     columns: list[str] = []
     reader.listed(lambda: columns.append(reader.name("a column")))
     sensitive = _sensitive(reader)
+    public = against(reader, *(("USING", '","') if sensitive else ("SENSITIVE",)))
     required = requirements(reader)
     reader.end()
-    return CheckRelation(checked, tuple(columns), sensitive, required, position=position)
+    hierarchies = tuple((column, hierarchy) for column, hierarchy in sensitive if hierarchy is not None)
+    names = tuple(column for column, _ in sensitive)
+    return CheckRelation(checked, tuple(columns), names, required, hierarchies, public, position=position)
 
 
 def export(reader: Reader, position: Position) -> ExportRelease:
@@ -98,16 +101,23 @@ def _release_name(reader: Reader) -> QualifiedName:
     return name
 
 
-def _sensitive(reader: Reader) -> tuple[str, ...]:
-    """SENSITIVE column, column, ...; nothing without the keyword."""
-    if reader.sees("REQUIRE"):
-        return ()
+def _sensitive(reader: Reader) -> list[tuple[str, str | None]]:
+    """SENSITIVE column [USING hierarchy], ...; nothing without the keyword. Each column with its hierarchy, or None."""
     if not reader.accept("SENSITIVE"):
-        raise reader.expected("SENSITIVE or REQUIRE", among=("SENSITIVE", "REQUIRE"))
-    columns = [reader.name("a column")]
-    while reader.accept_symbol(","):
-        columns.append(reader.name("a column"))
-    return tuple(columns)
+        return []
+    found: dict[str, tuple[str, str | None]] = {}
+    while True:
+        token = reader.peek()
+        column = reader.name("a column")
+        if folded(column) in found:
+            raise reader.refused(
+                f"the column {token.text} is named twice",
+                hint="name it once; DuckDB's names do not tell upper from lower case",
+                token=token,
+            )
+        found[folded(column)] = (column, hierarchy_name(reader) if reader.accept("USING") else None)
+        if not reader.accept_symbol(","):
+            return list(found.values())
 
 
 def _option(reader: Reader, before: dict[str, Any]) -> None:

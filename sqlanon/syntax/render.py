@@ -105,7 +105,7 @@ def _create_policy(statement: CreatePolicy) -> str:
     policy = statement.policy
     head = f"{_create(statement.or_replace)}POLICY {_if_not_exists(statement.if_not_exists)}"
     attributes = ",\n".join(f"    {_attribute(attribute)}" for attribute in policy.attributes)
-    required = _requirements(policy.requirements)
+    required = _against(policy.against) + _requirements(policy.requirements)
     return f"{head}{_name(policy.name)} ON {_source(policy.source)} (\n{attributes}\n) {required}"
 
 
@@ -132,8 +132,15 @@ def _release(statement: CreateRelease) -> str:
 
 def _check_relation(statement: CheckRelation) -> str:
     columns = ", ".join(map(_name, statement.quasi_identifiers))
-    sensitive = f" SENSITIVE {', '.join(map(_name, statement.sensitive))}" if statement.sensitive else ""
-    return f"CHECK {_source(statement.source)} ({columns}){sensitive} {_requirements(statement.requirements)}"
+    using = {column: f" USING {_name(hierarchy)}" for column, hierarchy in statement.hierarchies}
+    named = ", ".join(_name(column) + using.get(column, "") for column in statement.sensitive)
+    sensitive = f" SENSITIVE {named}" if named else ""
+    required = _against(statement.against) + _requirements(statement.requirements)
+    return f"CHECK {_source(statement.source)} ({columns}){sensitive} {required}"
+
+
+def _against(public: Source | None) -> str:
+    return f"AGAINST {_source(public)} " if public else ""
 
 
 def _requirements(requirements: Iterable[Requirement]) -> str:

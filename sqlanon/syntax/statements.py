@@ -61,7 +61,7 @@ class DropHierarchy(_Placed):
 
 @dataclass(frozen=True)
 class CreatePolicy(_Placed):
-    """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source (attributes) REQUIRE requirements."""
+    """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source (attributes) [AGAINST public] REQUIRE requirements."""
 
     policy: Policy
     or_replace: bool = False
@@ -124,12 +124,18 @@ class CheckRelease(_Placed):
 
 @dataclass(frozen=True)
 class CheckRelation(_Placed):
-    """CHECK source (quasi-identifiers) [SENSITIVE columns] REQUIRE requirements: any table or (SELECT ...)."""
+    """CHECK source (quasi-identifiers) [SENSITIVE columns] [AGAINST public] REQUIRE requirements.
+
+    The source is any table or (SELECT ...). `hierarchies` are the sensitive columns that
+    say USING, each with the hierarchy that its distances use.
+    """
 
     source: Source
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     requirements: tuple[Requirement, ...]
+    hierarchies: tuple[tuple[str, str], ...] = ()
+    against: Source | None = None
 
 
 @dataclass(frozen=True)

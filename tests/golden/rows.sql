@@ -86,7 +86,8 @@ WITH "source" AS NOT MATERIALIZED (
       FROM (
         SELECT
           "class_id",
-          "size"
+          "size",
+          CAST("size" AS DOUBLE) AS "excess"
         FROM "equivalence_class"
         WHERE
           "entities" < 3

@@ -55,6 +55,9 @@ def test_install_makes_the_catalog_once(engine):
         "release",
         "release_attribute",
         "release_recoding",
+        "release_taxonomy",
+        "release_value_range",
+        "release_round",
         "release_object",
         "measurement",
     }

@@ -72,14 +72,19 @@ attributes = st.one_of(
     st.builds(Attribute, names, st.just(Role.INSENSITIVE)),
 )
 requirements = st.lists(
-    st.builds(Requirement, words, arguments), min_size=1, max_size=3, unique_by=lambda requirement: requirement.model
+    st.builds(Requirement, words | st.sampled_from(["l_diversity", "t_closeness"]), arguments),
+    min_size=1,
+    max_size=3,
+    unique_by=lambda requirement: requirement.subject,
 ).map(tuple)
+publics = st.none() | sources
 policies = st.builds(
     Policy,
     names,
     sources,
     st.lists(attributes, min_size=1, max_size=4, unique_by=lambda attribute: attribute.name.lower()).map(tuple),
     requirements,
+    publics,
 )
 definitions = st.one_of(
     st.builds(HierarchyDefinition, names, words, st.lists(values, max_size=4).map(tuple), arguments),
@@ -91,6 +96,21 @@ releases = st.one_of(
     st.builds(CreateRelease, kinds, qualified, names, if_not_exists=switch),
 )
 columns = st.lists(names, max_size=3).map(tuple)
+# Sensitive columns, each with its hierarchy or None.
+sensitive = st.dictionaries(names.map(str.lower), hierarchy_names, max_size=3)
+
+
+def check_of(
+    source: Source,
+    quasi_identifiers: tuple[str, ...],
+    asked: dict[str, str | None],
+    required: tuple[Requirement, ...],
+    public: Source | None,
+) -> CheckRelation:
+    hierarchies = tuple((column, hierarchy) for column, hierarchy in asked.items() if hierarchy is not None)
+    return CheckRelation(source, quasi_identifiers, tuple(asked), required, hierarchies, public)
+
+
 statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(PassThrough, queries),
     st.builds(CreateHierarchy, definitions, switch),
@@ -103,7 +123,7 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(DropPolicy, names, switch),
     st.builds(DropRelease, kinds, qualified, switch),
     st.builds(CheckRelease, qualified),
-    st.builds(CheckRelation, sources, columns.filter(bool), columns, requirements),
+    st.builds(check_of, sources, columns.filter(bool), sensitive, requirements, publics),
     st.builds(ExportRelease, qualified, texts, words, switch),
 )
 

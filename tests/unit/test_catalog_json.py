@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import json
 from decimal import Decimal
 
@@ -54,12 +55,14 @@ attributes = st.builds(
     weight=decimals,
     pseudonym=st.none() | st.builds(Pseudonym, st.none() | texts),
 )
+sources = names.map(lambda name: Source(name=name)) | texts.map(lambda query: Source(query=query))
 policies = st.builds(
     Policy,
     name=texts,
-    source=names.map(lambda name: Source(name=name)) | texts.map(lambda query: Source(query=query)),
+    source=sources,
     attributes=st.lists(attributes, max_size=3).map(tuple),
     requirements=st.lists(st.builds(Requirement, texts, arguments), max_size=2).map(tuple),
+    against=st.none() | sources,
 )
 
 
@@ -235,6 +238,7 @@ def test_the_fingerprint_is_of_the_meaning():
         policy(name="other"),
         policy(source=Source(query="FROM patients")),
         policy(source=Source(name=QualifiedName(("main", "patients")))),
+        policy(against=Source(name=QualifiedName(("patients",)))),
         policy(attributes=(Attribute("zip", Role.QUASI_IDENTIFIER, "zip_prefix"),)),
         policy(requirements=(Requirement("l_diversity", (("l", Decimal(3)), ("variant", "distinct"))),)),
         policy(requirements=(Requirement("l_diversity", (("l", 4), ("variant", "distinct"))),)),
@@ -242,6 +246,24 @@ def test_the_fingerprint_is_of_the_meaning():
 )
 def test_the_fingerprint_changes_with_the_policy(changed):
     assert fingerprint(changed, [ZIP]) != fingerprint(policy(), [ZIP])
+
+
+def test_the_fingerprint_changes_with_the_public_table():
+    tables = [
+        Source(name=QualifiedName(("voters",))),
+        Source(name=QualifiedName(("a", "voters"))),
+        Source(query="voters"),
+    ]
+    assert len({fingerprint(policy(against=against), [ZIP]) for against in (None, *tables)}) == 4
+
+
+def test_the_fingerprint_of_a_policy_is_what_it_was_before_there_were_public_tables():
+    text = (
+        '{"hierarchies":[],"policy":{"attributes":[{"hierarchy":"zip_prefix","max_level":null,"min_level":null,'
+        '"name":"zip","pseudonym":null,"role":"quasi_identifier","weight":2.0}],"name":"hospital","requirements":'
+        '[{"arguments":{"l":3,"variant":"distinct"},"model":"l_diversity"}],"source":{"name":["patients"]}}}'
+    )
+    assert fingerprint(policy(), []) == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_the_fingerprint_changes_with_the_hierarchies():

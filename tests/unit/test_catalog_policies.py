@@ -52,6 +52,27 @@ def test_a_policy_comes_back_as_it_was(engine):
     assert policies.load(engine, "Hospital").source == Source(query="SELECT * FROM patients")
 
 
+@pytest.mark.parametrize(
+    "against", [Source(name=QualifiedName(("main", "my; voters"))), Source(query="SELECT * FROM voters")]
+)
+def test_the_public_table_comes_back_as_it_was(engine, against):
+    policies.save(engine, replace(HOSPITAL, against=against))
+    assert policies.load(engine, "hospital") == replace(HOSPITAL, against=against)
+    policies.save(engine, HOSPITAL)
+    assert policies.load(engine, "hospital").against is None
+
+
+def test_a_model_may_be_required_in_several_ways(engine):
+    required = (
+        Requirement("t_closeness", (("t", Decimal("0.3")),)),
+        Requirement("t_closeness", (("t", Decimal("0.3")), ("attribute", QualifiedName(("disease",))))),
+        Requirement("t_closeness", (("t", Decimal("0.3")), ("distance", "hierarchical"))),
+        Requirement("t_closeness", (("t", Decimal("0.3")), ("jointly", True))),
+    )
+    policies.save(engine, replace(HOSPITAL, requirements=required))
+    assert policies.load(engine, "hospital").requirements == required
+
+
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200)
 
 
@@ -147,6 +168,12 @@ def test_a_policy_by_hand(engine):
         ("UPDATE anon.policy SET source = 'a b'", "source in anon.policy cannot be read"),
         ("UPDATE anon.policy SET source = NULL", "needs one source"),
         ("UPDATE anon.policy SET query = 'FROM t'", "needs one source"),
+        ("UPDATE anon.policy SET against = 'a b'", "against in anon.policy cannot be read"),
+        ("UPDATE anon.policy SET against = 'voters', against_query = 'FROM t'", "AGAINST needs one public table"),
+        (
+            "INSERT INTO anon.policy_requirement (policy, model) VALUES ('clinic', 'k_anonymity')",
+            "k_anonymity is required twice",
+        ),
         ("INSERT INTO anon.policy (policy, source) VALUES ('CLINIC', 't')", "stands 2 times"),
         (
             "UPDATE anon.policy_attribute SET role = 'secret' WHERE attribute = 'zip'",
@@ -194,6 +221,11 @@ def test_rows_without_a_position_come_last_in_the_order_of_their_insertion(engin
 INVALID = [
     (replace(HOSPITAL, name=""), "needs a name"),
     (replace(HOSPITAL, source=Source()), "needs one source"),
+    (replace(HOSPITAL, against=Source()), "AGAINST needs one public table"),
+    (
+        replace(HOSPITAL, requirements=(Requirement("k", (("k", 2),)), Requirement("K", (("k", 3),)))),
+        "K is required twice",
+    ),
     (replace(HOSPITAL, attributes=HOSPITAL.attributes[:2]), "no quasi-identifier"),
     (replace(HOSPITAL, requirements=()), "requires nothing"),
     (replace(HOSPITAL, requirements=(Requirement(""),)), "names no model"),

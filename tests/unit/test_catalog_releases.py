@@ -52,7 +52,18 @@ RELEASE = Release(
         ReleaseAttribute("disease", Role.SENSITIVE),
     ),
     objects=(ReleaseObject("table", NAME), ReleaseObject("view", QualifiedName(("anon", "classes")))),
+    nodes_pruned=1,
+    proven_optimal=False,
+    loss_bound=0.0625,
+    loss_name="granularity_loss",
 )
+# A row each of the tables that other stages write.
+FROZEN = {
+    "release_recoding": "'zip', '1', '1*'",
+    "release_taxonomy": "'disease', 'Flu', 1, 'respiratory'",
+    "release_value_range": "0, 'Flu', 0.1, NULL",
+    "release_round": "1, 'zip', 2, 10",
+}
 MEASURED = (
     Measurement("l_diversity", "disease", 3.0, 4.0, True),
     Measurement("l_diversity", "disease", 2.0, 1.5, False),
@@ -75,9 +86,10 @@ def test_a_release_comes_back_as_it_was(engine):
 
 def test_a_release_without_numbers_comes_back_as_it_was(engine):
     bare = replace(RELEASE, kind="view", loss=None, nodes=None, nodes_checked=None, content_fingerprint=None)
-    releases.save(engine, replace(bare, attributes=(), objects=(), method_arguments=()))
-    found = releases.load(engine, NAME)
-    assert (found.loss, found.nodes, found.content_fingerprint, found.attributes) == (None, None, None, ())
+    bare = replace(bare, nodes_pruned=None, proven_optimal=None, loss_bound=None, loss_name=None)
+    bare = replace(bare, attributes=(), objects=(), method_arguments=())
+    releases.save(engine, bare)
+    assert releases.load(engine, NAME) == bare
 
 
 @pytest.mark.parametrize(
@@ -123,10 +135,14 @@ def test_delete_forgets_one_release_whole(engine):
     for release in (RELEASE, other):
         releases.save(engine, release)
         releases.save_measurements(engine, release, MEASURED)
-        engine.run("INSERT INTO anon.release_recoding VALUES (?, 'zip', '1', '1*')", [release.release_id])
+        for table, row in FROZEN.items():
+            engine.run(f"INSERT INTO anon.{table} VALUES (?, {row})", [release.release_id])
     releases.delete(engine, RELEASE.release_id)
     assert releases.listing(engine) == [other]
-    tables = ("release", "release_attribute", "release_object", "release_recoding", "measurement")
+    tables = {
+        name for (name,) in engine.rows("SELECT table_name FROM duckdb_columns() WHERE column_name = 'release_id'")
+    }
+    assert tables == {"release", "release_attribute", "release_object", "measurement", *FROZEN}
     for table in tables:
         assert {row[0] for row in engine.rows(f"SELECT release_id FROM anon.{table}")} == {other.release_id}
     with engine.transaction():
@@ -168,11 +184,33 @@ def test_a_release_carries_its_policy_and_hierarchies(engine):
     assert hierarchies_of(found) == (HIERARCHY,)
 
 
+def test_a_release_carries_its_public_table():
+    for against in (Source(QualifiedName(("main", "voters"))), Source(query="SELECT zip FROM voters")):
+        policy = replace(POLICY, against=against)
+        assert policy_of(replace(RELEASE, policy_json=release_json(policy, []))) == policy
+
+
+def test_a_copy_of_the_policy_written_before_there_were_public_tables_is_read():
+    text = (
+        '{"policy":{"name":"hospital","source":{"query":"SELECT * FROM patients"},"attributes":[{"name":"zip","role":'
+        '"quasi_identifier","hierarchy":"zip_prefix","min_level":null,"max_level":null,"weight":0.5,"pseudonym":null}],'
+        '"requirements":[{"model":"t_closeness","arguments":{"t":0.3}}]},"hierarchies":[{"definition":{"name":'
+        '"zip_prefix","kind":"prefixes","arguments":[4,3],"options":{},"query":null},"height":3,"digest":"'
+        + "ab" * 32
+        + '"}]}'
+    )
+    assert policy_of(replace(RELEASE, policy_json=text)) == POLICY
+    # Without a public table nothing is written of it, and so the fingerprints of before still hold.
+    assert release_json(POLICY, [HIERARCHY]) == text
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "",
         "{}",
+        RELEASE.policy_json.replace('"requirements"', '"against":"voters","requirements"'),
+        RELEASE.policy_json.replace('"requirements"', '"against":{},"requirements"'),
         "null",
         RELEASE.policy_json[:-1],
         RELEASE.policy_json.replace('"quasi_identifier"', '"any"'),

@@ -18,6 +18,7 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
 from sqlanon.completion import STATEMENTS, StatementCompleter, database_names, quoted
+from sqlanon.questions.load import model_names
 from sqlanon.session import connect
 from sqlanon.shell import history_file
 from sqlanon.syntax.parser import KEYWORDS, parse_script
@@ -102,6 +103,15 @@ def test_completion_of_statements_keywords_and_names() -> None:
     assert completions("SELECT * FROM pat", ["patients", "Patterns", "other"]) == ["patients", '"Patterns"']
     assert completions('SELECT "Pat', ["patients", "Patterns"]) == ["patients", '"Patterns"']
     assert completions(".t") == [".tables"]
+
+
+def test_completion_of_models_and_their_arguments() -> None:
+    assert completions("CREATE POLICY p ON t (a SENSITIVE) agai") == ["AGAINST"]
+    assert completions("CHECK t (a) SENSITIVE s REQUIRE l_div") == ["l_diversity"]
+    assert completions("REQUIRE personalized(p => 0.5, guard") == ["guarding"]
+    for model in model_names():
+        assert completions(model[:-1])[:1] == [model]
+        assert model in STATEMENTS["CREATE POLICY"]
 
 
 def test_completion_knows_tables_and_columns() -> None:

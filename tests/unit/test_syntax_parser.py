@@ -108,6 +108,105 @@ def test_policy() -> None:
 
 
 @pytest.mark.parametrize(
+    ("written", "arguments"),
+    [
+        ("value_ranges(ranges => main.my_ranges)", (("ranges", name("main", "my_ranges")),)),
+        ('value_ranges(ranges => "My; Ranges")', (("ranges", name("My; Ranges")),)),
+        ("personalized(p => 0.5, guarding => guard_node)", (("p", Decimal("0.5")), ("guarding", name("guard_node")))),
+        (
+            "L_Diversity(l => 2.5, variant => 'entropy', attribute => disease, jointly => TRUE)",
+            (("l", Decimal("2.5")), ("variant", "entropy"), ("attribute", name("disease")), ("jointly", True)),
+        ),
+        (
+            'delta_presence(min => 0, max => 5e-1, "from" => "true")',
+            (("min", 0), ("max", Decimal("0.5")), ("from", name("true"))),
+        ),
+    ],
+)
+def test_arguments_of_requirements(written: str, arguments: tuple[tuple[str, object], ...]) -> None:
+    statement = parsed(f"CREATE POLICY p ON t (a INSENSITIVE) REQUIRE {written}")
+    assert isinstance(statement, CreatePolicy)
+    (requirement,) = statement.policy.requirements
+    assert requirement.model == written.partition("(")[0].lower()
+    assert requirement.arguments == arguments
+    assert [type(found) for _, found in requirement.arguments] == [type(wanted) for _, wanted in arguments]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "t(t => 0.2, attribute => disease), t(t => 0.2, attribute => ward)",
+        "t(t => 0.2), t(t => 0.2, distance => 'ordered')",
+        "l(l => 2), l(l => 2, jointly => true)",
+        'value_ranges(ranges => a), value_ranges(ranges => "a.b"), value_ranges(ranges => a.b)',
+        "personalized(p => 0.5, guarding => a), personalized(p => 0.5, guarding => b)",
+    ],
+)
+def test_a_model_may_be_required_in_several_ways(written: str) -> None:
+    statement = parsed(f"CREATE POLICY p ON t (a INSENSITIVE) REQUIRE {written}")
+    assert isinstance(statement, CreatePolicy)
+    assert len(statement.policy.requirements) == written.count("), ") + 1
+
+
+def test_against() -> None:
+    policy = parsed('create policy p on t (a quasi identifier) against main."re;quire" require k_map(k => 3)')
+    assert isinstance(policy, CreatePolicy)
+    assert policy.policy.against == Source(name("main", "re;quire"))
+    query = parsed("CREATE POLICY p ON t (a INSENSITIVE) AGAINST (SELECT a FROM v -- )\n) REQUIRE k_map(k => 3)")
+    assert isinstance(query, CreatePolicy)
+    assert query.policy.against == Source(query="SELECT a FROM v")
+    none = parsed("CREATE POLICY p ON t (against INSENSITIVE) REQUIRE k_map(k => 3)")
+    assert isinstance(none, CreatePolicy)
+    assert none.policy.against is None
+
+
+@pytest.mark.parametrize(
+    ("written", "sensitive", "hierarchies", "public"),
+    [
+        ("", (), (), None),
+        ("SENSITIVE disease USING diseases, ward", ("disease", "ward"), (("disease", "diseases"),), None),
+        (
+            'sensitive "using" using "using", Ward using w against voters',
+            ("using", "Ward"),
+            (("using", "using"), ("Ward", "w")),
+            Source(name("voters")),
+        ),
+        ("AGAINST (FROM v)", (), (), Source(query="FROM v")),
+        ("SENSITIVE ward AGAINST a.b", ("ward",), (), Source(name("a", "b"))),
+    ],
+)
+def test_what_a_check_is_asked_of(
+    written: str, sensitive: tuple[str, ...], hierarchies: tuple[tuple[str, str], ...], public: Source | None
+) -> None:
+    required = (Requirement("k_map", (("k", 2),)),)
+    expected = CheckRelation(Source(name("t")), ("a",), sensitive, required, hierarchies, public)
+    assert parsed(f"CHECK t (a) {written} REQUIRE k_map(k => 2)") == expected
+
+
+def test_arguments_of_methods() -> None:
+    text = "generalization(suppression => .02, loss => 'non_uniform_entropy', time_limit => 10, recoding => 'local')"
+    statement = parsed(f"CREATE ANONYMIZED TABLE t AS POLICY p METHOD {text}")
+    assert isinstance(statement, CreateRelease)
+    wanted = (
+        ("suppression", Decimal("0.02")),
+        ("loss", "non_uniform_entropy"),
+        ("time_limit", 10),
+        ("recoding", "local"),
+    )
+    assert statement.method == MethodCall("generalization", wanted)
+    assert isinstance(dict(statement.method.arguments)["time_limit"], int)
+    for limit, value in (
+        ("0.5", Decimal("0.5")),
+        ("1e3", Decimal(1000)),
+        ("1_000", 1000),
+        ("'10 seconds'", "10 seconds"),
+    ):
+        again = parsed(f"EXPLAIN ANONYMIZED TABLE t AS POLICY p METHOD generalization(time_limit => {limit})")
+        assert isinstance(again, ExplainRelease)
+        assert again.create.method.arguments == (("time_limit", value),)
+
+
+@pytest.mark.parametrize(
     ("written", "source"),
     [
         ("t", Source(name("t"))),

@@ -1,0 +1,40 @@
+-- model: l_diversity
+-- when: variant = entropy
+-- title: The entropy of the sensitive values of every equivalence class is at least log l.
+-- paper: Machanavajjhala et al., l-diversity: privacy beyond k-anonymity (2007), definition 4.1
+-- parameter: l DECIMAL 1 1000000 -- the least effective number of values of a class; may be fractional
+-- required: l
+-- monotone: yes -- entropy is concave, so a union's is at least the least of its classes'
+-- monotone under suppression: no -- more rows with a frequent value lower the entropy
+-- excess: size, for a class with fewer than l values; else size * (log l - H) / log l
+-- excess maximum: log l
+-- reads: class_sensitive_value
+-- Achieved is exp(H) of the worst class, the number of equally frequent values with that entropy.
+--
+-- H = log size - (sum of n log n) / size. Logarithms are rounded: a class short of log l by no more than
+-- 1e-12 satisfies, so that l equally frequent values are l-diverse for every l.
+--
+-- Why the excess never grows when classes merge: fewer than l values means H < log l, and where a union has
+-- fewer than l values so has each of its classes, which then count in full; elsewhere (log l - H) is convex in
+-- the shares and at most log l, so that size times its positive part is at most the sum over the classes.
+
+-- statement: achieved
+SELECT exp(min(entropy)) AS achieved
+FROM (
+  SELECT ln(CAST(sum(n) AS DOUBLE)) - sum(CAST(n AS DOUBLE) * ln(CAST(n AS DOUBLE))) / CAST(sum(n) AS DOUBLE) AS entropy
+  FROM class_sensitive_value
+  GROUP BY class_id
+) AS class
+
+-- statement: violations
+SELECT class_id, size, CASE
+    WHEN CAST(distinct_values AS DOUBLE) < $l THEN CAST(size AS DOUBLE)
+    ELSE CAST(size AS DOUBLE) * (ln($l) - 1e-12 - entropy) / nullif(ln($l), 0)
+  END AS excess
+FROM (
+  SELECT class_id, CAST(sum(n) AS BIGINT) AS size, count(*) AS distinct_values,
+    ln(CAST(sum(n) AS DOUBLE)) - sum(CAST(n AS DOUBLE) * ln(CAST(n AS DOUBLE))) / CAST(sum(n) AS DOUBLE) AS entropy
+  FROM class_sensitive_value
+  GROUP BY class_id
+) AS class
+WHERE entropy < ln($l) - 1e-12

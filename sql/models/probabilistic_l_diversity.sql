@@ -1,0 +1,37 @@
+-- model: l_diversity
+-- when: variant = probabilistic
+-- title: No sensitive value makes up more than 1/l of an equivalence class.
+-- paper: Xiao and Tao, Anatomy: simple and effective privacy preservation (2006), definition 2
+-- parameter: l DECIMAL 1 1000000 -- one value makes up at most 1/l of a class; may be fractional
+-- required: l
+-- monotone: yes -- the share of a value in a union is at most the greatest of its shares in the classes
+-- monotone under suppression: no -- more rows with a frequent value raise its share
+-- excess: size, for a class with fewer than l values; else size * (max p - 1/l) / (1 - 1/l)
+-- excess maximum: 1 - 1/l
+-- reads: class_sensitive_value
+-- Achieved is 1 / max p of the worst class.
+--
+-- Why the excess never grows when classes merge: fewer than l values means max p > 1/l, and where a union has
+-- fewer than l values so has each of its classes, which then count in full; elsewhere (max p - 1/l) is convex in
+-- the shares and at most 1 - 1/l, so that size times its positive part is at most the sum over the classes.
+
+-- statement: achieved
+SELECT min(size / most) AS achieved
+FROM (
+  SELECT CAST(sum(n) AS DOUBLE) AS size, CAST(max(n) AS DOUBLE) AS most
+  FROM class_sensitive_value
+  GROUP BY class_id
+) AS class
+
+-- statement: violations
+SELECT class_id, size, CASE
+    WHEN distinct_values * $l_denominator < $l_numerator THEN CAST(size AS DOUBLE)
+    ELSE (most * $l_numerator - CAST(size AS DOUBLE) * $l_denominator) / nullif($l_numerator - $l_denominator, 0)
+  END AS excess
+FROM (
+  SELECT class_id, CAST(sum(n) AS BIGINT) AS size, CAST(max(n) AS DOUBLE) AS most,
+    CAST(count(*) AS DOUBLE) AS distinct_values
+  FROM class_sensitive_value
+  GROUP BY class_id
+) AS class
+WHERE most * $l_numerator > CAST(size AS DOUBLE) * $l_denominator

@@ -1,0 +1,165 @@
+"""What a user gave a model, checked against the model's header."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from sqlanon.domain.values import QualifiedName, Value
+from sqlanon.errors import PolicyError
+from sqlanon.questions.load import Parameter, Question
+
+__all__ = ["Argument", "asked_about", "bound_arguments", "chosen", "written"]
+
+# What a parameter is bound to: a BIGINT an int, a DECIMAL a Decimal, a TEXT a string, the others a name.
+# A COLUMN is always a name of one part.
+Argument = int | Decimal | str | QualifiedName
+
+_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+# Arguments that every model about sensitive values understands.
+_GENERIC = ("attribute", "jointly")
+
+
+def written(value: Value) -> str:
+    """The value as a user writes it."""
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)
+
+
+def chosen(questions: Sequence[Question], given: dict[str, Value]) -> Question:
+    """The one of a model's questions that the arguments mean; takes the argument that chooses out of `given`.
+
+    Raises PolicyError, with the choices, for a value that means none.
+    """
+    by_value = {q.when.value: q for q in questions if q.when}
+    if not by_value:
+        return questions[0]
+    argument = next(q.when.argument for q in questions if q.when)
+    if argument not in given:
+        default = next((q for q in questions if q.when is None or q.when.default), None)
+        if default is None:
+            raise PolicyError(
+                f"{questions[0].model} lacks its argument {argument!r}", hint=_choices(argument, by_value)
+            )
+        return default
+    value = given.pop(argument)
+    if not isinstance(value, str) or value not in by_value:
+        raise PolicyError(f"{questions[0].model} has no {argument} {written(value)}", hint=_choices(argument, by_value))
+    return by_value[value]
+
+
+def _choices(argument: str, values: Mapping[str, object] | Sequence[str]) -> str:
+    return f"write {' or '.join(f'{argument} => {written(value)}' for value in values)}"
+
+
+def bound_arguments(question: Question, given: Mapping[str, Value]) -> tuple[tuple[str, Argument], ...]:
+    """A value for every parameter, in the header's order.
+
+    Raises PolicyError for an argument that is missing, unknown, of the wrong type,
+    outside its bounds or not among its choices.
+    """
+    names = [parameter.name for parameter in question.parameters]
+    for name in given:
+        if name not in names:
+            raise PolicyError(f"{_called(question)} has no argument {name!r}", hint=f"write {_shape(question)}")
+    bound: list[tuple[str, Argument]] = []
+    for parameter in question.parameters:
+        value = given.get(parameter.name, parameter.default)
+        if value is None:
+            raise PolicyError(
+                f"{_called(question)} lacks its argument {parameter.name!r}", hint=f"write {_shape(question)}"
+            )
+        bound.append((parameter.name, _checked(question, parameter, value)))
+    return tuple(bound)
+
+
+def _called(question: Question) -> str:
+    when = question.when
+    return f"{question.model} with {when.argument} {written(when.value)}" if when else question.model
+
+
+def _shape(question: Question) -> str:
+    parts = [f"{parameter.name} => ..." for parameter in question.parameters]
+    if question.when:
+        parts.append(f"{question.when.argument} => {written(question.when.value)}")
+    return f"{question.model}({', '.join(parts)})"
+
+
+def _checked(question: Question, parameter: Parameter, value: Value) -> Argument:
+    if parameter.type == "TEXT":
+        if not isinstance(value, str) or value not in parameter.choices:
+            raise PolicyError(
+                f"{question.model} has no {parameter.name} {written(value)}",
+                hint=_choices(parameter.name, parameter.choices),
+            )
+        return value
+    if parameter.type == "RELATION" and isinstance(value, QualifiedName):
+        return value
+    if parameter.type == "COLUMN" and isinstance(value, str) and value:
+        return QualifiedName((value,))
+    if parameter.type == "COLUMN" and isinstance(value, QualifiedName) and len(value.parts) == 1:
+        return value
+    if parameter.type in ("BIGINT", "DECIMAL"):
+        return _number(question, parameter, value)
+    kind = "the name of a relation" if parameter.type == "RELATION" else "the name of a column"
+    raise PolicyError(f"{question.model}: {parameter.name} is to be {kind}, not {written(value)}")
+
+
+def _number(question: Question, parameter: Parameter, value: Value) -> int | Decimal:
+    where = f"{question.model}: {parameter.name}"
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole and not (parameter.type == "DECIMAL" and isinstance(value, Decimal) and value.is_finite()):
+        raise PolicyError(f"{where} is to be a {parameter.type}, not {written(value)}")
+    assert isinstance(value, int | Decimal)
+    assert parameter.low is not None
+    assert parameter.high is not None
+    if not parameter.low <= value <= parameter.high:
+        raise PolicyError(f"{where} = {written(value)} is outside {parameter.low} to {parameter.high}")
+    if parameter.type == "DECIMAL" and any(int(float(part)) != part for part in value.as_integer_ratio()):
+        # The statements compare with its numerator and denominator, held in a DOUBLE.
+        raise PolicyError(f"{where} = {written(value)} has more digits than can be compared with", hint="round it")
+    return Decimal(value) if parameter.type == "DECIMAL" else value
+
+
+def asked_about(question: Question, given: dict[str, Value], sensitive: Sequence[str]) -> list[tuple[str, ...]]:
+    """The sensitive columns that the model is asked about, each by itself or all jointly; [()] if about none.
+
+    Takes the arguments `attribute` and `jointly` out of `given`. Raises PolicyError if
+    there is no sensitive attribute, for one that is none, and for a model that cannot
+    be asked jointly.
+    """
+    if not question.of_sensitive_values:
+        return [()]
+    attribute, jointly = (given.pop(name, None) for name in _GENERIC)
+    if jointly is not None and not isinstance(jointly, bool):
+        raise PolicyError(f"{question.model}: jointly is true or false, not {written(jointly)}")
+    if not sensitive:
+        raise PolicyError(
+            f"{question.model} is about sensitive values, and there is no sensitive attribute",
+            hint="declare one: disease SENSITIVE in a policy, SENSITIVE disease in CHECK",
+        )
+    if jointly and attribute is not None:
+        raise PolicyError(f"{question.model} is asked about one attribute or jointly about all, not both")
+    if jointly and not question.joint:
+        raise PolicyError(
+            f"{_called(question)} cannot be asked of several attributes jointly: it needs the values of one",
+            hint=f"leave out jointly, and {question.model} is asked of each by itself",
+        )
+    if jointly:
+        return [tuple(sensitive)]
+    return [(name,) for name in (sensitive if attribute is None else [_named(question, attribute, sensitive)])]
+
+
+def _named(question: Question, attribute: Value, sensitive: Sequence[str]) -> str:
+    known = {name.translate(_LOWER): name for name in sensitive}
+    one = isinstance(attribute, QualifiedName) and len(attribute.parts) == 1
+    name = attribute.name if isinstance(attribute, QualifiedName) and one else attribute
+    if not isinstance(name, str) or name.translate(_LOWER) not in known:
+        raise PolicyError(
+            f"{question.model}: {written(attribute)} is no sensitive attribute",
+            hint=f"there {'is' if len(known) == 1 else 'are'} {', '.join(known.values())}",
+        )
+    return known[name.translate(_LOWER)]

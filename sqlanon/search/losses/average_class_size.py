@@ -1,0 +1,67 @@
+"""The average class size C_avg (LeFevre et al. 2006), as a multiple of the least that the policy asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from sqlanon.search.lattice import Node
+from sqlanon.search.losses._labels import Labels
+from sqlanon.search.losses.base import Setting
+from sqlanon.search.rollup import Classes
+from sqlanon.sqlgen.node_losses import published_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["AverageClassSize"]
+
+
+class AverageClassSize:
+    """(rows of the source / published classes) / k, with k = 1 if the policy asks for none; its weights do not count.
+
+    It is least where most classes are published. The search compares by how many the
+    classes are fewer than the rows: never below 0, and greatest where none is published.
+    """
+
+    GROWS = True
+
+    def __init__(self, setting: Setting) -> None:
+        self._rows = setting.cells.rows
+        self._k = setting.k
+        self._place = setting.place
+        self._labels = Labels(setting)
+
+    def bounds(self, levels: NDArray[Any]) -> NDArray[Any]:
+        return self._rows - self._labels.most(levels) if self._rows else self._labels.most(levels) * 0
+
+    def floor(self, classes: Classes) -> int | None:
+        return self._rows - classes.classes
+
+    def least(self, node: Node, withheld: int) -> int | None:
+        """Withheld rows are a class at least; each that is published has a row at least."""
+        import numpy as np
+
+        most = int(self._labels.most(np.array([node]))[0])
+        return self._rows - min(most - (withheld > 0), self._rows - withheld)
+
+    def query(self, first: int) -> exp.Select:
+        return published_of(self._place, first)
+
+    def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
+        return [list(range(len(nodes)))]
+
+    def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
+        classes, _ = answer
+        return self._rows - int(classes)
+
+    def value(self, loss: int) -> Fraction:
+        """Where rows are there and no class is published the average is infinite; it is given as twice that of one class.
+
+        No release that publishes anything reaches it.
+        """
+        classes = self._rows - loss
+        return Fraction(self._rows, self._k) / (classes or Fraction(1, 2))

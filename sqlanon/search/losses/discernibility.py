@@ -1,0 +1,74 @@
+"""The discernibility metric (Bayardo and Agrawal 2005): from how many rows each row cannot be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from sqlanon.search.lattice import Node
+from sqlanon.search.losses._labels import Labels
+from sqlanon.search.losses.base import Setting
+from sqlanon.search.rollup import Classes
+from sqlanon.sqlgen.node_losses import published_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Discernibility"]
+
+
+class Discernibility:
+    """A published row costs the rows of its class, a suppressed row those of the source; the policy's weights do not count.
+
+    So a class costs its size squared, and never less if it is suppressed.
+    """
+
+    GROWS = True
+
+    def __init__(self, setting: Setting) -> None:
+        self._rows = setting.cells.rows
+        self._place = setting.place
+        self._labels = Labels(setting)
+
+    def bounds(self, levels: NDArray[Any]) -> NDArray[Any]:
+        """A label of an attribute falls into as many classes at most as the others have combinations.
+
+        Its rows' squares add up to least where those classes are of equal size.
+        """
+        import numpy as np
+
+        # Every class has a row at least, and so every row costs 1.
+        least: NDArray[Any] = self._labels.most(levels) * 0 + self._rows
+        for place in range(levels.shape[1]):
+            classes = self._labels.most(levels, without=place)
+            least = np.maximum(least, -(-self._labels.squared(levels, place) // classes))
+        return least
+
+    def floor(self, classes: Classes) -> int | None:
+        return classes.squares
+
+    def least(self, node: Node, withheld: int) -> int | None:
+        """Of the rows that are kept the squares are least in classes of nearly equal size."""
+        import numpy as np
+
+        most = int(self._labels.most(np.array([node]))[0])
+        if most == 1:
+            return self._rows**2
+        size, more = divmod(self._rows - withheld, most)
+        return withheld * self._rows + (most - more) * size**2 + more * (size + 1) ** 2
+
+    def query(self, first: int) -> exp.Select:
+        return published_of(self._place, first)
+
+    def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
+        return [list(range(len(nodes)))]
+
+    def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
+        _, squares = answer
+        return int(squares) + withheld * self._rows
+
+    def value(self, loss: int) -> Fraction:
+        return Fraction(loss)

@@ -1,0 +1,71 @@
+"""What queries need to know of a requirement: its statements, and the normal relations that they read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from sqlglot import exp
+
+__all__ = ["PER_REQUIREMENT", "PER_SUBJECT", "Asks", "depends_on_others", "relation_names", "subjects"]
+
+# Relations about one sensitive attribute, or several jointly, and those about one requirement's own arguments.
+PER_SUBJECT = ("class_sensitive_value", "sensitive_value", "sensitive_ancestor")
+PER_REQUIREMENT = ("value_range", "guarded", "guarding_node")
+
+# Whoever reads these judges a class by rows outside it.
+_OF_OTHERS = ("sensitive_value", "public_class")
+
+
+class Asks(Protocol):
+    """A requirement that can be asked of normal relations."""
+
+    @property
+    def question_name(self) -> str: ...
+
+    @property
+    def reads(self) -> Sequence[str]:
+        """The normal relations that its statements read."""
+        ...
+
+    @property
+    def attributes(self) -> Sequence[str]:
+        """The sensitive columns that it is asked about, several if jointly; empty if it asks about none."""
+        ...
+
+    def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
+        """The statement `achieved` or `violations`; `relations` says which relation stands for each that it reads."""
+        ...
+
+
+def subjects(requirements: Sequence[Asks]) -> list[tuple[str, ...]]:
+    """What is asked about: sensitive columns, each by itself or several jointly, without repetition."""
+    return list(dict.fromkeys(tuple(r.attributes) for r in requirements if r.attributes))
+
+
+def relation_names(requirements: Sequence[Asks]) -> list[dict[str, str]]:
+    """For each requirement the relation that stands for each normal relation.
+
+    `class_sensitive_value_0` is that of the first subject, `value_range_2` belongs to
+    the third requirement; what all share keeps its name.
+    """
+    numbers = {subject: number for number, subject in enumerate(subjects(requirements))}
+    named = []
+    for place, requirement in enumerate(requirements):
+        subject = numbers.get(tuple(requirement.attributes))
+        named.append(
+            {
+                relation: f"{relation}_{subject}"
+                if relation in PER_SUBJECT
+                else f"{relation}_{place}"
+                if relation in PER_REQUIREMENT
+                else relation
+                for relation in requirement.reads
+            }
+        )
+    return named
+
+
+def depends_on_others(requirement: Asks) -> bool:
+    """Whether a class may satisfy the requirement or not according to the rows of other classes."""
+    return any(relation in _OF_OTHERS for relation in requirement.reads)

@@ -1,0 +1,98 @@
+"""The normal relations that the models' texts read, of a small table, as queries of literals."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+
+from tests.oracles.models.support import Table, in_order
+
+# 'e' never occurs: a hierarchy and a table of ranges may know more values than the release.
+VALUES = ("a", "b", "c", "d", None)
+KNOWN = (*VALUES, "e")
+
+Row = tuple[object, ...]
+
+
+def literal(name: str, table: Table, baseline: Mapping[Hashable, int], structs: bool) -> str:
+    """The relation `name` as a query; it may be empty, and a class may be known by a struct."""
+    rows: Sequence[Row] = list(RELATIONS[name][1](table, baseline))
+    kinds = dict(part.split() for part in RELATIONS[name][0].split(", "))
+    if structs and "class_id" in kinds:
+        kinds["class_id"] = 'STRUCT("of" BIGINT)'
+    nothing = not rows
+    written = [
+        [_cell(cell, structs and column == "class_id") for column, cell in zip(kinds, row, strict=True)] for row in rows
+    ]
+    values = ", ".join(f"({', '.join(row)})" for row in written or [["NULL"] * len(kinds)])
+    columns = ", ".join(f"CAST({column} AS {kind}) AS {column}" for column, kind in kinds.items())
+    return f"SELECT {columns} FROM (VALUES {values}) AS r({', '.join(kinds)}){' WHERE false' if nothing else ''}"
+
+
+def _cell(cell: object, struct: bool) -> str:
+    return "NULL" if cell is None else f"{{'of': {cell!r}}}" if struct else repr(cell)
+
+
+def code(value: Hashable) -> int:
+    """Codes are in value order, NULL's last, but neither dense nor from zero."""
+    return 5 + 3 * in_order(KNOWN).index(value)
+
+
+def _equivalence_class(table: Table, _: Mapping[Hashable, int]) -> Iterable[Row]:
+    return [(of, len(places), table.respondents(of)) for of, places in table.classes.items()]
+
+
+def _class_sensitive_value(table: Table, _: Mapping[Hashable, int]) -> Iterable[Row]:
+    return [(of, code(value), n) for of in table.classes for value, n in table.counts(of).items()]
+
+
+def _sensitive_value(_: Table, baseline: Mapping[Hashable, int]) -> Iterable[Row]:
+    return [(code(value), n) for value, n in Counter(baseline).items()]
+
+
+def _sensitive_ancestor(table: Table, _: Mapping[Hashable, int]) -> Iterable[Row]:
+    paths = {value: (value, *above) for value, above in (table.taxonomy or {}).items()}
+    for value, path in paths.items():
+        for level, label in enumerate(path):
+            nodes = in_order({other[level] for other in paths.values()})
+            yield code(value), level, code(value) if level == 0 else 1 + nodes.index(label)
+
+
+def _value_range(table: Table, _: Mapping[Hashable, int]) -> Iterable[Row]:
+    for value, ends in (table.ranges or {}).items():
+        yield code(value), *(None if end is None else float(end) for end in ends)
+
+
+def _guarding_nodes(table: Table) -> list[Hashable]:
+    return list(dict.fromkeys(guard for guard in table.guards or () if guard is not None))
+
+
+def _guarded(table: Table, _: Mapping[Hashable, int]) -> Iterable[Row]:
+    nodes = _guarding_nodes(table)
+    for of, places in table.classes.items():
+        guards = {(table.guards or ())[place] for place in places} - {None}
+        yield from ((of, 40 + nodes.index(guard)) for guard in guards)
+
+
+def _guarding_node(table: Table, _: Mapping[Hashable, int]) -> Iterable[Row]:
+    for number, node in enumerate(_guarding_nodes(table)):
+        for value, path in (table.taxonomy or {}).items():
+            if node in (value, *path):
+                yield 40 + number, code(value)
+
+
+def _public_class(table: Table, _: Mapping[Hashable, int]) -> Iterable[Row]:
+    return list((table.public or {}).items())
+
+
+# Each normal relation: its columns, and its rows for a table whose classes are compared with a distribution.
+RELATIONS: Mapping[str, tuple[str, Callable[[Table, Mapping[Hashable, int]], Iterable[Row]]]] = {
+    "equivalence_class": ("class_id BIGINT, size BIGINT, entities BIGINT", _equivalence_class),
+    "class_sensitive_value": ("class_id BIGINT, value BIGINT, n BIGINT", _class_sensitive_value),
+    "sensitive_value": ("value BIGINT, n BIGINT", _sensitive_value),
+    "sensitive_ancestor": ("value BIGINT, level INTEGER, node BIGINT", _sensitive_ancestor),
+    "value_range": ("value BIGINT, low DOUBLE, high DOUBLE", _value_range),
+    "guarded": ("class_id BIGINT, node BIGINT", _guarded),
+    "guarding_node": ("node BIGINT, value BIGINT", _guarding_node),
+    "public_class": ("class_id BIGINT, n BIGINT", _public_class),
+}

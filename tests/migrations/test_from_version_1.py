@@ -1,0 +1,186 @@
+"""A catalog that the first sqlanon wrote: refused as it is, and whole after the migration."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+
+import duckdb
+import pytest
+
+from sqlanon.catalog import hierarchies, migrations, policies, releases
+from sqlanon.catalog.fingerprint import fingerprint
+from sqlanon.catalog.migrations import Condition
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of
+from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
+from sqlanon.domain.report import Measurement
+from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.errors import CatalogError, UserError
+from sqlanon.session import connect
+
+POLICY_JSON = (
+    '{"policy":{"name":"hospital","source":{"name":["patients"]},"attributes":[{"name":"ssn","role":"identifier",'
+    '"hierarchy":null,"min_level":null,"max_level":null,"weight":1.0,"pseudonym":{"key_variable":"KEY"}},{"name":"zip",'
+    '"role":"quasi_identifier","hierarchy":"zip_prefix","min_level":null,"max_level":null,"weight":2.5,"pseudonym":null}'
+    '],"requirements":[{"model":"k_anonymity","arguments":{"k":2}}]},"hierarchies":[{"definition":{"name":"zip_prefix",'
+    '"kind":"prefixes","arguments":[4,3],"options":{},"query":null},"height":3,"digest":"DIGEST"}]}'
+)
+# Statements wrote the hospital's rows, a hand the clinic's.
+ROWS = """
+CREATE TABLE patients AS SELECT i // 4 AS zip, i AS ssn FROM range(8) AS t(i);
+CREATE TABLE main.hospital_2026 AS SELECT ssn, zip FROM patients;
+INSERT INTO anon.hierarchy (hierarchy, kind, arguments, height) VALUES ('zip_prefix', 'prefixes', '[4,3]', 3);
+INSERT INTO anon.policy (policy, source) VALUES ('hospital', '["patients"]');
+INSERT INTO anon.policy_attribute VALUES
+    ('hospital', 1, 'ssn', 'identifier', NULL, NULL, NULL, 1, true, 'KEY'),
+    ('hospital', 2, 'zip', 'quasi_identifier', 'zip_prefix', NULL, NULL, 2.5, false, NULL);
+INSERT INTO anon.policy_requirement VALUES ('hospital', 1, 'k_anonymity', '{"k":2}');
+INSERT INTO anon.policy (policy, query) VALUES ('clinic', 'SELECT zip FROM patients');
+INSERT INTO anon.policy_attribute (policy, attribute, role) VALUES ('clinic', 'zip', 'quasi identifier');
+INSERT INTO anon.policy_requirement (policy, model, arguments) VALUES ('clinic', 'K_anonymity', '{"K": 4}');
+INSERT INTO anon.release VALUES
+    ('0f0f', 'main', 'hospital_2026', 'table', 'hospital', 'FINGERPRINT', 'POLICY_JSON', 'generalization',
+     '{"suppression":0.02}', 8, 8, 0, 0.125, 4, 3, 'ef', 'DuckDB 2.0.0', '0.1.0', TIMESTAMP '2026-11-21 10:30:00');
+INSERT INTO anon.release_attribute VALUES
+    ('0f0f', 1, 'ssn', 'identifier', NULL, NULL, NULL, 1),
+    ('0f0f', 2, 'zip', 'quasi_identifier', 'zip_prefix', 0, 3, 2.5);
+INSERT INTO anon.release_object VALUES ('0f0f', 'table', 'main', 'hospital_2026');
+INSERT INTO anon.release_recoding VALUES ('0f0f', 'zip', '1', '1');
+INSERT INTO anon.measurement VALUES
+    ('0f0f', 'main.hospital_2026', 'k_anonymity', NULL, 2, 4, true, TIMESTAMP '2026-11-21 10:30:00');
+"""
+POLICY = Policy(
+    "hospital",
+    Source(QualifiedName(("patients",))),
+    (
+        Attribute("ssn", Role.IDENTIFIER, pseudonym=Pseudonym("KEY")),
+        Attribute("zip", Role.QUASI_IDENTIFIER, "zip_prefix", weight=Decimal("2.5")),
+    ),
+    (Requirement("k_anonymity", (("k", 2),)),),
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A database file with a catalog of version 1 and rows in it."""
+    found = str(tmp_path / "hospital.duckdb")
+    with duckdb.connect(found) as connection:
+        engine = DuckDBEngine(connection)
+        migrations.migrate(engine, migrations.known_migrations()[:1])
+        connection.execute(ROWS.replace("POLICY_JSON", POLICY_JSON))
+    return found
+
+
+@pytest.fixture
+def engine(path):
+    """The same database after its migration."""
+    connection = duckdb.connect(path)
+    made = DuckDBEngine(connection)
+    applied = migrations.migrate(made, transaction=made.transaction)
+    assert [str(migration) for migration in applied] == ["0002_privacy_models"]
+    yield made
+    connection.close()
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_it_is_refused_as_it_is(path, read_only):
+    with duckdb.connect(path, read_only=read_only) as connection:
+        engine = DuckDBEngine(connection)
+        assert migrations.state(engine) == migrations.State(Condition.OLDER, 1)
+        for refused in (
+            lambda: policies.load(engine, "hospital"),
+            lambda: policies.delete(engine, "hospital"),
+            lambda: releases.listing(engine),
+            lambda: migrations.install(engine),
+        ):
+            with pytest.raises(CatalogError, match=r"catalog of version 1, and this sqlanon reads version \d") as older:
+                refused()
+            assert "sqlanon migrate" in older.value.hint
+        assert [version for version, *_ in engine.rows("FROM anon.schema_version")] == [1]
+
+
+def test_statements_are_refused_with_what_to_do(path):
+    with connect(path) as session:
+        for statement in ("CHECK hospital_2026", "DROP POLICY hospital", "CREATE HIERARCHY h AS PREFIXES (2)"):
+            with pytest.raises(CatalogError, match="version 1"):
+                session.sql(statement)
+        # What is not ours goes on as before.
+        assert session.sql("SELECT count(*) FROM hospital_2026").fetchall() == [(8,)]
+
+
+def test_a_file_open_for_reading_only_cannot_be_migrated(path):
+    with duckdb.connect(path, read_only=True) as connection:
+        engine = DuckDBEngine(connection)
+        with pytest.raises(UserError, match="open for reading only"):
+            migrations.migrate(engine, transaction=engine.transaction)
+        assert migrations.state(engine).version == 1
+
+
+def test_policies_are_what_they_were(engine):
+    assert policies.load(engine, "hospital") == POLICY
+    assert policies.load(engine, "clinic") == Policy(
+        "clinic",
+        Source(query="SELECT zip FROM patients"),
+        (Attribute("zip", Role.QUASI_IDENTIFIER),),
+        (Requirement("k_anonymity", (("k", 4),)),),
+    )
+    assert hierarchies.used_by(engine, "zip_prefix") == ["hospital"]
+
+
+def test_a_release_is_what_it_was(engine):
+    (found,) = releases.listing(engine)
+    assert found == Release(
+        release_id="0f0f",
+        name=QualifiedName(("main", "hospital_2026")),
+        kind="table",
+        policy="hospital",
+        policy_fingerprint="FINGERPRINT",
+        policy_json=POLICY_JSON,
+        method="generalization",
+        method_arguments=(("suppression", Decimal("0.02")),),
+        source_rows=8,
+        released_rows=8,
+        suppressed_rows=0,
+        loss=0.125,
+        nodes=4,
+        nodes_checked=3,
+        content_fingerprint="ef",
+        engine_version="DuckDB 2.0.0",
+        sqlanon_version="0.1.0",
+        created_at=datetime(2026, 11, 21, 10, 30),
+        attributes=(
+            ReleaseAttribute("ssn", Role.IDENTIFIER),
+            ReleaseAttribute("zip", Role.QUASI_IDENTIFIER, "zip_prefix", 0, 3, Decimal("2.5")),
+        ),
+        objects=(ReleaseObject("table", QualifiedName(("main", "hospital_2026"))),),
+    )
+    assert (found.nodes_pruned, found.proven_optimal, found.loss_bound, found.loss_name) == (None, None, None, None)
+    assert releases.measurements(engine, found) == [Measurement("k_anonymity", None, 2.0, 4.0, True)]
+    assert policy_of(found) == POLICY
+    stored = hierarchies_of(found)
+    assert fingerprint(policy_of(found), stored) == fingerprint(POLICY, stored)
+    releases.delete(engine, found.release_id)
+    assert releases.listing(engine) == []
+
+
+def test_what_is_new_can_be_written(engine):
+    against = Policy(
+        "hospital", POLICY.source, POLICY.attributes, (Requirement("k_map", (("k", 2),)),), Source(query="FROM voters")
+    )
+    policies.save(engine, against)
+    assert policies.load(engine, "hospital") == against
+    engine.run("UPDATE anon.policy SET against = 'main.voters', against_query = NULL WHERE policy = 'hospital'")
+    assert policies.load(engine, "hospital").against == Source(QualifiedName(("main", "voters")))
+
+
+def test_a_new_catalog_and_a_migrated_one_are_the_same(engine):
+    columns = (
+        "SELECT table_name, column_name, data_type, is_nullable, column_default FROM duckdb_columns() "
+        "WHERE schema_name = 'anon' ORDER BY table_name, column_index"
+    )
+    with duckdb.connect() as connection:
+        fresh = DuckDBEngine(connection)
+        migrations.install(fresh)
+        assert engine.rows(columns) == fresh.rows(columns)

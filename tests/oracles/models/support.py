@@ -1,0 +1,100 @@
+"""What the naive versions of the privacy models share: a table in classes, and counting.
+
+Each module beside this one is named after a file of `sql/models` and has two functions,
+written from the paper and over rows, never over the normal relations:
+
+    violating(table, **arguments) -> set of the classes that do not satisfy the model
+    achieved(table, **arguments) -> the figure that the parameter is compared with, None for an empty table
+
+A BIGINT comes as an int, a DECIMAL as a Fraction, a TEXT as a string; what a RELATION
+or a COLUMN names lies in the table. Rational figures are exact Fractions.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+Class = Hashable
+Label = Hashable
+
+# Sums of logarithms that differ by less are equal: Decimal computes with 28 digits unless told otherwise.
+TOLERANCE = Decimal("1e-22")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A release: the places of the rows of each class, and what each row holds.
+
+    None as a value is a value like any other. Without `entities` every row is its own
+    respondent. `taxonomy` gives a value's labels from level 1 up to the last below the
+    top; all are of one length. `ranges` bounds the share of a value in a class.
+    `guards` is each row's guarding node, a value or a label of the taxonomy, or None.
+    `public` counts the rows of the public table in each class, those that the release
+    lacks included; a class that is missing there has none.
+    """
+
+    classes: Mapping[Class, Sequence[int]]
+    values: Sequence[Hashable] = ()
+    entities: Sequence[Hashable] | None = None
+    taxonomy: Mapping[Hashable, Sequence[Label]] | None = None
+    ranges: Mapping[Hashable, tuple[Fraction | None, Fraction | None]] | None = None
+    guards: Sequence[Label | None] | None = None
+    public: Mapping[Class, int] | None = None
+
+    @property
+    def rows(self) -> int:
+        """The rows of the release: those that lie in a class."""
+        return sum(map(len, self.classes.values()))
+
+    def counts(self, of: Class) -> Counter[Hashable]:
+        """How many rows of a class have each value."""
+        return Counter(self.values[place] for place in self.classes[of])
+
+    def respondents(self, of: Class) -> int:
+        """The distinct respondents of a class; None is one of them."""
+        places = self.classes[of]
+        return len(places) if self.entities is None else len({self.entities[place] for place in places})
+
+    @property
+    def baseline(self) -> Counter[Hashable]:
+        """How many rows of the whole release have each value."""
+        return Counter(self.values[place] for places in self.classes.values() for place in places)
+
+
+def shares(counts: Mapping[Hashable, int]) -> dict[Hashable, Fraction]:
+    """The fraction of each value among all of them."""
+    whole = sum(counts.values())
+    return {value: Fraction(count, whole) for value, count in counts.items()}
+
+
+def in_order(values: Sequence[Hashable] | set[Hashable] | Mapping[Hashable, object]) -> list[Hashable]:
+    """Distinct values in their order, None last."""
+    known = sorted(value for value in set(values) if value is not None)  # type: ignore[type-var]
+    return [*known, None] if None in values else list(known)
+
+
+def ln(number: Fraction | int) -> Decimal:
+    """The natural logarithm with fifty digits."""
+    exact = Fraction(number)
+    with localcontext() as context:
+        context.prec = 50
+        return (Decimal(exact.numerator) / Decimal(exact.denominator)).ln()
+
+
+def decimal(number: Fraction | int) -> Decimal:
+    """A fraction with fifty digits."""
+    exact = Fraction(number)
+    with localcontext() as context:
+        context.prec = 50
+        return Decimal(exact.numerator) / Decimal(exact.denominator)
+
+
+def entropy(counts: Mapping[Hashable, int]) -> Decimal:
+    """Shannon's entropy of a class, in nats, with fifty digits."""
+    with localcontext() as context:
+        context.prec = 50
+        return sum((-decimal(share) * ln(share) for share in shares(counts).values()), Decimal(0))

@@ -1,0 +1,128 @@
+"""The list of what all engines answer alike holds the models, and none of what is known to differ."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.errors import EngineError
+from sqlanon.hierarchies.base import functional
+from sqlanon.questions.load import load_question, question_names
+from sqlanon.sqlgen.names import column
+from sqlanon.sqlgen.portable import require_portable
+
+REFUSED = {
+    "SELECT hash(x) FROM t": "the function hash",
+    "SELECT epoch_ns(x) FROM t": "the function epoch_ns",
+    "SELECT list(x ORDER BY y) FROM t": "the function ARRAY_AGG",
+    "SELECT quantile_cont(x, 0.5e0) FROM t": "the function PERCENTILE_CONT",
+    "SELECT log(x) FROM t": "the function LOG",
+    "SELECT x ^ 2 FROM t": "the function POWER",
+    "SELECT random()": "the function RAND",
+    "SELECT [1, 2]": "the function ARRAY",
+    "SELECT x[1] FROM t": "Bracket",
+    "SELECT x FROM t QUALIFY row_number() OVER (ORDER BY y) = 1": "Select with qualify",
+    "SELECT x FROM t USING SAMPLE 5": "Select with sample",
+    "SELECT DISTINCT ON (x) x FROM t": "Distinct with on",
+    "SELECT x FROM a ASOF JOIN b ON a.x >= b.x": "Join with method",
+    "SELECT x FROM a NATURAL JOIN b": "Join with method",
+    "SELECT x FROM a SEMI JOIN b ON a.x = b.x": "a SEMI join",
+    "SELECT x FROM t GROUP BY ALL": "Group with all",
+    "SELECT x FROM t GROUP BY ROLLUP (x)": "Rollup",
+    "SELECT * REPLACE (1 AS x) FROM t": "Star with replace",
+    "SELECT x FROM a UNION BY NAME SELECT x FROM b": "Union with by_name",
+    "SELECT x FROM a EXCEPT SELECT x FROM b": "Except",
+    "WITH RECURSIVE a AS (SELECT 1 AS x UNION SELECT x + 1 FROM a) SELECT x FROM a": "With with recursive",
+    "WITH a AS MATERIALIZED (SELECT 1 AS x) SELECT x FROM a": "CTE with materialized",
+    "SELECT sum(x) OVER (ORDER BY y ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING EXCLUDE CURRENT ROW) FROM t": "EXCLUDE",
+    "SELECT sum(x) OVER (ORDER BY y GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM t": "frame in GROUPS",
+    "SELECT sum(x) OVER (ORDER BY y RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM t": "frame in RANGE",
+    "SELECT CAST(x / 2 AS INTEGER) FROM t": "a fraction cast to INT",
+    "SELECT CAST(CAST(x AS DOUBLE) * 2 AS BIGINT) FROM t": "a fraction cast to BIGINT",
+    "SELECT TRY_CAST(sum(x) + avg(y) AS BIGINT) FROM t": "a fraction cast to BIGINT",
+    "SELECT CAST(2.5e0 AS BIGINT)": "a fraction cast to BIGINT",
+    "SELECT CAST(x AS HUGEINT) FROM t": "the type HUGEINT",
+    "SELECT CAST(x AS UBIGINT) FROM t": "the type UBIGINT",
+    "SELECT CAST(x AS ENUM('a')) FROM t": "the type ENUM",
+    "SELECT CAST(x AS INTEGER[]) FROM t": "the type INT[]",
+    "SELECT CAST(x AS TIMESTAMP WITH TIME ZONE) FROM t": "the type TIMESTAMPTZ",
+    "SELECT CAST('12' AS INTEGER)": "reading INT from text",
+    "SELECT TRY_CAST(x AS INTEGER) FROM t": "reading INT from text",
+    "SELECT TRY_CAST(CAST(x AS VARCHAR) AS DOUBLE) FROM t": "reading DOUBLE from text",
+    "SELECT x = CAST('infinity' AS DATE) FROM t": "reading DATE from text",
+    "SELECT CASE WHEN NOT x = CAST('infinity' AS DATE) THEN 1 END FROM t": "reading DATE from text",
+    "SELECT CASE WHEN x = CAST('2020-01-01' AS DATE) THEN 1 END FROM t": "reading DATE from text",
+    "SELECT 0.5 * x FROM t": "the decimal number 0.5 without a CAST",
+    "SELECT 9223372036854775808": "the number 9223372036854775808, beyond BIGINT",
+    "SELECT extract(week FROM d) FROM t": "EXTRACT(WEEK)",
+    "SELECT x & y | z FROM t": "without parentheses",
+    "SELECT x & y + 1 FROM t": "without parentheses",
+    "SELECT $k": "the parameter $k",
+    "SELECT ?": "the parameter ?",
+}
+
+
+@pytest.mark.parametrize("query", REFUSED)
+def test_what_differs_is_named(query: str) -> None:
+    named = REFUSED[query]
+    with pytest.raises(EngineError) as raised:
+        require_portable(sqlglot.parse_one(query, dialect="duckdb"))
+    assert named in raised.value.message, raised.value.message
+
+
+@pytest.mark.parametrize("statement", ["achieved", "violations"])
+@pytest.mark.parametrize("name", question_names())
+def test_every_model_is_portable(name: str, statement: str) -> None:
+    tree = sqlglot.parse_one(load_question(name).statement(statement), dialect="duckdb")
+    for place in list(tree.find_all(exp.Placeholder)):
+        place.replace(exp.Literal.number(1))
+    require_portable(tree)
+
+
+def test_where_nulls_stand_has_to_be_said() -> None:
+    query = exp.select("x").from_("t").order_by("x")
+    query.args["order"].set("expressions", [column("x")])
+    with pytest.raises(EngineError, match="NULLS"):
+        require_portable(query)
+
+
+@pytest.mark.parametrize(("kind", "problem"), [("DECIMAL", "without"), ("VARCHAR(5)", "with")])
+def test_widths_of_types(kind: str, problem: str) -> None:
+    query = exp.select(exp.Cast(this=column("x"), to=exp.DataType.build(kind)))
+    with pytest.raises(EngineError, match=f"the type .* {problem} a width"):
+        require_portable(query)
+
+
+# Hierarchies whose labels are computed by what only DuckDB has, and those whose labels are everywhere.
+@pytest.mark.parametrize(
+    ("kind", "arguments", "column_type", "named"),
+    [
+        ("intervals", (5, 10), "INTEGER", None),
+        ("intervals", (5, 10), "BIGINT", None),
+        ("intervals", (Decimal("0.25"),), "DECIMAL(8,2)", None),
+        ("intervals", (Decimal("0.1"), 1), "DOUBLE", None),
+        ("prefixes", (4, 2), "VARCHAR", None),
+        ("calendar", ("MONTH", "YEAR"), "DATE", None),
+        ("calendar", ("DAY", "WEEK"), "DATE", None),
+        ("calendar", ("HOUR", "QUARTER", "CENTURY"), "TIMESTAMP", None),
+        ("intervals", (Decimal("0.5"),), "BIGINT", "beyond BIGINT"),
+        ("intervals", (5,), "UBIGINT", "the type HUGEINT"),
+        ("intervals", (5,), "DECIMAL(38,2)", "beyond BIGINT"),
+        ("intervals", (5,), "FLOAT", "reading DOUBLE from text"),
+        ("calendar", ("YEAR",), "TIMESTAMP_S", "reading TIMESTAMP from text"),
+        ("calendar", ("YEAR",), "TIMESTAMP_NS", "reading TIMESTAMP from text"),
+    ],
+)
+def test_hierarchies(kind: str, arguments: tuple[object, ...], column_type: str, named: str | None) -> None:
+    definition = HierarchyDefinition("h", kind, arguments)  # type: ignore[arg-type]
+    labels = exp.select(*functional(kind).labels(definition, column("x"), column_type)).from_("t")
+    if named is None:
+        require_portable(labels)
+        return
+    with pytest.raises(EngineError) as raised:
+        require_portable(labels)
+    assert named in raised.value.message, raised.value.message

@@ -1,0 +1,183 @@
+"""Requirements bound to the files of their models."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from sqlanon.domain.values import QualifiedName, Value
+from sqlanon.errors import InternalError, PolicyError
+from sqlanon.questions import ask
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.questions.load import Question, parse_question
+from sqlanon.sqlgen.asked import Asks
+from sqlanon.sqlgen.render import to_sql
+from tests.unit.questions_support import FILE, GIVEN, WHOLE, bind
+
+
+@pytest.fixture
+def tree(monkeypatch: pytest.MonkeyPatch) -> Question:
+    """The question of the file above, the only one of its model, with a plainer sibling."""
+    question = parse_question("tree_closeness", WHOLE)
+    plain = parse_question("flat", WHOLE.replace("= tree", "= flat (default)").replace("-- joint: no", "-- joint: yes"))
+    monkeypatch.setattr(ask, "questions_of", lambda model: (plain, question))
+    return question
+
+
+# Statements.
+
+
+def test_only_the_parameters_are_filled_in(tree: Question) -> None:
+    violations = FILE.split("-- statement: violations\n")[1].replace("$other_side", "?")
+    question = replace(tree, statements={"violations": violations})
+    given = (("t", Decimal("0.3750")), ("least", 3), ("absent", "it's '$t'"), ("ranges", QualifiedName(("r",))))
+    assert to_sql(BoundRequirement(question, given).statement("violations")) == (
+        'SELECT "c"."class_id", "sensitive_value"."n", ? AS "side" FROM "class_sensitive_value" AS "c" '
+        "INNER JOIN \"sensitive_value\" ON \"sensitive_value\".\"value\" = \"c\".\"value\" AND '$t' <> 'it''s ''$t''' "
+        'INNER JOIN "elsewhere" ON "elsewhere"."class_sensitive_value" = "c"."n" '
+        'WHERE "c"."n" * CAST(8.0 AS DOUBLE) > CAST(3.0 AS DOUBLE) AND "c"."n" > CAST(0.375 AS DOUBLE) AND "c"."n" >= 3'
+    )
+
+
+def test_relations_stand_for_those_that_it_reads(tree: Question) -> None:
+    (requirement,) = bind("closeness", ("s",), distance="tree", **GIVEN)
+    names = {"class_sensitive_value": "class_sensitive_value_0", "sensitive_value": 'a "b" c', "elsewhere": "no"}
+    plain = to_sql(requirement.statement("violations"))
+    text = to_sql(requirement.statement("violations", names))
+    assert 'FROM "class_sensitive_value_0" AS "c"' in text
+    assert 'JOIN "a ""b"" c" AS "sensitive_value" ON' in text
+    assert 'JOIN "elsewhere" ON "elsewhere"."class_sensitive_value" = "c"."n"' in text
+    assert "class_sensitive_value_0" not in to_sql(requirement.statement("violations")), "the parsed text was changed"
+    achieved = to_sql(requirement.statement("achieved", names))
+    assert achieved == 'SELECT MAX("n") AS "achieved" FROM "class_sensitive_value_0" AS "class_sensitive_value"'
+    same = {name: name for name in names}
+    assert to_sql(requirement.statement("violations", same)) == to_sql(requirement.statement("violations", {})) == plain
+
+
+def test_a_number_is_filled_in_exactly_or_not_at_all() -> None:
+    (requirement,) = bind("l_diversity", ("s",), variant="probabilistic", l=3)
+    text = to_sql(requirement.statement("violations"))
+    assert "CAST(3.0 AS DOUBLE)" in text
+    assert requirement.argument("l") == 3
+    assert isinstance(requirement.argument("l"), Decimal)
+    with pytest.raises(PolicyError, match="more digits than can be compared with"):
+        bind("l_diversity", ("s",), variant="probabilistic", l=Decimal("1.00000000000000000001"))
+
+
+# Requirements.
+
+
+def test_a_requirement_is_what_queries_ask() -> None:
+    (requirement,) = bind("k_anonymity", k=4)
+    asked: Asks = requirement
+    assert (asked.question_name, asked.reads, asked.attributes) == ("k_anonymity", ("equivalence_class",), ())
+    assert (str(asked), requirement.required) == ("k_anonymity(k => 4)", 4.0)
+    with pytest.raises(InternalError, match="no parameter 'l'"):
+        requirement.argument("l")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "shown"),
+    [
+        ({"l": 3}, "distinct_l_diversity", "l_diversity(l => 3, variant => 'distinct') of s"),
+        ({"variant": "distinct", "l": 3}, "distinct_l_diversity", "l_diversity(l => 3, variant => 'distinct') of s"),
+        (
+            {"variant": "entropy", "l": Decimal("2.5")},
+            "entropy_l_diversity",
+            "l_diversity(l => 2.5, variant => 'entropy') of s",
+        ),
+        (
+            {"c": Decimal("1E-1"), "variant": "recursive", "l": 2},
+            "recursive_l_diversity",
+            "l_diversity(l => 2, c => 0.1, variant => 'recursive') of s",
+        ),
+    ],
+)
+def test_an_argument_chooses_the_file(arguments: dict[str, Value], name: str, shown: str) -> None:
+    (requirement,) = bind("l_diversity", ("s",), **arguments)
+    assert (requirement.question_name, str(requirement)) == (name, shown)
+
+
+def test_defaults_and_names_are_bound(tree: Question) -> None:
+    (requirement,) = bind("closeness", ("s",), distance="tree", **GIVEN)
+    assert requirement.arguments == (
+        ("t", Decimal("0.5")),
+        ("least", 3),
+        ("absent", "violates"),
+        ("ranges", QualifiedName(("main", "r s"))),
+        ("guarding", QualifiedName(("a guard",))),
+    )
+    assert requirement.required == 0.5
+    quoted = bind("closeness", ("s",), distance="tree", **{**GIVEN, "guarding": QualifiedName(("a guard",))})
+    assert quoted == (requirement,)
+
+
+def test_each_sensitive_attribute_is_asked_about_one_of_them_or_all_jointly(tree: Question) -> None:
+    columns = ("Disease", "ward", "Straße")
+
+    def about(**arguments: Value) -> list[tuple[str, ...]]:
+        return [bound.attributes for bound in bind("closeness", columns, **GIVEN, **arguments)]
+
+    each = [("Disease",), ("ward",), ("Straße",)]
+    assert about() == about(jointly=False) == about(distance="tree") == each
+    assert about(jointly=True) == [columns]
+    assert about(attribute="DISEASE") == about(attribute=QualifiedName(("disease",))) == [("Disease",)]
+    assert about(attribute="straße", jointly=False) == [("Straße",)]
+    (joint,) = bind("l_diversity_or_so", columns[:2], jointly=True, **GIVEN)
+    assert str(joint).endswith("distance => 'flat') of Disease, ward jointly")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        ({"attribute": "STRASSE"}, "'STRASSE' is no sensitive attribute", "there are Disease, Straße"),
+        ({"attribute": "straSSe"}, "is no sensitive attribute", "there are"),
+        ({"attribute": QualifiedName(("t", "Disease"))}, "t.Disease is no sensitive attribute", "there are"),
+        ({"attribute": 3}, "3 is no sensitive attribute", "there are"),
+        ({"attribute": "Disease", "jointly": True}, "one attribute or jointly about all, not both", None),
+        ({"jointly": "yes"}, "jointly is true or false, not 'yes'", None),
+        ({"jointly": 1}, "jointly is true or false, not 1", None),
+        ({"jointly": True, "distance": "tree"}, "with distance 'tree' cannot be asked", "leave out jointly"),
+        ({"distance": "ordered"}, "no distance 'ordered'", "distance => 'flat' or distance => 'tree'"),
+        ({"distance": QualifiedName(("tree",))}, "no distance tree", "distance => 'flat'"),
+        ({"variant": "distinct"}, "with distance 'flat' has no argument 'variant'", "write closeness(t => ..., least"),
+        ({"least": None}, "lacks its argument 'least'", "distance => 'flat')"),
+        ({"least": Decimal("1.5")}, "least is to be a BIGINT, not 1.5", None),
+        ({"least": True}, "least is to be a BIGINT, not true", None),
+        ({"least": "3"}, "least is to be a BIGINT, not '3'", None),
+        ({"least": 11}, "least = 11 is outside 1 to 10", None),
+        ({"least": 0}, "least = 0 is outside 1 to 10", None),
+        ({"t": Decimal("1.01")}, "t = 1.01 is outside 0 to 1", None),
+        ({"t": Decimal("NaN")}, "t is to be a DECIMAL", None),
+        ({"t": Decimal("Infinity")}, "t is to be a DECIMAL", None),
+        ({"t": QualifiedName(("a", "b"))}, "t is to be a DECIMAL, not a.b", None),
+        ({"absent": "kept"}, "no absent 'kept'", "absent => 'violates' or absent => 'ignored'"),
+        ({"absent": True}, "no absent true", "absent => 'violates'"),
+        ({"ranges": "r"}, "ranges is to be the name of a relation, not 'r'", None),
+        ({"ranges": 3}, "ranges is to be the name of a relation, not 3", None),
+        ({"guarding": QualifiedName(("a", "b"))}, "guarding is to be the name of a column, not a.b", None),
+        ({"guarding": ""}, "guarding is to be the name of a column", None),
+    ],
+)
+def test_what_cannot_be_bound_is_refused(
+    tree: Question, arguments: dict[str, Value | None], message: str, hint: str | None
+) -> None:
+    given = {name: value for name, value in {**GIVEN, **arguments}.items() if value is not None}
+    with pytest.raises(PolicyError, match=message) as raised:
+        bind("closeness", ("Disease", "Straße"), **given)
+    assert (hint or "") in (raised.value.hint or "")
+
+
+def test_a_model_about_sensitive_values_needs_one() -> None:
+    with pytest.raises(PolicyError, match="there is no sensitive attribute") as raised:
+        bind("l_diversity", l=2)
+    assert "SENSITIVE" in str(raised.value.hint)
+
+
+def test_a_model_about_classes_alone_has_no_attribute() -> None:
+    assert [bound.attributes for bound in bind("k_anonymity", ("a", "b"), k=2)] == [()]
+    for arguments in ({"attribute": "a"}, {"jointly": True}):
+        with pytest.raises(PolicyError, match="k_anonymity has no argument"):
+            bind("k_anonymity", ("a", "b"), k=2, **arguments)
