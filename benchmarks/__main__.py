@@ -11,16 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.cases import CASES, ON_DEMAND
-from benchmarks.context import Context
+from benchmarks.cases.search import RUNS
+from benchmarks.cases.search import SIZES as SEARCH_SIZES
+from benchmarks.context import SIZES, Context
 from benchmarks.figure import Figure
 from benchmarks.report import as_json, machine, show
 from benchmarks.slope import slopes
 from sqlanon.errors import SqlanonError
 
 __all__ = ["main"]
-
-_SIZES = (100_000, 1_000_000, 10_000_000)
-_QUICK_SIZES, _QUICK_RUNS = (100_000, 300_000), 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,8 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(given: argparse.Namespace) -> None:
     about = machine()
     with _folder(given.data) as folder:
-        sizes = tuple(given.rows or (_QUICK_SIZES if given.quick else _SIZES))
-        context = Context(folder, sizes, given.runs or (_QUICK_RUNS if given.quick else None), _note)
+        sizes = tuple(given.rows) if given.rows else None
+        context = Context(folder, _note, sizes, given.runs, given.quick)
         figures = list(_measured(context, given.only or [*CASES, *(ON_DEMAND if given.large else ())]))
     figures += slopes(figures)
     show(figures, about, stages=given.stages)
@@ -56,8 +55,16 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m benchmarks", description="Measures sqlanon against plain SQL on the same data."
     )
     parser.add_argument("--quick", action="store_true", help="small tables and one run each: does everything work?")
-    parser.add_argument("--rows", type=int, nargs="+", metavar="N", help=f"numbers of rows (default {_SIZES})")
-    parser.add_argument("--runs", type=int, metavar="N", help="pairs of runs (default: more where they are short)")
+    parser.add_argument(
+        "--rows",
+        type=int,
+        nargs="+",
+        metavar="N",
+        help=f"numbers of rows (default {_listed(SIZES)}; search {_listed(SEARCH_SIZES)})",
+    )
+    parser.add_argument(
+        "--runs", type=int, metavar="N", help=f"pairs of runs (default: more where they are short; search {RUNS})"
+    )
     parser.add_argument(
         "--only", action="append", choices=[*CASES, *ON_DEMAND], metavar="CASE", help="this case; can be repeated"
     )
@@ -66,6 +73,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured to a file")
     parser.add_argument("--data", type=Path, metavar="DIR", help="keep the generated tables here and use them again")
     return parser
+
+
+def _listed(sizes: Sequence[int]) -> str:
+    return " ".join(map(str, sizes))
 
 
 @contextmanager

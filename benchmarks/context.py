@@ -8,8 +8,10 @@ from pathlib import Path
 
 from benchmarks.data import Dataset, prepared
 
-__all__ = ["Context"]
+__all__ = ["SIZES", "Context"]
 
+SIZES = (100_000, 1_000_000, 10_000_000)
+_QUICK_SIZES, _QUICK_RUNS = (100_000, 300_000), 1
 # A longer run varies less; under these numbers of rows there are so many pairs.
 _RUNS = ((500_000, 9), (5_000_000, 5))
 _RUNS_ELSE = 3
@@ -17,17 +19,33 @@ _RUNS_ELSE = 3
 
 @dataclass(frozen=True)
 class Context:
-    """`sizes` are numbers of rows, `runs` the pairs at each size (None: more where they are short)."""
+    """`asked_sizes` are numbers of rows and `asked_runs` the runs at each size, where the user named them.
+
+    `quick` tells that all should be over soon, whatever the figures are worth.
+    """
 
     folder: Path
-    sizes: tuple[int, ...]
-    runs: int | None
     note: Callable[[str], None]
+    asked_sizes: tuple[int, ...] | None = None
+    asked_runs: int | None = None
+    quick: bool = False
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return self.sizes_or(SIZES, _QUICK_SIZES)
+
+    @property
+    def runs(self) -> int | None:
+        """At each size; None for as many as the case finds right."""
+        return self.asked_runs or (_QUICK_RUNS if self.quick else None)
+
+    def sizes_or(self, usual: tuple[int, ...], quick: tuple[int, ...]) -> tuple[int, ...]:
+        """For a case that has sizes of its own, `quick` for the quick benchmarks."""
+        return self.asked_sizes or (quick if self.quick else usual)
 
     def runs_at(self, rows: int) -> int:
-        if self.runs is not None:
-            return self.runs
-        return next((runs for below, runs in _RUNS if rows < below), _RUNS_ELSE)
+        """Pairs of runs: more where they are short."""
+        return self.runs or next((runs for below, runs in _RUNS if rows < below), _RUNS_ELSE)
 
     def file(self, dataset: Dataset, rows: int) -> Path:
         return prepared(dataset, rows, self.folder, self.note)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from benchmarks.data import ADULT, DISTINCT, Dataset
 from benchmarks.measure import seconds
 from sqlanon import assets
 
-__all__ = ["explain", "grouped", "release", "require", "working_copy"]
+__all__ = ["declare", "explain", "grouped", "release", "require", "working_copy"]
 
 _K = 5
 _POLICY = "benchmark"
@@ -51,8 +51,20 @@ def _made(suppression: str) -> str:
 
 def require(connection: sqlanon.Connection, dataset: Dataset, k: int = _K) -> None:
     """Creates the policy: all columns are quasi-identifiers, and k-anonymity is required of them."""
-    columns = ", ".join(f"{name} QUASI IDENTIFIER USING {_USING[name]}" for name in dataset.columns)
-    connection.sql(f"CREATE OR REPLACE POLICY {_POLICY} ON {dataset.name} ({columns}) REQUIRE k_anonymity(k => {k})")
+    declare(connection, dataset, dataset.columns, (), f"k_anonymity(k => {k})")
+
+
+def declare(
+    connection: sqlanon.Connection,
+    dataset: Dataset,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+    requirements: str,
+) -> None:
+    """Creates the policy with some of the columns; the others are not published."""
+    quasi = [f"{name} QUASI IDENTIFIER USING {_USING[name]}" for name in quasi_identifiers]
+    columns = ", ".join(quasi + [f"{name} SENSITIVE" for name in sensitive])
+    connection.sql(f"CREATE OR REPLACE POLICY {_POLICY} ON {dataset.name} ({columns}) REQUIRE {requirements}")
 
 
 @contextmanager

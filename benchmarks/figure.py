@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from statistics import median
+from typing import Any
 
 from benchmarks.measure import Sample
 from benchmarks.plan import Operators
@@ -17,11 +18,11 @@ MARKED_FROM = 1_000_000
 
 @dataclass(frozen=True)
 class Figure:
-    """`value` is in `unit`: 'x' (times the baseline), 's' (seconds) or 'slope' (of log time over log rows).
+    """`value` is in `unit`: 'x' (times the baseline), 's' (seconds), '%' or 'slope' (of log time over log rows).
 
     `seconds` and `baseline_seconds` are medians, `low` and `high` the range of `value`
     over the runs. `stages` are the seconds of a statement's stages, `queries` their numbers
-    of queries.
+    of queries, `found` what a search came to.
     """
 
     case: str
@@ -38,6 +39,7 @@ class Figure:
     mark: float | None = None
     stages: Mapping[str, float] = field(default_factory=dict)
     queries: Mapping[str, int] = field(default_factory=dict)
+    found: Mapping[str, Any] = field(default_factory=dict)
     operators: Operators | None = None
     finished: bool | None = None
     note: str = ""
@@ -67,6 +69,7 @@ class Figure:
         *,
         stages: Mapping[str, Sample] | None = None,
         queries: Mapping[str, int] | None = None,
+        found: Mapping[str, Any] | None = None,
         operators: Callable[[], Operators],
         note: str = "",
     ) -> Figure:
@@ -75,6 +78,7 @@ class Figure:
             self,
             stages={name: median(sample.measured) for name, sample in (stages or {}).items()},
             queries=dict(queries or {}),
+            found=dict(found or {}),
             operators=operators() if self.passed is False else None,
             note=note,
         )

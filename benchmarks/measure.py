@@ -37,10 +37,16 @@ class Sample:
         return median(self.ratios)
 
 
-def paired(baseline: Callable[[], float], subject: Callable[[], Timings], runs: int) -> dict[str, Sample]:
-    """Runs both in turns, after one turn that only warms up; a sample for each part that the subject times."""
-    baseline()
-    subject()
+def paired(
+    baseline: Callable[[], float], subject: Callable[[], Timings], runs: int, *, warm: bool = False
+) -> dict[str, Sample]:
+    """Runs both in turns, after one turn that only warms up; a sample for each part that the subject times.
+
+    There is no such turn where the caller has made all `warm` before.
+    """
+    if not warm:
+        baseline()
+        subject()
     before: list[float] = []
     parts: dict[str, list[float]] = {}
     for _ in range(runs):

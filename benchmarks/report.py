@@ -119,4 +119,4 @@ def _seconds(value: float | None) -> str:
 
 
 def _value(value: float, unit: str) -> str:
-    return {"x": f"x {value:.2f}", "s": f"{value:.2f} s"}.get(unit, f"{value:.2f}")
+    return {"x": f"x {value:.2f}", "s": f"{value:.2f} s", "%": f"{value:.2f} %"}.get(unit, f"{value:.2f}")

@@ -11,6 +11,8 @@ from benchmarks.figure import MARKED_FROM, Figure
 __all__ = ["slopes"]
 
 _MARK = 1.1
+# One size; and a search among cells, whose number follows the values that there are and not the rows.
+_WITHOUT = ("large", "search")
 
 
 def slopes(figures: Sequence[Figure]) -> Iterator[Figure]:
@@ -21,7 +23,7 @@ def slopes(figures: Sequence[Figure]) -> Iterator[Figure]:
     """
     by_name: dict[str, list[Figure]] = {}
     for figure in figures:
-        if figure.rows and figure.seconds and figure.case != "large":
+        if figure.rows and figure.seconds and figure.case not in _WITHOUT:
             by_name.setdefault(figure.name, []).append(figure)
     for name, every in by_name.items():
         marked = [figure for figure in every if (figure.rows or 0) >= MARKED_FROM]

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from sqlanon import Connection
+from sqlanon.domain.transformation import Generalization
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.pipeline import run
+from sqlanon.pipeline.state import need
+from sqlanon.syntax.parser import parse_script
+from sqlanon.syntax.statements import ExplainRelease
 
-__all__ = ["StageTimes", "timed_statement"]
+__all__ = ["StageTimes", "timed_search", "timed_statement"]
 
 
 class StageTimes:
@@ -24,14 +32,17 @@ class StageTimes:
         else:
             self._starts.setdefault(stage, time.perf_counter())
 
-    def run(self, connection: Connection, statement: str) -> None:
-        connection.observe(self.observe)
-        try:
-            self._begun = time.perf_counter()
-            connection.sql(statement)
-            self._ended = time.perf_counter()
-        finally:
-            connection.observe(None)
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """The statement runs inside."""
+        self._begun = time.perf_counter()
+        yield
+        self._ended = time.perf_counter()
+
+    @property
+    def stage(self) -> str:
+        """The one that began last, empty before the first."""
+        return next(reversed(self._starts), "")
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -47,5 +58,21 @@ class StageTimes:
 def timed_statement(connection: Connection, statement: str) -> StageTimes:
     """Runs one statement and returns where its time went."""
     times = StageTimes()
-    times.run(connection, statement)
+    connection.observe(times.observe)
+    try:
+        with times.taken():
+            connection.sql(statement)
+    finally:
+        connection.observe(None)
     return times
+
+
+def timed_search(connection: Connection, statement: str) -> tuple[StageTimes, Generalization]:
+    """The same of a dry run, with what its search found, which the statement itself answers in words only."""
+    [parsed] = parse_script(statement)
+    assert isinstance(parsed, ExplainRelease)
+    times = StageTimes()
+    engine = DuckDBEngine(connection.duckdb, lambda text: times.observe(times.stage, text, None, None))
+    with times.taken():
+        state = run.explain(engine, parsed.create, lambda stage, done, total: times.observe(stage, None, done, total))
+    return times, need(state.transformation)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from sqlanon.assets import read
 from sqlanon.catalog import migrations, releases
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
-from sqlanon.domain.report import PrivacyReport
+from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, UserError
 from sqlanon.export.run import export_release
@@ -38,27 +39,21 @@ class Answer:
 
 
 _DONE = (("statement", "VARCHAR"), ("name", "VARCHAR"), ("outcome", "VARCHAR"))
-_CHECKED = (
-    ("release", "VARCHAR"),
-    ("question", "VARCHAR"),
+_MEASURED = (
     ("attribute", "VARCHAR"),
     ("required", "DOUBLE"),
     ("achieved", "DOUBLE"),
     ("satisfied", "BOOLEAN"),
 )
-_RELEASED = (
+_CHECKED = (("release", "VARCHAR"), ("question", "VARCHAR"), *_MEASURED)
+_COUNTED = (
     ("release", "VARCHAR"),
     ("kind", "VARCHAR"),
     ("source_rows", "BIGINT"),
     ("released_rows", "BIGINT"),
     ("suppressed_rows", "BIGINT"),
-    ("granularity_loss", "DOUBLE"),
-    ("levels", "VARCHAR"),
-    ("requirement", "VARCHAR"),
-    ("required", "DOUBLE"),
-    ("achieved", "DOUBLE"),
-    ("satisfied", "BOOLEAN"),
 )
+_REQUIRED = (("levels", "VARCHAR"), ("requirement", "VARCHAR"), *_MEASURED)
 _EXPLAINED = (("stage", "VARCHAR"), ("item", "VARCHAR"), ("detail", "VARCHAR"))
 _EXPORTED = (
     ("release", "VARCHAR"),
@@ -147,8 +142,10 @@ def _release(engine: Engine, statement: s.CreateRelease, progress: Progress | No
         release.loss,
         levels_of(release),
     )
-    rows = ((*head, m.question, m.required, m.achieved, m.satisfied) for m in report.measurements)
-    return Answer(_RELEASED, tuple(rows))
+    rows = ((*head, m.question, *_measured(m)) for m in report.measurements)
+    # The column of the loss says which loss it is.
+    loss = (release.loss_name or "granularity_loss", "DOUBLE")
+    return Answer((*_COUNTED, loss, *_REQUIRED), tuple(rows))
 
 
 def levels_of(release: Release) -> str:
@@ -190,8 +187,13 @@ def _check_relation(engine: Engine, statement: s.CheckRelation, progress: Progre
 
 
 def _checked(name: str, report: PrivacyReport) -> Answer:
-    rows = ((name, m.question, m.attribute, m.required, m.achieved, m.satisfied) for m in report.measurements)
-    return Answer(_CHECKED, tuple(rows))
+    return Answer(_CHECKED, tuple((name, m.question, *_measured(m)) for m in report.measurements))
+
+
+def _measured(one: Measurement) -> tuple[Any, ...]:
+    """The columns `_MEASURED`. A figure may be infinite, which SQL has no number for but a text."""
+    achieved = one.achieved if one.achieved is None or isfinite(one.achieved) else str(one.achieved)
+    return one.attribute, one.required, achieved, one.satisfied
 
 
 def _export(engine: Engine, statement: s.ExportRelease, progress: Progress | None) -> Answer:

@@ -31,13 +31,18 @@ class Watch:
         self._stage = ""
         self._done: int | None = None
         self._total: int | None = None
+        self._detail = ""
 
-    def observe(self, stage: str, sql: str | None, done: int | None, total: int | None) -> None:
+    def observe(
+        self, stage: str, sql: str | None, done: int | None, total: int | None, detail: str | None = None
+    ) -> None:
         """Notes which stage runs, how far it is where that is known, and the SQL it sends."""
         if sql and self._output.verbose:
             self._show(stage, sql)
         with self._lock:
-            self._stage, self._done, self._total = stage, done, total
+            if sql is None or stage != self._stage:
+                # A query tells nothing of how far its stage is.
+                self._stage, self._done, self._total, self._detail = stage, done, total, detail or ""
             self._update()
 
     def start(self) -> None:
@@ -57,7 +62,7 @@ class Watch:
             if self._bar:
                 self._bar.stop()
                 self._bar = None
-            self._stage, self._done, self._total = "", None, None
+            self._stage, self._done, self._total, self._detail = "", None, None, ""
 
     def _begin(self) -> None:
         from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -74,7 +79,7 @@ class Watch:
 
     def _update(self) -> None:
         if self._bar and self._task is not None:
-            description = self._stage or "working"
+            description = ": ".join(filter(None, [self._stage or "working", self._detail]))
             self._bar.update(self._task, description=description, total=self._total, completed=self._done or 0)
 
     def _show(self, stage: str, sql: str) -> None:

@@ -19,8 +19,9 @@ from sqlanon.syntax.statements import PassThrough, Statement
 
 __all__ = ["Connection", "Observer", "StatementEvent", "connect"]
 
-# Called with the stage, the SQL that it is about to run (or None), and how much of how much is done.
-Observer = Callable[[str, str | None, int | None, int | None], None]
+# Called with the stage, the SQL that it is about to run (or None), how much of how much is done, and in words how far
+# that has come (or None).
+Observer = Callable[[str, str | None, int | None, int | None, str | None], None]
 
 
 @dataclass(frozen=True)
@@ -133,14 +134,14 @@ class Connection:
         except SqlanonError as error:
             raise error.at(statement.position) from None
 
-    def _observe_stage(self, stage: str, done: int, total: int) -> None:
+    def _observe_stage(self, stage: str, done: int, total: int, detail: str | None = None) -> None:
         self._stage = stage
         if self._observer:
-            self._observer(stage, None, done, total)
+            self._observer(stage, None, done, total, detail)
 
     def _observe_sql(self, text: str) -> None:
         if self._observer:
-            self._observer(self._stage, text, None, None)
+            self._observer(self._stage, text, None, None, None)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._connection, name)

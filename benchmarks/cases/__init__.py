@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from benchmarks.cases import distinct, large, snapshot, solve, startup, view
+from benchmarks.cases import distinct, large, search, snapshot, solve, startup, view
 from benchmarks.context import Context
 from benchmarks.figure import Figure
 
@@ -16,6 +16,7 @@ CASES: dict[str, Case] = {
     "startup": startup.run,
     "solve": solve.run,
     "distinct": distinct.run,
+    "search": search.run,
     "view": view.run,
     "snapshot": snapshot.run,
 }

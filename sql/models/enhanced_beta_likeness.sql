@@ -10,8 +10,8 @@
 -- excess maximum: value by value, before taking the maximum: 1 - q (1 + min(beta, -ln q))
 -- reads: equivalence_class, class_sensitive_value, sensitive_value
 
--- `achieved` is the largest (p - q) / q, which beta bounds. A gain within beta and beyond -ln q, which
--- no beta would allow, shows in the violations only.
+-- `achieved` is the least beta that would do, the largest (p - q) / q; infinity where a gain is beyond
+-- -ln q, which no beta allows.
 -- A value that the class lacks gains nothing. Against beta shares are compared as integers, exactly
 -- below 2^53. Against -ln q no tolerance is needed: for a fraction q < 1 it is irrational, so that no
 -- gain equals it, and for q = 1 the gain and the logarithm both are exactly 0.
@@ -19,15 +19,20 @@
 -- share, is convex in p and at most 1, and so is the greatest of them. b <= q (1 - ln q) <= 1.
 
 -- statement: achieved
-WITH baseline AS (
+WITH counted AS (
   SELECT value, CAST(n AS DOUBLE) AS n, CAST(sum(n) OVER () AS DOUBLE) AS total FROM sensitive_value
+), baseline AS (
+  SELECT value, n, total, n * (1 - ln(n / nullif(total, 0))) AS limit_of_logarithm FROM counted
 ), paired AS (
-  SELECT CAST(s.n AS DOUBLE) * b.total AS own, b.n * CAST(c.size AS DOUBLE) AS expected
+  SELECT CAST(s.n AS DOUBLE) * b.total AS own, b.n * CAST(c.size AS DOUBLE) AS expected,
+    b.limit_of_logarithm * CAST(c.size AS DOUBLE) AS most
   FROM class_sensitive_value AS s
   JOIN equivalence_class AS c ON c.class_id = s.class_id
   JOIN baseline AS b ON b.value = s.value
 )
-SELECT max(greatest((own - expected) / nullif(expected, 0), 0)) AS achieved FROM paired
+SELECT max(CASE WHEN own > most THEN CAST('infinity' AS DOUBLE)
+  ELSE greatest((own - expected) / nullif(expected, 0), 0) END) AS achieved
+FROM paired
 
 -- statement: violations
 WITH counted AS (

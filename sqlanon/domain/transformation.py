@@ -5,21 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Generalization"]
+__all__ = ["Generalization", "Round"]
+
+
+@dataclass(frozen=True)
+class Round:
+    """A full-domain recoding of the rows that no round before has published; `rows` of them are published here."""
+
+    levels: tuple[int, ...]
+    rows: int
 
 
 @dataclass(frozen=True)
 class Generalization:
-    """Full-domain generalization: one level for each quasi-identifier, in the policy's order.
+    """Generalization: one level for each quasi-identifier, in the policy's order, in each round.
 
+    Global recoding has one round. Local recoding may have more: a row is published by
+    the first that keeps its class, and the levels never fall from one round to the next.
     `loss` is what the release loses by the measure `loss_name`; `rows` the source's
     rows, `suppressed` those of them that the release leaves out, `limit` how many it was
-    allowed to leave out. `nodes` is the size of the lattice, `checked` how many of its
-    nodes had their classes counted, `pruned` how many were ruled out unseen. `proven`
-    tells whether no node loses less; if not, none loses less than `least`.
+    allowed to leave out. `nodes` is the size of the lattice, `checked` how many nodes
+    had their classes counted, `pruned` how many were ruled out unseen, both over all
+    searches that were made. `proven` tells whether no node loses less; if not, none
+    loses less than `least`. With local recoding both speak of the best global recoding, which the
+    release never loses more than.
     """
 
-    levels: tuple[int, ...]
+    rounds: tuple[Round, ...]
     loss: Fraction
     rows: int
     suppressed: int
@@ -30,3 +42,9 @@ class Generalization:
     proven: bool = True
     least: Fraction | None = None
     loss_name: str = "granularity_loss"
+    recoding: str = "global"
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """The levels of the first round."""
+        return self.rounds[0].levels

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from sqlanon import __version__
@@ -22,33 +23,40 @@ from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.engines.base import Column
 from sqlanon.export._former import CERTIFICATE_FORMAT
+from sqlanon.export.losses import DEFINITIONS
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.syntax import render
 
-__all__ = ["FORMAT_VERSION", "Evidence", "certificate", "to_json", "with_files"]
+__all__ = ["FORMAT_VERSION", "Evidence", "Proof", "certificate", "to_json", "with_files"]
 
 FORMAT_VERSION = 1
 
-LOSS = (
-    "granularity loss (NCP): a generalized value costs (n - 1) / (N - 1), where n of the N leaves of its hierarchy "
-    "lie below it, a suppressed row 1 in each quasi-identifier; the mean over all rows of the source and all "
-    "quasi-identifiers, weighted where the policy weighs: 0 where nothing is changed, 1 where nothing is left"
-)
+# What the certificate of a release before there was a choice speaks of.
+_FORMER_LOSS = "granularity_loss"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A requirement with what the release comes to in it.
+
+    `hidden` says what of that which it asks about no file shows, such as the respondents:
+    the figure is then that of the snapshot when it was made. None if the figure was
+    recomputed from the exported file itself.
+    """
+
+    requirement: BoundRequirement
+    achieved: Measurement
+    hidden: str | None = None
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a certificate is made from.
-
-    `achieved` pairs each requirement with its measurement, `from_file` says whether it
-    was recomputed from the exported file itself. `columns` are the file's.
-    """
+    """What a certificate is made from. `columns` are the file's."""
 
     release: Release
     policy: Policy
     hierarchies: Sequence[StoredHierarchy]
-    achieved: Sequence[tuple[BoundRequirement, Measurement]]
-    from_file: bool
+    proofs: Sequence[Proof]
     columns: Sequence[Column]
     engine_version: str
     exported_at: datetime
@@ -66,18 +74,19 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
             "released": release.released_rows,
             "suppressed": release.suppressed_rows,
         },
-        "requirements": [_requirement(*pair, evidence.from_file) for pair in evidence.achieved],
+        "requirements": [_requirement(proof) for proof in evidence.proofs],
         "levels": [
             {"attribute": a.name, "hierarchy": a.hierarchy, "level": a.level, "height": a.height}
             for a in release.attributes
             if a.role is Role.QUASI_IDENTIFIER
         ],
-        "loss": {"question": "granularity_loss", "achieved": release.loss, "definition": LOSS},
+        "loss": _loss(release),
         "policy": {
             "name": release.policy,
             "fingerprint_sha256": release.policy_fingerprint,
             "statement": _statement(evidence.policy),
-            "source": "query" if evidence.policy.source.query else "relation",
+            "source": _kind(evidence.policy.source),
+            "public": _kind(evidence.policy.against),
             "attributes": [_attribute(attribute) for attribute in evidence.policy.attributes],
             "hierarchies": [
                 {"name": h.definition.name, "kind": h.definition.kind, "height": h.height} for h in evidence.hierarchies
@@ -102,18 +111,42 @@ def to_json(stated: dict[str, Any]) -> str:
     return json.dumps(stated, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
-def _requirement(requirement: BoundRequirement, achieved: Measurement, from_file: bool) -> dict[str, Any]:
-    question = requirement.question
+def _requirement(proof: Proof) -> dict[str, Any]:
+    question, achieved = proof.requirement.question, proof.achieved
+    chosen = {question.when.argument: question.when.value} if question.when else {}
+    seen = f"snapshot with its {proof.hidden}, when it was made" if proof.hidden else "exported file"
     return {
-        "model": question.name,
-        "arguments": _arguments(requirement.arguments),
+        "requirement": str(proof.requirement),
+        "model": question.model,
+        "question": question.name,
+        "arguments": _arguments(proof.requirement.arguments) | chosen,
         "meaning": question.title,
         "paper": question.paper,
         "attribute": achieved.attribute,
-        "required": achieved.required,
-        "achieved": achieved.achieved,
+        "attributes": list(proof.requirement.attributes),
+        "required": _figure(achieved.required),
+        "achieved": _figure(achieved.achieved),
         "satisfied": achieved.satisfied,
-        "recomputed_from": "exported file" if from_file else "snapshot with its respondents, when it was made",
+        "recomputed_from": seen,
+    }
+
+
+def _figure(number: float | None) -> float | str | None:
+    """A number as JSON has it: it has none that is infinite, and a text says so instead."""
+    if number is None or isfinite(number):
+        return number
+    return "infinity" if number > 0 else "-infinity" if number < 0 else "not a number"
+
+
+def _loss(release: Release) -> dict[str, Any]:
+    """What was minimized, and how near the release is known to come to the least there is."""
+    name = release.loss_name or _FORMER_LOSS
+    return {
+        "question": name,
+        "achieved": None if release.loss is None else _figure(release.loss),
+        "proven_optimal": release.proven_optimal,
+        "at_least": None if release.loss_bound is None else _figure(release.loss_bound),
+        "definition": DEFINITIONS.get(name),
     }
 
 
@@ -132,10 +165,18 @@ def _attribute(attribute: Attribute) -> dict[str, Any]:
 
 
 def _statement(policy: Policy) -> str:
-    """The policy as SQL, without the query that it may be on and without where a key is kept."""
-    source = Source(name=QualifiedName(("query, not shown",))) if policy.source.query else policy.source
+    """The policy as SQL, without the queries that it may name and without where a key is kept."""
     attributes = tuple(replace(a, pseudonym=Pseudonym()) if a.pseudonym else a for a in policy.attributes)
-    return render.policy(replace(policy, source=source, attributes=attributes))
+    against = _unquoted(policy.against) if policy.against else None
+    return render.policy(replace(policy, source=_unquoted(policy.source), attributes=attributes, against=against))
+
+
+def _unquoted(source: Source) -> Source:
+    return Source(name=QualifiedName(("query, not shown",))) if source.query else source
+
+
+def _kind(source: Source | None) -> str | None:
+    return None if source is None else "query" if source.query else "relation"
 
 
 def _arguments(arguments: Sequence[tuple[str, Value]]) -> dict[str, Any]:

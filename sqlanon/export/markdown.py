@@ -10,6 +10,8 @@ from sqlanon.export._former import MARKDOWN_TITLE
 
 __all__ = ["to_markdown"]
 
+_FROM_FILE = "exported file"
+
 _LIMITS = (
     "It bounds the risks that the requirements above name, and no other: a group that hides who is who may still "
     "have a sensitive value in common.",
@@ -48,25 +50,34 @@ def _required(requirements: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield from _section("Required and achieved")
     head = ("requirement", "required", "achieved", "met", "recomputed from", "defined in")
     keys = ("required", "achieved", "satisfied", "recomputed_from", "paper")
-    rows = [(_code(_call(r["model"], r["arguments"])), *(_plain(r[key]) for key in keys)) for r in requirements]
+    rows = [(_code(r["requirement"]), *(_plain(r[key]) for key in keys)) for r in requirements]
     yield from _table(head, rows)
 
 
 def _promises(stated: dict[str, Any]) -> Iterator[str]:
     for requirement in stated["requirements"]:
-        yield f"{_code(_call(requirement['model'], requirement['arguments']))}: {requirement['meaning']}"
-    if all(r["recomputed_from"] == "exported file" for r in stated["requirements"]):
-        yield "Each requirement was recomputed from the exported file itself, read back before it took its name."
-    else:
-        yield (
-            "Respondents were counted when the snapshot was made; the exported file, read back before it took its "
-            "name, has exactly the rows of that snapshot."
-        )
+        yield f"{_code(requirement['requirement'])}: {requirement['meaning']}"
+    seen = [r["recomputed_from"] for r in stated["requirements"]]
+    if _FROM_FILE in seen:
+        which = "Each requirement" if set(seen) == {_FROM_FILE} else "Each requirement of which the table says so"
+        yield f"{which} was recomputed from the exported file itself, read back before it took its name."
+    for other in dict.fromkeys(seen):
+        if other != _FROM_FILE:
+            yield (
+                f"{_counted(other)} were counted when the snapshot was made; the exported file, read back before it "
+                "took its name, has exactly the rows of that snapshot."
+            )
     yield (
         "Suppressed rows, and the values of columns that the policy does not name or calls identifiers, are in none "
         "of the files."
     )
     yield "The snapshot's rows were put in an order that the operating system drew, so their places link to nothing."
+
+
+def _counted(seen: str) -> str:
+    """What no row of the file shows, as the beginning of a sentence."""
+    hidden = seen.removeprefix("snapshot with its ").partition(",")[0]
+    return {"public table": "Rows of the public table"}.get(hidden, hidden.capitalize())
 
 
 def _limits_of_pseudonyms(policy: dict[str, Any]) -> Iterator[str]:
@@ -85,8 +96,18 @@ def _generalization(stated: dict[str, Any]) -> Iterator[str]:
     ]
     yield from _table(("quasi-identifier", "level", "of", "hierarchy"), rows)
     yield ""
-    yield f"Method: {_code(_call(method['name'], method['arguments']))}. Loss: {_plain(loss['achieved'])}."
-    yield f"The loss is the {loss['definition']}."
+    yield f"Method: {_code(_call(method['name'], method['arguments']))}. Loss: {_plain(loss['achieved'])}{_proven(loss)}."
+    if loss["definition"]:
+        yield f"The loss is the {loss['definition']}."
+
+
+def _proven(loss: dict[str, Any]) -> str:
+    """Whether less could be lost at all, as far as the search came."""
+    if loss["proven_optimal"] is None:
+        return ""
+    if loss["proven_optimal"]:
+        return ", the least of all levels that meet the requirements"
+    return f", not proven to be the least: none is below {_plain(loss['at_least'])}"
 
 
 def _name(level: dict[str, Any]) -> str:
@@ -151,4 +172,6 @@ def _call(name: str, arguments: dict[str, Any]) -> str:
 
 
 def _argument(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)

@@ -18,14 +18,14 @@ from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
 from sqlanon.export._swap import recover
-from sqlanon.export.certificate import Evidence, certificate, to_json, with_files
+from sqlanon.export.certificate import Evidence, Proof, certificate, to_json, with_files
 from sqlanon.export.formats.base import ExportFile, Format, export_format
 from sqlanon.export.layout import Layout, layout_of
 from sqlanon.export.markdown import to_markdown
 from sqlanon.export.place import Staging, file_errors, put, staging
 from sqlanon.export.snapshot import Snapshot, checked_snapshot
 from sqlanon.export.verify import Expected, verify_file
-from sqlanon.pipeline.publish import fingerprint_of
+from sqlanon.pipeline.content import fingerprint_of
 from sqlanon.sqlgen.names import alias, column, relation
 from sqlanon.syntax.statements import ExportRelease
 
@@ -94,7 +94,7 @@ def _write(engine: Engine, release: Release, kind: Format, layout: Layout, place
     stated = certificate(_evidence(engine, snapshot, columns))
     text = to_json(stated)
     kind.write(engine, file, rows, text)
-    expected = Expected(expected_rows, text, snapshot.achieved, snapshot.quasi_identifiers)
+    expected = Expected(expected_rows, text, snapshot.shown, snapshot.achieved, snapshot.frozen)
     verify_file(engine, kind, file, expected, place.spill)
     stated = with_files(stated, [_described(file.path)])
     (place.files / layout.certificate).write_text(to_json(stated), encoding="utf-8")
@@ -117,8 +117,12 @@ def _evidence(engine: Engine, snapshot: Snapshot, columns: tuple[tuple[str, str]
         release=snapshot.release,
         policy=snapshot.policy,
         hierarchies=snapshot.hierarchies,
-        achieved=snapshot.achieved,
-        from_file=snapshot.quasi_identifiers is not None,
+        proofs=[
+            Proof(requirement, achieved, snapshot.shown.hidden.get(place))
+            for place, (requirement, achieved) in enumerate(
+                zip(snapshot.shown.requirements, snapshot.achieved, strict=True)
+            )
+        ],
         columns=columns,
         engine_version=engine.version(),
         exported_at=datetime.now(UTC).replace(tzinfo=None),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.catalog.names import fold
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
@@ -17,28 +17,40 @@ from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import CatalogError, EngineError, PrivacyViolation
 from sqlanon.pipeline.checks import check_release
-from sqlanon.pipeline.publish import content_fingerprint
+from sqlanon.pipeline.content import content_fingerprint
+from sqlanon.pipeline.shown import Shown, shown_by
 from sqlanon.pipeline.types import without_enums
-from sqlanon.questions.ask import BoundRequirement, bind_requirement
-from sqlanon.sqlgen.names import relation
+from sqlanon.sqlgen.names import column, literal, relation
 
-__all__ = ["Snapshot", "checked_snapshot"]
+__all__ = ["Frozen", "Snapshot", "checked_snapshot"]
+
+# What requirements may read besides the released rows.
+_FROZEN = ("release_taxonomy", "release_value_range")
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """Rows of a table of the catalog, and the names and types of its columns."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Any, ...], ...]
 
 
 @dataclass(frozen=True)
 class Snapshot:
     """A release with what its catalog says of it.
 
-    `achieved` pairs each requirement with its measurement of just now;
-    `quasi_identifiers` are its columns' names, None where respondents are counted.
+    `achieved` is what each of the requirements that it has to show comes to, as measured
+    just now; `frozen` are the catalog's copies of the tables that they read besides.
     """
 
     release: Release
     policy: Policy
     hierarchies: Sequence[StoredHierarchy]
     columns: tuple[Column, ...]
-    achieved: tuple[tuple[BoundRequirement, Measurement], ...]
-    quasi_identifiers: tuple[str, ...] | None
+    shown: Shown
+    achieved: tuple[Measurement, ...]
+    frozen: Mapping[str, Frozen]
 
 
 def checked_snapshot(engine: Engine, release: Release) -> Snapshot:
@@ -50,14 +62,16 @@ def checked_snapshot(engine: Engine, release: Release) -> Snapshot:
     policy, hierarchies = policy_of(release), hierarchies_of(release)
     _require_consistent(release, policy, hierarchies)
     columns = _columns(engine, release)
-    achieved = _achieved(release, policy, check_release(engine, release))
+    report = check_release(engine, release)
+    shown = shown_by(engine, release)
+    _require_achieved(release, shown, report)
     if content_fingerprint(engine, release.name) != release.content_fingerprint:
         raise PrivacyViolation(
             f"{release.name} does not have the rows any more that were checked when it was made; nothing was exported",
             hint=_since(engine, release),
         )
-    quasi = None if policy.entity else _quasi_identifiers(policy, columns)
-    return Snapshot(release, policy, hierarchies, columns, achieved, quasi)
+    frozen = {table: _frozen(engine, table, release.release_id) for table in _FROZEN}
+    return Snapshot(release, policy, hierarchies, columns, shown, report.measurements, frozen)
 
 
 def _since(engine: Engine, release: Release) -> str:
@@ -98,30 +112,20 @@ def _columns(engine: Engine, release: Release) -> tuple[Column, ...]:
     return columns
 
 
-def _achieved(
-    release: Release, policy: Policy, report: PrivacyReport
-) -> tuple[tuple[BoundRequirement, Measurement], ...]:
-    """Each requirement with what was measured for it; raises PrivacyViolation unless all are met."""
-    if not policy.requirements:
+def _require_achieved(release: Release, shown: Shown, report: PrivacyReport) -> None:
+    """Raises PrivacyViolation unless something is required, and all of it met."""
+    if not shown.requirements:
         raise PrivacyViolation(f"{release.name} was made without a requirement; nothing was exported")
-    left = list(report.measurements)
-    paired: list[tuple[BoundRequirement, Measurement]] = []
-    for requirement in map(bind_requirement, policy.requirements):
-        found = next(
-            (m for m in left if m.question == requirement.question.name and m.required == requirement.required), None
-        )
-        if found is None or not found.satisfied:
-            reached = f"it reaches {found.achieved}" if found else "nothing was measured for it"
+    for requirement, found in zip(shown.requirements, report.measurements, strict=True):
+        if not found.satisfied:
             raise PrivacyViolation(
-                f"{release.name} does not meet {requirement}: {reached}; nothing was exported",
+                f"{release.name} does not meet {requirement}: it reaches {found.achieved}; nothing was exported",
                 hint="it was changed since it was made: create it again",
             )
-        left.remove(found)
-        paired.append((requirement, found))
-    return tuple(paired)
 
 
-def _quasi_identifiers(policy: Policy, columns: Sequence[Column]) -> tuple[str, ...]:
-    """By the policy rather than by what the catalog says of the release's columns: its fingerprint covers them."""
-    spelled = {fold(name): name for name, _ in columns}
-    return tuple(spelled[fold(attribute.name)] for attribute in policy.quasi_identifiers)
+def _frozen(engine: Engine, table: str, release_id: str) -> Frozen:
+    """The rows that the catalog keeps for this release in one of its tables, and their columns."""
+    every = exp.select(exp.Star()).from_(relation(("anon", table)))
+    own = exp.EQ(this=column("release_id"), expression=literal(release_id))
+    return Frozen(tuple(engine.columns(every)), tuple(engine.rows(every.where(own))))

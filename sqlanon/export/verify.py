@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isclose
 from pathlib import Path
 
 from sqlglot import exp
 
 from sqlanon.domain.report import Measurement
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.export.formats.base import ExportFile, Format
-from sqlanon.pipeline.check import answer
-from sqlanon.pipeline.publish import fingerprint_of
+from sqlanon.export.snapshot import Frozen
+from sqlanon.pipeline.check import measured
+from sqlanon.pipeline.content import fingerprint_of
+from sqlanon.pipeline.shown import Shown
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.normal_relations import equivalence_class_of
+from sqlanon.sqlgen.names import alias, column, parameter, relation
+from sqlanon.sqlgen.normal_relations import Background
 
 __all__ = ["Expected", "verify_file"]
 
 _LIMITS = "SELECT current_setting('memory_limit'), current_setting('threads')"
+# Types whose texts can be read back as the values they were. Of others the text itself is the value.
+_COMPOSITE = ("STRUCT", "MAP", "UNION", "VARIANT")
+# Sums of logarithms depend on the order of their rows.
+_SAME = 1e-9
 
 
 @dataclass(frozen=True)
@@ -27,18 +35,20 @@ class Expected:
     """What a file must hold.
 
     `fingerprint` is that of its rows whatever their order, `certificate` the text that it
-    carries. `requirements` go with what the snapshot achieves; `quasi_identifiers` is None where
-    respondents are counted, which no file shows: then the fingerprint is what proves it.
+    carries, `achieved` what the snapshot comes to in each requirement of `shown`. Where a
+    requirement asks about what no file shows, the fingerprint is what proves it.
+    `frozen` are the tables of the catalog that the others read, by name.
     """
 
     fingerprint: str
     certificate: str
-    requirements: Sequence[tuple[BoundRequirement, Measurement]]
-    quasi_identifiers: Sequence[str] | None
+    shown: Shown
+    achieved: Sequence[Measurement]
+    frozen: Mapping[str, Frozen]
 
 
 def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expected, spill: Path) -> None:
-    """Reads the file back: the rows, the certificate, and every requirement recomputed.
+    """Reads the file back: the rows, the certificate, and every requirement recomputed that it can answer.
 
     Raises PrivacyViolation if the file breaks a requirement, InternalError if it holds
     anything but what was checked.
@@ -48,9 +58,7 @@ def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expect
     reader = kind.reopen(file, config)
     try:
         rows = kind.read(file)
-        for requirement, achieved in expected.requirements:
-            if expected.quasi_identifiers is not None:
-                _require(reader, rows, requirement, achieved, expected.quasi_identifiers)
+        _require_requirements(reader, rows, file.columns, expected)
         if fingerprint_of(reader, rows) != expected.fingerprint:
             raise InternalError("the exported file reads back with other rows than the snapshot has; it was removed")
         carried = [expected.certificate] if kind.CARRIES_CERTIFICATE else []
@@ -60,17 +68,79 @@ def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expect
         reader.connection.close()
 
 
-def _require(
-    reader: Engine, rows: exp.Query, requirement: BoundRequirement, achieved: Measurement, columns: Sequence[str]
-) -> None:
-    found = answer(reader, requirement, equivalence_class_of(rows.subquery("exported"), columns)).measurement
+def _require_requirements(reader: Engine, rows: exp.Query, columns: Sequence[Column], expected: Expected) -> None:
+    shown = expected.shown
+    for table, frozen in expected.frozen.items():
+        _put_beside(reader, table, frozen)
+    exported = shown.rows(_typed(rows.copy(), columns, shown).subquery("exported"))
+    found = measured(reader, shown.answerable, exported, _beside(shown.background()))
+    for place, requirement, reached in zip(shown.places, shown.answerable, found, strict=True):
+        _require(requirement, reached, expected.achieved[place])
+
+
+def _require(requirement: BoundRequirement, found: Measurement, expected: Measurement) -> None:
     if not found.satisfied:
         raise PrivacyViolation(
             f"the exported file would violate {requirement}: it reaches {found.achieved}; nothing was exported",
             hint="values that compare as equal in the database are told apart in the file",
         )
-    if found.achieved != achieved.achieved:
+    if not _alike(found.achieved, expected.achieved):
         raise InternalError(
-            f"the exported file reaches {found.achieved} in {requirement}, the snapshot {achieved.achieved}; "
+            f"the exported file reaches {found.achieved} in {requirement}, the snapshot {expected.achieved}; "
             "it was removed"
         )
+
+
+def _alike(one: float | None, other: float | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return isclose(one, other, rel_tol=_SAME, abs_tol=_SAME)
+
+
+def _typed(rows: exp.Query, columns: Sequence[Column], shown: Shown) -> exp.Select:
+    """The file's rows, with sensitive values in the types that the snapshot has: their order is that of the type.
+
+    Quasi-identifiers stay as they are in the file, where equal values may be told apart.
+    """
+    held = {b.column: b.published_type for b in shown.bound.sensitive}
+    outputs: list[exp.Expr] = []
+    for name, kind in columns:
+        own = held.get(name, kind)
+        as_is = own == kind or own.endswith("]") or own.startswith(_COMPOSITE)
+        cast = exp.Cast(this=column(name), to=exp.DataType.build(own, dialect="duckdb"))
+        outputs.append(alias(column(name) if as_is else cast, name))
+    return exp.select(*outputs).from_(rows.subquery("read"))
+
+
+def _put_beside(reader: Engine, table: str, frozen: Frozen) -> None:
+    """The catalog's rows as a temporary table: the file itself cannot be written."""
+    lists = [
+        alias(
+            exp.Explode(
+                this=exp.Cast(this=parameter(place), to=exp.DataType.build(f"{kind}[]", dialect="duckdb"))
+            ),
+            name,
+        )
+        for place, (name, kind) in enumerate(frozen.columns, start=1)
+    ]
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+    made = exp.Create(kind="TABLE", this=relation(table), expression=exp.select(*lists), properties=temporary)
+    reader.run(made, [[row[place] for row in frozen.rows] for place in range(len(frozen.columns))])
+
+
+def _beside(background: Background) -> Background:
+    """The same, read from the temporary tables instead of the catalog's."""
+    taxonomies = {
+        name: replace(taxonomy, listed=_moved(taxonomy.listed) if taxonomy.listed else None)
+        for name, taxonomy in background.taxonomies.items()
+    }
+    ranges = {place: _moved(query) for place, query in background.ranges.items()}
+    return replace(background, taxonomies=taxonomies, ranges=ranges)
+
+
+def _moved(query: exp.Query) -> exp.Query:
+    moved = query.copy()
+    for table in moved.find_all(exp.Table):
+        if table.db == "anon":
+            table.set("db", exp.to_identifier("temp", quoted=True))
+    return moved

@@ -112,7 +112,9 @@ def given_relations(
             _require_placed(engine, taxonomy.bound, kept[f"sensitive_path_{number}"])
             keep(f"sensitive_ancestor_{number}", sensitive_ancestor(f"sensitive_path_{number}", taxonomy.bound.height))
     _own_relations(policy, requirements, carried, places, keep)
-    return tuple((name, exp.select(exp.Star()).from_(relation(table))) for name, table in kept.items())
+    # Which guarding nodes a class has is for each node of the lattice to say.
+    own = {f"guarded_{place}" for place in guards_of(requirements)}
+    return tuple((name, exp.select(exp.Star()).from_(relation(table))) for name, table in kept.items() if name not in own)
 
 
 def _own_relations(
@@ -147,8 +149,9 @@ def _own_relations(
 
 def _guards(carried: Carried) -> Rows:
     """The values of a column of guarding nodes, each a class of its own under its code."""
-    code = column(rank_name(0))
-    return Rows(relation(carried.table), (code,), code, {"guard": column("value")})
+    code = alias(column(rank_name(0)), "class_id")
+    coded = exp.select(code, column("value")).from_(relation(carried.table)).subquery("coded")
+    return Rows(coded, (column("class_id"),), column("class_id"), {"guard": column("value")})
 
 
 def _taxonomy(policy: BoundPolicy, name: str) -> Taxonomy:

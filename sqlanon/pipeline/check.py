@@ -2,81 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from math import isnan
 
 from sqlglot import exp
 
 from sqlanon.domain.report import Measurement, PrivacyReport
-from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PrivacyViolation
+from sqlanon.pipeline.carry import guards_of
+from sqlanon.pipeline.materialize import helper_columns, hidden_of
+from sqlanon.pipeline.shown import frozen_background, shown_rows
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.names import identifier, relation
-from sqlanon.sqlgen.normal_relations import equivalence_class_of
+from sqlanon.sqlgen.asked import relation_names
+from sqlanon.sqlgen.guard import with_steps
+from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.rows import Rows
 
-__all__ = ["Answer", "answer", "check_stage", "report_of"]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a requirement came to, and the query that returns the classes which violate it."""
-
-    measurement: Measurement
-    violations: exp.Select
+__all__ = ["check_stage", "measured", "reported", "violating_classes"]
 
 
-def answer(engine: Engine, requirement: BoundRequirement, classes: exp.Query) -> Answer:
-    """Asks one requirement of the normal relation equivalence_class."""
-    offending = requirement.statement("violations").subquery("violations")
-    count_of_offending = exp.select(exp.Count(this=exp.Star())).from_(offending)
-    # Both questions in one query, so that the classes are counted once.
-    both = exp.select(requirement.statement("achieved").subquery(), count_of_offending.subquery())
-    achieved, count = engine.rows(both.with_(identifier("equivalence_class"), as_=classes))[0]
-    measured = Measurement(
+def measured(
+    engine: Engine, requirements: Sequence[BoundRequirement], rows: Rows, background: Background
+) -> list[Measurement]:
+    """Asks requirements of rows, all in one query: what several read is computed once."""
+    if not requirements:
+        return []
+    every: exp.Query | None = None
+    for place, (requirement, names) in enumerate(zip(requirements, relation_names(requirements), strict=True)):
+        part = _report(place, requirement, names)
+        every = exp.union(every, part, distinct=False, copy=False) if every else part
+    assert every is not None
+    query = exp.select(exp.Star()).from_(every.subquery("report"), copy=False)
+    steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
+    found = reported(engine, with_steps(query, steps), dict(enumerate(requirements)))
+    return [found[place] for place in range(len(requirements))]
+
+
+def _report(place: int, requirement: BoundRequirement, names: Mapping[str, str]) -> exp.Select:
+    """place, achieved and violating: how many classes violate."""
+    achieved = exp.Cast(this=requirement.statement("achieved", names).subquery(), to=exp.DataType.build("DOUBLE"))
+    count = exp.select(exp.Count(this=exp.Star())).from_(requirement.statement("violations", names).subquery("broken"))
+    return exp.select(
+        alias(literal(place), "place"), alias(achieved, "achieved"), alias(count.subquery(), "violating")
+    )
+
+
+def violating_classes(
+    requirements: Sequence[BoundRequirement], place: int, rows: Rows, background: Background
+) -> exp.Query:
+    """The query that returns the classes which violate the requirement at this place."""
+    statement = requirements[place].statement("violations", relation_names(requirements)[place])
+    steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
+    # In parentheses, for the statement may begin with steps of its own.
+    return with_steps(exp.select(exp.Star()).from_(statement.subquery("violations"), copy=False), steps)
+
+
+def reported(engine: Engine, report: exp.Query, asked: Mapping[int, BoundRequirement]) -> dict[int, Measurement]:
+    """The measurements of requirements, by place, from a query with the columns place, achieved and violating.
+
+    Raises InternalError unless there is just one row for each.
+    """
+    columns = [column(name) for name in ("place", "achieved", "violating")]
+    found = engine.rows(exp.select(*columns).from_(report.subquery("reported"), copy=False))
+    by_place = {int(place): (achieved, int(violating)) for place, achieved, violating in found}
+    if len(found) != len(asked) or by_place.keys() != asked.keys():
+        raise InternalError("a report has other requirements than those that were asked")
+    return {place: _measurement(requirement, *by_place[place]) for place, requirement in asked.items()}
+
+
+def _measurement(requirement: BoundRequirement, achieved: float | None, violating: int) -> Measurement:
+    return Measurement(
         question=requirement.question.name,
-        attribute=None,
+        attribute=", ".join(requirement.attributes) or None,
         required=requirement.required,
         achieved=None if achieved is None else float(achieved),
-        satisfied=count == 0,
+        # What is no number proves nothing.
+        satisfied=violating == 0 and (achieved is None or not isnan(achieved)),
     )
-    return Answer(measured, requirement.ask("violations", {"equivalence_class": classes}))
-
-
-def report_of(answers: Sequence[Answer]) -> PrivacyReport:
-    return PrivacyReport(tuple(answer.measurement for answer in answers))
 
 
 def check_stage(state: State) -> State:
     """Checks the candidate. Raises PrivacyViolation, with the query that finds the classes, if a requirement breaks."""
-    candidate = need(state.candidate)
-    answers = [answer(state.engine, requirement, _classes(state, candidate)) for requirement in state.requirements]
-    for requirement, given in zip(state.requirements, answers, strict=True):
-        if not given.measurement.satisfied:
-            raise PrivacyViolation(
-                f"{state.create.name} would violate {requirement}: it reaches {given.measurement.achieved}; "
-                "nothing was published",
-                query=to_sql(given.violations),
-            )
+    hidden = hidden_of(state) if state.create.kind == "view" else {}
+    found = _of_candidate(state, [place for place in range(len(state.requirements)) if place not in hidden])
+    if hidden:
+        # A view has no helper columns: its own report, which reads the source, speaks for these.
+        report = need(state.query).report(tuple(hidden))
+        found |= reported(state.engine, report, {place: state.requirements[place] for place in hidden})
+        for place in hidden:
+            _require(state, place, found[place], report)
     _require_complete(state)
-    return state.having(report=report_of(answers))
+    return state.having(report=PrivacyReport(tuple(found[place] for place in sorted(found))))
 
 
-def _classes(state: State, candidate: QualifiedName) -> exp.Query:
-    bound = need(state.bound)
-    if state.create.kind == "view" and bound.entity:
-        # A view shows no respondents: its own classes, which count them, stand in.
-        return need(state.query).equivalence_class()
-    entity = need(state.query).respondent if bound.entity else None
-    return equivalence_class_of(relation(candidate), [b.column for b in bound.quasi_identifiers], entity)
+def _of_candidate(state: State, places: Sequence[int]) -> dict[int, Measurement]:
+    """What the requirements at these places come to in the candidate's own rows."""
+    bound, query = need(state.bound), need(state.query)
+    requirements = [state.requirements[place] for place in places]
+    guards = {place: name for place, name in guards_of(state.requirements).items() if place in places}
+    helpers = helper_columns(query) if state.create.kind == "table" else {}
+    columns = {name: helpers.get(name, name) for name in guards.values()}
+    entity = helpers.get(bound.entity.column) if bound.entity else None
+    rows = shown_rows(bound, relation(need(state.candidate)), columns, entity)
+    needs_public = any("public_class" in requirement.reads for requirement in requirements)
+    public = query.public_class() if needs_public else None
+    background = frozen_background(bound, requirements, query.release_id, places, guards, public)
+    found = measured(state.engine, requirements, rows, background)
+    for number, (place, reached) in enumerate(zip(places, found, strict=True)):
+        if not reached.satisfied:
+            _require(state, place, reached, violating_classes(requirements, number, rows, background))
+    return dict(zip(places, found, strict=True))
+
+
+def _require(state: State, place: int, reached: Measurement, query: exp.Query) -> None:
+    if not reached.satisfied:
+        raise PrivacyViolation(
+            f"{state.create.name} would violate {state.requirements[place]}: it reaches {reached.achieved}; "
+            "nothing was published",
+            query=to_sql(query),
+        )
 
 
 def _require_complete(state: State) -> None:
     """The rows published and the rows suppressed make up the source, as the search had it."""
-    found = need(state.transformation)
-    if state.create.kind == "view" and not need(state.source).stable:
+    found, public = need(state.transformation), need(state.bound).public
+    if state.create.kind == "view" and not (need(state.source).stable and (public is None or public.stable)):
         # A view or a query may answer with other rows than the search had; the guard holds for any.
         return
     if state.released_rows != found.rows - found.suppressed:

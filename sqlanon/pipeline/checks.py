@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from sqlanon.catalog import releases
 from sqlanon.catalog.names import fold
-from sqlanon.catalog.snapshot import policy_of
-from sqlanon.domain.policy import Role
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy, PublicTable
+from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.release import Release
-from sqlanon.domain.report import PrivacyReport
+from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.engines.base import Engine
-from sqlanon.errors import EngineError, PolicyError, PrivacyViolation, UserError
-from sqlanon.pipeline.check import answer, report_of
-from sqlanon.pipeline.publish import content_fingerprint, is_own
+from sqlanon.errors import CatalogError, EngineError, PolicyError, PrivacyViolation, UserError
+from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
+from sqlanon.pipeline.carry import guards_of
+from sqlanon.pipeline.check import measured, reported
+from sqlanon.pipeline.companions import content_view, report_view
+from sqlanon.pipeline.content import content_fingerprint
+from sqlanon.pipeline.encode import require_listed
+from sqlanon.pipeline.publish import is_own
+from sqlanon.pipeline.requirements import bind_requirements
 from sqlanon.pipeline.scratch import Scratch
+from sqlanon.pipeline.shown import Shown, shown_by, shown_rows
 from sqlanon.pipeline.source import bind_source, find_relation, own_object
-from sqlanon.questions.ask import bind_requirement
-from sqlanon.sqlgen.names import column, relation
-from sqlanon.sqlgen.normal_relations import equivalence_class_of
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.generalized import generalized, listed_values, published_value
+from sqlanon.sqlgen.names import alias, column, relation
+from sqlanon.sqlgen.normal_relations import Background
+from sqlanon.sqlgen.rows import class_label
+from sqlanon.sqlgen.taxonomy import Taxonomy
 from sqlanon.syntax.statements import CheckRelation
 
 __all__ = ["check_relation", "check_release"]
@@ -27,28 +39,22 @@ __all__ = ["check_relation", "check_release"]
 def check_release(engine: Engine, release: Release) -> PrivacyReport:
     """Recomputes every requirement from the release as it is now.
 
-    Where respondents are counted, a snapshot does not hold them: then its rows must be
-    those that were checked when it was made, and that check's result stands. Raises
-    PrivacyViolation if they are not, or if the object is another than the one that was
-    released; UserError if it is gone.
+    Some ask about what no released row shows: the respondents, guarding nodes, the public
+    table. A snapshot must then have the rows that were checked when it was made, and that
+    check's result stands; a live view must show the rows that its own query gives, and
+    that query's report counts. Raises PrivacyViolation if they have others, or if the
+    object is another than the one that was released; UserError if it is gone.
     """
     _require_own_columns(engine, release)
-    policy = policy_of(release)
-    requirements = [bind_requirement(requirement) for requirement in policy.requirements]
-    if policy.entity and release.kind == "table":
-        if content_fingerprint(engine, release.name) != release.content_fingerprint:
-            raise PrivacyViolation(
-                f"{release.name} is not as it was when its respondents were counted, so nothing can be said of it",
-                hint="create it again",
-            )
-        return PrivacyReport(tuple(releases.measurements(engine, release)))
     try:
-        if policy.entity:
-            _require_own_classes(engine, release)
-        classes = _classes(engine, release, counted=policy.entity is not None)
-        return report_of([answer(engine, requirement, classes) for requirement in requirements])
+        shown = shown_by(engine, release)
+        hidden = _of_view(engine, release, shown) if release.kind == "view" else _of_snapshot(engine, release, shown)
+        own = shown.rows(relation(own_object(engine, release.name)))
+        answered = measured(engine, shown.answerable, own, shown.background())
     except EngineError as error:
         raise UserError(f"{release.name} cannot be read, so nothing can be said of it: {error.message}") from None
+    found = hidden | dict(zip(shown.places, answered, strict=True))
+    return PrivacyReport(tuple(found[place] for place in sorted(found)))
 
 
 def _require_own_columns(engine: Engine, release: Release) -> None:
@@ -66,42 +72,128 @@ def _require_own_columns(engine: Engine, release: Release) -> None:
         )
 
 
-def _require_own_classes(engine: Engine, release: Release) -> None:
-    """A live view shows classes of just the sizes whose respondents its own relation counts."""
-    shown, counted = (
-        exp.select(column("size")).from_(_classes(engine, release, counted=own).subquery("equivalence_class"))
-        for own in (False, True)
-    )
-    for more, fewer in ((shown, counted), (counted, shown)):
-        others = exp.except_(more.copy(), fewer.copy(), distinct=False)
-        if engine.rows(exp.select(exp.Count(this=exp.Star())).from_(others.subquery("other")))[0][0]:
-            raise PrivacyViolation(
-                f"{release.name} shows other classes than those whose respondents are counted", hint="create it again"
+def _of_snapshot(engine: Engine, release: Release, shown: Shown) -> dict[int, Measurement]:
+    """What was measured when the snapshot was made, of the requirements that its rows alone cannot answer."""
+    if not shown.hidden:
+        return {}
+    if content_fingerprint(engine, release.name) != release.content_fingerprint:
+        raise PrivacyViolation(
+            f"{release.name} is not as it was when {_seen(shown)} were counted, so nothing can be said of it",
+            hint="create it again",
+        )
+    left = releases.measurements(engine, release)
+    found: dict[int, Measurement] = {}
+    for place in shown.hidden:
+        asked = shown.requirements[place]
+        same = (asked.question_name, ", ".join(asked.attributes) or None, asked.required)
+        known = next((m for m in left if (m.question, m.attribute, m.required) == same), None)
+        if known is None:
+            raise CatalogError(
+                f"release {release.name}: nothing is recorded of what it comes to in {asked}",
+                hint="rows of anon.measurement were removed: create the release again",
             )
+        left.remove(known)
+        found[place] = known
+    return found
 
 
-def _classes(engine: Engine, release: Release, *, counted: bool) -> exp.Query:
-    if counted:
-        own = relation(("anon", "equivalence_class_" + release.release_id))
-        return exp.select(exp.Star()).from_(own)
-    quasi = [a.name for a in release.attributes if a.role is Role.QUASI_IDENTIFIER]
-    return equivalence_class_of(relation(own_object(engine, release.name)), quasi)
+def _seen(shown: Shown) -> str:
+    whose = {"respondents": "its respondents", "guarding nodes": "its guarding nodes", "public table": "public rows"}
+    return " and ".join(whose[part] for part in dict.fromkeys(shown.hidden.values()))
+
+
+def _of_view(engine: Engine, release: Release, shown: Shown) -> dict[int, Measurement]:
+    """What the live view's own query comes to in the requirements that its rows alone cannot answer."""
+    if not shown.hidden:
+        return {}
+    report, content = (own_object(engine, view(release.release_id)) for view in (report_view, content_view))
+    if find_relation(engine, report) is None or find_relation(engine, content) is None:
+        raise UserError(
+            f"the views are gone by which {release.name} is checked, {report.name} and {content.name} in schema anon",
+            hint="create it again with CREATE OR REPLACE ANONYMIZED VIEW",
+        )
+    [(expected,)] = engine.rows(exp.select(exp.Star()).from_(relation(content)))
+    if content_fingerprint(engine, release.name) != expected:
+        raise PrivacyViolation(
+            f"{release.name} shows other rows than those for which {_seen(shown)} are counted", hint="create it again"
+        )
+    rows = exp.select(exp.Star()).from_(relation(report))
+    return reported(engine, rows, {place: shown.requirements[place] for place in shown.hidden})
 
 
 def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
-    """Asks the requirements of any table, view or query, with the given columns as quasi-identifiers."""
-    requirements = [bind_requirement(requirement) for requirement in statement.requirements]
+    """Asks the requirements of any table, view or query, with the given columns as quasi-identifiers.
+
+    Raises PolicyError for a column, a hierarchy, a table of ranges or a public table that
+    does not fit, and where a requirement cannot be asked of them.
+    """
+    policy = _policy(statement)
     with engine.transaction(), Scratch(engine) as scratch:
-        source = bind_source(engine, statement.source, scratch)
-        known = {fold(name): name for name, _ in source.columns}
-        for name in (*statement.quasi_identifiers, *statement.sensitive):
-            if fold(name) not in known:
-                raise PolicyError(
-                    f"{statement.source} has no column {name}", hint=f"it has {', '.join(known.values())}"
-                )
-        columns = list(dict.fromkeys(known[fold(name)] for name in statement.quasi_identifiers))
-        classes = equivalence_class_of(relation(source.relation), columns)
+        source = bind_source(engine, policy.source, scratch)
+        public = public_source(engine, policy, scratch)
+        bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="", public=public)
+        bound, requirements = bind_requirements(engine, bound, source, scratch)
         try:
-            return report_of([answer(engine, requirement, classes) for requirement in requirements])
+            taxonomies = {b.column: _taxonomy(engine, bound, b, requirements, scratch) for b in bound.sensitive}
+            background = Background(
+                taxonomies=taxonomies,
+                ranges={place: exp.select(exp.Star()).from_(relation(table)) for place, table in bound.ranges},
+                guards=guards_of(requirements),
+                public_class=_public_class(bound, bound.public) if bound.public else None,
+            )
+            rows = shown_rows(bound, _columns(bound), {name: name for name in bound.guarding})
+            return PrivacyReport(tuple(measured(engine, requirements, rows, background)))
         except EngineError as error:
             raise PolicyError(f"{statement.source} cannot be checked: {error.message}") from None
+
+
+def _policy(statement: CheckRelation) -> Policy:
+    """The policy that the statement stands for. A column named twice counts once."""
+    using = {fold(name): hierarchy for name, hierarchy in statement.hierarchies}
+    quasi = {fold(name): Attribute(name, Role.QUASI_IDENTIFIER) for name in statement.quasi_identifiers}
+    sensitive = {fold(n): Attribute(n, Role.SENSITIVE, using.get(fold(n))) for n in statement.sensitive}
+    if both := [attribute.name for name, attribute in sensitive.items() if name in quasi]:
+        raise PolicyError(
+            f"{statement.source}: {both[0]} is named as a quasi-identifier and as SENSITIVE",
+            hint="a class has one value of a quasi-identifier: name the column once",
+        )
+    attributes = (*quasi.values(), *sensitive.values())
+    return Policy("", statement.source, attributes, statement.requirements, statement.against)
+
+
+def _columns(bound: BoundPolicy) -> exp.Subquery:
+    """The rows in the types in which a release would show them: an ENUM's values are compared as texts."""
+    columns = [alias(published_value(b), b.column) for b in bound.attributes]
+    others = [column(name) for name in bound.guarding]
+    return exp.select(*columns, *others).from_(relation(bound.relation)).subquery("checked")
+
+
+def _taxonomy(
+    engine: Engine,
+    policy: BoundPolicy,
+    bound: BoundAttribute,
+    requirements: Sequence[BoundRequirement],
+    scratch: Scratch,
+) -> Taxonomy:
+    """The hierarchy of a sensitive column. Raises DataError if it lacks values that a requirement looks up in it."""
+    if not bound.stored:
+        return Taxonomy(bound)
+    stored = relation(("anon", "hierarchy_value"))
+    listed = listed_values(bound, stored.copy())
+    if any({"sensitive_ancestor", "guarding_node"} & set(r.reads) for r in requirements if bound.column in r.attributes):
+        own = exp.select(alias(published_value(bound), "value")).distinct().from_(relation(policy.relation))
+        values = scratch.table("values", generalized(bound, own, listed.copy(), counted=False))
+        require_listed(engine, bound, values, stored)
+    return Taxonomy(bound, listed)
+
+
+def _public_class(bound: BoundPolicy, public: PublicTable) -> exp.Select:
+    """The public table by class: class_id, n."""
+    pairs = list(zip(bound.quasi_identifiers, public.columns, strict=True))
+    values: dict[str, exp.Expr] = {
+        b.column: exp.Cast(this=column(own), to=exp.DataType.build(b.published_type, dialect="duckdb"))
+        for b, own in pairs
+    }
+    count = alias(exp.Count(this=exp.Star()), "n")
+    named = exp.select(alias(class_label(values), "class_id"), count).from_(relation(public.relation))
+    return named.group_by(*(value.copy() for value in values.values()))

@@ -1,23 +1,34 @@
-"""EXPLAIN: the plan of a release in words, with the SQL that it would run."""
+"""EXPLAIN: the plan of a release in words, why it is that one, and the SQL that it would run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from sqlanon.domain.policy import Role
+from sqlanon.methods._nodes import Problem
+from sqlanon.methods._why import why
+from sqlanon.pipeline.carry import guards_of
+from sqlanon.pipeline.reasons import decision, printable, reasons
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.render import to_sql
 
-__all__ = ["explanation"]
+__all__ = ["explain_stage", "explanation"]
+
+
+def explain_stage(state: State) -> State:
+    """Looks at the nodes around the chosen one, for what keeps them from being chosen."""
+    guards = tuple(guards_of(state.requirements).items())
+    problem = Problem(state.engine, need(state.bound), state.requirements, guards, state.scratch.table)
+    return state.having(explanation=why(problem, need(state.cells), need(state.transformation)))
 
 
 def explanation(state: State) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): what is asked, what would be published, and at what loss."""
-    policy, bound, found = need(state.policy), need(state.bound), need(state.transformation)
+    """Rows of (stage, item, detail): what is asked, what would be published, at what loss, and why."""
+    policy, bound = need(state.policy), need(state.bound)
     yield "resolve", "policy", f"{policy.name}, fingerprint {bound.fingerprint}"
     for requirement in state.requirements:
         yield "resolve", "requirement", str(requirement)
-    yield "bind", "source", f"{policy.source}, {found.rows} rows"
+    yield "bind", "source", f"{policy.source}, {need(state.transformation).rows} rows"
     for attribute in bound.published:
         if attribute.role is not Role.QUASI_IDENTIFIER:
             shown = "as a token" if attribute.attribute.pseudonym else "as it is"
@@ -27,15 +38,7 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
         yield "bind", name, "not published: the policy hides it"
     for name in bound.unpublished:
         yield "bind", name, "not published: the policy does not name it"
-    for quasi, level in zip(bound.quasi_identifiers, found.levels, strict=True):
-        yield "solve", quasi.column, _level(level, quasi.height, quasi.hierarchy.name if quasi.hierarchy else None)
-    yield "solve", "suppressed rows", f"{found.suppressed} of {found.rows}, at most {found.limit} allowed"
-    yield "solve", "granularity loss", f"{float(found.loss):.6f}, the least of all {found.nodes} nodes"
-    yield "solve", "nodes checked", f"{found.checked} of {found.nodes}"
+    found, why_so, quasi = need(state.transformation), need(state.explanation), bound.quasi_identifiers
+    yield from (("solve", item, printable(detail)) for item, detail in decision(found, why_so, quasi))
+    yield from (("explain", item, printable(detail)) for item, detail in reasons(found, why_so, quasi))
     yield "compile", "sql", to_sql(need(state.query).select(), pretty=True)
-
-
-def _level(level: int, height: int, hierarchy: str | None) -> str:
-    name = f" of {hierarchy}" if hierarchy else ""
-    meaning = "kept" if level == 0 else "suppressed ('*')" if level == height else "generalized"
-    return f"level {level} of {height}{name}: {meaning}"

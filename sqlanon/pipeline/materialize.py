@@ -6,19 +6,54 @@ import secrets
 
 from sqlglot import exp
 
+from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
+from sqlanon.pipeline.companions import own_queries
+from sqlanon.pipeline.freeze import freeze_labels, freeze_ranges, freeze_taxonomies
 from sqlanon.pipeline.pseudonyms import publish_tokens
+from sqlanon.pipeline.shown import hidden_parts
 from sqlanon.pipeline.source import qualified
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.ddl import create_table, secure_view, shuffled, view_over
-from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.names import alias, column, relation
+from sqlanon.sqlgen.release import ReleaseQuery
 from sqlanon.udfs import registered
 
-__all__ = ["materialize_stage", "target_name"]
+__all__ = ["helper_columns", "hidden_of", "materialize_stage", "target_name"]
+
+_GUARD = "__sqlanon_guard"
 
 
 def target_name(state: State) -> QualifiedName:
     return qualified(state.engine, state.create.name)
+
+
+def hidden_of(state: State) -> dict[int, str]:
+    """What keeps a requirement, by its place, from being recomputed from the released rows alone."""
+    bound, query = need(state.bound), need(state.query)
+    return hidden_parts(state.requirements, query.guards, bound.entity is not None, _as_it_is(query))
+
+
+def _as_it_is(query: ReleaseQuery) -> set[str]:
+    """The columns that are published as they are."""
+    return {b.column for b in query.policy.published if b.role in (Role.SENSITIVE, Role.INSENSITIVE)}
+
+
+def helper_columns(query: ReleaseQuery) -> dict[str, str]:
+    """What a snapshot's candidate holds for its check alone: columns of the source, each with its name there.
+
+    No released column has such a name. They are dropped before the candidate is published.
+    """
+    entity = query.policy.entity
+    found = {entity.column: query.respondent} if entity else {}
+    taken = {bound.column.lower() for bound in query.policy.published}
+    for guard in dict.fromkeys(query.guards.values()):
+        if guard not in _as_it_is(query):
+            name = f"{_GUARD}_{len(found)}"
+            while name in taken:
+                name += "_"
+            found[guard] = name
+    return found
 
 
 def materialize_stage(state: State) -> State:
@@ -39,47 +74,32 @@ def _snapshot(state: State, candidate: QualifiedName) -> None:
     _freeze(state)
     # The source's order links rows to it, so the rows are put in one that nobody can draw again.
     with registered(state.engine, "random_draw") as draw:
-        state.engine.run(create_table(candidate, shuffled(query.select(with_entity=True), draw)))
-    # Its labels stand in its rows now: the copy, values that were suppressed among them, has done its work.
-    own = exp.EQ(this=column("release_id"), expression=literal(query.release_id))
-    state.engine.run(exp.Delete(this=relation(("anon", "release_recoding")), where=exp.Where(this=own)))
+        state.engine.run(create_table(candidate, shuffled(_with_helpers(query), draw)))
+
+
+def _with_helpers(query: ReleaseQuery) -> exp.Select:
+    rows = query.select(with_entity=True)
+    helpers = helper_columns(query)
+    for guard in dict.fromkeys(query.guards.values()):
+        if guard in helpers:
+            value = column(f"asked_{query.asked.index(guard)}", "recoded")
+            rows.select(alias(value, helpers[guard]), copy=False)
+    return rows
 
 
 def _live(state: State, candidate: QualifiedName) -> None:
     query, policy = need(state.query), need(state.policy)
-    if policy.source.query:
-        state.engine.run(view_over(QualifiedName(("anon", "source_" + query.release_id)), policy.source.query))
+    for view, text in own_queries(query.release_id, policy):
+        state.engine.run(view_over(view, text))
     _freeze(state)
     state.engine.run(secure_view(candidate, query.select()))
 
 
 def _freeze(state: State) -> None:
-    for recoding in need(state.query).recodings:
+    """Copies what the release reads besides its source and its public table."""
+    query, bound = need(state.query), need(state.bound)
+    for recoding in query.recodings:
         if recoding.kept and recoding.bound.stored:
-            _freeze_labels(state, recoding.bound.column, need(recoding.bound.hierarchy).name, recoding.level)
-
-
-def _freeze_labels(state: State, attribute: str, hierarchy: str, level: int) -> None:
-    """Copies a stored hierarchy's labels at one level, so that a later change of it cannot change this release."""
-    rows = (
-        exp.select(
-            alias(literal(need(state.query).release_id), "release_id"),
-            alias(literal(attribute), "attribute"),
-            column("value"),
-            column("label"),
-        )
-        .from_(relation(("anon", "hierarchy_value")))
-        .where(
-            exp.EQ(this=column("hierarchy"), expression=literal(hierarchy)),
-            exp.EQ(this=column("level"), expression=literal(level)),
-        )
-    )
-    table = relation(("anon", "release_recoding"))
-    state.engine.run(exp.Insert(this=table, expression=rows))
-    # NULL stays a value of its own where the hierarchy does not list it.
-    unlisted = (
-        exp.select(rows.expressions[0].copy(), rows.expressions[1].copy(), exp.Null(), exp.Null())
-        .from_(exp.select(literal(1)).subquery("one"))
-        .where(exp.Not(this=exp.Exists(this=rows.copy().where(exp.Is(this=column("value"), expression=exp.Null())))))
-    )
-    state.engine.run(exp.Insert(this=table.copy(), expression=unlisted))
+            freeze_labels(state.engine, query.release_id, recoding)
+    freeze_taxonomies(state.engine, query.release_id, bound, state.requirements)
+    freeze_ranges(state.engine, query.release_id, bound.ranges)

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import sqlglot
-from sqlglot import exp
-
 from sqlanon import __version__
-from sqlanon.assets import read
 from sqlanon.catalog import releases
 from sqlanon.catalog.snapshot import release_json
 from sqlanon.domain.policy import Role
@@ -16,13 +12,15 @@ from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
-from sqlanon.pipeline.materialize import target_name
+from sqlanon.pipeline.companions import make_checks, own_queries
+from sqlanon.pipeline.content import content_fingerprint
+from sqlanon.pipeline.freeze import forget_labels
+from sqlanon.pipeline.materialize import helper_columns, hidden_of, target_name
 from sqlanon.pipeline.source import find_relation, own_object
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.ddl import drop_column, drop_object, rename_table, secure_view
-from sqlanon.sqlgen.names import identifier, relation
 
-__all__ = ["content_fingerprint", "drop_release", "fingerprint_of", "is_own", "make_room", "publish_stage"]
+__all__ = ["content_fingerprint", "drop_release", "is_own", "make_room", "publish_stage"]
 
 _COLUMNS = (
     "SELECT column_name FROM duckdb_columns() "
@@ -33,22 +31,19 @@ _COLUMNS = (
 def publish_stage(state: State) -> State:
     """Renames the candidate to its target and records the release with its measurements."""
     engine, query, candidate, target = state.engine, need(state.query), need(state.candidate), target_name(state)
-    bound = need(state.bound)
     objects = [ReleaseObject(state.create.kind, target)]
     if state.create.kind == "view":
         # A view cannot be renamed into a secure one, so it is made again under its name.
         engine.run(drop_object("view", candidate))
         engine.run(secure_view(target, query.select()))
-        if need(state.policy).source.query:
-            objects.append(ReleaseObject("view", QualifiedName(("anon", "source_" + query.release_id))))
-        if bound.entity:
-            classes = QualifiedName(("anon", "equivalence_class_" + query.release_id))
-            engine.run(secure_view(classes, query.equivalence_class()))
-            objects.append(ReleaseObject("view", classes))
+        read = [name for name, _ in own_queries(query.release_id, need(state.policy))]
+        checks = make_checks(engine, query, tuple(hidden_of(state)))
+        objects += [ReleaseObject("view", name) for name in (*read, *checks)]
     else:
-        if bound.entity:
-            engine.run(drop_column(candidate, query.respondent))
+        for helper in helper_columns(query).values():
+            engine.run(drop_column(candidate, helper))
         engine.run(rename_table(candidate, target.name))
+        forget_labels(engine, query.release_id)
     release = _release(state, target, tuple(objects))
     releases.save(engine, release)
     releases.save_measurements(engine, release, need(state.report).measurements)
@@ -91,19 +86,11 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
         created_at=datetime.now(UTC).replace(tzinfo=None),
         attributes=attributes,
         objects=objects,
+        nodes_pruned=found.pruned,
+        proven_optimal=found.proven,
+        loss_bound=None if found.proven or found.least is None else float(found.least),
+        loss_name=found.loss_name,
     )
-
-
-def content_fingerprint(engine: Engine, name: QualifiedName) -> str:
-    """What identifies a snapshot's rows, whatever their order."""
-    return fingerprint_of(engine, exp.select(exp.Star()).from_(relation(own_object(engine, name))))
-
-
-def fingerprint_of(engine: Engine, rows: exp.Query) -> str:
-    """What identifies the rows of a query, whatever their order."""
-    query = sqlglot.parse_one(read("sql", "statements", "content_fingerprint.sql"), dialect="duckdb")
-    assert isinstance(query, exp.Select)
-    return str(engine.rows(query.with_(identifier("snapshot"), as_=rows))[0][0])
 
 
 def make_room(state: State) -> State | None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sqlanon.engines.base import Engine
 from sqlanon.pipeline.check import check_stage
+from sqlanon.pipeline.explain import explain_stage
 from sqlanon.pipeline.materialize import materialize_stage
 from sqlanon.pipeline.publish import make_room, publish_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
@@ -18,16 +19,21 @@ __all__ = ["PLAN", "RELEASE", "Stage", "create", "explain"]
 
 Stage = Callable[[State], State]
 
-# EXPLAIN stops here: nothing but temporary tables is written.
-PLAN: tuple[tuple[str, Stage], ...] = (
+_CHOICE: tuple[tuple[str, Stage], ...] = (
     ("resolve", resolve_stage),
     ("bind", bind_stage),
     ("encode", encode_stage),
     ("solve", solve_stage),
+)
+# Nothing but temporary tables is written.
+PLAN: tuple[tuple[str, Stage], ...] = (
+    *_CHOICE,
+    ("explain", explain_stage),
     ("compile", compile_stage),
 )
 RELEASE: tuple[tuple[str, Stage], ...] = (
-    *PLAN,
+    *_CHOICE,
+    ("compile", compile_stage),
     ("materialize", materialize_stage),
     ("check", check_stage),
     ("publish", publish_stage),
@@ -35,7 +41,7 @@ RELEASE: tuple[tuple[str, Stage], ...] = (
 
 
 def explain(engine: Engine, statement: CreateRelease, progress: Progress | None = None) -> State:
-    """A dry run: everything up to the SELECT of the release, and nothing published."""
+    """A dry run: everything up to the SELECT of the release, with the reasons, and nothing published."""
     with engine.transaction(), Scratch(engine) as scratch:
         return _through(PLAN, State(engine, statement, scratch, progress))
 

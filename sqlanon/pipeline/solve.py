@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import secrets
+from fractions import Fraction
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy, PublicTable
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.methods import generalization
 from sqlanon.pipeline.carry import guards_of
+from sqlanon.pipeline.companions import public_view, source_view
 from sqlanon.pipeline.encode import Cells, encode
 from sqlanon.pipeline.source import BoundSource
 from sqlanon.pipeline.state import State, need
 from sqlanon.registry import plugin
+from sqlanon.search.lattice import Progress
 from sqlanon.sqlgen.cells import rank_name
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.release import Recoding, ReleaseQuery
@@ -43,8 +46,17 @@ def solve_stage(state: State) -> State:
 
 
 def _reporter(state: State) -> generalization.Report | None:
+    """Tells whoever watches how many nodes have been checked and ruled out, and the least loss so far."""
     progress = state.progress
-    return (lambda seen: progress("solve", seen.checked + seen.pruned, seen.nodes)) if progress else None
+    if progress is None:
+        return None
+
+    def report(seen: Progress, loss: Fraction | None) -> None:
+        best = "" if loss is None else f", best loss {float(loss):.6g}"
+        detail = f"{seen.checked} of {seen.nodes} nodes checked, {seen.pruned} ruled out{best}"
+        progress("solve", seen.checked + seen.pruned, seen.nodes, detail)
+
+    return report
 
 
 def compile_stage(state: State) -> State:
@@ -63,18 +75,28 @@ def compile_stage(state: State) -> State:
         stable=source.stable or not live,
         release_id=release_id,
         tokens={b.column: state.scratch.name("token") for b in bound.published if b.attribute.pseudonym},
+        guards=guards_of(state.requirements),
+        public=_public(bound.public, release_id, live) if bound.public else None,
+        public_stable=bound.public is None or bound.public.stable or not live,
     )
     return state.having(query=query)
 
 
 def _live_source(source: BoundSource, release_id: str) -> QualifiedName:
     """What a live view reads. The user's own query becomes a view of its own, whose text stays as it was written."""
-    return source.lasting or QualifiedName(("anon", "source_" + release_id))
+    return source.lasting or source_view(release_id)
+
+
+def _public(public: PublicTable, release_id: str, live: bool) -> exp.Select:
+    """The public table's columns, one a quasi-identifier; it is read like the source."""
+    name = (public.lasting or public_view(release_id)) if live else public.relation
+    return exp.select(*(column(part) for part in public.columns)).from_(relation(name))
 
 
 def _columns(bound: BoundPolicy, name: QualifiedName) -> exp.Select:
     """The columns of the source that the release needs, and no other."""
-    needed = dict.fromkeys(b.column for b in (*bound.published, *([bound.entity] if bound.entity else [])))
+    respondents = [bound.entity] if bound.entity else []
+    needed = dict.fromkeys([*(b.column for b in (*bound.published, *respondents)), *bound.guarding])
     return exp.select(*(column(part) for part in needed)).from_(relation(name))
 
 

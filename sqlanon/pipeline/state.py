@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import PrivacyReport
@@ -26,8 +26,12 @@ __all__ = ["Progress", "State", "need"]
 
 _T = TypeVar("_T")
 
-# Called with the stage, and how much of how much is done.
-Progress = Callable[[str, int, int], None]
+
+class Progress(Protocol):
+    """Called with the stage, how much of how much is done, and perhaps what there is to say of it."""
+
+    def __call__(self, stage: str, done: int, total: int, detail: str | None = None) -> None: ...
+
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class State:
     bound: BoundPolicy | None = None
     cells: Cells | None = None
     transformation: Generalization | None = None
+    explanation: Explanation | None = None
     query: ReleaseQuery | None = None
     candidate: QualifiedName | None = None
     report: PrivacyReport | None = None

@@ -65,13 +65,6 @@ class BoundRequirement:
         jointly = " jointly" if len(self.attributes) > 1 else ""
         return f"{self.question.model}({', '.join(parts)}){about}{jointly}"
 
-    def ask(self, statement: str, relations: Mapping[str, exp.Query]) -> exp.Select:
-        """The statement `achieved` or `violations`, over the given normal relations."""
-        tree = self.statement(statement)
-        for name in self.question.reads:
-            tree = tree.with_(identifier(name), as_=relations[name], copy=False)
-        return tree
-
     def statement(self, name: str, relations: Mapping[str, str] | None = None) -> exp.Select:
         """The statement `achieved` or `violations` with its parameters in place.
 

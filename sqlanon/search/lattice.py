@@ -22,112 +22,51 @@ fail before the best node is known to be optimal.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from math import prod
 
-from sqlanon.search.remaining import Bounds, Node, Rank, Remaining
+from sqlanon.search.heuristic import descend, raised
+from sqlanon.search.measured import ROUNDING, Counted, Found, Lattice, Progress, Settle
+from sqlanon.search.remaining import MAX_NODES, Node, Rank, Remaining
 
-__all__ = ["Counted", "Found", "Lattice", "Node", "Progress", "search"]
+__all__ = ["ROUNDING", "Counted", "Found", "Lattice", "Node", "Progress", "Settle", "search"]
 
-
-# The excess is a sum of fractions of rows, each rounded: a node is ruled out only where it is clearly too much.
-_ROUNDING = 1e-3
-
-
-@dataclass(frozen=True)
-class Lattice:
-    """Levels `low[i] .. high[i]` for each attribute i, and the least loss that nodes may have."""
-
-    low: Node
-    high: Node
-    bounds: Bounds
-
-    @property
-    def size(self) -> int:
-        return prod(high - low + 1 for low, high in zip(self.low, self.high, strict=True))
-
-    def ranks(self, nodes: Sequence[Node]) -> list[Rank]:
-        """The least ranks that some nodes may have."""
-        import numpy as np
-
-        if not nodes:
-            return []
-        bounds = self.bounds(np.array(nodes, dtype=np.int16))
-        return [(int(bound), sum(node), node) for bound, node in zip(bounds, nodes, strict=True)]
-
-
-@dataclass(frozen=True)
-class Counted:
-    """What a look at a node's classes tells.
-
-    `suppressed` and `excess` are rows: those of the classes that violate a requirement
-    by themselves, and the least that every node below has to suppress. `floor` is the
-    least loss of the node and of every node above, `least` that of the node alone, if its
-    classes tell one. Where a part of the classes was enough to see that the node fails,
-    all are those of the part.
-    """
-
-    suppressed: int
-    excess: float
-    floor: int | None = None
-    least: int | None = None
-
-
-@dataclass(frozen=True)
-class Found:
-    """The best node, its loss, the rows it suppresses, how many nodes were checked, and how many ruled out unseen.
-
-    `proven` tells whether no other node can be better; if not, none loses less than `least`.
-    """
-
-    node: Node
-    loss: int
-    suppressed: int
-    checked: int
-    pruned: int
-    proven: bool = True
-    least: int | None = None
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How far a search has come: nodes checked, ruled out unseen, and all; the best loss so far."""
-
-    checked: int
-    pruned: int
-    nodes: int
-    loss: int | None
+# From so many nodes on it pays to look first at how low each attribute can be at all.
+_RAISE_FROM = 250_000
 
 
 def search(
     lattice: Lattice,
     limit: int,
     count: Callable[[Sequence[Node]], Sequence[Counted]],
-    settle: Callable[[Sequence[Node], Rank | None], Sequence[tuple[int, int] | None]],
+    settle: Settle,
     *,
     batch: int = 1,
     progress: Callable[[Progress], None] | None = None,
-    expired: Callable[[], bool] = lambda: False,
+    expired: Callable[[], bool] | None = None,
 ) -> Found | None:
     """The node of least loss that suppresses at most `limit` rows; None if there is none.
 
     `count` looks at some nodes at once, at most `batch`; `settle` gives the loss of each
     and all the rows it suppresses, None if it cannot be published or cannot be better
-    than the rank given. Among
-    nodes of equal loss the one of least height, then the first in the order of its
-    levels, is taken. Once `expired` says so, the best node so far is returned.
+    than the rank given. Among nodes of equal loss the one of least height, then the
+    first in the order of its levels, is taken. Once `expired` says so, the best node so
+    far is returned. Raises PolicyError for a lattice that is too large to search whole,
+    unless the time is limited: then a heuristic looks for a good node.
     """
+    whole, checked = lattice, 0
+    if lattice.size > _RAISE_FROM:
+        lattice, checked = raised(lattice, limit, count)
+    if lattice.size > MAX_NODES and expired is not None:
+        return descend(lattice, limit, count, settle, progress=progress, expired=expired)
     remaining = Remaining(lattice.low, lattice.high, lattice.bounds)
     best: tuple[Rank, int] | None = None
     inside: list[Rank] = []
-    checked, dropped = 0, 0
     nodes: list[Node] = [lattice.high]
+    turn = 0
     while nodes:
-        before = remaining.count
         counted = list(zip(nodes, count(nodes), strict=True))
         checked += len(counted)
         remaining.drop(nodes)
-        remaining.drop_below([node for node, seen in counted if seen.excess > limit + _ROUNDING])
+        remaining.drop_below([node for node, seen in counted if seen.excess > limit + ROUNDING])
         inside += lattice.ranks([node for node, seen in counted if seen.excess <= limit])
         floors = [(node, seen.floor) for node, seen in counted if seen.floor is not None]
         remaining.raise_above(floors)
@@ -146,12 +85,13 @@ def search(
                     best = (rank, answer[1])
         if best is not None:
             remaining.drop_from(best[0])
-        dropped += before - remaining.count
         if progress:
-            progress(Progress(checked, dropped - checked, lattice.size, best[0][0] if best else None))
-        if best is not None and expired():
+            pruned = whole.size - checked - remaining.count
+            progress(Progress(checked, pruned, whole.size, best[0][0] if best else None))
+        if best is not None and expired is not None and expired():
             break
-        nodes = _next(remaining, [rank[2] for rank in sorted(inside)], batch)
+        turn += 1
+        nodes = _next(remaining, [rank[2] for rank in sorted(inside)], batch, turn)
     if best is None:
         return None
     (loss, _, node), suppressed = best
@@ -161,14 +101,18 @@ def search(
         loss,
         suppressed,
         checked,
-        lattice.size - checked - remaining.count,
+        whole.size - checked - remaining.count,
         proven=least is None,
         least=None if least is None else min(least, loss),
     )
 
 
-def _next(remaining: Remaining, inside: Sequence[Node], batch: int) -> list[Node]:
+def _next(remaining: Remaining, inside: Sequence[Node], batch: int, turn: int) -> list[Node]:
     """The nodes to look at next; `inside` are those that did not rule out what is below them, least loss first."""
+    ways = (remaining.general, remaining.halving)
+    if batch == 1:
+        # One at a time: each way in its turn.
+        return (remaining.children(inside, 1) if turn % 4 == 0 else []) or ways[turn % 2](1) or remaining.general(1)
     nodes = remaining.children(inside, batch // 4)
     rest = batch - len(nodes)
     nodes += remaining.general(rest // 2)

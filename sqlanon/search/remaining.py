@@ -128,19 +128,25 @@ class Remaining:
         """Up to `count` of those that are one level less general than one of these, in the order of these."""
         import numpy as np
 
-        found: dict[Node, None] = {}
-        for node in nodes:
-            below = [
-                (*node[:place], level - 1, *node[place + 1 :])
-                for place, level in enumerate(node)
-                if level > self._low[place]
-            ]
-            numbers = np.array([self._number_of(child) for child in below], dtype=np.int64)
-            places = np.flatnonzero(np.isin(self._number, numbers))
-            found |= dict.fromkeys(map(self._node, places.tolist()))
-            if len(found) >= count:
-                break
-        return list(found)[:count]
+        if not nodes or not count:
+            return []
+        above = np.array(nodes, dtype=np.int64)
+        number = np.zeros(len(above), dtype=np.int64)
+        places = np.ones(len(self._shape), dtype=np.int64)
+        for place in range(len(self._shape) - 1, -1, -1):
+            number += (above[:, place] - self._low[place]) * places[place]
+            places[: max(place, 0)] = places[place] * self._shape[place]
+        below = number[:, None] - places[None, :]
+        there = np.isin(below, self._number) & (above > np.array(self._low))
+        chosen = dict.fromkeys(below[there].tolist())
+        return [self._at(number) for number in list(chosen)[:count]]
+
+    def _at(self, number: int) -> Node:
+        levels: list[int] = []
+        for bottom, width in zip(reversed(self._low), reversed(self._shape), strict=True):
+            number, level = divmod(number, width)
+            levels.append(bottom + level)
+        return tuple(reversed(levels))
 
     def drop(self, nodes: Sequence[Node]) -> None:
         """Nodes that have been looked at."""

@@ -130,6 +130,8 @@ class Rollups:
 
     def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
         """Counts the classes of some nodes; of one whose excess is beyond `limit` perhaps only a part of them."""
+        if len(nodes) > BATCH:
+            return [*self.look(nodes[:BATCH], limit), *self.look(nodes[BATCH:], limit)]
         finest = self._finest(nodes)
         found: dict[int, Classes] = {}
         large = [place for place, tag in enumerate(finest) if tag is not None and self._rows[tag] >= _PART_FROM]

@@ -70,7 +70,9 @@ def tree(
     listed = listed_values(bound, hierarchy_values) if bound.stored else None
     values = generalized(bound, distinct, listed, counted=True)
     listed_here = [column("listed")] if bound.stored else []
-    leaf = column("listed") if bound.stored else exp.GT(this=column("n"), expression=literal(0))
+    leaf: exp.Expr = exp.GT(this=column("n"), expression=literal(0))
+    if bound.stored:
+        leaf = exp.or_(leaf, column("listed"))
     counted = exp.Case(ifs=[exp.If(this=leaf, true=literal(1))], default=literal(0))
     kept = [column("value"), column("n"), alias(counted, "leaf"), *listed_here]
     levels = range(1, bound.height)

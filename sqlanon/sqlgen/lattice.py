@@ -12,10 +12,10 @@ from sqlanon.sqlgen.cells import leaves_name, rank_name
 from sqlanon.sqlgen.generalized import generalized, level_name, listed_values
 from sqlanon.sqlgen.guard import with_steps
 from sqlanon.sqlgen.keys import Field, KeyLayout
-from sqlanon.sqlgen.names import alias, column, literal, parameter, relation
+from sqlanon.sqlgen.names import alias, column, identifier, literal, parameter, relation
 from sqlanon.sqlgen.rows import Step
 
-__all__ = ["Key", "class_label", "leaf_counts", "smallest_class", "spread_of"]
+__all__ = ["Key", "class_label", "leaf_counts", "spread_of", "violated_classes"]
 
 # A word of the key that a class_id is: (class_id, word) to an expression.
 Key = Callable[[exp.Expr, int], exp.Expr]
@@ -126,34 +126,57 @@ def spread_of(policy: BoundPolicy, leaves: str, words: int, key: Key, first: int
 _BIGINTS = exp.DataType.build("BIGINT[]", dialect="duckdb")
 
 
-def smallest_class(steps: Sequence[Step], violating: exp.Query, key: Key, words: int) -> exp.Select:
-    """At most one row, about the classes of one node that violate a requirement.
+def violated_classes(
+    steps: Sequence[Step], violating: Sequence[exp.Query], place: Callable[[exp.Expr], exp.Expr], key: Key, words: int
+) -> exp.Select:
+    """For each requirement and node the classes that violate it; no row where there are none.
 
-    Their rows, their number, and of the smallest its size and the words of its key.
-    `steps` make what `violating`, the requirement's statement, reads.
+    The requirement's place in `violating`, which are statements `violations`; the node's
+    place; the rows, the number and the excess of the classes; and of the smallest its size
+    and the words of its key. `steps` make what the statements read.
     """
-    total, count = (exp.Window(this=part) for part in (exp.Sum(this=column("size")), exp.Count(this=exp.Star())))
-    words_of_key = [key(column("class_id"), word) for word in range(words)]
-    query = (
-        exp.select(total, count, column("size"), *words_of_key)
+    parts = [_by_node(query, number, place) for number, query in enumerate(violating)]
+    every: exp.Query = parts[0]
+    for part in parts[1:]:
+        every = exp.union(every, part, distinct=False, copy=False)
+    smallest = [exp.Dot(this=column("smallest"), expression=identifier(name)) for name in ("size", "class_id")]
+    names = [column(name) for name in ("requirement", "place", "rows", "classes", "excess")]
+    query = exp.select(*names, smallest[0], *(key(smallest[1].copy(), word) for word in range(words)))
+    return with_steps(query.from_(every.subquery("violated"), copy=False), steps)
+
+
+def _by_node(violating: exp.Query, number: int, place: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
+    node = place(column("class_id"))
+    # The smallest class, and of several the first in the order of values.
+    pair = [exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in ("size", "class_id")]
+    return (
+        exp.select(
+            alias(literal(number), "requirement"),
+            alias(node, "place"),
+            alias(_total(column("size")), "rows"),
+            alias(exp.Count(this=exp.Star()), "classes"),
+            alias(exp.Sum(this=column("excess")), "excess"),
+            alias(exp.Min(this=exp.Struct(expressions=pair)), "smallest"),
+        )
         .from_(violating.subquery("violations"), copy=False)
-        .order_by(column("size"), column("class_id"), copy=False)
-        .limit(1, copy=False)
+        .group_by(node.copy(), copy=False)
     )
-    return with_steps(query, steps)
 
 
-def class_label(bound: BoundAttribute, tree: str, fields: Sequence[Field], key: Sequence[int]) -> exp.Select:
-    """One row: what the attribute shows, at its highest level allowed, of the class with these key words."""
+def class_label(
+    bound: BoundAttribute, level: int, tree: str, fields: Sequence[Field], key: Sequence[int]
+) -> exp.Select:
+    """One row: what the attribute shows, at a level below `*`, of the class with these key words."""
     same = [
-        exp.EQ(this=column(rank_name(level)), expression=literal((key[field.word] & field.mask) >> field.shift))
-        for level, field in enumerate(fields)
-        if level >= bound.max_level
+        exp.EQ(this=column(rank_name(above)), expression=literal((key[field.word] & field.mask) >> field.shift))
+        for above, field in enumerate(fields)
+        if above >= level
     ]
-    values = exp.select(column("value"), column("n")).from_(relation(tree)).where(*same)
+    # A stored hierarchy lists values of other nodes, which the tree's own are told from by their number.
+    values = exp.select(column("value"), alias(literal(1), "n")).from_(relation(tree)).where(*same)
     listed = listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
     labels = generalized(bound, values, listed, counted=True).subquery("generalized")
-    shown = column(level_name(bound.max_level) if bound.max_level else "value")
+    shown = column(level_name(level) if level else "value")
     occurs = exp.GT(this=column("n"), expression=literal(0))
     text = exp.Cast(this=exp.Min(this=shown), to=exp.DataType.build("VARCHAR"))
     return exp.select(text).from_(labels).where(occurs)

@@ -1,4 +1,4 @@
-"""What losses are counted from: the labels of each level, the classes that a node publishes, the rows that it does not."""
+"""What losses are counted from: the labels of each level, the classes a node publishes, the rows it withholds."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from sqlanon.sqlgen.names import alias, column, literal, parameter, relation
 
 __all__ = ["LOG_BITS", "cost_totals", "entropy_of", "label_counts", "published_of", "value_costs", "withheld_of"]
 
-# Logarithms to the base 2 are whole numbers of 2 ** -48: about as exact as a DOUBLE holds those of counts, and their
-# sums do not depend on the order of the rows.
-LOG_BITS = 48
+# Logarithms to the base 2 are whole numbers of 2 ** -52, as exact as a DOUBLE holds those of counts: so their sums do
+# not depend on the order of the rows.
+LOG_BITS = 52
 
 _BIGINT = exp.DataType.build("BIGINT")
 _BIGINTS = exp.DataType.build("BIGINT[]", dialect="duckdb")
@@ -125,7 +125,10 @@ def _with_label_rows(bound: BoundAttribute, tree: str, fields: Sequence[Field], 
 
 
 def cost_totals(costs: str, words: int, limit: int) -> exp.Select:
-    """For each attribute and level the cost of all rows, and the most that `limit` of them cost; a table of `value_costs`."""
+    """For each attribute and level: attribute, level, the cost of all rows, the most that `limit` of them cost.
+
+    `costs` is a table of `value_costs`.
+    """
     group = [column("attribute"), column("level")]
     order = [
         exp.Ordered(this=column("cost"), desc=True, nulls_first=False),

@@ -21,16 +21,30 @@ _SPARE_BITS = 8
 
 @dataclass(frozen=True)
 class Recoding:
-    """A quasi-identifier at its level. `nodes` is how many labels occur when the release is made."""
+    """A quasi-identifier at its level. `nodes` is how many labels occur when the release is made.
+
+    `later` are its levels in the later rounds of a local recoding, none below the one before.
+    """
 
     bound: BoundAttribute
     level: int
     nodes: int
+    later: tuple[int, ...] = ()
 
     @property
     def kept(self) -> bool:
         """False where the level is `*`: then nothing of the column is read."""
         return self.level < self.bound.height
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """Its level in each round."""
+        return (self.level, *self.later)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether its level is not the same in all rounds: then its labels are texts."""
+        return len(set(self.levels)) > 1
 
 
 def recode(recoding: Recoding, release_id: str, others: exp.Query | None = None) -> exp.Select:

@@ -6,13 +6,20 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from typer.testing import CliRunner
 
 import sqlanon
+from sqlanon.catalog import migrations
+from sqlanon.cli import app
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.questions.load import load_question, model_names, question_names
+from tests.contract.macros_support import TABLE, answers, call, name, some_arguments, source, stored_hierarchy, text
 
 SETUP = """
 CREATE TABLE t AS
@@ -42,11 +49,17 @@ print(json.dumps([name for name in sys.modules if name.startswith(("sqlanon", "s
 """
 
 
+# A table with names that want to be anything but names.
+PATIENTS = 'main."p$$a\'t;{{i}}ents"'
+
+
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("bare") / "hospital.duckdb"
     with sqlanon.connect(path) as connection:
         connection.sql(SETUP)
+        for statement in (f"CREATE TABLE {PATIENTS} AS {source(TABLE)}", *stored_hierarchy(TABLE)):
+            connection.duckdb.execute(statement)
     return path
 
 
@@ -64,6 +77,93 @@ def classes(connection: Any, relation: str, *columns: str) -> tuple[int, int, in
     return min(sizes.values()), len(sizes), sum(sizes.values())
 
 
+def client(database: Path, queries: list[str]) -> list[Any]:
+    """What a process that never loads sqlanon answers."""
+    done = subprocess.run(
+        [sys.executable, "-c", CLIENT, str(database)],
+        input=json.dumps(queries),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    *answered, loaded = [json.loads(line) for line in done.stdout.splitlines()]
+    assert loaded == []
+    return answered
+
+
+def calls(relation: str, database: str | None = None) -> dict[str, str]:
+    """A call for each of the models' files."""
+    questions = map(load_question, question_names())
+    return {q.name: call(q, some_arguments(q).items(), TABLE, relation, database) for q in questions}
+
+
+def assert_right(question: str, rows: Any) -> None:
+    expected = answers(load_question(question), import_module(f"tests.oracles.models.{question}"))
+    assert [tuple(row) for row in rows] == [pytest.approx(expected)], question
+    assert expected[-1] > 0, f"{question} is not violated, which shows little"
+
+
+def test_a_process_without_sqlanon_asks_every_model(database: Path) -> None:
+    asked = calls(PATIENTS)
+    assert {load_question(question).model for question in asked} == set(model_names())
+    for question, (kind, rows) in zip(asked, client(database, list(asked.values())), strict=True):
+        assert kind == "rows", rows
+        assert_right(question, rows)
+
+
+def test_every_model_is_asked_from_an_attached_library(database: Path) -> None:
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH {text(str(database))} AS {name('li b')} (READ_ONLY)")
+        connection.execute(f"CREATE TABLE mine AS FROM {name('li b')}.{PATIENTS}")
+        for relation in ("mine", f"{name('li b')}.{PATIENTS}"):
+            for question, query in calls(relation, "li b").items():
+                assert_right(question, connection.execute(query).fetchall())
+        connection.execute(f"USE {name('li b')}")
+        for question, query in calls(PATIENTS).items():
+            assert_right(question, connection.execute(query).fetchall())
+
+
+def test_a_view_over_a_macro_answers_for_the_rows_of_the_moment(database: Path) -> None:
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{database}' AS lib (READ_ONLY)")
+        connection.execute("CREATE TABLE mine AS SELECT i % 2 AS q, i % 3 AS s FROM range(12) AS r(i)")
+        connection.execute("CREATE VIEW report AS FROM lib.anon.t_closeness('mine', ['q'], 's', t => 0.1)")
+        assert connection.execute("FROM report").fetchall() == [(0, 2, 12, 0.1, True, 0)]
+        connection.execute("UPDATE mine SET s = 9 WHERE q = 1")
+        assert connection.execute("FROM report").fetchall() == [(0.5, 2, 12, 0.1, False, 2)]
+        described = connection.execute("DESCRIBE report").fetchall()
+        assert [column[:2] for column in described] == [
+            ("achieved", "DOUBLE"),
+            ("classes", "BIGINT"),
+            ("rows", "BIGINT"),
+            ("required", "DOUBLE"),
+            ("satisfied", "BOOLEAN"),
+            ("violations", "BIGINT"),
+        ]
+
+
+def test_a_migrated_catalog_has_the_macros_of_today(tmp_path: Path) -> None:
+    path = tmp_path / "old.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        migrations.migrate(DuckDBEngine(connection), migrations.known_migrations()[:1])
+        connection.execute("CREATE MACRO anon.k_anonymity(relation, columns) AS TABLE SELECT 'old' AS achieved")
+    done = CliRunner().invoke(app, ["migrate", str(path)])
+    assert done.exit_code == 0, done.output
+    with duckdb.connect(str(path), read_only=True) as connection:
+        assert macros(connection) == set(model_names())
+        found = connection.execute("FROM anon.k_anonymity('(SELECT 1 AS a)', ['a'], k => 2)").fetchall()
+        assert found == [(1, 1, 1, 2.0, False, 1)]
+
+
+def macros(connection: Any) -> set[str]:
+    listed = "SELECT function_name FROM duckdb_functions() WHERE schema_name = 'anon' AND function_type = 'table_macro'"
+    return {found for (found,) in connection.execute(listed).fetchall()}
+
+
+def test_a_catalog_has_a_macro_for_every_model(bare: Any) -> None:
+    assert macros(bare) == set(model_names())
+
+
 def test_a_process_without_sqlanon_reads_releases_and_macros(database: Path, bare: Any) -> None:
     queries = [
         "FROM anon.k_anonymity('t', ['age', 'zip'])",
@@ -72,16 +172,7 @@ def test_a_process_without_sqlanon_reads_releases_and_macros(database: Path, bar
         "FROM anon.k_anonymity('live', ['age', 'zip'])",
         "FROM anon.k_anonymity('t', ['age', 'zpi'])",
     ]
-    done = subprocess.run(
-        [sys.executable, "-c", CLIENT, str(database)],
-        input=json.dumps(queries),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    *answers, loaded = [json.loads(line) for line in done.stdout.splitlines()]
-    assert loaded == []
-    (figures, live, released, of_live, misspelt) = answers
+    (figures, live, released, of_live, misspelt) = client(database, queries)
     assert figures == ["rows", [list(classes(bare, "t", "age", "zip"))]]
     assert live == released == ["rows", [[50]]]
     assert of_live == ["rows", [list(classes(bare, "released", "age", "zip"))]]

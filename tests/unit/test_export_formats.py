@@ -15,7 +15,7 @@ from sqlglot import exp
 import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.export.formats.base import ExportFile, export_format
-from sqlanon.pipeline.publish import fingerprint_of
+from sqlanon.pipeline.content import fingerprint_of
 from sqlanon.registry import names
 from sqlanon.sqlgen.names import column, relation
 

@@ -2,117 +2,224 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from itertools import product
+from typing import Any
 
+import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import PolicyError
-from sqlanon.search.lattice import Lattice, Node, search
+from sqlanon.search.lattice import Counted, Found, Lattice, Node, Progress, search
+from sqlanon.search.losses.base import additive
+from sqlanon.search.remaining import Rank
 from tests.oracles.lattice import best_node, nodes
 
 
+def of_costs(low: Node, high: Node, costs: Sequence[Sequence[int]]) -> Lattice:
+    """A lattice whose nodes lose at least the sum of what their levels cost."""
+    return Lattice(low, high, lambda levels: additive(costs, levels))
+
+
+def of_bounds(low: Node, high: Node, bound: dict[Node, int]) -> Lattice:
+    """A lattice with a bound of its own for each node."""
+    return Lattice(low, high, lambda levels: np.array([bound[tuple(map(int, node))] for node in levels]))
+
+
+@dataclass
 class Made:
-    """A lattice with what each node suppresses and loses, and a record of what the search asked for."""
+    """A lattice with what each node's classes tell and what it loses, and a record of what the search asked for.
 
-    def __init__(self, lattice: Lattice, suppressed: dict[Node, int], loss: dict[Node, int]) -> None:
-        self.lattice = lattice
-        self.suppressed = suppressed
-        self.loss = loss
-        self.asked: list[Node] = []
+    `suppressed` are the rows of the classes that violate by themselves, `withheld` all
+    that a release of the node leaves out, None where it cannot be published.
+    """
 
-    def count(self, asked: Sequence[Node]) -> list[int]:
+    lattice: Lattice
+    suppressed: dict[Node, int]
+    excess: dict[Node, float]
+    withheld: dict[Node, int | None]
+    loss: dict[Node, int]
+    floor: dict[Node, int | None] = field(default_factory=dict)
+    least: dict[Node, int | None] = field(default_factory=dict)
+    asked: list[Node] = field(default_factory=list)
+    settled: list[Node] = field(default_factory=list)
+
+    def count(self, asked: Sequence[Node]) -> list[Counted]:
         self.asked.extend(asked)
-        return [self.suppressed[node] for node in asked]
+        return [
+            Counted(self.suppressed[node], self.excess[node], self.floor.get(node), self.least.get(node))
+            for node in asked
+        ]
+
+    def settle(self, asked: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
+        self.settled.extend(asked)
+        found: list[tuple[int, int] | None] = []
+        for node in asked:
+            rows = self.withheld[node]
+            better = best is None or (self.loss[node], sum(node), node) < best
+            found.append(None if rows is None or not better else (self.loss[node], rows))
+        return found
+
+    def best(self, limit: int) -> tuple[int, int, Node] | None:
+        def rows(node: Node) -> int:
+            found = self.withheld[node]
+            return limit + 1 if found is None else found
+
+        return best_node(self.lattice.low, self.lattice.high, limit, rows, self.loss.__getitem__)
+
+    def search(self, limit: int, **how: Any) -> Found | None:
+        return search(self.lattice, limit, self.count, self.settle, **how)
+
+
+def below(node: Node, other: Node) -> bool:
+    return all(a <= b for a, b in zip(node, other, strict=True))
 
 
 @st.composite
 def made(draw: st.DrawFn) -> tuple[Made, int]:
-    """Rows fall into classes along each attribute's levels, so that counts are monotone as those of k-anonymity."""
+    """Whatever the facts allow that the search relies on, and no more.
+
+    Excess never grows from a node to one above, nor is it more than what has to be
+    suppressed; a bound is no more than the loss, and a floor no more than that of any
+    node above. Losses need not grow upwards, nor suppressed rows fall.
+    """
     width = draw(st.integers(1, 4))
     low = tuple(draw(st.integers(0, 2)) for _ in range(width))
-    high = tuple(least + draw(st.integers(0, 3)) for least in low)
-    rows = draw(st.integers(0, 20))
-    # Each node suppresses what it does by itself, or more where a more general node does.
-    own = {node: draw(st.integers(0, rows)) if rows else 0 for node in nodes(low, high)}
-    suppressed = {
-        node: max((own[other] for other in own if all(a <= b for a, b in zip(node, other, strict=True))), default=0)
-        for node in own
+    high = tuple(least + draw(st.integers(0, 3 if width < 4 else 2)) for least in low)
+    lattice = nodes(low, high)
+    rows = draw(st.integers(0, 12))
+    few = st.integers(0, rows)
+    monotone = draw(st.booleans())
+    own = {node: draw(few) for node in lattice}
+    excess = {node: float(max(own[other] for other in lattice if below(node, other))) for node in lattice}
+    suppressed = {node: int(excess[node]) + (0 if monotone else draw(st.integers(0, 3))) for node in lattice}
+    # Rounds withhold more, or find that nothing can be published.
+    rounds = draw(st.booleans())
+    withheld: dict[Node, int | None] = {
+        node: draw(st.one_of(st.none(), st.integers(suppressed[node], rows + 4))) if rounds else suppressed[node]
+        for node in lattice
     }
-    row = draw(st.integers(1, 30)) * width
-    costs = tuple(
-        (0,) * least + tuple(sorted(draw(st.integers(0, rows * row // width)) for _ in range(most - least + 1)))
-        for least, most in zip(low, high, strict=True)
-    )
-    lattice = Lattice(low, high, costs, row)
-    loss = {}
-    for node in own:
-        # A suppressed row's loss is at most that of all its cells, and at least what its recoding lost.
-        bound = lattice.bound(node)
-        more = min(suppressed[node] * row, rows * row - bound)
-        loss[node] = bound + (draw(st.integers(0, more)) if suppressed[node] else 0)
-    return Made(lattice, suppressed, loss), draw(st.integers(0, rows))
+    loss = {node: draw(st.integers(0, 40)) for node in lattice}
+    bound = {node: draw(st.integers(-3, loss[node])) for node in lattice}
+    floor: dict[Node, int | None] = {
+        node: draw(st.one_of(st.none(), st.integers(-3, min(loss[other] for other in lattice if below(node, other)))))
+        for node in lattice
+    }
+    least: dict[Node, int | None] = {node: draw(st.one_of(st.none(), st.integers(-3, loss[node]))) for node in lattice}
+    return Made(of_bounds(low, high, bound), suppressed, excess, withheld, loss, floor, least), draw(few)
 
 
 @given(given_case=made(), batch=st.integers(1, 6))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_finds_the_best_node_and_asks_for_none_twice(given_case: tuple[Made, int], batch: int) -> None:
     case, limit = given_case
     lattice = case.lattice
-    progress: list[tuple[int, int]] = []
-    found = search(
-        lattice, limit, case.count, case.loss.__getitem__, batch=batch, progress=lambda *at: progress.append(at)
-    )
-    best = best_node(lattice.low, lattice.high, limit, case.suppressed.__getitem__, case.loss.__getitem__)
+    seen: list[Progress] = []
+    found = case.search(limit, batch=batch, progress=seen.append)
+    best = case.best(limit)
+    event("none satisfies" if best is None else f"{lattice.size} nodes" if lattice.size < 4 else "found")
     assert (found and (found.loss, sum(found.node), found.node)) == best
     assert len(set(case.asked)) == len(case.asked) <= lattice.size
+    assert set(case.settled) <= set(case.asked)
+    assert len(set(case.settled)) == len(case.settled)
     if found:
-        assert found.suppressed == case.suppressed[found.node]
+        assert found.suppressed == case.withheld[found.node]
         assert found.checked == len(case.asked)
-    assert all(total == lattice.size and 0 <= done <= total for done, total in progress)
-    assert progress == sorted(progress)
-    assert progress[-1] == (lattice.size, lattice.size)
+        assert found.checked + found.pruned == lattice.size
+        assert (found.proven, found.least) == (True, None)
+    assert all(one.nodes == lattice.size and 0 <= one.checked + one.pruned <= lattice.size for one in seen)
+    done = [one.checked + one.pruned for one in seen]
+    assert done == sorted(done)
+    assert done[-1] == lattice.size
+    assert seen[-1].loss == (found.loss if found else None)
+
+
+@given(given_case=made(), batch=st.integers(1, 6), looks=st.integers(0, 3))
+@settings(max_examples=200, deadline=None)
+def test_a_search_cut_short_says_how_far_the_best_may_be(given_case: tuple[Made, int], batch: int, looks: int) -> None:
+    """Whatever is found in the time is a node that satisfies, and no other loses less than the bound it comes with."""
+    case, limit = given_case
+    left = iter(range(looks, -1, -1))
+    found = case.search(limit, batch=batch, expired=lambda: next(left, 0) == 0)
+    best = case.best(limit)
+    assert (found is None) == (best is None)
+    if not found or not best:
+        return
+    rows = case.withheld[found.node]
+    assert rows is not None
+    assert rows <= limit
+    assert (found.loss, found.suppressed) == (case.loss[found.node], rows)
+    if found.proven:
+        assert (found.loss, sum(found.node), found.node) == best
+        assert found.least is None
+    else:
+        assert found.least is not None
+        assert found.least <= best[0] <= found.loss
+        assert found.checked + found.pruned < case.lattice.size
+
+
+def nothing_suppressed(of: Lattice, satisfies: Callable[[Node], bool]) -> Made:
+    """Every node either satisfies or has one row too many; it loses what its bound says."""
+    lattice = nodes(of.low, of.high)
+    rows = {node: 0 if satisfies(node) else 1 for node in lattice}
+    excess = {node: float(some) for node, some in rows.items()}
+    return Made(of, rows, excess, dict(rows), {rank[2]: rank[0] for rank in of.ranks(lattice)})
 
 
 def test_costs_beyond_64_bits_stay_exact() -> None:
     """Two nodes whose losses differ by 1 in 10**30: floating point would call them equal."""
     huge = 10**30
-    lattice = Lattice((0, 0), (1, 1), ((0, huge + 1), (0, huge)), row=huge)
-    suppressed: dict[Node, int] = {(0, 0): 5, (0, 1): 0, (1, 0): 0, (1, 1): 0}
-    found = search(lattice, 0, lambda asked: [suppressed[node] for node in asked], lattice.bound)
+    case = nothing_suppressed(of_costs((0, 0), (1, 1), ((0, huge + 1), (0, huge))), lambda node: sum(node) > 0)
+    found = case.search(0)
     assert found is not None
     assert (found.node, found.loss) == ((0, 1), huge)
 
 
-def test_a_lattice_of_one_node() -> None:
-    lattice = Lattice((2,), (2,), ((0, 0, 7),), row=1)
-    assert search(lattice, 0, lambda asked: [1 for _ in asked], lattice.bound) is None
-    found = search(lattice, 1, lambda asked: [1 for _ in asked], lattice.bound)
+def test_of_equal_losses_the_least_height_then_the_first_levels() -> None:
+    case = nothing_suppressed(of_costs((0, 0, 0), (2, 2, 2), ((0, 0, 0),) * 3), lambda node: sum(node) >= 2)
+    found = case.search(0, batch=4)
     assert found is not None
-    assert (found.node, found.suppressed, found.checked) == ((2,), 1, 1)
+    assert found.node == (0, 0, 2)
+
+
+def test_a_lattice_of_one_node() -> None:
+    of = of_costs((2,), (2,), ((0, 0, 7),))
+    assert nothing_suppressed(of, lambda node: False).search(0) is None
+    found = nothing_suppressed(of, lambda node: False).search(1)
+    assert found is not None
+    assert (found.node, found.suppressed, found.checked, found.pruned) == ((2,), 1, 1, 0)
 
 
 def test_a_large_lattice_is_settled_with_few_checks() -> None:
     """All nodes of at least half the height satisfy; the loss is the height: 5 levels of 5 attributes."""
-    lattice = Lattice((0,) * 5, (4,) * 5, (tuple(range(5)),) * 5, row=20)
-    asked: list[Node] = []
-
-    def count(some: Sequence[Node]) -> list[int]:
-        asked.extend(some)
-        return [0 if sum(node) >= 10 else 1 for node in some]
-
-    found = search(lattice, 0, count, lattice.bound)
+    case = nothing_suppressed(of_costs((0,) * 5, (4,) * 5, (range(5),) * 5), lambda node: sum(node) >= 10)
+    found = case.search(0)
     assert found is not None
     assert found.loss == 10
     # Every node of height 9 has to fail first; little else needs to be asked.
     frontier = sum(sum(node) == 9 for node in product(range(5), repeat=5))
-    assert frontier <= len(asked) < frontier + 60
+    assert frontier <= len(case.asked) < frontier + 100
+
+
+def test_the_floor_of_a_node_rules_out_those_above() -> None:
+    """Marginal counts tell nothing, but classes do: a loss that grows upwards needs no look above what satisfies."""
+    of = of_costs((0,) * 4, (4,) * 4, ((0,) * 5,) * 4)
+    case = nothing_suppressed(of, lambda node: True)
+    case.loss = {node: 1 + sum(node) for node in case.loss}
+    unaided = Made(of, case.suppressed, case.excess, case.withheld, case.loss)
+    case.floor = dict(case.loss)
+    found, other = case.search(0, batch=8), unaided.search(0, batch=8)
+    assert found is not None
+    assert other is not None
+    assert found.node == other.node == (0,) * 4
+    assert len(case.asked) < len(unaided.asked) == of.size
 
 
 def test_too_many_nodes_are_refused_with_what_to_do() -> None:
-    lattice = Lattice((0,) * 9, (9,) * 9, (tuple(range(10)),) * 9, row=81)
+    case = of_costs((0,) * 9, (9,) * 9, (range(10),) * 9)
     with pytest.raises(PolicyError, match="1,000,000,000 nodes") as raised:
-        search(lattice, 0, lambda some: [0 for _ in some], lattice.bound)
+        search(case, 0, lambda some: [Counted(0, 0.0) for _ in some], lambda some, best: [(0, 0) for _ in some])
     assert "MAX LEVEL" in str(raised.value)

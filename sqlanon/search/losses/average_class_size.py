@@ -59,9 +59,9 @@ class AverageClassSize:
         return self._rows - int(classes)
 
     def value(self, loss: int) -> Fraction:
-        """Where rows are there and no class is published the average is infinite; it is given as twice that of one class.
+        """Where no class is published the average is infinite. It is given as twice that of one class.
 
-        No release that publishes anything reaches it.
+        No release that publishes anything reaches that figure.
         """
         classes = self._rows - loss
         return Fraction(self._rows, self._k) / (classes or Fraction(1, 2))

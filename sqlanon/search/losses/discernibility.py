@@ -21,9 +21,9 @@ __all__ = ["Discernibility"]
 
 
 class Discernibility:
-    """A published row costs the rows of its class, a suppressed row those of the source; the policy's weights do not count.
+    """A published row costs the rows of its class, a suppressed row those of the source.
 
-    So a class costs its size squared, and never less if it is suppressed.
+    So a class costs its size squared, and never less if it is suppressed. The policy's weights do not count.
     """
 
     GROWS = True

@@ -21,7 +21,10 @@ __all__ = ["GranularityLoss"]
 
 
 class GranularityLoss:
-    """NCP: a generalized value costs (leaves below it - 1) / (leaves - 1), a cell of a suppressed row 1; weighted mean."""
+    """NCP: a generalized value costs (leaves below it - 1) / (leaves - 1), a cell of a suppressed row 1.
+
+    The loss is the mean over all cells, weighted where the policy weighs.
+    """
 
     GROWS = True
 
@@ -30,15 +33,13 @@ class GranularityLoss:
         self._leaves = ""
         cells, weights = setting.cells, setting.weights
         # Units that divide the loss of a cell exactly, for every attribute and weight.
-        self._unit = lcm(*(w.denominator * max(v - 1, 1) for w, v in zip(weights, cells.values, strict=True)))
-        self._row = int(self._unit * sum(weights))
-        self._most = cells.most
-        self._costs = [[self._cost(place, n) for n in spreads] for place, spreads in enumerate(cells.spread)]
-
-    def _cost(self, place: int, spread: int) -> int:
-        """The loss of an attribute whose cells together spread over so many further leaves."""
-        weight = self._setting.weights[place]
-        return int(self._unit * weight * spread / max(self._setting.cells.values[place] - 1, 1))
+        others = [max(leaves - 1, 1) for leaves in cells.values]
+        unit = lcm(*(weight.denominator * n for weight, n in zip(weights, others, strict=True)))
+        self._row = int(unit * sum(weights))
+        # What each further leaf below a cell's label costs, by attribute.
+        self._leaf = [int(unit * weight / n) for weight, n in zip(weights, others, strict=True)]
+        self._costs = [[leaf * n for n in spreads] for leaf, spreads in zip(self._leaf, cells.spread, strict=True)]
+        self._most = [[leaf * n for n in most] for leaf, most in zip(self._leaf, cells.most, strict=True)]
 
     def bounds(self, levels: NDArray[Any]) -> NDArray[Any]:
         return additive(self._costs, levels)
@@ -48,11 +49,12 @@ class GranularityLoss:
 
     def least(self, node: Node, withheld: int) -> int | None:
         """Each withheld row loses at least what is left of a suppressed one's loss beside the costliest labels."""
-        base = sum(cost[level] for cost, level in zip(self._costs, node, strict=True))
-        own = sum(
-            self._cost(place, most[level]) for place, (most, level) in enumerate(zip(self._most, node, strict=True))
-        )
-        return base + withheld * (self._row - own)
+        own = sum(most[level] for most, level in zip(self._most, node, strict=True))
+        return self._base(node) + withheld * (self._row - own)
+
+    def _base(self, node: Node) -> int:
+        """The loss of the node's recoding where no row is suppressed."""
+        return sum(cost[level] for cost, level in zip(self._costs, node, strict=True))
 
     def query(self, first: int) -> exp.Select:
         setting = self._setting
@@ -73,9 +75,8 @@ class GranularityLoss:
 
     def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
         """That of the node's recoding, with the suppressed rows' own loss replaced by 1 a cell."""
-        base = sum(cost[level] for cost, level in zip(self._costs, node, strict=True))
-        own = sum(self._cost(place, int(spread or 0)) for place, spread in enumerate(answer))
-        return base + withheld * self._row - own
+        own = sum(leaf * int(spread or 0) for leaf, spread in zip(self._leaf, answer, strict=True))
+        return self._base(node) + withheld * self._row - own
 
     def value(self, loss: int) -> Fraction:
         cells = self._row * self._setting.cells.rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import inf
 
 from tests.oracles.models import basic_beta_likeness
 from tests.oracles.models.support import Class, Table, decimal, ln, shares
@@ -18,6 +19,10 @@ def violating(table: Table, beta: Fraction) -> set[Class]:
     }
 
 
-def achieved(table: Table, beta: Fraction) -> Fraction | None:
-    """The largest gain; says nothing of the values' logarithms."""
+def achieved(table: Table, beta: Fraction) -> Fraction | float | None:
+    """The least beta that would do: the largest gain, and infinity if one is beyond its value's logarithm."""
+    q = shares(table.baseline)
+    gains = [(gain, q[value]) for of in table.classes for value, gain in basic_beta_likeness.gains(table, of).items()]
+    if any(decimal(gain) > -ln(share) for gain, share in gains):
+        return inf
     return basic_beta_likeness.achieved(table, beta)

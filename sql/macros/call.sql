@@ -1,0 +1,58 @@
+-- A macro for clients without Python, put together from these parts and from a model's own texts.
+--
+-- A macro is a query whose text is written when the macro is called: the normal relations (relations.sql),
+-- then the model's statements. {{...}} is filled in when the macro is made. What a call gives (arguments.sql)
+-- is put in its text where the text says $name, and that text is a string here.
+
+-- part: macro
+-- A text has its marks between dollars, so that every second piece of it is the name of one: what a name of the
+-- user's contains is never taken for a mark.
+CREATE OR REPLACE MACRO anon.{{model}}({{parameters}}) AS TABLE
+FROM query(
+  CASE WHEN lower(current_setting('default_collation')) NOT IN ('', 'binary', 'c', 'posix')
+  THEN error('{{model}}: this session compares text by a collation, under which classes look larger than they are')
+  ELSE list_transform([{{given}}], lambda given: array_to_string(list_transform(string_split({{query}}, '$'),
+    lambda piece, place: CASE WHEN place % 2 = 1 THEN piece
+      ELSE coalesce(given[piece], error('{{model}} lacks ' || piece)) END), ''))[1] END
+)
+
+-- part: optional
+{{name}} := NULL
+
+-- part: choice
+CASE coalesce(CAST({{argument}} AS VARCHAR), {{default}}) {{cases}}
+  ELSE error('{{model}} has no {{argument}} ' || coalesce(CAST({{argument}} AS VARCHAR), 'NULL')
+    || ': write {{choices}}') END
+
+-- part: case
+WHEN '{{value}}' THEN {{of}}
+
+-- part: if_required
+CASE WHEN {{nothing_required}} THEN {{achieved}}
+  WHEN {{something_missing}} THEN error('{{called}} needs all of {{bounds}} to say whether they are satisfied')
+  ELSE {{judged}} END
+
+-- part: left_out
+{{name}} IS NULL
+
+-- part: achieved
+{{relations}}
+SELECT achieved, (SELECT count(*) FROM equivalence_class) AS classes,
+  (SELECT CAST(sum(size) AS BIGINT) FROM equivalence_class) AS rows
+FROM ({{achieved}}) AS answer
+WHERE (
+  SELECT CASE WHEN count(*) = 0 THEN true ELSE error('{{called}}: ' || arg_min(problem, place)) END
+  FROM "__sqlanon_problem"
+)
+
+-- part: judged
+{{relations}}
+SELECT achieved, (SELECT count(*) FROM equivalence_class) AS classes,
+  (SELECT CAST(sum(size) AS BIGINT) FROM equivalence_class) AS rows,
+  CAST({{required}} AS DOUBLE) AS required, violations = 0 AS satisfied, violations
+FROM ({{achieved}}) AS answer
+CROSS JOIN (SELECT count(*) AS violations FROM ({{violations}}) AS violating) AS counted
+WHERE (
+  SELECT CASE WHEN count(*) = 0 THEN true ELSE error('{{called}}: ' || arg_min(problem, place)) END
+  FROM "__sqlanon_problem"
+)

@@ -1,0 +1,154 @@
+"""Why a method decided as it did: what EXPLAIN says beyond the decision itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+__all__ = ["Binding", "ExaminedNode", "Explanation", "LessGeneral", "Violated"]
+
+
+@dataclass(frozen=True)
+class Violated:
+    """A requirement, and the classes of a node that violate it by themselves.
+
+    `smallest` is the size of the smallest of them, `label` what a release would show of
+    it, generalized values only: a column and its text. `curable` says whether
+    withholding rows helps.
+    """
+
+    requirement: str
+    rows: int
+    classes: int
+    smallest: int
+    label: tuple[tuple[str, str], ...] = ()
+    curable: bool = True
+
+    def __str__(self) -> str:
+        shown = f" ({', '.join(f'{name} = {text}' for name, text in self.label)})" if self.label else ""
+        return (
+            f"classes that violate {self.requirement}: {self.classes} with {self.rows} rows, "
+            f"the smallest{shown} with {self.smallest}"
+        )
+
+
+@dataclass(frozen=True)
+class ExaminedNode:
+    """A node of the lattice that was looked at: a level for each quasi-identifier.
+
+    `withheld` are the rows of the classes that violate a requirement by themselves,
+    `later` the rows that are withheld after them, because the distribution of what
+    remains has changed; None if even then something violates. `later` is 0 where
+    `withheld` is over the limit already. `violated` has the requirements that classes
+    violate, the one with most rows first; a class may violate several. `bound` is the
+    least that the node can lose by the marginal counts of single attributes, `loss` what
+    it loses: None where it may not be published, or suppresses too many rows.
+    """
+
+    levels: tuple[int, ...]
+    bound: Fraction
+    withheld: int
+    later: int | None
+    violated: tuple[Violated, ...]
+    loss: Fraction | None
+
+    @property
+    def suppressed(self) -> int:
+        """The rows that a release at this node would leave out, as far as they were counted."""
+        return self.withheld + (self.later or 0)
+
+    def breaks(self, limit: int) -> Violated | None:
+        """What by itself keeps the node from being published; None if it takes several requirements, or later rounds.
+
+        The requirement with most rows, if these alone are more than the `limit` that may be
+        suppressed, or one that withholding rows cannot cure.
+        """
+        for violated in self.violated:
+            if violated.rows > limit or not violated.curable:
+                return violated
+        return self.violated[0] if self.violated and self.later is None else None
+
+
+@dataclass(frozen=True)
+class LessGeneral:
+    """A quasi-identifier, the level below its own, and the node that has this level and the others as they are.
+
+    `node` is None where MIN LEVEL does not allow it.
+    """
+
+    column: str
+    level: int
+    node: ExaminedNode | None
+
+
+@dataclass(frozen=True)
+class Binding:
+    """What keeps most of the nodes one level less general from being published.
+
+    A requirement, or the suppression budget (None), at `at` of the nodes that may not be published, `of` in all.
+    """
+
+    requirement: str | None
+    at: int
+    of: int
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why the node of a release was chosen.
+
+    `limit` rows may be suppressed. Of local recoding in several rounds this is about the
+    first, which may leave all rows to the later ones. `less_general` has every quasi-identifier that is
+    generalized at all. `cheaper` are nodes whose bound is below the chosen node's loss,
+    those of the greatest bound first, that may not be published. They were chosen among
+    the `among` nodes of the lattice whose levels differ from the chosen ones by at most
+    `reach`; None if those are all.
+    """
+
+    limit: int
+    chosen: ExaminedNode
+    less_general: tuple[LessGeneral, ...]
+    cheaper: tuple[ExaminedNode, ...]
+    among: int
+    reach: int | None
+
+    @property
+    def neighbours(self) -> tuple[ExaminedNode, ...]:
+        """The nodes that have one attribute one level less general."""
+        return tuple(step.node for step in self.less_general if step.node is not None)
+
+    @property
+    def failing(self) -> tuple[ExaminedNode, ...]:
+        """Those of the neighbours that may not be published."""
+        return tuple(node for node in self.neighbours if node.loss is None)
+
+    @property
+    def most_rows(self) -> str | None:
+        """The requirement that most rows of the neighbours violate; None if they violate none."""
+        rows = self._rows(self.neighbours)
+        return max(rows, key=rows.__getitem__) if rows else None
+
+    @staticmethod
+    def _rows(nodes: Sequence[ExaminedNode]) -> Counter[str]:
+        rows: Counter[str] = Counter()
+        for node in nodes:
+            rows.update({violated.requirement: violated.rows for violated in node.violated})
+        return rows
+
+    @property
+    def binding(self) -> Binding | None:
+        """What most of the neighbours break first: the requirement with most rows, if these alone are too many.
+
+        Of equals the one with more rows in all of them, then the first. None where every
+        neighbour could be published.
+        """
+        failing = self.failing
+        if not failing:
+            return None
+        first = [node.breaks(self.limit) for node in failing]
+        broken = [None if violated is None else violated.requirement for violated in first]
+        rows = self._rows(failing)
+        requirement, at = max(Counter(broken).items(), key=lambda pair: (pair[1], rows[pair[0] or ""]))
+        return Binding(requirement, at, len(failing))

@@ -1,0 +1,116 @@
+"""What a search has chosen, and why, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.explanation import ExaminedNode, Explanation
+from sqlanon.domain.transformation import Generalization
+
+__all__ = ["decision", "printable", "reasons"]
+
+
+def decision(
+    found: Generalization, explained: Explanation, quasi: Sequence[BoundAttribute]
+) -> Iterator[tuple[str, str]]:
+    """Rows of (item, detail): each attribute's level, the rows left out and why, the loss and how sure it is."""
+    for bound, level in zip(quasi, found.levels, strict=True):
+        yield bound.column, _level(level, bound)
+    if _several(found):
+        for number, one in enumerate(found.rounds, start=1):
+            yield f"round {number}", f"{_levels(one.levels, quasi)}: {one.rows} rows"
+    yield "suppressed rows", f"{found.suppressed} of {found.rows}, at most {found.limit} allowed"
+    if not _several(found):
+        for violated in explained.chosen.violated:
+            yield "of which", f"{violated.rows} in {violated.classes} classes that violate {violated.requirement}"
+        if explained.chosen.later:
+            yield "of which", f"{explained.chosen.later} in later rounds: without the others these violate too"
+    yield found.loss_name.replace("_", " "), f"{_loss(found.loss)}, {_proof(found)}"
+    left = found.nodes - found.checked - found.pruned
+    unseen = f"{found.pruned} ruled out unseen" + (f", {left} left" if left else "")
+    yield "nodes checked", f"{found.checked} of {found.nodes}, {unseen}"
+
+
+def reasons(
+    found: Generalization, explained: Explanation, quasi: Sequence[BoundAttribute]
+) -> Iterator[tuple[str, str]]:
+    """Rows of (item, detail): why no attribute is less general, what stands in the way, what could lose less."""
+    for step in explained.less_general:
+        lacks = f"MIN LEVEL {step.level + 1}" if step.node is None else _lacks(step.node, explained, found)
+        yield step.column, f"not level {step.level}: {lacks}"
+    yield "binding requirement", _binding(explained)
+    near = "" if explained.reach is None else f" (of the {explained.among} nodes within {explained.reach} levels)"
+    for node in explained.cheaper:
+        parts = [_suppressed(node, found), *(f"{v.rows} by {v.requirement}" for v in node.violated[:1])]
+        least = f"{_levels(node.levels, quasi)}: at least {_loss(node.bound)}"
+        yield "next cheaper", f"{least}, but {', '.join(parts)}{near}"
+
+
+def printable(text: str) -> str:
+    """The text on one line, whatever names and labels are in it: details of many lines are taken for SQL."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def _lacks(node: ExaminedNode, explained: Explanation, found: Generalization) -> str:
+    """Why a node one level less general was not chosen: it may not be published, or it loses more."""
+    if node.loss is None:
+        allowed = "" if node.later is None else f", at most {explained.limit} allowed"
+        return "; ".join([_suppressed(node, found) + allowed, *map(str, node.violated[:1])])
+    assert explained.chosen.loss is not None
+    more = node.loss - explained.chosen.loss
+    # What is not proven to be the best may have better nodes beside it.
+    how = f"{_loss(more)} more" if more >= 0 else f"{_loss(-more)} less, which the search has not come to"
+    return f"it would lose {how}; {_suppressed(node, found)}"
+
+
+def _suppressed(node: ExaminedNode, found: Generalization) -> str:
+    if node.later is None:
+        return "whatever rows are suppressed, the rest violates"
+    later = f", {node.later} of them in later rounds" if node.later else ""
+    what = "left to later rounds" if _several(found) else "suppressed"
+    return f"{node.suppressed} of {found.rows} rows would be {what}{later}"
+
+
+def _binding(explained: Explanation) -> str:
+    """What stands in the way of most of the nodes one level less general, and how that was counted."""
+    if not explained.neighbours:
+        return "none: no attribute may be less general"
+    binding = explained.binding
+    if binding is None:
+        most = f", most of which violate {explained.most_rows}" if explained.most_rows else ""
+        return f"none: the less general nodes lose more by the rows that they leave out{most}"
+    where = f"at {binding.at} of the {binding.of} less general nodes that fail"
+    if binding.requirement is None:
+        return f"the suppression budget: {where}, no requirement by itself suppresses too many rows"
+    return f"{binding.requirement}: violated by most rows {where}"
+
+
+def _several(found: Generalization) -> bool:
+    return len(found.rounds) > 1
+
+
+def _proof(found: Generalization) -> str:
+    if _several(found):
+        return (
+            f"no more than the best of the {found.nodes} nodes that was found for all rows; not proven to be the least"
+        )
+    if found.proven or found.least is None:
+        return f"the least of all {found.nodes} nodes"
+    return f"not proven to be the least: none of the {found.nodes} nodes loses less than {_loss(found.least)}"
+
+
+def _level(level: int, bound: BoundAttribute) -> str:
+    name = f" of {bound.hierarchy.name}" if bound.hierarchy else ""
+    meaning = "kept" if level == 0 else "suppressed ('*')" if level == bound.height else "generalized"
+    return f"level {level} of {bound.height}{name}: {meaning}"
+
+
+def _levels(levels: Sequence[int], quasi: Sequence[BoundAttribute]) -> str:
+    return ", ".join(f"{b.column} {level}/{b.height}" for b, level in zip(quasi, levels, strict=True))
+
+
+def _loss(loss: Fraction) -> str:
+    """A loss that counts as a whole number, another with six digits."""
+    return str(loss) if loss.denominator == 1 and loss > 1 else f"{float(loss):.6f}"

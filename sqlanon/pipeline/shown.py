@@ -1,0 +1,181 @@
+"""What a release shows of the things that its requirements ask about, and what it does not show."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.catalog.names import fold
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.release import Release
+from sqlanon.engines.base import Column, Engine
+from sqlanon.errors import PolicyError, PrivacyViolation
+from sqlanon.pipeline.bind import bind
+from sqlanon.pipeline.carry import guards_of
+from sqlanon.pipeline.requirements import resolve_requirements
+from sqlanon.pipeline.source import BoundSource, own_object
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.names import column, relation
+from sqlanon.sqlgen.normal_relations import Background
+from sqlanon.sqlgen.release import _frozen_ranges as frozen_ranges
+from sqlanon.sqlgen.rows import Rows, rows_of
+from sqlanon.sqlgen.taxonomy import Taxonomy, frozen_labels
+
+__all__ = ["Shown", "frozen_background", "hidden_parts", "shown_by", "shown_rows"]
+
+# What a requirement may ask about that no released row shows.
+_RESPONDENTS = "respondents"
+_GUARDS = "guarding nodes"
+_PUBLIC = "public table"
+
+
+def hidden_parts(
+    requirements: Sequence[BoundRequirement], guards: Mapping[int, str], entity: bool, visible: Collection[str]
+) -> dict[int, str]:
+    """What stands in the way of recomputing a requirement from the released rows alone, by its place.
+
+    `guards` has the columns of guarding nodes by place, `visible` the columns that are
+    published as they are; `entity` says that respondents are counted.
+    """
+    found: dict[int, str] = {}
+    for place, requirement in enumerate(requirements):
+        if entity and _counts_respondents(requirement):
+            found[place] = _RESPONDENTS
+        elif place in guards and guards[place] not in visible:
+            found[place] = _GUARDS
+        elif "public_class" in requirement.reads:
+            found[place] = _PUBLIC
+    return found
+
+
+def _counts_respondents(requirement: BoundRequirement) -> bool:
+    """Whether its statements read the column `entities`, or may do so by a star."""
+    if "equivalence_class" not in requirement.reads:
+        return False
+    for name in ("achieved", "violations"):
+        statement = requirement.statement(name)
+        if any(part.name.lower() == "entities" for part in statement.find_all(exp.Column)):
+            return True
+        if any(not isinstance(star.parent, exp.Count) for star in statement.find_all(exp.Star)):
+            return True
+    return False
+
+
+def shown_rows(
+    bound: BoundPolicy,
+    source: exp.Table | exp.Subquery,
+    guards: Mapping[str, str] | None = None,
+    entity: str | None = None,
+) -> Rows:
+    """The rows of a relation that has the policy's quasi-identifiers and sensitive attributes under their names.
+
+    `guards` maps a column of guarding nodes to the column of `source` that holds them,
+    `entity` is the one that holds the respondents.
+    """
+    columns = {b.column: b.column for b in bound.sensitive} | dict(guards or {})
+    quasi = [b.column for b in bound.quasi_identifiers]
+    return rows_of(source, quasi, {name: column(own) for name, own in columns.items()}, entity)
+
+
+def frozen_background(
+    bound: BoundPolicy,
+    requirements: Sequence[BoundRequirement],
+    release_id: str,
+    places: Sequence[int] | None = None,
+    guards: Mapping[int, str] | None = None,
+    public_class: exp.Query | None = None,
+) -> Background:
+    """What the requirements read besides the rows, from the catalog's copies for one release.
+
+    `places` are those of the requirements among all of the release, where they are not
+    all; `guards` the columns of guarding nodes by these places.
+    """
+    places = range(len(requirements)) if places is None else places
+    named = dict(zip(places, requirements, strict=True))
+    return Background(
+        taxonomies={
+            b.column: Taxonomy(b, frozen_labels(b, release_id) if b.stored else None) for b in bound.sensitive
+        },
+        ranges={
+            now: frozen_ranges(release_id, place)
+            for now, (place, requirement) in enumerate(named.items())
+            if "value_range" in requirement.reads
+        },
+        guards={now: guards[place] for now, place in enumerate(named) if guards and place in guards},
+        public_class=public_class,
+    )
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A release as whoever reads it sees it, and what its requirements need besides.
+
+    `bound` has the release's own columns, quasi-identifiers and sensitive attributes
+    only. `hidden` says for a requirement, by its place, what no released row shows of
+    that which it asks about; `guards` are the published columns of guarding nodes.
+    """
+
+    bound: BoundPolicy
+    requirements: tuple[BoundRequirement, ...]
+    hidden: Mapping[int, str]
+    guards: Mapping[int, str]
+    release_id: str
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The places of the requirements that the released rows answer."""
+        return tuple(place for place in range(len(self.requirements)) if place not in self.hidden)
+
+    @property
+    def answerable(self) -> tuple[BoundRequirement, ...]:
+        return tuple(self.requirements[place] for place in self.places)
+
+    def rows(self, source: exp.Table | exp.Subquery) -> Rows:
+        """The release's rows, wherever they stand now."""
+        return shown_rows(self.bound, source, {name: name for name in self.guards.values()})
+
+    def background(self) -> Background:
+        """What `answerable` reads besides the rows."""
+        return frozen_background(self.bound, self.answerable, self.release_id, self.places, self.guards)
+
+
+def shown_by(engine: Engine, release: Release) -> Shown:
+    """What a release shows. Its policy is the one that it carries.
+
+    Raises PrivacyViolation if it does not have the columns that its policy publishes,
+    EngineError if it cannot be read.
+    """
+    policy = policy_of(release)
+    name = own_object(engine, release.name)
+    columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(name))))
+    hierarchies = {fold(stored.definition.name): stored for stored in hierarchies_of(release)}
+    try:
+        source = BoundSource(columns, name, None, stable=False)
+        bound = bind(_asked_of(policy), source, hierarchies, fingerprint="")
+        requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive))
+    except PolicyError as error:
+        raise PrivacyViolation(
+            f"{release.name} is not what was released: {error.message}", hint="create it again"
+        ) from None
+    guards = guards_of(requirements)
+    visible = _published_as_it_is(policy, columns)
+    hidden = hidden_parts(requirements, {p: fold(g) for p, g in guards.items()}, policy.entity is not None, visible)
+    own = {place: visible[fold(guard)] for place, guard in guards.items() if place not in hidden}
+    return Shown(bound, requirements, hidden, own, release.release_id)
+
+
+def _asked_of(policy: Policy) -> Policy:
+    """The policy without the attributes that need not be published, and without the hierarchies of released labels."""
+    quasi = [replace(a, hierarchy=None, min_level=None, max_level=None) for a in policy.quasi_identifiers]
+    return replace(policy, attributes=(*quasi, *policy.having(Role.SENSITIVE)))
+
+
+def _published_as_it_is(policy: Policy, columns: Sequence[Column]) -> dict[str, str]:
+    """The columns of a release that are neither recoded nor tokens, by their folded names."""
+    roles = {fold(attribute.name): attribute.role for attribute in policy.attributes}
+    as_is = (Role.SENSITIVE, Role.INSENSITIVE)
+    return {fold(name): name for name, _ in columns if roles.get(fold(name)) in as_is}
