@@ -275,10 +275,10 @@ def _migrate(connection: Any) -> list[str]:
     if migrations.state(engine).condition is migrations.Condition.ABSENT:
         return []
     applied = migrations.migrate(engine, transaction=engine.transaction)
-    if applied:
-        with engine.transaction():
-            for text in macro_definitions():
-                engine.run(text)
+    # Always: another sqlanon may have other macros over the same tables.
+    with engine.transaction():
+        for text in macro_definitions():
+            engine.run(text)
     return [str(migration) for migration in applied]
 
 

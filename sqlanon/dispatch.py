@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 from sqlanon.assets import read
@@ -191,9 +190,8 @@ def _checked(name: str, report: PrivacyReport) -> Answer:
 
 
 def _measured(one: Measurement) -> tuple[Any, ...]:
-    """The columns `_MEASURED`. A figure may be infinite, which SQL has no number for but a text."""
-    achieved = one.achieved if one.achieved is None or isfinite(one.achieved) else str(one.achieved)
-    return one.attribute, one.required, achieved, one.satisfied
+    """The columns `_MEASURED`."""
+    return one.attribute, one.required, one.achieved, one.satisfied
 
 
 def _export(engine: Engine, statement: s.ExportRelease, progress: Progress | None) -> Answer:

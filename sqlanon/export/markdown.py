@@ -96,7 +96,8 @@ def _generalization(stated: dict[str, Any]) -> Iterator[str]:
     ]
     yield from _table(("quasi-identifier", "level", "of", "hierarchy"), rows)
     yield ""
-    yield f"Method: {_code(_call(method['name'], method['arguments']))}. Loss: {_plain(loss['achieved'])}{_proven(loss)}."
+    figure = _plain(loss["achieved"]) + _proven(loss)
+    yield f"Method: {_code(_call(method['name'], method['arguments']))}. Loss: {figure}."
     if loss["definition"]:
         yield f"The loss is the {loss['definition']}."
 

@@ -116,9 +116,7 @@ def _put_beside(reader: Engine, table: str, frozen: Frozen) -> None:
     """The catalog's rows as a temporary table: the file itself cannot be written."""
     lists = [
         alias(
-            exp.Explode(
-                this=exp.Cast(this=parameter(place), to=exp.DataType.build(f"{kind}[]", dialect="duckdb"))
-            ),
+            exp.Explode(this=exp.Cast(this=parameter(place), to=exp.DataType.build(f"{kind}[]", dialect="duckdb"))),
             name,
         )
         for place, (name, kind) in enumerate(frozen.columns, start=1)

@@ -73,7 +73,8 @@ class Nodes:
     def _bind(self, low: Node, limit: int, loss: str) -> None:
         self._limit = limit
         self.loss = self._problem.loss(loss, self._cells, limit, self.batch)
-        self._text = ""
+        # Written once, with the rows of the nodes as parameters.
+        self._text, self._alone = "", ""
         high = tuple(bound.max_level for bound in self._problem.policy.quasi_identifiers)
         self.lattice = Lattice(low=low, high=high, bounds=self.loss.bounds)
 
@@ -113,10 +114,14 @@ class Nodes:
             return [self._settle_alone(node) for node in nodes]
         found: dict[Node, tuple[int, int] | None] = {}
         least = zip(self._settle_at_once(nodes), nodes, strict=True)
-        for loss, height, node in sorted((one[0], sum(node), node) for one, node in least):
+        for loss, height, node, rows in sorted((one[0], sum(node), node, one[1]) for one, node in least):
             rank = (loss, height, node)
-            found[node] = self._settle_alone(node) if best is None or rank < best else None
-            settled = found[node]
+            settled = None
+            if best is None or rank < best:
+                # Where nothing violates nothing is withheld, and no round follows.
+                sure = rows == 0 and self._cells.public is None
+                settled = (loss, 0) if sure else self._settle_alone(node)
+            found[node] = settled
             if settled is not None:
                 best = min(best, (settled[0], height, node)) if best else (settled[0], height, node)
         return [found[node] for node in nodes]
@@ -141,12 +146,24 @@ class Nodes:
 
     def _settle_alone(self, node: Node) -> tuple[int, int] | None:
         """The same of one node, all rounds gone through; None if a class still violates after the last."""
+        held = self.rollups.rows_of_all([node]) if self._cells.public is None else None
+        parameters: list[list[int]] = []
+        if held is None:
+            text = to_sql(self._all_rounds(self.steps(node), first=1))
+        else:
+            rows, parameters = held
+            self._alone = self._alone or to_sql(self._all_rounds(withheld(self.batch, rows), len(parameters) + 1))
+            text = self._alone
+        found = self._problem.engine.rows(text, [*parameters, *self.loss.parameters([node])])
+        blocked, _, gone, *answer = found[0]
+        return None if blocked else (self.loss.of(node, int(gone), answer), int(gone))
+
+    def _all_rounds(self, steps: Sequence[Step], first: int) -> exp.Select:
+        """One row: whether a class still violates after the last round, and what the loss asks for."""
         still = exp.Exists(this=exp.select(literal(1)).from_(relation("violating")))
         every = exp.Column(this=exp.Star(), table=identifier("lost"))
-        query = exp.select(alias(still, "still"), every).from_(self.loss.query(first=1).subquery("lost"))
-        text = with_steps(query, self.steps(node))
-        blocked, _, rows, *answer = self._problem.engine.rows(text, self.loss.parameters([node]))[0]
-        return None if blocked else (self.loss.of(node, int(rows), answer), int(rows))
+        query = exp.select(alias(still, "still"), every).from_(self.loss.query(first=first).subquery("lost"))
+        return with_steps(query, steps)
 
     def _lost(self, node: Node, steps: Sequence[Step]) -> tuple[int, int]:
         query = with_steps(self.loss.query(first=1), steps)

@@ -53,7 +53,7 @@ def guards_of(requirements: Sequence[BoundRequirement]) -> dict[int, str]:
 def carry(
     engine: Engine, policy: BoundPolicy, scratch: Scratch, requirements: Sequence[BoundRequirement]
 ) -> list[Carried]:
-    """The columns that requirements ask about, sensitive ones and those of guarding nodes, with their values numbered."""
+    """The columns that requirements ask about, sensitive and of guarding nodes, with their values numbered."""
     source = relation(policy.relation)
     sensitive = {bound.column: bound for bound in policy.sensitive}
     names = dict.fromkeys(name for subject in subjects(requirements) for name in subject)
@@ -114,7 +114,9 @@ def given_relations(
     _own_relations(policy, requirements, carried, places, keep)
     # Which guarding nodes a class has is for each node of the lattice to say.
     own = {f"guarded_{place}" for place in guards_of(requirements)}
-    return tuple((name, exp.select(exp.Star()).from_(relation(table))) for name, table in kept.items() if name not in own)
+    return tuple(
+        (name, exp.select(exp.Star()).from_(relation(table))) for name, table in kept.items() if name not in own
+    )
 
 
 def _own_relations(

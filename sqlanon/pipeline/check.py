@@ -46,9 +46,7 @@ def _report(place: int, requirement: BoundRequirement, names: Mapping[str, str])
     """place, achieved and violating: how many classes violate."""
     achieved = exp.Cast(this=requirement.statement("achieved", names).subquery(), to=exp.DataType.build("DOUBLE"))
     count = exp.select(exp.Count(this=exp.Star())).from_(requirement.statement("violations", names).subquery("broken"))
-    return exp.select(
-        alias(literal(place), "place"), alias(achieved, "achieved"), alias(count.subquery(), "violating")
-    )
+    return exp.select(alias(literal(place), "place"), alias(achieved, "achieved"), alias(count.subquery(), "violating"))
 
 
 def violating_classes(

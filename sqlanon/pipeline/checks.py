@@ -180,7 +180,9 @@ def _taxonomy(
         return Taxonomy(bound)
     stored = relation(("anon", "hierarchy_value"))
     listed = listed_values(bound, stored.copy())
-    if any({"sensitive_ancestor", "guarding_node"} & set(r.reads) for r in requirements if bound.column in r.attributes):
+    if any(
+        {"sensitive_ancestor", "guarding_node"} & set(r.reads) for r in requirements if bound.column in r.attributes
+    ):
         own = exp.select(alias(published_value(bound), "value")).distinct().from_(relation(policy.relation))
         values = scratch.table("values", generalized(bound, own, listed.copy(), counted=False))
         require_listed(engine, bound, values, stored)

@@ -1,4 +1,4 @@
-"""What identifies the rows of a relation, whatever their order: by it a changed snapshot is told from the checked one."""
+"""What identifies the rows of a relation, whatever their order: it tells a changed release from the checked one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release keeps in the catalog of the tables that it reads besides its source, so that no change of them changes it."""
+"""What a release keeps, in the catalog, of the tables that it reads besides its source, so that they may change."""
 
 from __future__ import annotations
 
@@ -88,9 +88,7 @@ def freeze_ranges(engine: Engine, release_id: str, ranges: Sequence[tuple[int, Q
         text = exp.Cast(this=column("value"), to=exp.DataType.build("VARCHAR"))
         rows = exp.select(literal(release_id), literal(place), text, column("low"), column("high"))
         columns = ("release_id", "requirement", "value", "low", "high")
-        engine.run(
-            exp.Insert(this=_into("release_value_range", columns), expression=rows.from_(relation(table)))
-        )
+        engine.run(exp.Insert(this=_into("release_value_range", columns), expression=rows.from_(relation(table))))
 
 
 def _into(table: str, columns: Sequence[str]) -> exp.Schema:

@@ -97,9 +97,7 @@ def frozen_background(
     places = range(len(requirements)) if places is None else places
     named = dict(zip(places, requirements, strict=True))
     return Background(
-        taxonomies={
-            b.column: Taxonomy(b, frozen_labels(b, release_id) if b.stored else None) for b in bound.sensitive
-        },
+        taxonomies={b.column: Taxonomy(b, frozen_labels(b, release_id) if b.stored else None) for b in bound.sensitive},
         ranges={
             now: frozen_ranges(release_id, place)
             for now, (place, requirement) in enumerate(named.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
 from sqlglot import exp
 
@@ -40,5 +41,7 @@ def parameter(number: int) -> exp.Expr:
 
 
 def literal(value: object) -> exp.Expr:
-    """A number, string, boolean or NULL."""
+    """A number, string, boolean or NULL. SQL writes an infinite number as a text that is cast."""
+    if isinstance(value, float) and not isfinite(value):
+        return exp.Cast(this=exp.Literal.string(str(value)), to=exp.DataType.build("DOUBLE"))
     return exp.convert(value)

@@ -54,7 +54,7 @@ def label_counts(policy: BoundPolicy, cells: Trees) -> exp.Query:
 def withheld_of(first: int) -> exp.Select:
     """A row a node: its place and its withheld rows. The parameter `first` is the list of places."""
     return (
-        exp.select(column("place", "node"), _total(column("size", "withheld")))
+        exp.select(column("place", "node"), alias(_total(column("size", "withheld")), "rows"))
         .from_(_nodes(["place"], first), copy=False)
         .join(relation("withheld"), on=_same_place("withheld"), join_type="LEFT", copy=False)
         .group_by(column("place", "node"), copy=False)
@@ -70,11 +70,11 @@ def published_of(place: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Selec
     every = _counted(alias(place(column("class_id")), "place"), "equivalence_class")
     held = _counted(column("place"), "withheld")
     published = [
-        exp.Sub(this=_or_zero(column(name, "every")), expression=_or_zero(column(name, "held")))
+        alias(exp.Sub(this=_or_zero(column(name, "every")), expression=_or_zero(column(name, "held"))), name)
         for name in ("classes", "squares")
     ]
     return (
-        exp.select(column("place", "node"), _or_zero(column("rows", "held")), *published)
+        exp.select(column("place", "node"), alias(_or_zero(column("rows", "held")), "rows"), *published)
         .from_(_nodes(["place"], first), copy=False)
         .join(every.subquery("every"), on=_same_place("every"), join_type="LEFT", copy=False)
         .join(held.subquery("held"), on=_same_place("held"), join_type="LEFT", copy=False)
@@ -158,16 +158,20 @@ def entropy_of(attributes: int, costs: str, cells: Trees, key: Key, first: int) 
     """
     words = cells.layout.words
     lost = _values_lost(attributes, cells, key, first)
-    rows = exp.Window(this=exp.Sum(this=column("n")), partition_by=[column("place"), column("attribute")])
-    values = exp.select(exp.Star(), alias(rows, "withheld")).from_(lost.subquery("lost"), copy=False)
+    together = exp.Window(this=exp.Sum(this=column("n")), partition_by=[column("place"), column("attribute")])
+    values = exp.select(exp.Star(), alias(together, "withheld")).from_(lost.subquery("lost"), copy=False)
     same = [exp.EQ(this=column(n, "costs"), expression=column(n, "value")) for n in ("attribute", "level")]
     same += [exp.EQ(this=column(f"part_{w}", "costs"), expression=column(f"part_{w}", "value")) for w in range(words)]
     apart = exp.Sub(this=_log2(column("withheld", "value")), expression=_log2(column("n", "value")))
     each = exp.Paren(this=exp.Sub(this=apart, expression=_or_zero(column("cost", "costs"))))
     more = exp.Mul(this=_huge(column("n", "value")), expression=each)
-    sums = [_total(exp.Case(ifs=[exp.If(this=_is_attribute(place), true=more.copy())])) for place in range(attributes)]
+    sums = [
+        alias(_total(exp.Case(ifs=[exp.If(this=_is_attribute(place), true=more.copy())])), f"sum_{place}")
+        for place in range(attributes)
+    ]
+    rows = _or_zero(exp.Max(this=column("withheld", "value")))
     return (
-        exp.select(column("place", "node"), _or_zero(exp.Max(this=column("withheld", "value"))), *sums)
+        exp.select(column("place", "node"), alias(rows, "rows"), *sums)
         .from_(_nodes(["place"], first), copy=False)
         .join(values.subquery("value"), on=_same_place("value"), join_type="LEFT", copy=False)
         .join(relation(costs, as_="costs"), on=exp.and_(*same), join_type="LEFT", copy=False)

@@ -159,13 +159,11 @@ def test_public_rows_of_another_type_are_compared_by_their_values(connection: An
         ("t_closeness('t', ['age'], 'disease', t => 0.3333333333333333333)", "more digits than can be compared with"),
         ("t_closeness('t', ['age'], 'disease', t => 0.333333333333333333)", "more digits than can be compared with"),
         ("t_closeness('t', ['age'], 'disease', distance => 'cosine')", "write distance => 'equal' or distance => 'hi"),
-        ("t_closeness('t', ['age'], 'disease', distance => 'Equal')", "t_closeness has no distance Equal"),
         ("t_closeness('t', ['age'], 'disease', hierarchy => 'Diseases')", "'equal' has no argument hierarchy"),
         ("t_closeness('t', ['age'], 'disease', distance => 'hierarchical')", "needs hierarchy"),
         ("t_closeness('t', ['age'], ['disease', 'code'], distance => 'ordered')", "needs the values of one"),
         ("value_ranges('t', ['age'], ['disease', 'code'], ranges => 'r')", "needs the values of one"),
         ("l_diversity('t', ['age'], 'disease', c => 2)", "'distinct' has no argument c"),
-        ("l_diversity('t', ['age'], 'disease', l => 0.5, variant => 'entropy')", "l = 0.5 is outside 1 to 1000000"),
         ("l_diversity('t', ['age'], 'disease', l => 2.5)", "l is to be a BIGINT, not 2.5"),
         ("l_diversity('t', ['age'], 'disease', variant => 'recursive')", "'recursive' needs l"),
         ("alpha_k_anonymity('t', ['age'], 'disease', k => 2)", "needs all of alpha, k"),
@@ -178,7 +176,6 @@ def test_public_rows_of_another_type_are_compared_by_their_values(connection: An
         ("personalized('t', ['age'], 'disease', hierarchy => 'Diseases')", "needs guarding: the name of a column"),
         ("personalized('t', ['age'], 'disease', guarding => 'colour')", "needs hierarchy"),
         ("l_diversity('t', ['age'], NULL)", "name a sensitive column"),
-        ("l_diversity('t', ['age'], [])", "name a sensitive column"),
         ("l_diversity('t', ['age'], ['disease', NULL])", "name a sensitive column"),
         ("l_diversity('t', ['age'], 3)", "name a sensitive column"),
         ("l_diversity('t', ['age'], 'diseaze')", 'does not have a column named "diseaze"'),
@@ -207,6 +204,7 @@ def test_text_under_a_collation_is_refused(connection: Any) -> None:
         with pytest.raises(duckdb.Error, match=r"collation|does not have"):
             ask(connection, call)
     assert ask(connection, "k_anonymity('folded', ['b'])") == (2, 1, 2)
+    assert ask(connection, "k_anonymity('(SELECT decode(encode(a)) AS a FROM folded)', ['a'])") == (1, 2, 2)
     connection.execute("SET default_collation = 'nocase'")
     with pytest.raises(duckdb.Error, match="this session compares text by a collation"):
         ask(connection, "k_anonymity('t', ['age'])")

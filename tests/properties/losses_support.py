@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 from hypothesis import strategies as st
@@ -18,6 +19,8 @@ from tests.oracles.losses.discernibility import discernibility
 from tests.oracles.losses.height import height
 from tests.oracles.losses.non_uniform_entropy import non_uniform_entropy
 from tests.oracles.losses.precision import precision
+from tests.oracles.models import equal_t_closeness
+from tests.oracles.models.support import Table
 from tests.properties.policies_support import Case, cases, insert
 
 
@@ -33,6 +36,8 @@ ORACLES: Mapping[str, Callable[..., Fraction | float]] = {
     "precision": precision,
     "non_uniform_entropy": non_uniform_entropy,
 }
+# How often classes are asked, where withholding some changes the verdict on others.
+ROUNDS = 8
 # Entropies that differ by less are equal: far more than the error of their logarithms.
 CLOSE = 2.0**-28
 
@@ -48,29 +53,45 @@ class Best:
 
 @dataclass(frozen=True)
 class Demand:
-    """A case whose classes need `l` different values of a sensitive column as well; with `l` 1 any class has them."""
+    """A case whose classes need `l` different values of a sensitive column as well, and closeness `t` if it is given."""
 
     case: Case
     values: tuple[Hashable, ...]
-    l: int  # noqa: E741 - the paper's name
+    l: int = 1  # noqa: E741 - the paper's name
+    t: Decimal | None = None
 
     def loss(self, name: str, node: Node, suppressed: frozenset[int] | set[int]) -> Fraction | float:
         case = self.case
         weights = [Fraction(quasi.weight) for quasi in case.quasi]
         return ORACLES[name](case.rows, case.taxonomies(), node, suppressed, weights, case.k)
 
-    def violating(self, node: Node) -> set[int]:
-        """The places of the rows whose class violates a requirement."""
+    def withheld(self, node: Node) -> set[int] | None:
+        """The places of the rows whose class violates a requirement; None if nothing of the node may be published.
+
+        What remains is asked again, until no class of it violates.
+        """
         classes: dict[Hashable, list[int]] = defaultdict(list)
         taxonomies = self.case.taxonomies()
         for place, row in enumerate(self.case.rows):
             classes[recoded(row, taxonomies, node)].append(place)
-        return {
-            place
-            for places in classes.values()
-            for place in places
-            if respondents(places, self.case.entities) < self.case.k or len({self.values[p] for p in places}) < self.l
+        for _ in range(ROUNDS):
+            violating = self._violating(classes)
+            if not violating:
+                return set(range(len(self.case.rows))) - {place for places in classes.values() for place in places}
+            for of in violating:
+                del classes[of]
+        return None
+
+    def _violating(self, classes: Mapping[Hashable, Sequence[int]]) -> set[Hashable]:
+        case = self.case
+        found = {
+            of
+            for of, places in classes.items()
+            if respondents(places, case.entities) < case.k or len({self.values[place] for place in places}) < self.l
         }
+        if self.t is not None:
+            found |= equal_t_closeness.violating(Table(classes, self.values), Fraction(self.t))
+        return found
 
     @property
     def lattice(self) -> list[Node]:
@@ -80,8 +101,8 @@ class Demand:
         """Of the nodes of least loss that of least height, then the first by its levels; None if none satisfies."""
         found: list[tuple[Fraction | float, int, Node, frozenset[int]]] = []
         for node in self.lattice:
-            out = self.violating(node)
-            if len(out) <= Fraction(self.case.suppression) * len(self.case.rows):
+            out = self.withheld(node)
+            if out is not None and len(out) <= Fraction(self.case.suppression) * len(self.case.rows):
                 found.append((self.loss(name, node, out), sum(node), node, frozenset(out)))
         if not found:
             return None
@@ -104,6 +125,8 @@ class Demand:
         asked = f"k_anonymity(k => {self.case.k})"
         if self.l > 1:
             asked += f", l_diversity(l => {self.l})"
+        if self.t is not None:
+            asked += f", t_closeness(t => {self.t})"
         con.execute(f"CREATE POLICY p ON source ({self.case.attributes()}) REQUIRE {asked}")
         return con
 
@@ -116,7 +139,8 @@ def demands(draw: st.DrawFn) -> Demand:
     case = draw(cases())
     one = st.sampled_from([None, 1, 2, 3])
     values = tuple(draw(st.lists(one, min_size=len(case.rows), max_size=len(case.rows))))
-    return Demand(case, values, draw(st.sampled_from([1, 1, 2, 3])))
+    t = draw(st.sampled_from([None, None, None, "0.1", "0.3", "0.5"]))
+    return Demand(case, values, draw(st.sampled_from([1, 1, 2, 3])), None if t is None else Decimal(t))
 
 
 def shown(demand: Demand, best: Best) -> Sequence[tuple[Hashable, ...]]:

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 
-from sqlanon import PrivacyViolation
+from sqlanon import PrivacyViolation, connect
 from tests.properties.losses_support import ORACLES, Demand, demands, shown
 from tests.properties.policies_support import levels_of, released
 
@@ -39,3 +39,21 @@ def test_snapshot_loses_least(demand: Demand, loss: str) -> None:
     assert recorded == (pytest.approx(best.loss, abs=1e-7) if isinstance(best.loss, float) else float(best.loss))
     assert released(con, demand.case, "out") == Counter(shown(demand, best))
     con.close()
+
+
+def test_a_node_that_withholds_too_much_in_later_rounds_hides_no_other() -> None:
+    """A node that loses less than the best, but withholds more than the two rows allowed once its rounds are done."""
+    rows = "040x 310x 650y 741y 553y 651x 121x 033y 710x 003x 621z 562y 071z".split()
+    with connect(config={"threads": "1"}) as con:
+        con.execute("CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, s VARCHAR)")
+        for a, b, c, s in rows:
+            con.duckdb.execute("INSERT INTO t VALUES (?, ?, ?, ?)", [int(a), int(b), int(c), s])
+        con.execute("CREATE HIERARCHY h AS INTERVALS (2, 4)")
+        con.execute(
+            "CREATE POLICY p ON t (a QUASI IDENTIFIER USING h, b QUASI IDENTIFIER USING h, c QUASI IDENTIFIER, "
+            "s SENSITIVE) REQUIRE t_closeness(t => 0.3)"
+        )
+        con.execute(
+            "CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization(suppression => 0.2, loss => 'precision')"
+        )
+        assert levels_of(con) == (2, 3, 1)

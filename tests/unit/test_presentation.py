@@ -177,14 +177,15 @@ def test_the_live_line_appears_only_on_a_terminal_and_only_for_long_work(monkeyp
         made = output(**options)
         watch = progress.Watch(made)
         watch.start()
-        watch.observe("solve", None, 3, 10)
+        watch.observe("solve", None, 3, 10, "3 of 10 nodes checked")
+        watch.observe("solve", "SELECT 1", None, None, None)
         time.sleep(pause)
         watch.stop()
         out, err = printed(made)
         assert out == ""
         return err
 
-    assert "solve" in drawn(0.3, terminal=True)
+    assert "solve: 3 of 10 nodes checked" in drawn(0.3, terminal=True)
     assert drawn(0, terminal=True) == ""
     assert drawn(0.2) == ""
     assert drawn(0.2, terminal=True, quiet=True) == ""

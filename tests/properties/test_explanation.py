@@ -1,0 +1,137 @@
+"""What EXPLAIN says of nodes against plain Python that looks at every row."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable
+from fractions import Fraction
+
+import pytest
+from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import strategies as st
+
+from sqlanon.domain.explanation import ExaminedNode, Explanation
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.pipeline.explain import explain_stage
+from sqlanon.pipeline.resolve import bind_stage, resolve_stage
+from sqlanon.pipeline.scratch import Scratch
+from sqlanon.pipeline.solve import encode_stage, solve_stage
+from sqlanon.pipeline.state import State, need
+from sqlanon.syntax.parser import parse_script
+from sqlanon.syntax.statements import ExplainRelease
+from tests.oracles.k_anonymity import respondents
+from tests.oracles.lattice import Node, recoded
+from tests.properties.losses_support import ORACLES, Demand, demands
+
+BUDGET = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def explained(demand: Demand, loss: str) -> Explanation:
+    con = demand.install()
+    (statement,) = parse_script(f"EXPLAIN ANONYMIZED TABLE t AS POLICY p {demand.method(loss)}")
+    assert isinstance(statement, ExplainRelease)
+    engine = DuckDBEngine(con.duckdb)
+    with engine.transaction(), Scratch(engine) as scratch:
+        state = State(engine, statement.create, scratch)
+        for stage in (resolve_stage, bind_stage, encode_stage, solve_stage, explain_stage):
+            state = stage(state)
+    con.close()
+    return need(state.explanation)
+
+
+def violations(demand: Demand, node: Node) -> dict[str, list[int]]:
+    """The sizes of the classes that violate each requirement, the smallest first."""
+    classes: dict[Hashable, list[int]] = defaultdict(list)
+    taxonomies = demand.case.taxonomies()
+    for place, row in enumerate(demand.case.rows):
+        classes[recoded(row, taxonomies, node)].append(place)
+    found: dict[str, list[int]] = {}
+    for places in sorted(classes.values(), key=len):
+        if respondents(places, demand.case.entities) < demand.case.k:
+            found.setdefault("k_anonymity", []).append(len(places))
+        if len({demand.values[place] for place in places}) < demand.l:
+            found.setdefault("l_diversity", []).append(len(places))
+    return found
+
+
+def assert_seen(demand: Demand, node: ExaminedNode, limit: int, loss: str) -> None:
+    out = demand.violating(node.levels)
+    assert (node.withheld, node.later) == (len(out), 0)
+    seen = {one.requirement.partition("(")[0]: one for one in node.violated}
+    expected = violations(demand, node.levels)
+    assert {name: (one.rows, one.classes, one.smallest) for name, one in seen.items()} == {
+        name: (sum(sizes), len(sizes), sizes[0]) for name, sizes in expected.items()
+    }
+    assert [one.rows for one in node.violated] == sorted((one.rows for one in node.violated), reverse=True)
+    if len(out) > limit:
+        assert node.loss is None
+    else:
+        assert node.loss is not None
+        assert float(node.loss) == pytest.approx(float(demand.loss(loss, node.levels, out)), abs=1e-6)
+        assert node.bound <= node.loss + Fraction(1, 10**6)
+
+
+def lower_neighbours(node: Node, low: Node) -> list[Node | None]:
+    """For each attribute that is generalized the node with it a level less general, None below its lowest level."""
+    return [
+        (*node[:place], level - 1, *node[place + 1 :]) if level > low[place] else None
+        for place, level in enumerate(node)
+        if level
+    ]
+
+
+@given(demand=demands(), loss=st.sampled_from(sorted(ORACLES)))
+@BUDGET
+def test_every_figure_is_that_of_the_rows(demand: Demand, loss: str) -> None:
+    best = demand.optimum(loss)
+    assume(best is not None)
+    assert best is not None
+    found = explained(demand, loss)
+    assert found.limit == int(Fraction(demand.case.suppression) * len(demand.case.rows))
+    assert found.chosen.levels == best.node
+    low = tuple(quasi.low for quasi in demand.case.quasi)
+    lower = lower_neighbours(best.node, low)
+    assert [step.node and step.node.levels for step in found.less_general] == lower
+    for node in (found.chosen, *found.neighbours, *found.cheaper):
+        assert_seen(demand, node, found.limit, loss)
+    assert (found.among, found.reach) == (len(demand.lattice), None)
+    event(f"{len(found.cheaper)} cheaper")
+
+
+@given(demand=demands(), loss=st.sampled_from(sorted(ORACLES)))
+@BUDGET
+def test_what_could_lose_less_comes_in_the_order_of_its_bound(demand: Demand, loss: str) -> None:
+    assume(demand.optimum(loss) is not None)
+    found = explained(demand, loss)
+    assert found.chosen.loss is not None
+    bounds = [node.bound for node in found.cheaper]
+    assert bounds == sorted(bounds, reverse=True)
+    assert all(bound < found.chosen.loss for bound in bounds)
+    assert all(len(demand.violating(node.levels)) > found.limit for node in found.cheaper)
+    if loss == "granularity_loss" and not found.limit:
+        # Nothing can be suppressed: the bound is the loss, and whoever could lose less fails.
+        every = (demand.loss(loss, node, set()) for node in demand.lattice)
+        assert bounds == sorted((one for one in every if one < found.chosen.loss), reverse=True)[:3]
+
+
+@given(demand=demands())
+@BUDGET
+def test_the_binding_requirement(demand: Demand) -> None:
+    """Counted over again: at each neighbour that fails, whoever has most rows, if these alone are too many."""
+    assume(demand.optimum("granularity_loss") is not None)
+    found = explained(demand, "granularity_loss")
+    votes: Counter[str | None] = Counter()
+    for node in (step.node.levels for step in found.less_general if step.node):
+        if len(demand.violating(node)) > found.limit:
+            rows = {name: sum(sizes) for name, sizes in violations(demand, node).items()}
+            # Of equals the one that the policy names first.
+            worst = max(("k_anonymity", "l_diversity"), key=lambda name: rows.get(name, 0))
+            votes[worst if rows[worst] > found.limit else None] += 1
+    binding = found.binding
+    event(f"{binding and binding.requirement}")
+    if binding is None:
+        assert not votes
+        return
+    name = binding.requirement and binding.requirement.partition("(")[0]
+    assert (binding.at, binding.of) == (max(votes.values()), votes.total())
+    assert votes[name] == binding.at
