@@ -96,7 +96,7 @@ def of_statement(connection: Connection, statement: str, stages: Collection[str]
     with _Profile(connection) as profile:
         before: list[str] = []
 
-        def observe(stage: str, sql: str | None, done: int | None, total: int | None) -> None:
+        def observe(stage: str, sql: str | None, *_: object) -> None:
             if sql is None:
                 return
             if before and before[-1] in stages:

@@ -26,7 +26,7 @@ class StageTimes:
         self._starts: dict[str, float] = {}
         self._begun = self._ended = 0.0
 
-    def observe(self, stage: str, sql: str | None, done: int | None, total: int | None) -> None:
+    def observe(self, stage: str, sql: str | None, *_: object) -> None:
         if sql is not None:
             self.queries[stage] += 1
         else:
@@ -72,7 +72,7 @@ def timed_search(connection: Connection, statement: str) -> tuple[StageTimes, Ge
     [parsed] = parse_script(statement)
     assert isinstance(parsed, ExplainRelease)
     times = StageTimes()
-    engine = DuckDBEngine(connection.duckdb, lambda text: times.observe(times.stage, text, None, None))
+    engine = DuckDBEngine(connection.duckdb, lambda text: times.observe(times.stage, text))
     with times.taken():
-        state = run.explain(engine, parsed.create, lambda stage, done, total: times.observe(stage, None, done, total))
+        state = run.explain(engine, parsed.create, lambda stage, *_: times.observe(stage, None))
     return times, need(state.transformation)

@@ -18,7 +18,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, InternalError, UserError
 
-__all__ = ["delete", "find", "listing", "load", "measurements", "save", "save_measurements"]
+__all__ = ["delete", "find", "listing", "load", "measurements", "save", "save_measurements", "save_rounds"]
 
 # The columns of anon.release that Release has under the same name and in the same form.
 _PLAIN = (
@@ -80,6 +80,20 @@ def save(engine: Engine, release: Release) -> None:
         [{**identity, "position": i, **_attribute_row(a)} for i, a in enumerate(release.attributes, start=1)],
     )
     _rows.insert(engine, "release_object", [{**identity, **_object_row(made)} for made in release.objects])
+
+
+def save_rounds(engine: Engine, release: Release, rounds: Sequence[tuple[Sequence[int], int]]) -> None:
+    """Records the rounds of a local recoding: the level of each quasi-identifier, and the rows that were released."""
+    columns = [attribute.name for attribute in release.attributes if attribute.role is Role.QUASI_IDENTIFIER]
+    _rows.insert(
+        engine,
+        "release_round",
+        [
+            {"release_id": release.release_id, "round": number, "attribute": name, "level": level, "rows": rows}
+            for number, (levels, rows) in enumerate(rounds, start=1)
+            for name, level in zip(columns, levels, strict=True)
+        ],
+    )
 
 
 def _schema_and_name(name: QualifiedName) -> tuple[str, str]:

@@ -100,11 +100,11 @@ class Explanation:
     """Why the node of a release was chosen.
 
     `limit` rows may be suppressed. Of local recoding in several rounds this is about the
-    first, which may leave all rows to the later ones. `less_general` has every quasi-identifier that is
-    generalized at all. `cheaper` are nodes whose bound is below the chosen node's loss,
-    those of the greatest bound first, that may not be published. They were chosen among
-    the `among` nodes of the lattice whose levels differ from the chosen ones by at most
-    `reach`; None if those are all.
+    first, whose `withheld` rows are left to the later ones. `less_general` has every
+    quasi-identifier that is generalized at all. `cheaper` are nodes whose bound is below
+    the chosen node's loss, those of the greatest bound first, that may not be published.
+    They were chosen among the `among` nodes of the lattice whose levels differ from the
+    chosen ones by at most `reach`; None if those are all.
     """
 
     limit: int

@@ -1,21 +1,26 @@
 """Local recoding: the rows that a node would suppress are recoded further, in rounds, instead of being left out.
 
-A round is a search over the rows that the rounds before have left, among the nodes at
-least as general as theirs. It keeps the classes that violate nothing, and what it leaves
-costs as much as suppressed rows do; so the first round is more precise than a recoding of
-all rows at once can be. The last has to come within the budget. Each number of rounds
-gives one candidate, with global recoding as the first: the one that loses least is taken.
+A round keeps the classes of one node that violate nothing, among the rows that the
+rounds before have left and the nodes at least as general as theirs. It is found by
+descent: from the best node for all of these rows together to the best of its
+neighbours, as long as that is better. Rows that a node leaves are expected to lose as
+much, each, as under the best node for all: so a round may be more precise than that. The
+last round has to come within the budget.
+
+Each number of rounds gives one candidate, with global recoding as the first: the one
+that loses least is taken.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
 
 from sqlanon.methods._nodes import Nodes, Problem
 from sqlanon.methods._union import Kept, Left, published
-from sqlanon.search.lattice import Found, Node
+from sqlanon.search.lattice import Found, Lattice, Node
 from sqlanon.search.rollup import CellSource
 from sqlanon.sqlgen.cells import tree_summary
 from sqlanon.sqlgen.keys import KeyLayout
@@ -23,16 +28,25 @@ from sqlanon.sqlgen.leftover import classes_kept, divided, recounted
 from sqlanon.sqlgen.names import relation
 from sqlanon.sqlgen.rows import Step
 
-__all__ = ["ROUNDS", "Recoded", "recoded"]
+__all__ = ["ROUNDS", "Recoded", "Searches", "recoded"]
 
 # So many rounds at most: what the later ones keep is little.
 ROUNDS = 4
 
-# Searches some nodes, of which so many rows may be suppressed.
-Search = Callable[[Nodes, int], Found | None]
-
 # To height suppressed rows are as good as published ones: what is left is recoded by what levels cost a row.
 _INSTEAD = {"height": "precision"}
+
+
+class Searches(Protocol):
+    """Searches that share a statement's time."""
+
+    def of_a_round(self, nodes: Nodes, limit: int) -> Found | None:
+        """The best of the nodes of which classes with at most `limit` rows violate by themselves; None without one."""
+        ...
+
+    def expired(self) -> bool:
+        """Whether time is up."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -61,44 +75,83 @@ class _Cells:
 
 
 def recoded(
-    problem: Problem, cells: CellSource, nodes: Nodes, found: Found, limit: int, loss: str, search: Search
+    problem: Problem, cells: CellSource, nodes: Nodes, found: Found, limit: int, loss: str, searches: Searches
 ) -> Recoded | None:
     """The best union of several rounds; None if none is better than `found`, the best of `nodes`.
 
     Of those that lose as much the one that suppresses least is the better. At most
-    `limit` rows are suppressed.
+    `limit` rows are suppressed. Once time is up no further round is begun.
     """
-    union = _Rounds(problem, cells, limit, loss, (found.loss, found.suppressed))
+    rounds = _Rounds(problem, cells, limit, loss, (found.loss, found.suppressed))
     last: Found | None = found
-    measure = loss
-    while len(union.kept) + 1 < ROUNDS:
-        most = _may_be_left(nodes, union.left.rows, limit, last)
-        nodes = nodes.allowing(most, measure)
-        free = search(nodes, most)
-        if free is None or free.suppressed == union.left.rows:
+    while len(rounds.kept) + 1 < ROUNDS and not searches.expired():
+        node, suppressed = _Descent(nodes, rounds.left.rows, last).end(searches.expired)
+        if suppressed == rounds.left.rows:
             break
-        union.add(nodes, free.node)
-        if not free.suppressed:
-            union.consider()
+        rounds.add(nodes, node)
+        if not suppressed:
+            rounds.consider()
             break
-        measure = _INSTEAD.get(loss, loss)
-        nodes = Nodes(problem, union.left, free.node, limit, measure)
-        last = search(nodes, limit)
+        nodes = Nodes(problem, rounds.left, node, limit, _INSTEAD.get(loss, loss))
+        last = searches.of_a_round(nodes, limit)
         if last is not None:
-            union.consider(nodes, last.node)
-    return union.best
+            rounds.consider(nodes, last.node)
+    return rounds.best
 
 
-def _may_be_left(nodes: Nodes, rows: int, limit: int, last: Found | None) -> int:
-    """How many rows a round may leave and not lose more than `last`; `limit` where that costs nothing."""
-    ground = (0,) * len(nodes.lattice.low)
+class _Descent:
+    """Nodes as a round, by what is expected to be lost in the end.
 
-    def least(left: int) -> int:
-        return nodes.loss.least(ground, left) or 0
+    Each row that a round leaves counts as much as under `last`, the best node for all
+    rows together, if any comes within the budget.
+    """
 
-    if not least(rows):
-        return limit
-    return rows if last is None else max(limit, bisect_right(range(rows + 1), last.loss, key=least) - 1)
+    def __init__(self, nodes: Nodes, rows: int, last: Found | None) -> None:
+        self._nodes, self._rows, self._last = nodes, rows, last
+        self._ground = (0,) * len(nodes.lattice.low)
+        self._every = nodes.loss.least(self._ground, rows)
+        self._share = Fraction(last.loss, self._every) if self._every and last is not None else Fraction(1)
+        self._seen: dict[Node, tuple[Fraction, int]] = {}
+
+    def end(self, expired: Callable[[], bool]) -> tuple[Node, int]:
+        """The node from which no neighbour is better, and the rows that it leaves."""
+        here = self._nodes.lattice.high if self._last is None else self._last.node
+        if self._every == 0 and self._last is not None:
+            # Rows that are left cost nothing here: there is no node to leave more of them.
+            return here, self._last.suppressed
+        self._look([here])
+        while not expired():
+            around = _neighbours(here, self._nodes.lattice)
+            self._look(around)
+            best = min([here, *around], key=lambda node: (self._seen[node][0], sum(node), node))
+            if best == here:
+                break
+            here = best
+        return here, self._seen[here][1]
+
+    def _look(self, some: Sequence[Node]) -> None:
+        nodes, batch = self._nodes, self._nodes.rollups.batch
+        new = [node for node in some if node not in self._seen]
+        for first in range(0, len(new), batch):
+            part = new[first : first + batch]
+            nodes.rollups.look(part, self._rows)
+            for node, (loss, left) in zip(part, nodes.withheld_at_once(part), strict=True):
+                self._seen[node] = (loss - (1 - self._share) * (self._least(left) - self._least(0)), left)
+
+    def _least(self, left: int) -> int:
+        """What so many rows lose at least if they are suppressed; 0 for a measure that cannot tell."""
+        return self._nodes.loss.least(self._ground, left) or 0
+
+
+def _neighbours(node: Node, lattice: Lattice) -> list[Node]:
+    """The nodes that are one level of one attribute away."""
+    bounds = enumerate(zip(node, lattice.low, lattice.high, strict=True))
+    return [
+        (*node[:place], other, *node[place + 1 :])
+        for place, (level, low, high) in bounds
+        for other in (level - 1, level + 1)
+        if low <= other <= high
+    ]
 
 
 class _Rounds:

@@ -21,17 +21,18 @@ Seen = tuple[ExaminedNode, tuple[Key, ...]]
 class Look:
     """Looks at nodes, each once."""
 
-    def __init__(self, problem: Problem, nodes: Nodes, cells: CellSource, limit: int, *, once: bool = False) -> None:
-        """`once`: the classes that violate by themselves are withheld, and no other."""
+    def __init__(self, problem: Problem, nodes: Nodes, cells: CellSource, limit: int, *, settles: bool = True) -> None:
+        """Unless it `settles` nodes, it does not ask what a release at one of them would lose."""
         self._problem = problem
         self._nodes = nodes
         self._cells = cells
         self._limit = limit
-        self._rounds = needs_rounds(problem.requirements) and not once
+        self._settles = settles
         self._seen: dict[Node, Seen] = {}
         self._loss: dict[Node, int] = {}
 
     def at(self, levels: Sequence[Node]) -> list[Seen]:
+        """Each of some nodes as it is; looks at those that it has not seen yet."""
         new = [node for node in dict.fromkeys(levels) if node not in self._seen]
         width = self._nodes.rollups.batch
         for first in range(0, len(new), width):
@@ -46,13 +47,14 @@ class Look:
 
     def _look(self, levels: Sequence[Node]) -> None:
         held = self._violated(levels)
-        settled = self._settled([node for node in levels if held[node][0] <= self._limit])
+        settled = self._settled([node for node in levels if self._settles and held[node][0] <= self._limit])
         bounds = {node: self._nodes.loss.value(bound) for bound, _, node in self._nodes.lattice.ranks(levels)}
         for node in levels:
             withheld, broken = held[node]
             loss, suppressed = settled.get(node, (None, withheld))
-            fits = suppressed is not None and loss is not None and suppressed <= self._limit
-            if fits and loss is not None:
+            if suppressed is None or suppressed > self._limit:
+                loss = None
+            if loss is not None:
                 self._loss[node] = loss
             one = ExaminedNode(
                 levels=node,
@@ -60,7 +62,7 @@ class Look:
                 withheld=withheld,
                 later=None if suppressed is None else suppressed - withheld,
                 violated=tuple(requirement for requirement, _ in broken),
-                loss=self._nodes.loss.value(loss) if fits and loss is not None else None,
+                loss=None if loss is None else self._nodes.loss.value(loss),
             )
             self._seen[node] = one, tuple(key for _, key in broken)
 
@@ -85,9 +87,9 @@ class Look:
         """The loss and the rows that are suppressed; no loss and no rows where nothing may be published."""
         if not levels:
             return {}
-        if self._rounds:
+        if needs_rounds(self._problem.requirements):
             # One by one: of several at once only those are settled that may be the best.
             answers = [self._nodes.settle([node], None)[0] for node in levels]
         else:
-            answers = self._nodes.settle_at_once(levels, None)
+            answers = self._nodes.settle(levels, None)
         return {node: answer or (None, None) for node, answer in zip(levels, answers, strict=True)}

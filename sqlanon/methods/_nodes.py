@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -78,12 +77,6 @@ class Nodes:
         high = tuple(bound.max_level for bound in self._problem.policy.quasi_identifiers)
         self.lattice = Lattice(low=low, high=high, bounds=self.loss.bounds)
 
-    def allowing(self, limit: int, loss: str) -> Nodes:
-        """The same nodes, of which so many rows may be suppressed; what has been grouped for one serves both."""
-        other = copy(self)
-        other._bind(self.lattice.low, limit, loss)
-        return other
-
     def count(self, nodes: Sequence[Node]) -> list[Counted]:
         """What the classes of some nodes tell."""
         found = self.rollups.look(nodes, self._limit)
@@ -109,11 +102,11 @@ class Nodes:
         through for those that may be the best only.
         """
         if not needs_rounds(self._problem.requirements):
-            return list(self._settle_at_once(nodes))
+            return list(self.withheld_at_once(nodes))
         if not self.loss.GROWS:
             return [self._settle_alone(node) for node in nodes]
         found: dict[Node, tuple[int, int] | None] = {}
-        least = zip(self._settle_at_once(nodes), nodes, strict=True)
+        least = zip(self.withheld_at_once(nodes), nodes, strict=True)
         for loss, height, node, rows in sorted((one[0], sum(node), node, one[1]) for one, node in least):
             rank = (loss, height, node)
             settled = None
@@ -128,9 +121,10 @@ class Nodes:
 
     def settle_at_once(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
         """The same with the classes that violate by themselves withheld, and no other."""
-        return list(self._settle_at_once(nodes))
+        return list(self.withheld_at_once(nodes))
 
-    def _settle_at_once(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
+    def withheld_at_once(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
+        """Each node's loss and the rows of its classes that violate by themselves."""
         held = self.rollups.rows_of_all(nodes)
         if held is None or self._cells.public is not None:
             return [self._lost(node, withheld_at_once(self.batch, *self.rollups.rows_of(node))) for node in nodes]

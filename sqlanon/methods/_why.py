@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["why"]
 
-# How many nodes that could lose less are told, how many of a lattice are ranked for that,
-# and how often a few of them are looked at until so many are found that may not be published.
+# So many nodes that could lose less are told. So many of a lattice are ranked for that, and the first of
+# them looked at, a few at once and so often at most, until enough are found that may not be published.
 _CHEAPER = 3
 _NEAR = 100_000
 _LOOKS = 4
@@ -31,12 +31,11 @@ _AT_ONCE = 8
 def why(problem: Problem, cells: CellSource, found: Generalization) -> Explanation:
     """What the search's choice is owed to. Looks at nodes of the lattice again, and publishes nothing.
 
-    Of several rounds it is the first that is explained, as the search for it saw nodes.
+    Of several rounds it is the first that is explained, by the rows that it leaves to the others.
     """
     quasi, several = problem.policy.quasi_identifiers, len(found.rounds) > 1
     nodes = Nodes(problem, cells, tuple(bound.min_level for bound in quasi), found.limit, found.loss_name)
-    limit = _may_be_left(nodes, cells.rows, found.limit) if several else found.limit
-    look = Look(problem, nodes, cells, limit, once=several)
+    look = Look(problem, nodes, cells, found.limit, settles=not several)
     lower = _lower(found.levels, nodes.lattice)
     (chosen, _), *seen = look.at([found.levels, *(node for node in lower if node is not None)])
     examined = iter(_labelled(problem, cells, seen))
@@ -48,12 +47,7 @@ def why(problem: Problem, cells: CellSource, found: Generalization) -> Explanati
     near, reach = _near(nodes.lattice, found.levels)
     below = [] if several else _below(nodes.lattice, near, look.loss(found.levels))
     cheaper = _cheaper(look, below, nodes.rollups.batch)
-    return Explanation(limit, chosen, tuple(steps), cheaper, len(near), reach)
-
-
-def _may_be_left(nodes: Nodes, rows: int, limit: int) -> int:
-    """How many rows a round may leave to later ones: any number where that costs, for then the loss decides."""
-    return rows if nodes.loss.least((0,) * len(nodes.lattice.low), rows) else limit
+    return Explanation(found.limit, chosen, tuple(steps), cheaper, len(near), reach)
 
 
 def _lower(levels: Node, lattice: Lattice) -> list[Node | None]:

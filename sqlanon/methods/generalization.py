@@ -114,7 +114,7 @@ def solve(
     )
     if given.recoding == "global":
         return result
-    best = recoded(problem, cells, nodes, found, limit, given.loss, searches.of_a_round)
+    best = recoded(problem, cells, nodes, found, limit, given.loss, searches)
     if best is None:
         return result
     return replace(
@@ -143,14 +143,15 @@ class _Searches:
             settle,
             batch=nodes.rollups.batch,
             progress=_valued(self._report, nodes),
-            expired=None if self._until is None else self._expired,
+            expired=None if self._until is None else self.expired,
         )
 
     def of_a_round(self, nodes: Nodes, limit: int) -> Found | None:
-        """The same where classes that violate by themselves are withheld, and no other; None if time is up."""
-        return None if self._expired() else self.search(nodes, limit, nodes.settle_at_once)
+        """The same where classes that violate by themselves are withheld, and no other."""
+        return self.search(nodes, limit, nodes.settle_at_once)
 
-    def _expired(self) -> bool:
+    def expired(self) -> bool:
+        """Whether time is up."""
         return self._until is not None and monotonic() > self._until
 
 

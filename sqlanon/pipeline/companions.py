@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sqlglot import exp
+
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -43,11 +45,14 @@ def own_queries(release_id: str, policy: Policy) -> list[tuple[QualifiedName, st
     return [(name, source.query) for name, source in named if source is not None and source.query]
 
 
-def make_checks(engine: Engine, query: ReleaseQuery, hidden: Sequence[int]) -> list[QualifiedName]:
-    """Makes the views by which CHECK answers the requirements that the released rows alone cannot answer."""
+def make_checks(engine: Engine, query: ReleaseQuery, body: exp.Query, hidden: Sequence[int]) -> list[QualifiedName]:
+    """Makes the views by which CHECK answers the requirements that the released rows alone cannot answer.
+
+    `body` is the SELECT of the live view.
+    """
     if not hidden:
         return []
     report, content = report_view(query.release_id), content_view(query.release_id)
     engine.run(secure_view(report, query.report(hidden)))
-    engine.run(secure_view(content, fingerprint_query(query.select())))
+    engine.run(secure_view(content, fingerprint_query(body)))
     return [report, content]

@@ -35,17 +35,19 @@ def publish_stage(state: State) -> State:
     if state.create.kind == "view":
         # A view cannot be renamed into a secure one, so it is made again under its name.
         engine.run(drop_object("view", candidate))
-        engine.run(secure_view(target, query.select()))
+        body = query.select()
+        engine.run(secure_view(target, body))
         read = [name for name, _ in own_queries(query.release_id, need(state.policy))]
-        checks = make_checks(engine, query, tuple(hidden_of(state)))
+        checks = make_checks(engine, query, body, tuple(hidden_of(state)))
         objects += [ReleaseObject("view", name) for name in (*read, *checks)]
     else:
         for helper in helper_columns(query).values():
             engine.run(drop_column(candidate, helper))
         engine.run(rename_table(candidate, target.name))
-        forget_labels(engine, query.release_id)
+        forget_labels(engine, query.release_id, query.recodings)
     release = _release(state, target, tuple(objects))
     releases.save(engine, release)
+    releases.save_rounds(engine, release, _rounds(state))
     releases.save_measurements(engine, release, need(state.report).measurements)
     return state.having(release=release)
 
@@ -91,6 +93,12 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
         loss_bound=None if found.proven or found.least is None else float(found.least),
         loss_name=found.loss_name,
     )
+
+
+def _rounds(state: State) -> list[tuple[tuple[int, ...], int]]:
+    """The levels of the quasi-identifiers and the published rows of each round of a local recoding."""
+    found = need(state.transformation)
+    return [(one.levels, one.rows) for one in found.rounds] if found.recoding == "local" else []
 
 
 def make_room(state: State) -> State | None:

@@ -40,7 +40,7 @@ def reasons(
     for step in explained.less_general:
         lacks = f"MIN LEVEL {step.level + 1}" if step.node is None else _lacks(step.node, explained, found)
         yield step.column, f"not level {step.level}: {lacks}"
-    yield "binding requirement", _binding(explained)
+    yield "binding requirement", _binding(found, explained)
     near = "" if explained.reach is None else f" (of the {explained.among} nodes within {explained.reach} levels)"
     for node in explained.cheaper:
         parts = [_suppressed(node, found), *(f"{v.rows} by {v.requirement}" for v in node.violated[:1])]
@@ -55,6 +55,9 @@ def printable(text: str) -> str:
 
 def _lacks(node: ExaminedNode, explained: Explanation, found: Generalization) -> str:
     """Why a node one level less general was not chosen: it may not be published, or it loses more."""
+    if _several(found):
+        rather = f"{_suppressed(node, found)} rather than {explained.chosen.withheld}"
+        return "; ".join([rather, *map(str, node.violated[:1])])
     if node.loss is None:
         allowed = "" if node.later is None else f", at most {explained.limit} allowed"
         return "; ".join([_suppressed(node, found) + allowed, *map(str, node.violated[:1])])
@@ -73,10 +76,12 @@ def _suppressed(node: ExaminedNode, found: Generalization) -> str:
     return f"{node.suppressed} of {found.rows} rows would be {what}{later}"
 
 
-def _binding(explained: Explanation) -> str:
+def _binding(found: Generalization, explained: Explanation) -> str:
     """What stands in the way of most of the nodes one level less general, and how that was counted."""
     if not explained.neighbours:
         return "none: no attribute may be less general"
+    if _several(found):
+        return f"{explained.most_rows}: violated by most rows that the less general nodes would leave to later rounds"
     binding = explained.binding
     if binding is None:
         most = f", most of which violate {explained.most_rows}" if explained.most_rows else ""

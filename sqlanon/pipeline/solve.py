@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from fractions import Fraction
 
 from sqlglot import exp
@@ -61,9 +62,10 @@ def _reporter(state: State) -> generalization.Report | None:
 
 def compile_stage(state: State) -> State:
     """The SELECT of the release. A live view reads the lasting source, a snapshot the one that was searched."""
-    bound, cells, levels = need(state.bound), need(state.cells), need(state.transformation).levels
-    nodes = _nodes(state.engine, bound, cells, levels)
-    recodings = tuple(Recoding(b, lv, n) for b, lv, n in zip(bound.quasi_identifiers, levels, nodes, strict=True))
+    bound = need(state.bound)
+    recodings = _recodings(
+        state.engine, bound, need(state.cells), [one.levels for one in need(state.transformation).rounds]
+    )
     release_id = secrets.token_hex(16)
     live = state.create.kind == "view"
     source = need(state.source)
@@ -100,15 +102,21 @@ def _columns(bound: BoundPolicy, name: QualifiedName) -> exp.Select:
     return exp.select(*(column(part) for part in needed)).from_(relation(name))
 
 
-def _nodes(engine: Engine, bound: BoundPolicy, cells: Cells, levels: tuple[int, ...]) -> list[int]:
-    """How many nodes each attribute has at its level: the leaves that come first below theirs, counted."""
-    counts: list[exp.Expr] = []
-    for quasi, tree, level in zip(bound.quasi_identifiers, cells.trees, levels, strict=True):
-        counts.append(alias(_node_count(quasi, tree, level), f"nodes_{len(counts)}"))
-    return [int(count) for count in engine.rows(exp.select(*counts))[0]]
+def _recodings(
+    engine: Engine, bound: BoundPolicy, cells: Cells, rounds: Sequence[tuple[int, ...]]
+) -> tuple[Recoding, ...]:
+    """Each attribute with its level in each round, and how many labels it has at all of them."""
+    recodings: list[Recoding] = []
+    for place, (quasi, tree) in enumerate(zip(bound.quasi_identifiers, cells.trees, strict=True)):
+        level, *later = (levels[place] for levels in rounds)
+        counts = [alias(_node_count(quasi, tree, own), f"nodes_{own}") for own in sorted({level, *later})]
+        nodes = sum(map(int, engine.rows(exp.select(*counts))[0]))
+        recodings.append(Recoding(quasi, level, nodes, tuple(later)))
+    return tuple(recodings)
 
 
 def _node_count(quasi: BoundAttribute, tree: str, level: int) -> exp.Expr:
+    """How many nodes an attribute has at a level: the leaves that come first below theirs, counted."""
     if level == quasi.height:
         return literal(1)
     first = [exp.EQ(this=column(rank_name(i)), expression=literal(0)) for i in range(level)]

@@ -33,7 +33,6 @@ class Progress(Protocol):
     def __call__(self, stage: str, done: int, total: int, detail: str | None = None) -> None: ...
 
 
-
 @dataclass(frozen=True)
 class State:
     """Filled from left to right: each stage returns it with one more part."""

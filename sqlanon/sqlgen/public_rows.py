@@ -12,9 +12,10 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sqlgen.names import alias, column, relation
 from sqlanon.sqlgen.recode import Recoding, join_codes
+from sqlanon.sqlgen.rounds import join_rounds, round_labels
 from sqlanon.sqlgen.rows import class_label
 
-__all__ = ["public_class", "public_label_class", "public_rows", "public_values"]
+__all__ = ["public_class", "public_label_class", "public_labelled", "public_rows", "public_values"]
 
 
 def _given(place: int) -> exp.Column:
@@ -42,12 +43,22 @@ def public_rows(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
     that is none of the column's type - gets a class_id that no class of the release has.
     """
     query = exp.select().from_(relation("public"))
-    # NULL stands for a text that is no value of the type, too: that is not the value NULL.
-    same_kind = [exp.or_(_is_null(_given(i)), exp.Not(this=_is_null(_value(i, r.bound)))) for i, r in recodings]
-    key = join_codes(query, recodings, _value, conditions=same_kind, outer=True)
+    key = join_codes(query, recodings, _value, conditions=_same_kind(recodings), outer=True)
     has_class = exp.and_(exp.true(), *(exp.Not(this=_is_null(column("code", f"recode_{i}"))) for i, _ in recodings))
     labels = [alias(column("label", f"recode_{i}"), f"label_{i}") for i, _ in recodings]
     return query.select(alias(key, "class_id"), alias(has_class, "has_class"), *labels, copy=False)
+
+
+def public_labelled(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
+    """public_labelled(class_1, ..., labels): every public row with its class in each round of a local recoding."""
+    query = exp.select().from_(relation("public"))
+    classes = join_rounds(query, recodings, _value, _same_kind(recodings))
+    return query.select(*classes, *round_labels(recodings), copy=False)
+
+
+def _same_kind(recodings: Sequence[tuple[int, Recoding]]) -> list[exp.Expr]:
+    """NULL stands for a text that is no value of the type, too: that is not the value NULL."""
+    return [exp.or_(_is_null(_given(i)), exp.Not(this=_is_null(_value(i, r.bound)))) for i, r in recodings]
 
 
 def public_class() -> exp.Select:

@@ -10,11 +10,13 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.hierarchies.base import functional
 from sqlanon.sqlgen.cells import class_id
-from sqlanon.sqlgen.generalized import published_value
+from sqlanon.sqlgen.generalized import generalized, published_value
 from sqlanon.sqlgen.keys import WORD_BITS, KeyLayout, bits_for
 from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.numbered import numbered, shown_at
+from sqlanon.sqlgen.taxonomy import frozen_labels
 
-__all__ = ["Recoding", "join_codes", "recode"]
+__all__ = ["Recoding", "class_layout", "join_codes", "recode"]
 
 _SPARE_BITS = 8
 
@@ -52,10 +54,13 @@ def recode(recoding: Recoding, release_id: str, others: exp.Query | None = None)
 
     The code of a value that a stored hierarchy does not list is NULL: its rows are withheld.
     `others` are more values to give a label, in the column `value` and of the column's type.
+    Where the level is not the same in all rounds there is a label_i and a code_i for each.
     """
     bound = recoding.bound
     distinct = exp.select(alias(published_value(bound), "value")).distinct(copy=False).from_(relation("source"))
     values = distinct if others is None else exp.union(distinct, others, distinct=True, copy=False)
+    if recoding.mixed:
+        return _mixed(recoding, values, release_id)
     occurring = values.subquery("occurring")
     labelled = _stored(recoding, occurring, release_id) if bound.stored else _computed(recoding, occurring)
     order = exp.Order(expressions=[exp.Ordered(this=column("label"), nulls_first=False)])
@@ -64,6 +69,19 @@ def recode(recoding: Recoding, release_id: str, others: exp.Query | None = None)
     if bound.stored:
         code = exp.Case(ifs=[exp.If(this=column("listed"), true=code)])
     return exp.select(column("value"), column("label"), alias(code, "code")).from_(labelled.subquery("labelled"))
+
+
+def _mixed(recoding: Recoding, occurring: exp.Query, release_id: str) -> exp.Select:
+    """The labels at several levels; those of a stored hierarchy are the catalog's copy for this release."""
+    bound, levels = recoding.bound, set(recoding.levels)
+    copied = frozen_labels(bound, release_id) if bound.stored else None
+    values = generalized(bound, occurring, copied, counted=False).subquery("generalized")
+    listed = [column("listed")] if bound.stored else []
+    # A value that the hierarchy does not list has no label but `*`.
+    needed = sorted(levels - {bound.height}) if bound.stored else []
+    return numbered(
+        exp.select(column("value"), *shown_at(bound, recoding.levels), *listed).from_(values), recoding.levels, needed
+    )
 
 
 def _computed(recoding: Recoding, occurring: exp.Subquery) -> exp.Select:
@@ -120,7 +138,7 @@ def join_codes(
     each join besides. A row without a code for each of its values is left out, or, if
     `outer`, kept in a class that none of the others can be in.
     """
-    layout = _layout([recoding.nodes for _, recoding in recodings])
+    layout = class_layout(recodings)
     words: list[exp.Expr | None] = [None] * layout.words
     for n, ((i, recoding), (spot,)) in enumerate(zip(recodings, layout.fields, strict=True)):
         name = f"recode_{i}"
@@ -138,10 +156,10 @@ def join_codes(
     return class_id([word if word else zero.copy() for word in words])
 
 
-def _layout(nodes: Sequence[int]) -> KeyLayout:
+def class_layout(recodings: Sequence[tuple[int, Recoding]]) -> KeyLayout:
     """A field a column, with room for labels that come later: what one word has to spare, else more words."""
-    plain = [(max(count, 2),) for count in nodes]
-    spare = (WORD_BITS - sum(bits_for(count) for (count,) in plain)) // max(len(nodes), 1)
+    plain = [(max(recoding.nodes, 2),) for _, recoding in recodings]
+    spare = (WORD_BITS - sum(bits_for(count) for (count,) in plain)) // max(len(plain), 1)
     # Without any room a column that had two values would withhold the third for ever.
     room = min(spare, _SPARE_BITS) if spare > 0 else _SPARE_BITS
     return KeyLayout.pack([(count << room,) for (count,) in plain])

@@ -20,8 +20,9 @@ from sqlanon.sqlgen.generalized import published_value
 from sqlanon.sqlgen.guard import kept_classes, restricted, with_steps
 from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.normal_relations import Background, relations_of
-from sqlanon.sqlgen.public_rows import public_class, public_label_class, public_rows, public_values
+from sqlanon.sqlgen.public_rows import public_class, public_label_class, public_labelled, public_rows, public_values
 from sqlanon.sqlgen.recode import Recoding, join_codes, recode
+from sqlanon.sqlgen.rounds import Rounds, join_rounds, round_labels
 from sqlanon.sqlgen.rows import Rows
 from sqlanon.sqlgen.taxonomy import Taxonomy, frozen_labels
 
@@ -150,21 +151,58 @@ class ReleaseQuery:
         for i, recoding in recodings:
             others = public_values(i, recoding.bound) if needs_public else None
             query.with_(identifier(f"recode_{i}"), as_=recode(recoding, self.release_id, others), copy=False)
+        if self._is_local:
+            return self._with_rounds(query, recodings, needs_public)
         if needs_public:
             query.with_(identifier("public_recoded"), as_=public_rows(recodings), copy=False)
         return query
 
+    @property
+    def _is_local(self) -> bool:
+        return any(recoding.later for recoding in self.recodings)
+
+    def _with_rounds(
+        self, query: exp.Select, recodings: Sequence[tuple[int, Recoding]], needs_public: bool
+    ) -> exp.Select:
+        """What each round keeps of the rows, and where that puts the rows of the public table."""
+        labelled = exp.select().from_(relation("source"))
+        classes = join_rounds(labelled, recodings, lambda i, bound: published_value(bound, "source"))
+        labelled.select(*classes, *round_labels(recodings), *self._others(labelled), copy=False)
+        query.with_(identifier("labelled"), as_=labelled, materialized=False, copy=False)
+        if needs_public:
+            query.with_(identifier("public_labelled"), as_=public_labelled(recodings), copy=False)
+        rounds = self._rounds(recodings)
+        with_steps(query, rounds.steps())
+        if needs_public:
+            query.with_(identifier("public_recoded"), as_=rounds.public_recoded(), copy=False)
+        return query
+
+    def _rounds(self, recodings: Sequence[tuple[int, Recoding]]) -> Rounds:
+        return Rounds(
+            recodings,
+            self.requirements,
+            self._background(),
+            asked={name: f"asked_{i}" for i, name in enumerate(self.asked)},
+            entity=_ENTITY if self.policy.entity else None,
+            others=[other.alias for other in self._others(exp.select())],
+        )
+
     def _recoded(self, recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
         """Every row with its class, its labels, and the columns that pass through or are asked about."""
+        if self._is_local:
+            return self._rounds(recodings).recoded()
         query = exp.select().from_(relation("source"))
         key = join_codes(query, recodings, lambda i, bound: published_value(bound, "source"))
-        outputs: list[exp.Expr] = [alias(column("label", f"recode_{i}"), f"label_{i}") for i, _ in recodings]
-        for i, bound in self._passing():
-            outputs.append(alias(self._pass(query, i, bound), f"column_{i}"))
-        outputs += [alias(self._asked_value(name), f"asked_{i}") for i, name in enumerate(self.asked)]
+        labels = [alias(column("label", f"recode_{i}"), f"label_{i}") for i, _ in recodings]
+        return query.select(alias(key, "class_id"), *labels, *self._others(query), copy=False)
+
+    def _others(self, query: exp.Select) -> list[exp.Alias]:
+        """The columns that pass through, those that are asked about, and the respondent; joins what they need."""
+        others = [alias(self._pass(query, i, bound), f"column_{i}") for i, bound in self._passing()]
+        others += [alias(self._asked_value(name), f"asked_{i}") for i, name in enumerate(self.asked)]
         if self.policy.entity:
-            outputs.append(alias(column(self.policy.entity.column, "source"), _ENTITY))
-        return query.select(alias(key, "class_id"), *outputs, copy=False)
+            others.append(alias(column(self.policy.entity.column, "source"), _ENTITY))
+        return others
 
     def _asked_value(self, name: str) -> exp.Expr:
         """A column's value in the type in which it may be published; guarding nodes are compared as text."""

@@ -53,7 +53,7 @@ class Best:
 
 @dataclass(frozen=True)
 class Demand:
-    """A case whose classes need `l` different values of a sensitive column as well, and closeness `t` if it is given."""
+    """A case whose classes need `l` different sensitive values as well, and closeness `t` if that is given."""
 
     case: Case
     values: tuple[Hashable, ...]

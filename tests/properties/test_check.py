@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from importlib import import_module
+from math import isclose, isinf
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, connect
+from sqlanon.questions.load import load_question, question_names
+from tests.contract.models_support import Drawn, drawn_models
 from tests.oracles.k_anonymity import achieved
+from tests.oracles.models.support import Table
 from tests.properties.policies_support import BUDGET, insert
 
 Row = tuple[Any, ...]
@@ -78,3 +85,80 @@ def test_check_writes_nothing() -> None:
     con.execute("CHECK source (a) REQUIRE k_anonymity(k => 2)")
     assert con.execute("SELECT count(*) FROM duckdb_schemas() WHERE schema_name = 'anon'").fetchall() == [(0,)]
     assert con.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("source",)]
+
+
+@pytest.fixture(scope="module")
+def shared() -> Connection:
+    return connect(config={"threads": "1"})
+
+
+def _install(con: Connection, table: Table) -> None:
+    """A drawn table as tables of a database: `c` is the class, `d` the disease, `g` whom a row guards."""
+    by_place = {place: of for of, places in table.classes.items() for place in places}
+    guards = table.guards or [None] * len(table.values)
+    rows = [(of, table.values[place], _node(guards[place])) for place, of in by_place.items()]
+    con.execute(
+        "CREATE OR REPLACE TABLE t (c INTEGER, d VARCHAR, g VARCHAR); CREATE OR REPLACE TABLE public (c INTEGER)"
+    )
+    con.execute("CREATE OR REPLACE TABLE given (value VARCHAR, low DOUBLE, high DOUBLE)")
+    for name, found in (
+        ("t", rows),
+        ("public", [(of,) for of, n in (table.public or {}).items() for _ in range(n)]),
+        ("given", [(value, *_ends(bounds)) for value, bounds in (table.ranges or {}).items()]),
+    ):
+        if found:
+            con.duckdb.executemany(
+                f"INSERT INTO {name} VALUES ({', '.join('?' * len(found[0]))})", list(map(list, found))
+            )
+    if table.taxonomy is not None:
+        listed = [", ".join(_text(part) for part in (value, *path)) for value, path in table.taxonomy.items()]
+        values = ", ".join(f"({row})" for row in listed)
+        con.execute(f"CREATE OR REPLACE HIERARCHY h AS LEVELS (SELECT * FROM (VALUES {values}) AS t)")
+
+
+def _node(guard: Any) -> str | None:
+    return None if guard is None else str(guard)
+
+
+def _ends(bounds: Any) -> list[float | None]:
+    return [None if bound is None else float(bound) for bound in bounds]
+
+
+def _text(label: Any) -> str:
+    return "NULL" if label is None else "'" + str(label).replace("'", "''") + "'"
+
+
+def _asked(drawn: Drawn) -> str:
+    """The requirement as a user writes it."""
+    question = drawn.requirement.question
+    given = [
+        f"{name} => {value if not isinstance(value, str) else repr(value)}"
+        for name, value in drawn.requirement.arguments
+    ]
+    given = [part.replace("guarding => given", "guarding => g") for part in given]
+    chosen = [f"{question.when.argument} => '{question.when.value}'"] if question.when else []
+    return f"{question.model}({', '.join([*given, *chosen])})"
+
+
+@pytest.mark.parametrize("name", question_names())
+@given(data=st.data())
+@settings(BUDGET, max_examples=8)
+def test_check_of_every_model_agrees_with_its_oracle(shared: Connection, name: str, data: st.DataObject) -> None:
+    """The same tables as in the contract of the models, but as a user has them: rows, a hierarchy, a public table."""
+    oracle = import_module(f"tests.oracles.models.{name}")
+    drawn = data.draw(drawn_models(load_question(name), oracle))
+    table = replace(drawn.table, entities=None)
+    if not table.ranges and "value_range" in drawn.requirement.reads:
+        table = replace(table, ranges={"a": (None, None)})
+    _install(shared, table)
+    using = " USING h" if table.taxonomy is not None else ""
+    sensitive = f" SENSITIVE d{using}" if drawn.requirement.question.of_sensitive_values else ""
+    against = " AGAINST public" if table.public is not None else ""
+    [found] = shared.execute(f"CHECK t (c){sensitive}{against} REQUIRE {_asked(drawn)}").fetchall()
+    reached = oracle.achieved(table, **drawn.arguments)
+    assert found[:3] == ("t", name, "d" if sensitive else None)
+    assert found[5] is (not oracle.violating(table, **drawn.arguments))
+    if reached is None or isinf(reached):
+        assert found[4] == reached
+    else:
+        assert isclose(found[4], float(reached), rel_tol=1e-9, abs_tol=1e-9)

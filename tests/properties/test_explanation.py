@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 
 import pytest
@@ -21,6 +21,8 @@ from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import ExplainRelease
 from tests.oracles.k_anonymity import respondents
 from tests.oracles.lattice import Node, recoded
+from tests.oracles.models import equal_t_closeness
+from tests.oracles.models.support import Table
 from tests.properties.losses_support import ORACLES, Demand, demands
 
 BUDGET = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -39,34 +41,53 @@ def explained(demand: Demand, loss: str) -> Explanation:
     return need(state.explanation)
 
 
-def violations(demand: Demand, node: Node) -> dict[str, list[int]]:
-    """The sizes of the classes that violate each requirement, the smallest first."""
+def violations(demand: Demand, node: Node) -> dict[str, list[Sequence[int]]]:
+    """The classes that violate each requirement by themselves, as places of rows, the smallest first."""
     classes: dict[Hashable, list[int]] = defaultdict(list)
     taxonomies = demand.case.taxonomies()
     for place, row in enumerate(demand.case.rows):
         classes[recoded(row, taxonomies, node)].append(place)
-    found: dict[str, list[int]] = {}
-    for places in sorted(classes.values(), key=len):
+    far: set[Hashable] = set()
+    if demand.t is not None:
+        far = equal_t_closeness.violating(Table(classes, demand.values), Fraction(demand.t))
+    found: dict[str, list[Sequence[int]]] = defaultdict(list)
+    for of, places in sorted(classes.items(), key=lambda item: len(item[1])):
         if respondents(places, demand.case.entities) < demand.case.k:
-            found.setdefault("k_anonymity", []).append(len(places))
+            found["k_anonymity"].append(places)
         if len({demand.values[place] for place in places}) < demand.l:
-            found.setdefault("l_diversity", []).append(len(places))
+            found["l_diversity"].append(places)
+        if of in far:
+            found["t_closeness"].append(places)
     return found
 
 
+def at_once(demand: Demand, node: Node) -> int:
+    """The rows of all classes that violate by themselves."""
+    return len({place for classes in violations(demand, node).values() for places in classes for place in places})
+
+
+def later(demand: Demand, node: Node, limit: int) -> int | None:
+    """The rows withheld in later rounds, which are gone through only if the first has left rows to suppress."""
+    if at_once(demand, node) > limit:
+        return 0
+    out = demand.withheld(node)
+    return None if out is None else len(out) - at_once(demand, node)
+
+
+def publishable(demand: Demand, node: Node, limit: int) -> bool:
+    out = demand.withheld(node)
+    return out is not None and len(out) <= limit
+
+
 def assert_seen(demand: Demand, node: ExaminedNode, limit: int, loss: str) -> None:
-    out = demand.violating(node.levels)
-    assert (node.withheld, node.later) == (len(out), 0)
-    seen = {one.requirement.partition("(")[0]: one for one in node.violated}
-    expected = violations(demand, node.levels)
-    assert {name: (one.rows, one.classes, one.smallest) for name, one in seen.items()} == {
-        name: (sum(sizes), len(sizes), sizes[0]) for name, sizes in expected.items()
-    }
+    assert (node.withheld, node.later) == (at_once(demand, node.levels), later(demand, node.levels, limit))
+    seen = {one.requirement.partition("(")[0]: (one.rows, one.classes, one.smallest) for one in node.violated}
+    expected = violations(demand, node.levels).items()
+    assert seen == {name: (sum(map(len, classes)), len(classes), len(classes[0])) for name, classes in expected}
     assert [one.rows for one in node.violated] == sorted((one.rows for one in node.violated), reverse=True)
-    if len(out) > limit:
-        assert node.loss is None
-    else:
-        assert node.loss is not None
+    assert (node.loss is not None) == publishable(demand, node.levels, limit)
+    if node.loss is not None:
+        out = demand.withheld(node.levels) or set()
         assert float(node.loss) == pytest.approx(float(demand.loss(loss, node.levels, out)), abs=1e-6)
         assert node.bound <= node.loss + Fraction(1, 10**6)
 
@@ -107,7 +128,7 @@ def test_what_could_lose_less_comes_in_the_order_of_its_bound(demand: Demand, lo
     bounds = [node.bound for node in found.cheaper]
     assert bounds == sorted(bounds, reverse=True)
     assert all(bound < found.chosen.loss for bound in bounds)
-    assert all(len(demand.violating(node.levels)) > found.limit for node in found.cheaper)
+    assert not any(publishable(demand, node.levels, found.limit) for node in found.cheaper)
     if loss == "granularity_loss" and not found.limit:
         # Nothing can be suppressed: the bound is the loss, and whoever could lose less fails.
         every = (demand.loss(loss, node, set()) for node in demand.lattice)
@@ -122,11 +143,12 @@ def test_the_binding_requirement(demand: Demand) -> None:
     found = explained(demand, "granularity_loss")
     votes: Counter[str | None] = Counter()
     for node in (step.node.levels for step in found.less_general if step.node):
-        if len(demand.violating(node)) > found.limit:
-            rows = {name: sum(sizes) for name, sizes in violations(demand, node).items()}
+        if not publishable(demand, node, found.limit):
+            rows = {name: sum(map(len, classes)) for name, classes in violations(demand, node).items()}
             # Of equals the one that the policy names first.
-            worst = max(("k_anonymity", "l_diversity"), key=lambda name: rows.get(name, 0))
-            votes[worst if rows[worst] > found.limit else None] += 1
+            worst = max(("k_anonymity", "l_diversity", "t_closeness"), key=lambda name: rows.get(name, 0))
+            alone = rows[worst] > found.limit or later(demand, node, found.limit) is None
+            votes[worst if alone else None] += 1
     binding = found.binding
     event(f"{binding and binding.requirement}")
     if binding is None:

@@ -145,19 +145,19 @@ def asked(name: str, **more: str) -> str:
     return f"{question.model}({', '.join(f'{key} => {value}' for key, value in (written | more).items())})"
 
 
-def policy(con: Connection, *names: str, source: str = "source", public: str = "voters", hidden: str = "") -> None:
-    """The policy p, which requires all of these models."""
+def policy(con: Connection, *names: str, source: str = "source", public: str = "voters", called: str = "p") -> None:
+    """A policy that requires all of these models."""
     against = any("public_class" in load_question(name).reads for name in names)
     con.execute(
-        f"CREATE OR REPLACE POLICY p ON {source} (id INSENSITIVE, zip QUASI IDENTIFIER USING zips, "
-        f"age QUASI IDENTIFIER USING ages, sex QUASI IDENTIFIER, disease SENSITIVE USING diseases{hidden}) "
+        f"CREATE OR REPLACE POLICY {called} ON {source} (id INSENSITIVE, zip QUASI IDENTIFIER USING zips, "
+        "age QUASI IDENTIFIER USING ages, sex QUASI IDENTIFIER, disease SENSITIVE USING diseases) "
         f"{f'AGAINST {public} ' if against else ''}REQUIRE {', '.join(map(asked, names))}"
     )
 
 
-def create(con: Connection, kind: str, release: str = "r") -> dict[str, Row]:
+def create(con: Connection, kind: str, release: str = "r", of: str = "p") -> dict[str, Row]:
     """Makes the release; its answer by requirement: attribute, required, achieved, satisfied."""
-    rows = con.execute(f"CREATE OR REPLACE ANONYMIZED {kind} {release} AS POLICY p {METHOD}").fetchall()
+    rows = con.execute(f"CREATE OR REPLACE ANONYMIZED {kind} {release} AS POLICY {of} {METHOD}").fetchall()
     return {row[7]: row[8:] for row in rows}
 
 
@@ -178,11 +178,16 @@ def label(column: str, value: Any, level: int) -> Any:
     return "*" if level == len(path) else LEVELS[column][value][level - 1] if value in LEVELS[column] else None
 
 
-def table_of(con: Connection, rows: Sequence[Row], source: Sequence[Row]) -> Table:
+LEVELS_OF = (
+    "SELECT attribute, level FROM anon.release_attribute JOIN anon.release USING (release_id) "
+    "WHERE object_name = ? AND level IS NOT NULL"
+)
+
+
+def table_of(con: Connection, release: str, source: Sequence[Row] | None = None) -> Table:
     """The released rows for the oracles, with the guarding nodes of their source and the public table recoded alike."""
-    shown = dict(
-        con.duckdb.execute("SELECT attribute, level FROM anon.release_attribute WHERE level IS NOT NULL").fetchall()
-    )
+    rows, shown = released(con, release), dict(con.duckdb.execute(LEVELS_OF, [release]).fetchall())
+    source = patients() if source is None else source
     by_id = {row[0]: row for row in source}
     classes: dict[Class, list[int]] = defaultdict(list)
     for place, (number, *labels, disease) in enumerate(rows):

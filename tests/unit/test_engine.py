@@ -277,7 +277,7 @@ def test_no_query_that_an_observer_sees_holds_a_value() -> None:
     seen: list[str] = []
     connection = sqlanon.connect()
     connection.sql(SOURCE)
-    connection.observe(lambda stage, text, done, total: seen.append(text or ""))
+    connection.observe(lambda stage, text, *_: seen.append(text or ""))
     connection.sql(f"""
         CREATE HIERARCHY h AS LEVELS (SELECT name, 'some' FROM people);
         CREATE HIERARCHY widths AS INTERVALS (10, 100);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -16,9 +17,11 @@ from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Rol
 from sqlanon.domain.release import Release, ReleaseAttribute
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source
-from sqlanon.export.certificate import Evidence, certificate, to_json, with_files
+from sqlanon.export.certificate import Evidence, Proof, certificate, to_json, with_files
+from sqlanon.export.losses import DEFINITIONS
 from sqlanon.export.markdown import to_markdown
 from sqlanon.questions.ask import bind_requirement
+from sqlanon.search.losses import LOSSES
 
 CELL = re.compile(r"(?<!\\)\|")
 
@@ -51,8 +54,9 @@ def evidence(name: str = "zip", *, source: Source | None = None, pseudonym: Pseu
         created_at=datetime(2026, 1, 2, 3, 4, 5, 678),
         attributes=(ReleaseAttribute(name, Role.QUASI_IDENTIFIER, None, 0, 1),),
     )
-    achieved = [(bind_requirement(asked), Measurement("k_anonymity", None, 3.0, 7.0, True))]
-    return Evidence(release, policy, (), achieved, True, [(name, "VARCHAR")], "DuckDB 2.0.1", datetime(2026, 2, 3))
+    (bound,) = bind_requirement(asked)
+    proof = Proof(bound, Measurement("k_anonymity", None, 3.0, 7.0, True))
+    return Evidence(release, policy, (), [proof], [(name, "VARCHAR")], "DuckDB 2.0.1", datetime(2026, 2, 3))
 
 
 def whole(given: Evidence) -> dict[str, Any]:
@@ -91,7 +95,95 @@ def test_markdown_names_requirement_paper_and_hash() -> None:
     assert "| `k_anonymity(k => 3)` | 3 | 7 | yes | exported file | Samarati" in text
     assert "990 of the source's 1,000 rows; 10 suppressed." in text
     assert "Method: `generalization(suppression => 0.02, strict => true)`. Loss: 0.25." in text
+    assert "The loss is the granularity loss (NCP)" in text
     assert f"| `x.csv` | 12,345 | `{'cd' * 32}` |" in text
+
+
+def proven(hidden: str | None, *, attribute: str = "disease", figure: float = 2.5) -> Evidence:
+    """The evidence with an entropy l-diversity that is proven in one of the ways there are."""
+    asked = Requirement("l_diversity", (("l", Decimal(2)), ("variant", "entropy")))
+    (bound,) = bind_requirement(asked, (attribute,))
+    proof = Proof(bound, Measurement("entropy_l_diversity", attribute, 2.0, figure, True), hidden)
+    known = evidence()
+    return replace(known, proofs=[*known.proofs, proof])
+
+
+def test_a_requirement_is_stated_as_the_user_wrote_it_with_its_attribute() -> None:
+    stated = whole(proven(None))["requirements"][1]
+    assert (stated["model"], stated["question"]) == ("l_diversity", "entropy_l_diversity")
+    assert stated["arguments"] == {"l": 2.0, "variant": "entropy"}
+    assert (stated["attribute"], stated["attributes"]) == ("disease", ["disease"])
+    assert "| `l_diversity(l => 2, variant => 'entropy') of disease` | 2 | 2.5 | yes |" in to_markdown(
+        whole(proven(None))
+    )
+
+
+@pytest.mark.parametrize(
+    ("hidden", "sentence"),
+    [
+        ("respondents", "Respondents were counted when"),
+        ("guarding nodes", "Guarding nodes were counted when"),
+        ("public table", "Rows of the public table were counted when"),
+    ],
+)
+def test_what_no_file_shows_is_said_to_have_been_counted_before(hidden: str, sentence: str) -> None:
+    said = whole(proven(hidden))
+    assert [r["recomputed_from"] for r in said["requirements"]] == [
+        "exported file", f"snapshot with its {hidden}, when it was made",
+    ]  # fmt: skip
+    text = to_markdown(said)
+    assert sentence in text
+    assert "Each requirement of which the table says so was recomputed from the exported file itself" in text
+    assert "were counted when" not in to_markdown(whole(proven(None)))
+
+
+@pytest.mark.parametrize(
+    ("figure", "written"), [(float("inf"), "infinity"), (float("-inf"), "-infinity"), (float("nan"), "not a number")]
+)
+def test_a_figure_that_json_has_no_number_for_is_a_text(figure: float, written: str) -> None:
+    said = whole(proven(None, figure=figure))
+    assert json.loads(to_json(said))["requirements"][1]["achieved"] == written
+    assert f"| 2 | {written} | yes |" in to_markdown(said)
+
+
+def test_every_loss_is_defined() -> None:
+    assert DEFINITIONS.keys() == LOSSES.keys()
+
+
+@pytest.mark.parametrize(
+    ("proof", "bound", "sentence"),
+    [
+        (True, None, "Loss: 12, the least of all levels that meet the requirements."),
+        (False, 11.5, "Loss: 12, not proven to be the least: none is below 11.5."),
+        (None, None, "Loss: 12."),
+    ],
+)
+def test_how_near_the_loss_is_to_the_least(proof: bool | None, bound: float | None, sentence: str) -> None:
+    known = evidence()
+    release = replace(known.release, loss=12.0, loss_name="height", proven_optimal=proof, loss_bound=bound)
+    said = whole(replace(known, release=release))
+    assert said["loss"] == {
+        "question": "height",
+        "achieved": 12.0,
+        "proven_optimal": proof,
+        "at_least": bound,
+        "definition": DEFINITIONS["height"],
+    }
+    assert sentence in to_markdown(said)
+    assert "The loss is the height (Samarati 2001)" in to_markdown(said)
+
+
+def test_the_query_of_a_public_table_is_not_quoted() -> None:
+    known = evidence()
+    for source, kind in (
+        (Source(query="SELECT * FROM voters WHERE name <> 'Somebody'"), "query"),
+        (Source(QualifiedName(("voters",))), "relation"),
+    ):
+        said = whole(replace(known, policy=replace(known.policy, against=source)))
+        assert said["policy"]["public"] == kind
+        assert "Somebody" not in to_json(said) + to_markdown(said)
+        assert "AGAINST" in said["policy"]["statement"]
+    assert whole(known)["policy"]["public"] is None
 
 
 @given(st.text(min_size=1).filter(str.strip) | st.text("|`*_\\<\n #", min_size=1).filter(str.strip))

@@ -22,7 +22,7 @@ from tests.properties.losses_support import ORACLES
 from tests.properties.policies_support import Case, cases
 from tests.unit.losses_support import Laid, Places, laid
 
-BUDGET = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+BUDGET = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 # An entropy is a multiple of a unit, and its oracle adds up floating point numbers.
 NEAR = 1e-7
 

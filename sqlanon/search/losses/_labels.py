@@ -48,4 +48,5 @@ class Labels:
         """For each row of levels the sum of the squared rows of one attribute's labels."""
         import numpy as np
 
-        return np.array(self.squares[place], dtype=np.int64 if self.small else object)[levels[:, place]]
+        squares: NDArray[Any] = np.array(self.squares[place], dtype=np.int64 if self.small else object)
+        return squares.take(levels[:, place])

@@ -33,7 +33,8 @@ class Height:
     def bounds(self, levels: NDArray[Any]) -> NDArray[Any]:
         import numpy as np
 
-        return levels.sum(axis=1, dtype=np.int64)
+        height: NDArray[Any] = levels.sum(axis=1, dtype=np.int64)
+        return height
 
     def floor(self, classes: Classes) -> int | None:
         return None

@@ -1,0 +1,221 @@
+"""Local recoding in rounds, row by row, from its definition.
+
+A round recodes the rows that no round before has kept, all at one node, and keeps the
+classes that violate nothing. The first node is reached from the best one for all rows,
+the others from the best one for the rows that are left, always by the best step of one
+level of one attribute, as long as that is better. Each row that a node leaves counts as
+much as it costs on average under the node where the steps began. What the rounds keep
+is one table, in which classes that show the same are one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from tests.oracles.granularity_loss import Taxonomy
+from tests.oracles.lattice import Node, nodes, recoded
+
+Class = Hashable
+Classes = Mapping[Class, Sequence[int]]
+Counts = Mapping[Class, int]
+
+# Where the rows are that another round has, and the public rows that none has.
+ELSEWHERE = ("elsewhere",)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The levels and the places of the published rows of each round, and the loss summed up over all rows."""
+
+    rounds: tuple[tuple[Node, frozenset[int]], ...]
+    loss: Fraction
+
+
+@dataclass(frozen=True)
+class Task:
+    """A table with its hierarchies, and what is asked of it.
+
+    `violating` gives the classes that violate, of classes and the public rows in each;
+    `withheld` the places of the rows that have to go so that nothing violates, or None.
+    `limit` rows may be suppressed. `public` has the rows of the public table.
+    """
+
+    rows: Sequence[tuple[Hashable, ...]]
+    taxonomies: Sequence[Taxonomy]
+    weights: Sequence[Fraction]
+    low: Node
+    high: Node
+    limit: int
+    violating: Callable[[Classes, Counts], set[Class]]
+    withheld: Callable[[Classes, Counts], set[int] | None]
+    public: Sequence[tuple[Hashable, ...]] = ()
+    public_taxonomies: Sequence[Taxonomy] = ()
+
+    def cost(self, place: int, node: Node) -> Fraction:
+        """What a published row loses."""
+        parts = zip(self.weights, self.rows[place], self.taxonomies, node, strict=True)
+        return sum((weight * taxonomy.cost(value, level) for weight, value, taxonomy, level in parts), Fraction(0))
+
+    @property
+    def suppressed(self) -> Fraction:
+        """What a suppressed row loses."""
+        return sum(self.weights, Fraction(0))
+
+    def left(self, places: Sequence[int], public: Sequence[int], node: Node) -> tuple[list[int], list[int]]:
+        """Of these rows, and these public rows, those that a round at this node does not keep."""
+        classes: dict[Class, list[int]] = defaultdict(list)
+        for place in range(len(self.rows)):
+            inside = place in places
+            classes[recoded(self.rows[place], self.taxonomies, node) if inside else ELSEWHERE].append(place)
+        counts: dict[Class, int] = defaultdict(int)
+        for place in public:
+            counts[recoded(self.public[place], self.public_taxonomies, node)] += 1
+        kept = set(classes) - self.violating(classes, counts) - {ELSEWHERE}
+        gone = [p for p in places if recoded(self.rows[p], self.taxonomies, node) not in kept]
+        return gone, [p for p in public if recoded(self.public[p], self.public_taxonomies, node) not in kept]
+
+    def loss(self, places: Sequence[int], node: Node, gone: Sequence[int]) -> Fraction:
+        own = sum((self.cost(place, node) for place in places if place not in gone), Fraction(0))
+        return own + len(gone) * self.suppressed
+
+
+def optimum(task: Task) -> tuple[Fraction, int, Node, frozenset[int]] | None:
+    """Global recoding: the least loss, height and levels of all nodes, with the rows that are suppressed."""
+    found = []
+    for node in nodes(task.low, task.high):
+        classes: dict[Class, list[int]] = defaultdict(list)
+        for place, row in enumerate(task.rows):
+            classes[recoded(row, task.taxonomies, node)].append(place)
+        counts: dict[Class, int] = defaultdict(int)
+        for row in task.public:
+            counts[recoded(row, task.public_taxonomies, node)] += 1
+        gone = task.withheld(classes, counts)
+        if gone is not None and len(gone) <= task.limit:
+            loss = task.loss(range(len(task.rows)), node, sorted(gone))
+            found.append((loss, sum(node), node, frozenset(gone)))
+    return min(found, key=lambda one: one[:3], default=None)
+
+
+def local_recoding(task: Task, most: int) -> Chosen | None:
+    """The best of all numbers of rounds up to `most`, by loss and then by suppressed rows; None if there is none."""
+    start = optimum(task)
+    if start is None:
+        return None
+    loss, _, node, gone = start
+    every = range(len(task.rows))
+    best = ((loss, len(gone)), Chosen(((node, frozenset(every) - gone),), loss))
+    places, public, low = list(every), list(range(len(task.public))), task.low
+    last: tuple[Fraction, Node] | None = (loss, node)
+    done: list[Node] = []
+
+    def consider(levels: Sequence[Node]) -> None:
+        nonlocal best
+        found = union(task, levels)
+        if found is not None:
+            rank = (found.loss, len(task.rows) - sum(len(kept) for _, kept in found.rounds))
+            if rank < best[0]:
+                best = (rank, found)
+
+    while len(done) + 1 < most:
+        node = _descended(task, places, public, low, last)
+        rest, public_rest = task.left(places, public, node)
+        if len(rest) == len(places):
+            break
+        done.append(node)
+        places, public, low = rest, public_rest, node
+        if not places:
+            consider(done)
+            break
+        last = _best(task, places, public, low)
+        if last is not None:
+            consider([*done, last[1]])
+    return best[1]
+
+
+def _descended(
+    task: Task, places: Sequence[int], public: Sequence[int], low: Node, last: tuple[Fraction, Node] | None
+) -> Node:
+    each = last[0] / len(places) if last is not None and places else task.suppressed
+
+    def expected(node: Node) -> tuple[Fraction, int, Node]:
+        gone, _ = task.left(places, public, node)
+        kept = task.loss(places, node, gone) - len(gone) * task.suppressed
+        return kept + len(gone) * each, sum(node), node
+
+    here = task.high if last is None else last[1]
+    while True:
+        around = [
+            (*here[:place], level, *here[place + 1 :])
+            for place in range(len(here))
+            for level in (here[place] - 1, here[place] + 1)
+            if low[place] <= level <= task.high[place]
+        ]
+        best = min([here, *around], key=expected)
+        if best == here:
+            return here
+        here = best
+
+
+def _best(task: Task, places: Sequence[int], public: Sequence[int], low: Node) -> tuple[Fraction, Node] | None:
+    """The best node for some rows within the budget, by the classes that violate at once."""
+    found = []
+    for node in nodes(low, task.high):
+        gone, _ = task.left(places, public, node)
+        if len(gone) <= task.limit:
+            found.append((task.loss(places, node, gone), sum(node), node))
+    best = min(found, default=None)
+    return None if best is None else (best[0], best[2])
+
+
+def union(task: Task, levels: Sequence[Node]) -> Chosen | None:
+    """What rounds at these levels publish; None if more has to go than may."""
+    placed, public = placements(task, levels)
+    classes: dict[Class, list[int]] = defaultdict(list)
+    for place, number in placed.items():
+        classes[shown(task.rows[place], task.taxonomies, levels, number)].append(place)
+    counts: dict[Class, int] = defaultdict(int)
+    for place, row in enumerate(task.public):
+        of = shown(row, task.public_taxonomies, levels, public[place]) if place in public else ELSEWHERE
+        counts[of] += 1
+    gone = task.withheld(classes, counts)
+    if gone is None:
+        return None
+    kept = [frozenset(p for p, own in placed.items() if own == number and p not in gone) for number in range(len(levels))]
+    suppressed = len(task.rows) - sum(map(len, kept))
+    if suppressed > task.limit:
+        return None
+    rounds = tuple((node, own) for node, own in zip(levels, kept, strict=True) if own)
+    loss = sum((task.cost(place, node) for node, own in rounds for place in own), Fraction(0))
+    return Chosen(rounds, loss + suppressed * task.suppressed)
+
+
+def placements(task: Task, levels: Sequence[Node]) -> tuple[dict[int, int], dict[int, int]]:
+    """The round that keeps each row, and each public row, counted from 0; without those that none keeps."""
+    places, public = list(range(len(task.rows))), list(range(len(task.public)))
+    placed: dict[int, int] = {}
+    public_placed: dict[int, int] = {}
+    for number, node in enumerate(levels):
+        rest, public_rest = task.left(places, public, node)
+        placed |= {place: number for place in places if place not in rest}
+        public_placed |= {place: number for place in public if place not in public_rest}
+        places, public = rest, public_rest
+    return placed, public_placed
+
+
+def shown(
+    row: Sequence[Hashable], taxonomies: Sequence[Taxonomy], levels: Sequence[Node], number: int
+) -> tuple[Hashable, ...]:
+    """What a row shows in a round: a text, if its attribute is not at the same level in all rounds."""
+    labels = recoded(row, taxonomies, levels[number])
+    mixed = [len({node[place] for node in levels}) > 1 for place in range(len(labels))]
+    return tuple(text(label) if several else label for label, several in zip(labels, mixed, strict=True))
+
+
+def text(value: Hashable) -> Hashable:
+    """A value as SQL writes it; NULL stays NULL."""
+    if value is None:
+        return None
+    return str(value).lower() if isinstance(value, bool) else str(value)
