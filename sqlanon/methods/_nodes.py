@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -21,6 +21,9 @@ from sqlanon.sqlgen.render import to_sql
 from sqlanon.sqlgen.rows import Step
 
 __all__ = ["Nodes", "Problem"]
+
+# Every excess is at most the rows of its class, but for what withholding cannot cure; each is rounded.
+_ROUNDING = 1.0
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,11 @@ class Nodes:
             )
             for node, one in zip(nodes, found, strict=True)
         ]
+
+    def count_last(self, nodes: Sequence[Node]) -> list[Counted]:
+        """The same for a last round, which must not leave what withholding rows does not cure."""
+        most = self._cells.rows + _ROUNDING
+        return [replace(seen, suppressed=self._limit + 1) if seen.excess > most else seen for seen in self.count(nodes)]
 
     def steps(self, node: Node) -> list[Step]:
         """Steps to the normal relations of a node and to withheld(class_id, size)."""

@@ -23,7 +23,7 @@ from sqlanon.methods._infeasible import infeasible
 from sqlanon.methods._local import recoded
 from sqlanon.methods._nodes import Nodes, Problem
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.search.lattice import Found, Progress, Settle, search
+from sqlanon.search.lattice import Counted, Found, Node, Progress, Settle, search
 from sqlanon.search.losses import LOSSES
 from sqlanon.search.rollup import CellSource, Keep
 
@@ -33,6 +33,8 @@ __all__ = ["RECODINGS", "Options", "Report", "options", "solve"]
 Report = Callable[[Progress, Fraction | None], None]
 
 RECODINGS = ("global", "local")
+
+Count = Callable[[Sequence[Node]], Sequence[Counted]]
 
 _EXAMPLE = "generalization(suppression => 0.02, recoding => 'local', loss => 'granularity_loss', time_limit => 60)"
 
@@ -95,7 +97,7 @@ def solve(
     problem = Problem(engine, policy, requirements, guards, keep)
     nodes = Nodes(problem, cells, tuple(b.min_level for b in policy.quasi_identifiers), limit, given.loss)
     searches = _Searches(given, progress)
-    found = searches.search(nodes, limit, nodes.settle)
+    found = searches.search(nodes, limit, nodes.count, nodes.settle)
     if found is None:
         raise infeasible(engine, policy, requirements, cells, nodes.batch, nodes.steps(nodes.lattice.high), limit)
     result = Generalization(
@@ -134,12 +136,12 @@ class _Searches:
         self._until = None if given.time_limit is None else monotonic() + float(given.time_limit)
         self._report = report
 
-    def search(self, nodes: Nodes, limit: int, settle: Settle) -> Found | None:
+    def search(self, nodes: Nodes, limit: int, count: Count, settle: Settle) -> Found | None:
         """The best of the nodes that suppress at most `limit` rows."""
         return search(
             nodes.lattice,
             limit,
-            nodes.count,
+            count,
             settle,
             batch=nodes.rollups.batch,
             progress=_valued(self._report, nodes),
@@ -148,7 +150,7 @@ class _Searches:
 
     def of_a_round(self, nodes: Nodes, limit: int) -> Found | None:
         """The same where classes that violate by themselves are withheld, and no other."""
-        return self.search(nodes, limit, nodes.settle_at_once)
+        return self.search(nodes, limit, nodes.count_last, nodes.settle_at_once)
 
     def expired(self) -> bool:
         """Whether time is up."""

@@ -81,7 +81,8 @@ def _binding(found: Generalization, explained: Explanation) -> str:
     if not explained.neighbours:
         return "none: no attribute may be less general"
     if _several(found):
-        return f"{explained.most_rows}: violated by most rows that the less general nodes would leave to later rounds"
+        most = explained.most_rows or "none"
+        return f"{most}: violated by most rows that the less general nodes would leave to later rounds"
     binding = explained.binding
     if binding is None:
         most = f", most of which violate {explained.most_rows}" if explained.most_rows else ""

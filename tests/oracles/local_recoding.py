@@ -40,7 +40,9 @@ class Task:
 
     `violating` gives the classes that violate, of classes and the public rows in each;
     `withheld` the places of the rows that have to go so that nothing violates, or None.
-    `limit` rows may be suppressed. `public` has the rows of the public table.
+    `limit` rows may be suppressed. `public` has the rows of the public table, and
+    `incurable` tells whether some class violates in a way that no withholding cures,
+    `labelled` whether the hierarchies have labels for a row at a node.
     """
 
     rows: Sequence[tuple[Hashable, ...]]
@@ -53,6 +55,8 @@ class Task:
     withheld: Callable[[Classes, Counts], set[int] | None]
     public: Sequence[tuple[Hashable, ...]] = ()
     public_taxonomies: Sequence[Taxonomy] = ()
+    incurable: Callable[[Classes, Counts], bool] = lambda classes, public: False
+    labelled: Callable[[int, Node], bool] = lambda place, node: True
 
     def cost(self, place: int, node: Node) -> Fraction:
         """What a published row loses."""
@@ -64,17 +68,26 @@ class Task:
         """What a suppressed row loses."""
         return sum(self.weights, Fraction(0))
 
-    def left(self, places: Sequence[int], public: Sequence[int], node: Node) -> tuple[list[int], list[int]]:
-        """Of these rows, and these public rows, those that a round at this node does not keep."""
+    def classes(
+        self, places: Sequence[int], public: Sequence[int], node: Node
+    ) -> tuple[dict[Class, list[int]], dict[Class, int]]:
+        """The classes of these rows at a node, all other rows in one of their own, and these public rows in each."""
         classes: dict[Class, list[int]] = defaultdict(list)
         for place in range(len(self.rows)):
-            inside = place in places
-            classes[recoded(self.rows[place], self.taxonomies, node) if inside else ELSEWHERE].append(place)
+            classes[self.label(place, node) if place in places else ELSEWHERE].append(place)
         counts: dict[Class, int] = defaultdict(int)
         for place in public:
             counts[recoded(self.public[place], self.public_taxonomies, node)] += 1
+        return classes, counts
+
+    def label(self, place: int, node: Node) -> Class:
+        return recoded(self.rows[place], self.taxonomies, node) if self.labelled(place, node) else ELSEWHERE
+
+    def left(self, places: Sequence[int], public: Sequence[int], node: Node) -> tuple[list[int], list[int]]:
+        """Of these rows, and these public rows, those that a round at this node does not keep."""
+        classes, counts = self.classes(places, public, node)
         kept = set(classes) - self.violating(classes, counts) - {ELSEWHERE}
-        gone = [p for p in places if recoded(self.rows[p], self.taxonomies, node) not in kept]
+        gone = [place for place in places if self.label(place, node) not in kept]
         return gone, [p for p in public if recoded(self.public[p], self.public_taxonomies, node) not in kept]
 
     def loss(self, places: Sequence[int], node: Node, gone: Sequence[int]) -> Fraction:
@@ -86,13 +99,7 @@ def optimum(task: Task) -> tuple[Fraction, int, Node, frozenset[int]] | None:
     """Global recoding: the least loss, height and levels of all nodes, with the rows that are suppressed."""
     found = []
     for node in nodes(task.low, task.high):
-        classes: dict[Class, list[int]] = defaultdict(list)
-        for place, row in enumerate(task.rows):
-            classes[recoded(row, task.taxonomies, node)].append(place)
-        counts: dict[Class, int] = defaultdict(int)
-        for row in task.public:
-            counts[recoded(row, task.public_taxonomies, node)] += 1
-        gone = task.withheld(classes, counts)
+        gone = task.withheld(*task.classes(range(len(task.rows)), range(len(task.public)), node))
         if gone is not None and len(gone) <= task.limit:
             loss = task.loss(range(len(task.rows)), node, sorted(gone))
             found.append((loss, sum(node), node, frozenset(gone)))
@@ -164,7 +171,7 @@ def _best(task: Task, places: Sequence[int], public: Sequence[int], low: Node) -
     found = []
     for node in nodes(low, task.high):
         gone, _ = task.left(places, public, node)
-        if len(gone) <= task.limit:
+        if len(gone) <= task.limit and not task.incurable(*task.classes(places, public, node)):
             found.append((task.loss(places, node, gone), sum(node), node))
     best = min(found, default=None)
     return None if best is None else (best[0], best[2])
@@ -183,7 +190,9 @@ def union(task: Task, levels: Sequence[Node]) -> Chosen | None:
     gone = task.withheld(classes, counts)
     if gone is None:
         return None
-    kept = [frozenset(p for p, own in placed.items() if own == number and p not in gone) for number in range(len(levels))]
+    kept = [
+        frozenset(p for p, own in placed.items() if own == number and p not in gone) for number in range(len(levels))
+    ]
     suppressed = len(task.rows) - sum(map(len, kept))
     if suppressed > task.limit:
         return None

@@ -133,7 +133,7 @@ class TestHospital:
 
 
 def test_rounds_of_local_recoding(con: Connection) -> None:
-    """Two and two share two digits, the last two one. Of six values two digits cost 1/5, and so does one of the last."""
+    """Two and two share two digits, the last two one: of the six values each is published as one of two."""
     filled(con, "zip VARCHAR, s INTEGER", *((z, i) for i, z in enumerate("111 112 121 122 211 221".split())))
     con.execute("CREATE HIERARCHY zips AS PREFIXES (2, 1)")
     policy = "source (zip QUASI IDENTIFIER USING zips, s SENSITIVE) REQUIRE k_anonymity(k => 2)"

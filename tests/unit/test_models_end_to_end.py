@@ -353,6 +353,45 @@ def test_a_violation_names_the_requirement_and_the_query(con: Connection, monkey
     assert _everything(con) == before
 
 
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def test_hostile_names(con: Connection, tmp_path: Path) -> None:
+    """Of schemas, tables, columns and releases; a label, a value and a guarding node are as hostile."""
+    evil = ["it's", 'a "b"', "select", "x.y", "ü; DROP TABLE source", "class_id", "source", "n" * 200]
+    schema, voters, ranges, disease, wish, place, release, hierarchy = map(_quoted, evil)
+    con.execute(
+        f"CREATE SCHEMA {schema}; CREATE TABLE {schema}.{voters} AS SELECT zip AS {place} FROM voters;"
+        f"CREATE TABLE {schema}.{ranges} AS SELECT 'it''s' AS value, 0 AS low, 0.6 AS high;"
+        f"CREATE TABLE {schema}.people AS SELECT zip AS {place}, replace(disease, 'flu', 'it''s') AS {disease}, "
+        f"ward AS value, CASE wish WHEN 'lung' THEN '\"lung' WHEN 'flu' THEN 'it''s' END AS {wish} FROM source;"
+        f"CREATE HIERARCHY {hierarchy} AS LEVELS (SELECT {disease}, if({disease} = 'cold', '\"lung', 'other') "
+        f"FROM (SELECT DISTINCT {disease} FROM {schema}.people))"
+    )
+    con.execute(
+        f"CREATE POLICY {hierarchy} ON {schema}.people ({place} QUASI IDENTIFIER USING zips, {disease} SENSITIVE USING "
+        f"{hierarchy}, value SENSITIVE) AGAINST {schema}.{voters} REQUIRE k_anonymity(k => 5), "
+        f"l_diversity(l => 3, jointly => true), t_closeness(t => 0.5, attribute => {disease}, "
+        f"distance => 'hierarchical'), value_ranges(ranges => {schema}.{ranges}, attribute => {disease}), "
+        f"k_map(k => 5), personalized(p => 0.8, guarding => {wish}, attribute => {disease})"
+    )
+    for kind in ("VIEW", "TABLE"):
+        con.execute(f"CREATE OR REPLACE ANONYMIZED {kind} {schema}.{release} AS POLICY {hierarchy} {METHOD}")
+        found = con.execute(f"CHECK {schema}.{release}").fetchall()
+        assert [row[1] for row in found] == [
+            "k_anonymity", "distinct_l_diversity", "hierarchical_t_closeness", "value_ranges", "k_map", "personalized",
+        ]  # fmt: skip
+        assert all(row[-1] for row in found)
+        assert found[1][2] == f"{evil[3]}, value"
+    for format_ in ("parquet", "csv", "duckdb"):
+        con.execute(f"EXPORT {schema}.{release} TO '{tmp_path / format_}' (FORMAT {format_})")
+    before = con.execute(f"CHECK {schema}.{release}").fetchall()
+    con.execute(f"USE {schema}; DROP TABLE {ranges}; DROP POLICY {hierarchy}; DROP HIERARCHY {hierarchy}")
+    assert con.execute(f"CHECK {release}").fetchall() == before
+    con.execute(f"DROP ANONYMIZED TABLE {release}")
+
+
 def test_bare_clients_read_live_views_of_every_model(tmp_path: Path, con: Connection) -> None:
     """What a live view is made of is SQL alone: another client of the file sees the same rows."""
     path = tmp_path / "d.duckdb"
