@@ -95,7 +95,7 @@ def recoded(
         nodes = Nodes(problem, rounds.left, node, limit, _INSTEAD.get(loss, loss))
         last = searches.of_a_round(nodes, limit)
         if last is not None:
-            rounds.consider(nodes, last.node)
+            rounds.consider((nodes, last))
     return rounds.best
 
 
@@ -170,18 +170,20 @@ class _Rounds:
         self.kept.append(kept)
         self.left = self._recounted(left)
 
-    def consider(self, nodes: Nodes | None = None, node: Node = ()) -> None:
-        """Compares the union of the rounds, and of the node as the last, with the best one so far."""
+    def consider(self, last: tuple[Nodes, Found] | None = None) -> None:
+        """Compares the union of the rounds, and of one more if it keeps anything, with the best one so far."""
         rounds, left = list(self.kept), Left(self.left.table, self.left.public)
-        if nodes is not None:
-            kept, left = self._divided(nodes, node)
+        if last is not None and last[1].suppressed < self.left.rows:
+            kept, left = self._divided(last[0], last[1].node)
             rounds.append(kept)
+        if len(rounds) == 1:
+            # One node for all rows, which cannot be better than the best of them.
+            return
         found = published(self._problem, self._cells, rounds, left, self._limit, self._loss)
         if found is not None and (found.loss, found.suppressed) < self._least:
             self._least = (found.loss, found.suppressed)
             levels = [kept.levels for kept in rounds]
-            parts = tuple((own, rows) for own, rows in zip(levels, found.rows, strict=True) if rows)
-            self.best = Recoded(parts, found.suppressed, found.loss)
+            self.best = Recoded(tuple(zip(levels, found.rows, strict=True)), found.suppressed, found.loss)
 
     def _divided(self, nodes: Nodes, node: Node) -> tuple[Kept, Left]:
         """The cells of the classes that violate nothing at a node, and the others."""

@@ -21,7 +21,7 @@ from sqlanon.pipeline.source import BoundSource, own_object
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.normal_relations import Background
-from sqlanon.sqlgen.release import _frozen_ranges as frozen_ranges
+from sqlanon.sqlgen.release import frozen_ranges
 from sqlanon.sqlgen.rows import Rows, rows_of
 from sqlanon.sqlgen.taxonomy import Taxonomy, frozen_labels
 

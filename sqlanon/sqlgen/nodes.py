@@ -296,8 +296,10 @@ class Batch:
 
 
 def counts(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> exp.Select:
-    """A row for each node of a batch: its place, its classes and the sum of their squared sizes, the rows and the excess
-    of those that violate, and the rows of the rollup that it has.
+    """A row for each node of a batch, by its place.
+
+    Its classes and the sum of their squared sizes, the rows and the excess of those that
+    violate, and the rows of the rollup that it has.
     """
     names = relation_names(batch.requirements)
     place = batch.place(column("class_id"))

@@ -26,7 +26,7 @@ from sqlanon.sqlgen.rounds import Rounds, join_rounds, round_labels
 from sqlanon.sqlgen.rows import Rows
 from sqlanon.sqlgen.taxonomy import Taxonomy, frozen_labels
 
-__all__ = ["Recoding", "ReleaseQuery"]
+__all__ = ["Recoding", "ReleaseQuery", "frozen_ranges"]
 
 _ENTITY = "__sqlanon_entity"
 
@@ -255,7 +255,7 @@ class ReleaseQuery:
         return Background(
             taxonomies={b.column: Taxonomy(b, frozen_labels(b, self.release_id) if b.stored else None) for b in bounds},
             ranges={
-                place: _frozen_ranges(self.release_id, place)
+                place: frozen_ranges(self.release_id, place)
                 for place, requirement in enumerate(self.requirements)
                 if "value_range" in requirement.reads
             },
@@ -271,7 +271,7 @@ def _reported(place: int, requirement: Asks, names: Mapping[str, str]) -> exp.Se
     return exp.select(alias(literal(place), "place"), alias(achieved, "achieved"), alias(count.subquery(), "violating"))
 
 
-def _frozen_ranges(release_id: str, place: int) -> exp.Select:
+def frozen_ranges(release_id: str, place: int) -> exp.Select:
     """The catalog's copy, for one release, of the ranges of the requirement at `place`: value, low, high."""
     return (
         exp.select(column("value"), column("low"), column("high"))

@@ -10,10 +10,11 @@ is one table, in which classes that show the same are one.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import fsum, log2
 
 from tests.oracles.granularity_loss import Taxonomy
 from tests.oracles.lattice import Node, nodes, recoded
@@ -120,7 +121,7 @@ def local_recoding(task: Task, most: int) -> Chosen | None:
 
     def consider(levels: Sequence[Node]) -> None:
         nonlocal best
-        found = union(task, levels)
+        found = union(task, levels) if len(levels) > 1 else None
         if found is not None:
             rank = (found.loss, len(task.rows) - sum(len(kept) for _, kept in found.rounds))
             if rank < best[0]:
@@ -138,7 +139,8 @@ def local_recoding(task: Task, most: int) -> Chosen | None:
             break
         last = _best(task, places, public, low)
         if last is not None:
-            consider([*done, last[1]])
+            keeps = len(task.left(places, public, last[1])[0]) < len(places)
+            consider([*done, last[1]] if keeps else done)
     return best[1]
 
 
@@ -196,7 +198,7 @@ def union(task: Task, levels: Sequence[Node]) -> Chosen | None:
     suppressed = len(task.rows) - sum(map(len, kept))
     if suppressed > task.limit:
         return None
-    rounds = tuple((node, own) for node, own in zip(levels, kept, strict=True) if own)
+    rounds = tuple(zip(levels, kept, strict=True))
     loss = sum((task.cost(place, node) for node, own in rounds for place in own), Fraction(0))
     return Chosen(rounds, loss + suppressed * task.suppressed)
 
@@ -221,6 +223,50 @@ def shown(
     labels = recoded(row, taxonomies, levels[number])
     mixed = [len({node[place] for node in levels}) > 1 for place in range(len(labels))]
     return tuple(text(label) if several else label for label, several in zip(labels, mixed, strict=True))
+
+
+def lost(name: str, task: Task, rounds: Sequence[tuple[Node, frozenset[int]]], k: int) -> Fraction | float:
+    """What a table loses of which each round publishes these rows, and no other row is published."""
+    every = [(place, number) for number, (_, kept) in enumerate(rounds) for place in sorted(kept)]
+    gone = sorted(set(range(len(task.rows))) - {place for place, _ in every})
+    levels = [node for node, _ in rounds]
+    sizes = Counter(shown(task.rows[place], task.taxonomies, levels, number) for place, number in every)
+    cells = len(task.rows) * task.suppressed
+    match name:
+        case "granularity_loss":
+            own = sum((task.cost(place, levels[number]) for place, number in every), Fraction(0))
+            return (own + len(gone) * task.suppressed) / cells if cells else Fraction(0)
+        case "precision":
+            parts = list(zip(task.weights, task.taxonomies, strict=True))
+            each = [
+                sum((w * Fraction(at, t.height) for (w, t), at in zip(parts, n, strict=True)), Fraction(0))
+                for n in levels
+            ]
+            own = sum((each[number] for _, number in every), Fraction(0))
+            return (own + len(gone) * task.suppressed) / cells if cells else Fraction(0)
+        case "discernibility":
+            return Fraction(sum(size**2 for size in sizes.values()) + len(gone) * len(task.rows))
+        case "average_class_size":
+            return Fraction(len(task.rows), k) / (len(sizes) or Fraction(1, 2))
+        case "height":
+            return Fraction(sum(levels[0]))
+        case _:
+            return _bits(task, levels, every, gone)
+
+
+def _bits(task: Task, levels: Sequence[Node], every: Sequence[tuple[int, int]], gone: Sequence[int]) -> float:
+    """A published cell costs -log2(rows with its value / rows with its label), both of the whole source."""
+    bits = []
+    for column, (taxonomy, weight) in enumerate(zip(task.taxonomies, task.weights, strict=True)):
+        values = [row[column] for row in task.rows]
+        without = Counter(values[place] for place in gone)
+        for place, number in every:
+            level = levels[number][column]
+            own = taxonomy.label(values[place], level)
+            alike = sum(taxonomy.label(value, level) == own for value in values)
+            bits.append(float(weight) * log2(alike / values.count(values[place])))
+        bits += [float(weight) * log2(len(gone) / without[values[place]]) for place in gone]
+    return fsum(bits)
 
 
 def text(value: Hashable) -> Hashable:

@@ -98,6 +98,7 @@ def task_of_drawn(case: Drawn, rows: Sequence[tuple[Any, ...]] | None = None) ->
         case.public,
         [q.taxonomy([row[i] for row in case.public]) for i, q in enumerate(case.quasi)],
         incurable,
+        lambda place, node: _has_labels(case.quasi, keys[place], node),
     )
 
 

@@ -25,7 +25,7 @@ from tests.oracles.models import equal_t_closeness
 from tests.oracles.models.support import Table
 from tests.properties.losses_support import ORACLES, Demand, demands
 
-BUDGET = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+BUDGET = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def explained(demand: Demand, loss: str) -> Explanation:

@@ -12,7 +12,7 @@ from tests.properties.losses_support import ORACLES, Demand, demands, shown
 from tests.properties.policies_support import levels_of, released
 
 # Each example makes a database; what is slow is DuckDB's own catalog, not the search.
-BUDGET = settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+BUDGET = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize("loss", ORACLES)

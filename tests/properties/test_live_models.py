@@ -17,7 +17,7 @@ from tests.oracles.lattice import recoded
 from tests.properties.policies_support import BUDGET, levels_of
 from tests.properties.test_models_optimal import NODES, VALUES, Drawn, drawn, exhaustive, install, withheld
 
-FEW = settings(BUDGET, max_examples=5)
+FEW = settings(BUDGET, max_examples=3)
 
 
 def apply(con: Connection, table: str, rows: list[Any], change: tuple[str, int, tuple[Any, ...]]) -> list[Any]:

@@ -41,8 +41,8 @@ TAXONOMY: dict[Hashable, Sequence[Hashable]] = {
 NODES = (None, None, "a", "c", "low", "high", "all", "other")
 RANGES = {"a": (None, Fraction(3, 4)), "b": (Fraction(0), Fraction(1, 2)), "d": (Fraction(1, 4), None)}
 # The same search on other ways through it: the models' own texts have been through the plain one.
-FEW = settings(BUDGET, max_examples=5)
-MOST = settings(BUDGET, max_examples=15)
+FEW = settings(BUDGET, max_examples=3)
+MOST = settings(BUDGET, max_examples=8)
 NUMBERS = tuple(map(Decimal, "0.1 0.2 0.25 0.3 0.5 0.6 0.75 1 1.5 2 3".split()))
 
 

@@ -23,12 +23,15 @@ from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.nodes import Batch
 from sqlanon.sqlgen.rows import Step
 from sqlanon.syntax.statements import CreateRelease
+from tests.oracles.k_anonymity import respondents
 from tests.oracles.lattice import nodes
 from tests.properties.losses_support import ORACLES
 from tests.properties.policies_support import Case
 
 # A batch has few places, and an example little time.
 _NODES = 12
+# So many sensitive values are asked of a class; all of its rows differ in theirs.
+_VALUES = 2
 
 Places = frozenset[int]
 
@@ -58,6 +61,10 @@ class Laid:
             (place, len(frozenset().union(*chosen))) for place, chosen in enumerate(withheld)
         ]
         return [loss.of(self.nodes[place], int(rows), answer) for place, rows, *answer in answers]
+
+    def violates(self, places: Places) -> bool:
+        """Whether a class has fewer respondents or sensitive values than are asked for."""
+        return respondents(sorted(places), self.case.entities) < self.case.k or len(places) < _VALUES
 
     def oracle(self, name: str, place: int, chosen: Sequence[Places]) -> Fraction | float:
         case, out = self.case, frozenset().union(*chosen)
@@ -101,7 +108,7 @@ def _hashable(class_id: Any) -> Hashable:
 def laid(case: Case, limit: int) -> Iterator[Laid]:
     """Of a case's rows at most `limit` may be suppressed, as far as the losses know."""
     with case.install() as con:
-        both = f"k_anonymity(k => {case.k}), l_diversity(l => 2)"
+        both = f"k_anonymity(k => {case.k}), l_diversity(l => {_VALUES})"
         con.execute(f"CREATE OR REPLACE POLICY p ON source ({case.attributes()}) REQUIRE {both}")
         engine = DuckDBEngine(con.duckdb)
         with engine.transaction(), Scratch(engine) as scratch:

@@ -48,7 +48,8 @@ def test_an_export_is_recomputed_from_its_file(con: Connection, name: str, tmp_p
     [requirement] = said["requirements"]
     question = load_question(name)
     assert (requirement["model"], requirement["question"]) == (question.model, name)
-    assert (requirement["attribute"], requirement["required"], requirement["achieved"]) == answer[name][:3]
+    assert (requirement["attribute"], requirement["required"]) == answer[name][:2]
+    assert requirement["achieved"] == pytest.approx(answer[name][2])
     hidden = HIDDEN.get(name)
     seen = f"snapshot with its {hidden}, when it was made" if hidden else "exported file"
     assert requirement["recomputed_from"] == seen
