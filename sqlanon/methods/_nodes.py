@@ -123,7 +123,8 @@ class Nodes:
                 sure = rows == 0 and self._cells.public is None
                 settled = (loss, 0) if sure else self._settle_alone(node)
             found[node] = settled
-            if settled is not None:
+            # One that its rounds take beyond the budget is no bound for the others.
+            if settled is not None and settled[1] <= self._limit:
                 best = min(best, (settled[0], height, node)) if best else (settled[0], height, node)
         return [found[node] for node in nodes]
 
