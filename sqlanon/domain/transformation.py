@@ -24,11 +24,11 @@ class Generalization:
     the first that keeps its class, and the levels never fall from one round to the next.
     `loss` is what the release loses by the measure `loss_name`; `rows` the source's
     rows, `suppressed` those of them that the release leaves out, `limit` how many it was
-    allowed to leave out. `nodes` is the size of the lattice, `checked` how many nodes
-    had their classes counted, `pruned` how many were ruled out unseen, both over all
-    searches that were made. `proven` tells whether no node loses less; if not, none
-    loses less than `least`. With local recoding both speak of the best global recoding, which the
-    release never loses more than.
+    allowed to leave out. `nodes` is the size of the lattice, `checked` how many of its
+    nodes had their classes counted, `pruned` how many were ruled out unseen, all in the
+    search for the best global recoding. `proven` tells whether no node loses less; if
+    not, none loses less than `least`. Several rounds are not proven to be the best, and
+    there is no bound, but they never lose more than the best global recoding that was found.
     """
 
     rounds: tuple[Round, ...]

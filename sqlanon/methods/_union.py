@@ -20,7 +20,7 @@ from sqlanon.sqlgen.union import (
     labels_of,
     not_kept,
     nowhere,
-    rows_of,
+    row_count,
     rows_of_classes,
     together,
     withheld_classes,
@@ -72,7 +72,7 @@ def published(
     parts = [
         keep("kept", kept_of_round(placed, number, held, layout, union.classes)) for number in range(1, len(rounds) + 1)
     ]
-    counts = [int(engine.rows(rows_of(part))[0][0]) for part in parts]
+    counts = [int(engine.rows(row_count(part))[0][0]) for part in parts]
     suppressed = cells.rows - sum(counts)
     if suppressed > limit:
         return None

@@ -29,7 +29,7 @@ __all__ = [
     "labels_of",
     "not_kept",
     "nowhere",
-    "rows_of",
+    "row_count",
     "rows_of_classes",
     "together",
     "wholly_withheld",
@@ -156,7 +156,7 @@ def kept_of_round(cells: str, number: int, withheld: str, layout: KeyLayout, cla
     return _cells(cells, layout).where(here, exp.Not(this=_among(withheld, classes)))
 
 
-def rows_of(cells: str) -> exp.Select:
+def row_count(cells: str) -> exp.Select:
     """One row: how many rows these cells have."""
     return exp.select(exp.Coalesce(this=exp.Sum(this=column("n")), expressions=[literal(0)])).from_(relation(cells))
 

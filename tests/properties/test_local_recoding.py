@@ -35,7 +35,6 @@ LIVE = (
     "distinct_l_diversity",
     "equal_t_closeness",
     "hierarchical_t_closeness",
-    "delta_disclosure",
     "personalized",
     "k_map",
     "delta_presence",
