@@ -84,7 +84,7 @@ def _below(lattice: Lattice, near: NDArray[Any], loss: int) -> list[Node]:
     """Those of the nodes whose bound is below a loss, the greatest bound first."""
     import numpy as np
 
-    bounds = lattice.bounds(near)
+    bounds = lattice.bounds(near, 0)
     below = np.flatnonzero(bounds < loss)
     order = below[np.argsort(-bounds[below], kind="stable")][: _LOOKS * _AT_ONCE]
     return [tuple(map(int, node)) for node in near[order]]

@@ -8,7 +8,8 @@ A node is a level for each attribute. Three facts prune the lattice:
 - Excess. A class exceeds a requirement by a convex function of its rows, so that the
   sum over all classes never grows when classes merge; and the rows that may be
   suppressed bound that sum for a node that satisfies. So a node beyond it rules out
-  every node below. For a requirement like k-anonymity, which a class goes on
+  every node below, and one within it tells how many rows each node below suppresses at
+  least, and so what it loses at least. For a requirement like k-anonymity, which a class goes on
   satisfying whatever rows it gains, the excess is the suppressed rows themselves.
 - Classes. Merging classes never adds to their number, nor takes from the sum of their
   squared sizes: what these losses are at one node is a bound for every node above.
@@ -22,6 +23,7 @@ fail before the best node is known to be optimal.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import ceil
 
 from sqlanon.search.heuristic import descend, raised
 from sqlanon.search.measured import ROUNDING, Counted, Found, Lattice, Progress, Settle
@@ -70,10 +72,18 @@ def search(
         inside += lattice.ranks([node for node, seen in counted if seen.excess <= limit])
         floors = [(node, seen.floor) for node, seen in counted if seen.floor is not None]
         remaining.raise_above(floors)
+        remaining.raise_below(
+            [
+                (node, ceil(seen.excess - ROUNDING))
+                for node, seen in counted
+                if ROUNDING < seen.excess <= limit + ROUNDING
+            ]
+        )
         candidates = [
             node
             for node, seen in counted
-            if seen.suppressed <= limit and (best is None or seen.least is None or seen.least <= best[0][0])
+            if seen.suppressed <= limit
+            and (best is None or all(loss is None or loss <= best[0][0] for loss in (seen.least, seen.floor)))
         ]
         if best is not None:
             candidates = [rank[2] for rank in lattice.ranks(candidates) if rank < best[0]]
@@ -113,7 +123,7 @@ def _next(remaining: Remaining, inside: Sequence[Node], batch: int, turn: int) -
     if batch == 1:
         # One at a time: each way in its turn.
         return (remaining.children(inside, 1) if turn % 4 == 0 else []) or ways[turn % 2](1) or remaining.general(1)
-    nodes = remaining.children(inside, batch // 4)
+    nodes = remaining.children(inside, batch // 8)
     rest = batch - len(nodes)
     nodes += remaining.general(rest // 2)
     nodes += remaining.halving(rest - rest // 2)

@@ -32,7 +32,7 @@ class Lattice:
 
         if not nodes:
             return []
-        bounds = self.bounds(np.array(nodes, dtype=np.int16))
+        bounds = self.bounds(np.array(nodes, dtype=np.int16), 0)
         return [(int(bound), sum(node), node) for bound, node in zip(bounds, nodes, strict=True)]
 
 

@@ -18,16 +18,17 @@ Node = tuple[int, ...]
 # Loss, height and levels: by these nodes are compared, the least is the best.
 Rank = tuple[int, int, Node]
 
-# The least loss that each of some nodes may have; a row of the argument holds a node's levels.
-Bounds = Callable[["NDArray[Any]"], "NDArray[Any]"]
+# The least loss that each of some nodes may have; a row of the first argument holds a node's levels, the second are
+# rows that each of them withholds at least.
+Bounds = Callable[["NDArray[Any]", int], "NDArray[Any]"]
 
 MAX_NODES = 20_000_000
 
 # In the choice of what to check next, so many of the most general nodes stand for all candidates,
 # and so many evenly spaced ones for all that remain: enough to choose well, and quick.
 _CANDIDATES = 128
-_SAMPLE = 1024
-_HALVING = 256
+_SAMPLE = 512
+_HALVING = 64
 
 
 class Remaining:
@@ -51,7 +52,8 @@ class Remaining:
         self._levels: NDArray[Any] = levels + np.array(low, dtype=np.int16)[:, None]
         # Nodes are numbered in the order of their levels.
         self._number: NDArray[Any] = np.arange(size)
-        self._bound: NDArray[Any] = bounds(self._levels.T)
+        self._bounds = bounds
+        self._bound: NDArray[Any] = bounds(self._levels.T, 0)
         self._sort()
 
     def _sort(self) -> None:
@@ -176,6 +178,21 @@ class Remaining:
         heights = self._levels[:, start:end].sum(axis=0)
         earlier = (heights < height) | ((heights == height) & (self._number[start:end] < self._number_of(node)))
         self._keep(np.concatenate([np.arange(start), start + np.flatnonzero(earlier)]))
+
+    def raise_below(self, withheld: Sequence[tuple[Node, int]]) -> None:
+        """Every node at most as general as one of these withholds so many rows at least."""
+        import numpy as np
+
+        changed = False
+        for node, rows in withheld:
+            below = self._levels[0] <= node[0]
+            for own, level in zip(self._levels[1:], node[1:], strict=True):
+                below &= own <= level
+            if below.any():
+                self._bound[below] = np.maximum(self._bound[below], self._bounds(self._levels[:, below].T, rows))
+                changed = True
+        if changed:
+            self._sort()
 
     def raise_above(self, floors: Sequence[tuple[Node, int]]) -> None:
         """No node at least as general as one of these loses less than its floor."""

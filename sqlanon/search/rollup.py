@@ -90,7 +90,7 @@ class CellSource(Protocol):
 
 @dataclass(frozen=True)
 class Classes:
-    """A node's classes: how many, and the sum of their squared sizes; the rows and excess of those that violate.
+    """A node's classes: how many, the sum of their squared sizes; the rows, excess and number of those that violate.
 
     All are those of a part of the classes, if not `whole`.
     """
@@ -101,6 +101,7 @@ class Classes:
     excess: float = 0.0
     rows: int = 0
     whole: bool = True
+    violating: int = 0
 
 
 class Rollups:
@@ -273,13 +274,13 @@ class Rollups:
 
         if not self._levels:
             return [None for _ in nodes]
-        levels = np.array(self._levels, dtype=np.int16)
-        rows = np.array(self._rows, dtype=np.int64)
-        found: list[int | None] = []
-        for node in nodes:
-            fine = (levels <= np.array(node, dtype=np.int16)).all(axis=1)
-            found.append(int(np.where(fine, rows, np.iinfo(np.int64).max).argmin()) if fine.any() else None)
-        return found
+        levels, asked = np.array(self._levels, dtype=np.int16), np.array(nodes, dtype=np.int16)
+        fine: Any = np.ones((len(asked), len(levels)), dtype=bool)
+        for own, needed in zip(levels.T, asked.T, strict=True):
+            fine &= own[None, :] <= needed[:, None]
+        rows = np.where(fine, np.array(self._rows, dtype=np.int64)[None, :], np.iinfo(np.int64).max)
+        found: list[bool] = fine.any(axis=1).tolist()
+        return [tag if there else None for tag, there in zip(rows.argmin(axis=1).tolist(), found, strict=True)]
 
 
 def _filled(query: exp.Select, values: Sequence[int]) -> exp.Select:
@@ -292,6 +293,8 @@ def _filled(query: exp.Select, values: Sequence[int]) -> exp.Select:
 def _classes(rows: Sequence[tuple[Any, ...]]) -> dict[int, Classes]:
     """The answers of `counts` by the place of the node."""
     return {
-        int(place): Classes(int(classes), int(squares), int(suppressed), float(excess), int(held))
-        for place, classes, squares, suppressed, excess, held in rows
+        int(place): Classes(
+            int(classes), int(squares), int(suppressed), float(excess), int(held), violating=int(violating)
+        )
+        for place, classes, squares, suppressed, excess, held, violating in rows
     }

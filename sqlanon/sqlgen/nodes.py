@@ -299,11 +299,12 @@ def counts(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> ex
     """A row for each node of a batch, by its place.
 
     Its classes and the sum of their squared sizes, the rows and the excess of those that
-    violate, and the rows of the rollup that it has.
+    violate, the rows of the rollup that it has, and how many classes violate.
     """
     names = relation_names(batch.requirements)
     place = batch.place(column("class_id"))
     both = [alias(exp.Sum(this=column(name)), name) for name in ("size", "excess")]
+    both.append(alias(exp.Count(this=exp.Star()), "violating"))
     broken = exp.select(alias(place, "place"), *both).from_(violations(batch.requirements, names).subquery("violation"))
     broken = broken.group_by(place.copy())
     squares = exp.Sum(this=exp.Mul(this=column("size"), expression=column("size")))
@@ -323,7 +324,14 @@ def counts(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> ex
     return with_steps(query, batch.relations(rows, public))
 
 
-_COUNTED = (("classes", "every"), ("squares", "every"), ("size", "broken"), ("excess", "broken"), ("rows", "held"))
+_COUNTED = (
+    ("classes", "every"),
+    ("squares", "every"),
+    ("size", "broken"),
+    ("excess", "broken"),
+    ("rows", "held"),
+    ("violating", "broken"),
+)
 
 
 def _or_zero(tree: exp.Expr) -> exp.Expr:

@@ -21,12 +21,12 @@ from tests.oracles.lattice import best_node, nodes
 
 def of_costs(low: Node, high: Node, costs: Sequence[Sequence[int]]) -> Lattice:
     """A lattice whose nodes lose at least the sum of what their levels cost."""
-    return Lattice(low, high, lambda levels: additive(costs, levels))
+    return Lattice(low, high, lambda levels, rows: additive(costs, levels))
 
 
 def of_bounds(low: Node, high: Node, bound: dict[Node, int]) -> Lattice:
     """A lattice with a bound of its own for each node."""
-    return Lattice(low, high, lambda levels: np.array([bound[tuple(map(int, node))] for node in levels]))
+    return Lattice(low, high, lambda levels, rows: np.array([bound[tuple(map(int, node))] for node in levels]))
 
 
 @dataclass

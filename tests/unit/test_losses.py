@@ -67,6 +67,8 @@ def _check(over: Laid, name: str, withheld: list[list[Places]], more: list[list[
         for fewer in range(rows + 1):
             least = loss.least(node, fewer)
             assert least is None or least <= lost[place]
+            if rows <= limit:
+                assert int(loss.bounds(np.array([node]), fewer)[0]) <= lost[place]
     if loss.GROWS:
         assert all(a <= b for a, b in zip(lost, over.lost(name, more), strict=True))
     _check_floors(over, name, withheld)
@@ -166,7 +168,7 @@ def test_squares_beyond_64_bits_stay_exact() -> None:
     counted = [(i, 0, n, _even(rows, n)) for i, n in enumerate((2, 3))] + [(i, 1, 1, rows**2) for i in range(2)]
     setting: Any = SimpleNamespace(
         policy=SimpleNamespace(quasi_identifiers=[SimpleNamespace(height=1)] * 2),
-        cells=SimpleNamespace(rows=rows, trees=["a", "b"]),
+        cells=SimpleNamespace(rows=rows, trees=["a", "b"], public=None),
         k=7,
         place=None,
         rows=lambda query: counted,
@@ -176,6 +178,9 @@ def test_squares_beyond_64_bits_stay_exact() -> None:
     assert bounds[1:] == [_even(rows, 2), _even(rows, 3), rows**2]
     # A label of 2 ** 32 rows falls into 3 classes at most: 6 classes cannot do with less.
     assert _even(rows, 6) - 6 <= bounds[0] <= _even(rows, 6)
+    half = rows // 2
+    withheld = [int(bound) for bound in Discernibility(setting).bounds(lattice, half)]
+    assert withheld[1:] == [half * rows + _even(rows - half, 2), half * rows + _even(rows - half, 3), rows**2]
     fewer = AverageClassSize(setting)
     assert [int(bound) for bound in fewer.bounds(lattice)] == [rows - 6, rows - 2, rows - 3, rows - 1]
     assert fewer.value(rows - 6) == Fraction(rows, 42)

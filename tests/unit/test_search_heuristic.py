@@ -26,7 +26,7 @@ class Made:
         self.rows = rows
         self.lattice = Lattice(tuple(0 for _ in high), high, self.bounds)
 
-    def bounds(self, levels: Any) -> Any:
+    def bounds(self, levels: Any, withheld: int = 0) -> Any:
         return np.asarray(levels, dtype=np.int64).sum(axis=1) * len(self.rows)
 
     def suppressed(self, node: Node) -> int:

@@ -34,19 +34,27 @@ class AverageClassSize:
         self._k = setting.k
         self._place = setting.place
         self._labels = Labels(setting)
+        self._public = setting.cells.public is not None
 
-    def bounds(self, levels: NDArray[Any]) -> NDArray[Any]:
-        return self._rows - self._labels.most(levels) if self._rows else self._labels.most(levels) * 0
-
-    def floor(self, classes: Classes) -> int | None:
-        return self._rows - classes.classes
-
-    def least(self, node: Node, withheld: int) -> int | None:
+    def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
         """Withheld rows are a class at least; each that is published has a row at least."""
         import numpy as np
 
-        most = int(self._labels.most(np.array([node]))[0])
-        return self._rows - min(most - (withheld > 0), self._rows - withheld)
+        most: NDArray[Any] = np.minimum(self._labels.most(levels) - (withheld > 0), self._rows - withheld)
+        return self._rows - most
+
+    def floor(self, classes: Classes) -> int | None:
+        """Above, a published class has one in it that satisfies here, or two at least that do not.
+
+        Beside a public table one alone may come to satisfy: the rows of the table that are like it grow.
+        """
+        alone = classes.violating if self._public else classes.violating // 2
+        return self._rows - (classes.classes - classes.violating + alone)
+
+    def least(self, node: Node, withheld: int) -> int | None:
+        import numpy as np
+
+        return int(self.bounds(np.array([node]), withheld)[0])
 
     def query(self, first: int) -> exp.Select:
         return published_of(self._place, first)

@@ -51,8 +51,11 @@ class Loss(Protocol):
     GROWS: bool
     """Whether withholding more classes never makes it less."""
 
-    def bounds(self, levels: NDArray[Any]) -> NDArray[Any]:
-        """The least that each node may lose, a row of `levels` a node, from marginal counts alone."""
+    def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
+        """The least that each node may lose of which so many rows, or more, are withheld, from marginal counts alone.
+
+        A row of `levels` is a node.
+        """
         ...
 
     def floor(self, classes: Classes) -> int | None:

@@ -33,7 +33,7 @@ class Discernibility:
         self._place = setting.place
         self._labels = Labels(setting)
 
-    def bounds(self, levels: NDArray[Any]) -> NDArray[Any]:
+    def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
         """A label of an attribute falls into as many classes at most as the others have combinations.
 
         Its rows' squares add up to least where those classes are of equal size.
@@ -45,20 +45,25 @@ class Discernibility:
         for place in range(levels.shape[1]):
             classes = self._labels.most(levels, without=place)
             least = np.maximum(least, -(-self._labels.squared(levels, place) // classes))
-        return least
+        return np.maximum(least, self._beside(levels, withheld)) if withheld else least
+
+    def _beside(self, levels: NDArray[Any], withheld: int) -> NDArray[Any]:
+        """What withheld rows cost, and the others in classes of nearly equal size, where their squares are least."""
+        import numpy as np
+
+        most = self._labels.most(levels)
+        size, more = (self._rows - withheld) // most, (self._rows - withheld) % most
+        cost = withheld * self._rows + (most - more) * size**2 + more * (size + 1) ** 2
+        # A single class is withheld whole, or not at all.
+        return np.where(most > 1, cost, self._rows**2)
 
     def floor(self, classes: Classes) -> int | None:
         return classes.squares
 
     def least(self, node: Node, withheld: int) -> int | None:
-        """Of the rows that are kept the squares are least in classes of nearly equal size."""
         import numpy as np
 
-        most = int(self._labels.most(np.array([node]))[0])
-        if most == 1:
-            return self._rows**2
-        size, more = divmod(self._rows - withheld, most)
-        return withheld * self._rows + (most - more) * size**2 + more * (size + 1) ** 2
+        return int(self.bounds(np.array([node]), withheld)[0])
 
     def query(self, first: int) -> exp.Select:
         return published_of(self._place, first)

@@ -35,20 +35,25 @@ class GranularityLoss:
         # Units that divide the loss of a cell exactly, for every attribute and weight.
         others = [max(leaves - 1, 1) for leaves in cells.values]
         unit = lcm(*(weight.denominator * n for weight, n in zip(weights, others, strict=True)))
+        self._others = others
         self._row = int(unit * sum(weights))
         # What each further leaf below a cell's label costs, by attribute.
         self._leaf = [int(unit * weight / n) for weight, n in zip(weights, others, strict=True)]
         self._costs = [[leaf * n for n in spreads] for leaf, spreads in zip(self._leaf, cells.spread, strict=True)]
         self._most = [[leaf * n for n in most] for leaf, most in zip(self._leaf, cells.most, strict=True)]
 
-    def bounds(self, levels: NDArray[Any]) -> NDArray[Any]:
-        return additive(self._costs, levels)
+    def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
+        """Each withheld row loses at least what is left of a suppressed one's loss beside the costliest labels."""
+        costs = [
+            [cost + withheld * (leaf * n - most) for cost, most in zip(*own, strict=True)]
+            for leaf, n, *own in zip(self._leaf, self._others, self._costs, self._most, strict=True)
+        ]
+        return additive(costs, levels)
 
     def floor(self, classes: Classes) -> int | None:
         return None
 
     def least(self, node: Node, withheld: int) -> int | None:
-        """Each withheld row loses at least what is left of a suppressed one's loss beside the costliest labels."""
         own = sum(most[level] for most, level in zip(self._most, node, strict=True))
         return self._base(node) + withheld * (self._row - own)
 

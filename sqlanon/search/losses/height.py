@@ -30,7 +30,7 @@ class Height:
     def __init__(self, setting: Setting) -> None:
         pass
 
-    def bounds(self, levels: NDArray[Any]) -> NDArray[Any]:
+    def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
         import numpy as np
 
         height: NDArray[Any] = levels.sum(axis=1, dtype=np.int64)

@@ -52,7 +52,7 @@ class NonUniformEntropy:
             self._all[attribute][level] = int(every)
             self._left[attribute][level] = int(every) - int(costliest)
 
-    def bounds(self, levels: NDArray[Any]) -> NDArray[Any]:
+    def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
         """What every attribute's costliest rows leave, were it they that are suppressed, and cost nothing then."""
         costs = [
             [weight * left // self._per_unit for left in own]

@@ -41,8 +41,9 @@ class Precision:
             for weight, height in zip(weights, heights, strict=True)
         ]
 
-    def bounds(self, levels: NDArray[Any]) -> NDArray[Any]:
-        return additive([[self._rows * cost for cost in costs] for costs in self._cell], levels)
+    def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
+        kept = self._rows - withheld
+        return additive([[kept * cost + withheld * costs[-1] for cost in costs] for costs in self._cell], levels)
 
     def floor(self, classes: Classes) -> int | None:
         return None
