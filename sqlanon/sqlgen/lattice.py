@@ -80,47 +80,43 @@ def _part(fields: Sequence[Field], level: int, word: int) -> exp.Expr:
     return part
 
 
-def spread_of(policy: BoundPolicy, leaves: str, words: int, key: Key, first: int) -> exp.Select:
+def spread_of(attributes: int, leaves: str, words: int, key: Key, first: int) -> exp.Select:
     """A row a node: its place, its withheld rows, and for each attribute their sum of (leaves - 1) at its level.
 
     It reads withheld(place, class_id, size); `leaves` is a table of `leaf_counts`, `key`
     gives a word of the key that a class_id is. The parameters from `first` on are lists
-    with an item a node: its place, then for each attribute its level and its masks.
+    with an item for each node and attribute: the node's place, the attribute's, its level
+    and its masks; and one a node of the attribute -1, which stands for the rows alone.
+
+    One join for all attributes: one for each would take longer to plan than to run.
     """
-    names = ["place"]
-    for place in range(len(policy.quasi_identifiers)):
-        names += [f"level_{place}", *(f"mask_{place}_{word}" for word in range(words))]
+    names = ["place", "attribute", "level", *(f"mask_{word}" for word in range(words))]
     lists = [
         alias(exp.Explode(this=exp.Cast(this=parameter(first + i), to=_BIGINTS.copy())), name)
         for i, name in enumerate(names)
     ]
-    sums = [
-        alias(
-            _total(exp.Mul(this=column("size", "withheld"), expression=column("others", f"leaves_{place}"))),
-            f"sum_{place}",
-        )
-        for place in range(len(policy.quasi_identifiers))
-    ]
+    spread = exp.Mul(this=column("size", "withheld"), expression=column("others", "leaves"))
+    sums = [alias(_total(_where_attribute(place, spread)), f"sum_{place}") for place in range(attributes)]
     same = exp.EQ(this=column("place", "withheld"), expression=column("place", "node"))
-    query = (
-        exp.select(column("place", "node"), alias(_total(column("size", "withheld")), "withheld"), *sums)
+    labels = [exp.EQ(this=column(name, "leaves"), expression=column(name, "node")) for name in ("attribute", "level")]
+    for word in range(words):
+        masked = exp.BitwiseAnd(
+            this=exp.Paren(this=key(column("class_id", "withheld"), word)), expression=column(f"mask_{word}", "node")
+        )
+        labels.append(exp.EQ(this=exp.Paren(this=masked), expression=column(f"part_{word}", "leaves")))
+    withheld = alias(_total(_where_attribute(-1, column("size", "withheld"))), "withheld")
+    return (
+        exp.select(column("place", "node"), withheld, *sums)
         .from_(exp.select(*lists).subquery("node"), copy=False)
         .join(relation("withheld"), on=same, join_type="LEFT", copy=False)
+        .join(relation(leaves, as_="leaves"), on=exp.and_(*labels), join_type="LEFT", copy=False)
+        .group_by(column("place", "node"), copy=False)
     )
-    for place in range(len(policy.quasi_identifiers)):
-        name = f"leaves_{place}"
-        conditions: list[exp.Expr] = [
-            exp.EQ(this=column("attribute", name), expression=literal(place)),
-            exp.EQ(this=column("level", name), expression=column(f"level_{place}", "node")),
-        ]
-        for word in range(words):
-            masked = exp.BitwiseAnd(
-                this=exp.Paren(this=key(column("class_id", "withheld"), word)),
-                expression=column(f"mask_{place}_{word}", "node"),
-            )
-            conditions.append(exp.EQ(this=exp.Paren(this=masked), expression=column(f"part_{word}", name)))
-        query.join(relation(leaves, as_=name), on=exp.and_(*conditions), join_type="LEFT", copy=False)
-    return query.group_by(column("place", "node"), copy=False)
+
+
+def _where_attribute(place: int, figure: exp.Expr) -> exp.Case:
+    same = exp.EQ(this=column("attribute", "node"), expression=literal(place))
+    return exp.Case(ifs=[exp.If(this=same, true=figure.copy())])
 
 
 _BIGINTS = exp.DataType.build("BIGINT[]", dialect="duckdb")

@@ -65,18 +65,18 @@ class GranularityLoss:
         setting = self._setting
         if not self._leaves:
             self._leaves = setting.keep("leaves", leaf_counts(setting.policy, setting.cells))
-        return spread_of(setting.policy, self._leaves, setting.cells.layout.words, setting.key, first)
+        return spread_of(len(self._leaf), self._leaves, setting.cells.layout.words, setting.key, first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
-        """For each attribute its level, and the masks that keep of the key its ancestor at that level."""
+        """For each node and attribute its level, and the masks that keep of the key its ancestor at that level."""
         layout = self._setting.cells.layout
-        lists = [list(range(len(nodes)))]
-        for place, fields in enumerate(layout.fields):
-            lists.append([node[place] for node in nodes])
-            for word in range(layout.words):
-                masks = [sum(f.mask for f in fields[node[place] :] if f.word == word) for node in nodes]
-                lists.append(masks)
-        return lists
+        items: list[tuple[int, ...]] = []
+        for number, node in enumerate(nodes):
+            items.append((number, -1, 0, *(0 for _ in range(layout.words))))
+            for place, (fields, level) in enumerate(zip(layout.fields, node, strict=True)):
+                masks = (sum(f.mask for f in fields[level:] if f.word == word) for word in range(layout.words))
+                items.append((number, place, level, *masks))
+        return [list(each) for each in zip(*items, strict=True)]
 
     def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
         """That of the node's recoding, with the suppressed rows' own loss replaced by 1 a cell."""
