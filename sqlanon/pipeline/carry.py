@@ -51,9 +51,13 @@ def guards_of(requirements: Sequence[BoundRequirement]) -> dict[int, str]:
 
 
 def carry(
-    engine: Engine, policy: BoundPolicy, scratch: Scratch, requirements: Sequence[BoundRequirement]
+    engine: Engine,
+    policy: BoundPolicy,
+    scratch: Scratch,
+    requirements: Sequence[BoundRequirement],
+    others: Sequence[BoundAttribute] = (),
 ) -> list[Carried]:
-    """The columns that requirements ask about, sensitive and of guarding nodes, with their values numbered."""
+    """The columns that requirements ask about, sensitive and of guarding nodes, and others, with their values numbered."""
     source = relation(policy.relation)
     sensitive = {bound.column: bound for bound in policy.sensitive}
     names = dict.fromkeys(name for subject in subjects(requirements) for name in subject)
@@ -61,6 +65,8 @@ def carry(
     for name in dict.fromkeys(guards_of(requirements).values()):
         # Guarding nodes are read as text, whatever the type.
         plain.append(BoundAttribute(Attribute(name, Role.INSENSITIVE), name, "", "VARCHAR"))
+    known = {bound.column for bound in plain}
+    plain += [replace(b, hierarchy=None, stored=False, height=1) for b in others if b.column not in known]
     carried: list[Carried] = []
     for bound in plain:
         table = scratch.table("values", tree(bound, source, source))

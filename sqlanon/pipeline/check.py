@@ -105,7 +105,7 @@ def _of_candidate(state: State, places: Sequence[int]) -> dict[int, Measurement]
     helpers = helper_columns(query) if state.create.kind == "table" else {}
     columns = {name: helpers.get(name, name) for name in guards.values()}
     entity = helpers.get(bound.entity.column) if bound.entity else None
-    rows = shown_rows(bound, relation(need(state.candidate)), columns, entity)
+    rows = shown_rows(bound, relation(need(state.candidate)), query.keys, columns, entity)
     needs_public = any("public_class" in requirement.reads for requirement in requirements)
     public = query.public_class() if needs_public else None
     background = frozen_background(bound, requirements, query.release_id, places, guards, public)
@@ -127,7 +127,7 @@ def _require(state: State, place: int, reached: Measurement, query: exp.Query) -
 
 def _require_complete(state: State) -> None:
     """The rows published and the rows suppressed make up the source, as the search had it."""
-    found, public = need(state.transformation), need(state.bound).public
+    found, public = state.found, need(state.bound).public
     if state.create.kind == "view" and not (need(state.source).stable and (public is None or public.stable)):
         # A view or a query may answer with other rows than the search had; the guard holds for any.
         return

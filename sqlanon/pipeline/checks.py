@@ -141,7 +141,8 @@ def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
                 guards=guards_of(requirements),
                 public_class=_public_class(bound, bound.public) if bound.public else None,
             )
-            rows = shown_rows(bound, _columns(bound), {name: name for name in bound.guarding})
+            keys = [b.column for b in bound.quasi_identifiers]
+            rows = shown_rows(bound, _columns(bound), keys, {name: name for name in bound.guarding})
             return PrivacyReport(tuple(measured(engine, requirements, rows, background)))
         except EngineError as error:
             raise PolicyError(f"{statement.source} cannot be checked: {error.message}") from None

@@ -17,6 +17,7 @@ from sqlanon.sqlgen.cells import cells, codes, tree, tree_summary
 from sqlanon.sqlgen.generalized import listed_twice
 from sqlanon.sqlgen.keys import KeyLayout
 from sqlanon.sqlgen.names import column, literal, relation
+from sqlanon.sqlgen.points import ranked
 from sqlanon.sqlgen.rows import Step
 
 __all__ = ["Cells", "encode", "require_listed"]
@@ -46,18 +47,30 @@ class Cells:
     given: tuple[Step, ...] = ()
     public: str | None = None
     codes: tuple[str | None, ...] = ()
+    ranked: tuple[str, ...] = ()
 
 
 def encode(
-    engine: Engine, policy: BoundPolicy, scratch: Scratch, requirements: Sequence[BoundRequirement] = ()
+    engine: Engine,
+    policy: BoundPolicy,
+    scratch: Scratch,
+    requirements: Sequence[BoundRequirement] = (),
+    *,
+    flat: bool = False,
+    by_row: bool = False,
+    others: Sequence[BoundAttribute] = (),
 ) -> Cells:
     """Numbers every quasi-identifier's values along its hierarchy and groups the source by the keys.
+
+    If `flat`, a value's code is its rank among all, and `ranked` are the tables of `points.ranked`. `others` are
+    columns that the cells carry besides those that requirements ask about; if `by_row`, each row is a cell.
 
     Raises DataError, naming the values, where a stored hierarchy lacks values of its column.
     """
     source = relation(policy.relation)
     hierarchy_values = relation(("anon", "hierarchy_value"))
     trees: list[str] = []
+    tables: list[str] = []
     siblings: list[Sequence[int]] = []
     values: list[int] = []
     spread: list[tuple[int, ...]] = []
@@ -70,21 +83,25 @@ def encode(
         leaves, rows, *rest = engine.rows(tree_summary(bound, relation(name)))[0]
         trees.append(name)
         values.append(int(leaves))
-        siblings.append([int(count) for count in rest[: bound.height]])
+        if flat:
+            tables.append(scratch.table("ranked", ranked(bound, name)))
+            siblings.append([_held(engine, name)])
+        else:
+            siblings.append([int(count) for count in rest[: bound.height]])
         others, top = rest[bound.height :], max(int(leaves) - 1, 0)
         spread.append((0, *map(int, others[: bound.height - 1]), int(rows) * top))
         most.append((0, *map(int, others[bound.height - 1 :]), top))
-    carried = carry(engine, policy, scratch, requirements)
+    carried = carry(engine, policy, scratch, requirements, others)
     layout = KeyLayout.pack(siblings, [values.count for values in carried])
     # Tables rather than subqueries: the engine then knows how many codes there are and how large they get.
-    coded = [codes(relation(name), fields) for name, fields in zip(trees, layout.fields, strict=True)]
+    coded = [codes(relation(name), fields) for name, fields in zip(tables or trees, layout.fields, strict=True)]
     code_tables = tuple(scratch.table("code", query) if query else None for query in coded)
     carried_codes = [codes(relation(c.table), (field,)) for c, field in zip(carried, layout.carried, strict=True)]
     extra = [
         (c.bound, scratch.table("code", query) if query else None)
         for c, query in zip(carried, carried_codes, strict=True)
     ]
-    table = scratch.table("cells", cells(policy, source, code_tables, layout, extra))
+    table = scratch.table("cells", cells(policy, source, code_tables, layout, extra, by_row=by_row))
     return Cells(
         table,
         tuple(trees),
@@ -97,7 +114,12 @@ def encode(
         given_relations(engine, policy, scratch, requirements, carried, layout, table),
         public_cells_of(policy, scratch, code_tables, layout),
         code_tables,
+        tuple(tables),
     )
+
+
+def _held(engine: Engine, table: str) -> int:
+    return int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
 
 
 def require_listed(engine: Engine, bound: BoundAttribute, tree_name: str, hierarchy_values: exp.Table) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlanon.domain.policy import Role
+from sqlanon.domain.transformation import Generalization
 from sqlanon.methods._nodes import Problem
 from sqlanon.methods._why import why
 from sqlanon.pipeline.carry import guards_of
-from sqlanon.pipeline.reasons import decision, printable, reasons
+from sqlanon.pipeline.reasons import cut_up, decision, printable, reasons
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.render import to_sql
 
@@ -17,9 +18,12 @@ __all__ = ["explain_stage", "explanation"]
 
 def explain_stage(state: State) -> State:
     """Looks at the nodes around the chosen one, for what keeps them from being chosen."""
+    found = state.found
+    if not isinstance(found, Generalization):
+        return state
     guards = tuple(guards_of(state.requirements).items())
     problem = Problem(state.engine, need(state.bound), state.requirements, guards, state.scratch.table)
-    return state.having(explanation=why(problem, need(state.cells), need(state.transformation)))
+    return state.having(explanation=why(problem, need(state.cells), found))
 
 
 def explanation(state: State) -> Iterator[tuple[str, str, str]]:
@@ -28,7 +32,7 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     yield "resolve", "policy", f"{policy.name}, fingerprint {bound.fingerprint}"
     for requirement in state.requirements:
         yield "resolve", "requirement", str(requirement)
-    yield "bind", "source", f"{policy.source}, {need(state.transformation).rows} rows"
+    yield "bind", "source", f"{policy.source}, {state.found.rows} rows"
     for attribute in bound.published:
         if attribute.role is not Role.QUASI_IDENTIFIER:
             shown = "as a token" if attribute.attribute.pseudonym else "as it is"
@@ -38,7 +42,11 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
         yield "bind", name, "not published: the policy hides it"
     for name in bound.unpublished:
         yield "bind", name, "not published: the policy does not name it"
-    found, why_so, quasi = need(state.transformation), need(state.explanation), bound.quasi_identifiers
-    yield from (("solve", item, printable(detail)) for item, detail in decision(found, why_so, quasi))
-    yield from (("explain", item, printable(detail)) for item, detail in reasons(found, why_so, quasi))
+    found, quasi = state.found, bound.quasi_identifiers
+    if isinstance(found, Generalization):
+        why_so = need(state.explanation)
+        yield from (("solve", item, printable(detail)) for item, detail in decision(found, why_so, quasi))
+        yield from (("explain", item, printable(detail)) for item, detail in reasons(found, why_so, quasi))
+    else:
+        yield from (("solve", item, detail) for item, detail in cut_up(found))
     yield "compile", "sql", to_sql(need(state.query).select(), pretty=True)

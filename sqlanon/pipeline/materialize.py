@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -11,11 +12,13 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.pipeline.companions import own_queries
 from sqlanon.pipeline.freeze import freeze_labels, freeze_ranges, freeze_taxonomies
 from sqlanon.pipeline.pseudonyms import publish_tokens
+from sqlanon.pipeline.regions import keep_regions
 from sqlanon.pipeline.shown import hidden_parts
 from sqlanon.pipeline.source import qualified
 from sqlanon.pipeline.state import State, need
-from sqlanon.sqlgen.ddl import create_table, secure_view, shuffled, view_over
+from sqlanon.sqlgen.ddl import create_table, mixed, secure_view, shuffled, view_over
 from sqlanon.sqlgen.names import alias, column, relation
+from sqlanon.sqlgen.placed import BUCKET
 from sqlanon.sqlgen.release import ReleaseQuery
 from sqlanon.udfs import registered
 
@@ -46,7 +49,7 @@ def helper_columns(query: ReleaseQuery) -> dict[str, str]:
     """
     entity = query.policy.entity
     found = {entity.column: query.respondent} if entity else {}
-    taken = {bound.column.lower() for bound in query.policy.published}
+    taken = {name.lower() for name in query.columns}
     for guard in dict.fromkeys(query.guards.values()):
         if guard not in _as_it_is(query):
             name = f"{_GUARD}_{len(found)}"
@@ -61,7 +64,7 @@ def materialize_stage(state: State) -> State:
     target = target_name(state)
     candidate = QualifiedName((target.parts[0], "__sqlanon_candidate_" + secrets.token_hex(6)))
     if state.create.kind == "view":
-        _live(state, candidate)
+        state = _live(state, candidate)
     else:
         _snapshot(state, candidate)
     rows = state.engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(candidate)))[0][0]
@@ -74,7 +77,11 @@ def _snapshot(state: State, candidate: QualifiedName) -> None:
     _freeze(state)
     # The source's order links rows to it, so the rows are put in one that nobody can draw again.
     with registered(state.engine, "random_draw") as draw:
-        state.engine.run(create_table(candidate, shuffled(_with_helpers(query), draw)))
+        rows = _with_helpers(query)
+        if query.placed is not None and query.placed.exact:
+            mixed_columns = [b.column for b in query.policy.sensitive]
+            rows = mixed(rows, BUCKET, mixed_columns, draw)
+        state.engine.run(create_table(candidate, shuffled(rows, draw)))
 
 
 def _with_helpers(query: ReleaseQuery) -> exp.Select:
@@ -87,12 +94,15 @@ def _with_helpers(query: ReleaseQuery) -> exp.Select:
     return rows
 
 
-def _live(state: State, candidate: QualifiedName) -> None:
+def _live(state: State, candidate: QualifiedName) -> State:
     query, policy = need(state.query), need(state.policy)
+    if query.placed is not None:
+        query = replace(query, placed=keep_regions(state.engine, query.placed, query.release_id))
     for view, text in own_queries(query.release_id, policy):
         state.engine.run(view_over(view, text))
     _freeze(state)
     state.engine.run(secure_view(candidate, query.select()))
+    return state.having(query=query)
 
 
 def _freeze(state: State) -> None:

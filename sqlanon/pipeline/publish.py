@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from decimal import Decimal
 
 from sqlanon import __version__
 from sqlanon.catalog import releases
 from sqlanon.catalog.snapshot import release_json
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
+from sqlanon.domain.transformation import Generalization
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
@@ -16,6 +18,7 @@ from sqlanon.pipeline.companions import make_checks, own_queries
 from sqlanon.pipeline.content import content_fingerprint
 from sqlanon.pipeline.freeze import forget_labels
 from sqlanon.pipeline.materialize import helper_columns, hidden_of, target_name
+from sqlanon.pipeline.regions import region_tables
 from sqlanon.pipeline.source import find_relation, own_object
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.ddl import drop_column, drop_object, rename_table, secure_view
@@ -40,6 +43,7 @@ def publish_stage(state: State) -> State:
         read = [name for name, _ in own_queries(query.release_id, need(state.policy))]
         checks = make_checks(engine, query, body, tuple(hidden_of(state)))
         objects += [ReleaseObject("view", name) for name in (*read, *checks)]
+        objects += [ReleaseObject("table", name) for name in (region_tables(query.placed) if query.placed else [])]
     else:
         for helper in helper_columns(query).values():
             engine.run(drop_column(candidate, helper))
@@ -53,26 +57,15 @@ def publish_stage(state: State) -> State:
 
 
 def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, ...]) -> Release:
-    policy, bound, found = need(state.policy), need(state.bound), need(state.transformation)
-    levels = dict(zip((b.column for b in bound.quasi_identifiers), found.levels, strict=True))
-    attributes = tuple(
-        ReleaseAttribute(
-            name=b.column,
-            role=b.role,
-            hierarchy=b.hierarchy.name if b.hierarchy else None,
-            level=levels.get(b.column),
-            height=b.height if b.role is Role.QUASI_IDENTIFIER else None,
-            weight=b.attribute.weight,
-        )
-        for b in bound.published
-    )
+    policy, found = need(state.policy), state.found
+    searched = found if isinstance(found, Generalization) else None
     is_view = state.create.kind == "view"
     return Release(
         release_id=need(state.query).release_id,
         name=target,
         kind=state.create.kind,
         policy=policy.name,
-        policy_fingerprint=bound.fingerprint,
+        policy_fingerprint=need(state.bound).fingerprint,
         policy_json=release_json(policy, state.hierarchies),
         method=state.create.method.name,
         method_arguments=state.create.method.arguments,
@@ -80,25 +73,53 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
         released_rows=state.released_rows,
         suppressed_rows=found.suppressed,
         loss=float(found.loss),
-        nodes=found.nodes,
-        nodes_checked=found.checked,
+        nodes=searched.nodes if searched else None,
+        nodes_checked=searched.checked if searched else None,
         content_fingerprint=None if is_view else content_fingerprint(state.engine, target),
         engine_version=state.engine.version(),
         sqlanon_version=__version__,
         created_at=datetime.now(UTC).replace(tzinfo=None),
-        attributes=attributes,
+        attributes=_attributes(state),
         objects=objects,
-        nodes_pruned=found.pruned,
-        proven_optimal=found.proven,
-        loss_bound=None if found.proven or found.least is None else float(found.least),
+        nodes_pruned=searched.pruned if searched else None,
+        proven_optimal=searched.proven if searched else None,
+        loss_bound=None if not searched or searched.proven or searched.least is None else float(searched.least),
         loss_name=found.loss_name,
     )
 
 
+def _attributes(state: State) -> tuple[ReleaseAttribute, ...]:
+    """The release's columns. Those that tell its classes apart are its quasi-identifiers, whatever the policy calls them."""
+    bound, query, found = need(state.bound), need(state.query), state.found
+    known = {b.column: b for b in bound.published}
+    levels: dict[str, int] = {}
+    if isinstance(found, Generalization):
+        levels = dict(zip((b.column for b in bound.quasi_identifiers), found.levels, strict=True))
+    attributes: list[ReleaseAttribute] = []
+    for name in query.columns:
+        b = known.get(name)
+        role = b.role if b else Role.QUASI_IDENTIFIER
+        if role is Role.QUASI_IDENTIFIER and name not in query.keys:
+            role = Role.INSENSITIVE
+        attributes.append(
+            ReleaseAttribute(
+                name=name,
+                role=role,
+                hierarchy=b.hierarchy.name if b and b.hierarchy else None,
+                level=levels.get(name),
+                height=b.height if b and name in levels else None,
+                weight=b.attribute.weight if b else Decimal(1),
+            )
+        )
+    return tuple(attributes)
+
+
 def _rounds(state: State) -> list[tuple[tuple[int, ...], int]]:
     """The levels of the quasi-identifiers and the published rows of each round of a local recoding."""
-    found = need(state.transformation)
-    return [(one.levels, one.rows) for one in found.rounds] if found.recoding == "local" else []
+    found = state.found
+    if not isinstance(found, Generalization) or found.recoding != "local":
+        return []
+    return [(one.levels, one.rows) for one in found.rounds]
 
 
 def make_room(state: State) -> State | None:

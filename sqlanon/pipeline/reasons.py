@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.explanation import ExaminedNode, Explanation
-from sqlanon.domain.transformation import Generalization
+from sqlanon.domain.transformation import Generalization, Partition
 
-__all__ = ["decision", "printable", "reasons"]
+__all__ = ["cut_up", "decision", "printable", "reasons"]
 
 
 def decision(
@@ -46,6 +46,15 @@ def reasons(
         parts = [_suppressed(node, found), *(f"{v.rows} by {v.requirement}" for v in node.violated[:1])]
         least = f"{_levels(node.levels, quasi)}: at least {_loss(node.bound)}"
         yield "next cheaper", f"{least}, but {', '.join(parts)}{near}"
+
+
+def cut_up(found: Partition) -> Iterator[tuple[str, str]]:
+    """Rows of (item, detail): into how many regions the rows are cut, and at what loss."""
+    mean = f", {found.rows / found.count:.1f} rows each in the mean" if found.count else ""
+    yield "regions", f"{found.count}{mean}; the largest has {found.largest} rows, the smallest {found.smallest}"
+    yield "suppressed rows", f"0 of {found.rows}"
+    yield found.loss_name.replace("_", " "), f"{_loss(found.loss)}, not proven to be the least"
+    yield "attempts", f"{found.attempts}: each cuts all regions that are still open in one attribute"
 
 
 def printable(text: str) -> str:

@@ -7,7 +7,6 @@ from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.names import fold
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError
-from sqlanon.methods import generalization
 from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
 from sqlanon.pipeline.requirements import bind_requirements, resolve_requirements
 from sqlanon.pipeline.source import BoundSource, bind_source
@@ -22,12 +21,13 @@ def resolve_stage(state: State) -> State:
 
     The method and its arguments are checked here too, before anything is read. Raises UserError for an unknown method.
     """
-    plugin("sqlanon.methods", state.create.method.name)
-    generalization.options(state.create.method.arguments)
+    given = plugin("sqlanon.methods", state.create.method.name).options(state.create.method.arguments)
     policy = policies.load(state.engine, state.create.policy)
     hierarchies = hierarchies_of(state.engine, policy)
     requirements = resolve_requirements(policy)
-    return state.having(policy=policy, hierarchies=tuple(hierarchies.values()), requirements=requirements)
+    return state.having(
+        options=given, policy=policy, hierarchies=tuple(hierarchies.values()), requirements=requirements
+    )
 
 
 def bind_stage(state: State) -> State:

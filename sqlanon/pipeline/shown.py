@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.catalog.names import fold
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import PolicyError, PrivacyViolation
@@ -68,17 +68,17 @@ def _counts_respondents(requirement: BoundRequirement) -> bool:
 def shown_rows(
     bound: BoundPolicy,
     source: exp.Table | exp.Subquery,
+    keys: Sequence[str],
     guards: Mapping[str, str] | None = None,
     entity: str | None = None,
 ) -> Rows:
-    """The rows of a relation that has the policy's quasi-identifiers and sensitive attributes under their names.
+    """The rows of a relation that has the policy's sensitive attributes under their names; `keys` tell classes apart.
 
     `guards` maps a column of guarding nodes to the column of `source` that holds them,
     `entity` is the one that holds the respondents.
     """
     columns = {b.column: b.column for b in bound.sensitive} | dict(guards or {})
-    quasi = [b.column for b in bound.quasi_identifiers]
-    return rows_of(source, quasi, {name: column(own) for name, own in columns.items()}, entity)
+    return rows_of(source, keys, {name: column(own) for name, own in columns.items()}, entity)
 
 
 def frozen_background(
@@ -134,7 +134,8 @@ class Shown:
 
     def rows(self, source: exp.Table | exp.Subquery) -> Rows:
         """The release's rows, wherever they stand now."""
-        return shown_rows(self.bound, source, {name: name for name in self.guards.values()})
+        keys = [bound.column for bound in self.bound.quasi_identifiers]
+        return shown_rows(self.bound, source, keys, {name: name for name in self.guards.values()})
 
     def background(self) -> Background:
         """What `answerable` reads besides the rows."""
@@ -153,7 +154,7 @@ def shown_by(engine: Engine, release: Release) -> Shown:
     hierarchies = {fold(stored.definition.name): stored for stored in hierarchies_of(release)}
     try:
         source = BoundSource(columns, name, None, stable=False)
-        bound = bind(_asked_of(policy), source, hierarchies, fingerprint="")
+        bound = bind(_asked_of(policy, release), source, hierarchies, fingerprint="")
         requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive))
     except PolicyError as error:
         raise PrivacyViolation(
@@ -166,9 +167,18 @@ def shown_by(engine: Engine, release: Release) -> Shown:
     return Shown(bound, requirements, hidden, own, release.release_id)
 
 
-def _asked_of(policy: Policy) -> Policy:
-    """The policy without the attributes that need not be published, and without the hierarchies of released labels."""
-    quasi = [replace(a, hierarchy=None, min_level=None, max_level=None) for a in policy.quasi_identifiers]
+def _asked_of(policy: Policy, release: Release) -> Policy:
+    """The policy of what is asked of a release: by which of its columns classes are told apart, and what is sensitive.
+
+    A method may add columns to the policy's quasi-identifiers, or put one in their place.
+    """
+    exact = release.method == "mondrian" and ("publish", "none") in release.method_arguments
+    keys = dict.fromkeys(() if exact else (a.name for a in policy.quasi_identifiers))
+    known = {fold(name) for name in keys}
+    keys |= dict.fromkeys(
+        a.name for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and fold(a.name) not in known
+    )
+    quasi = [Attribute(name, Role.QUASI_IDENTIFIER) for name in keys]
     return replace(policy, attributes=(*quasi, *policy.having(Role.SENSITIVE)))
 
 

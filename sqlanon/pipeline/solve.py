@@ -3,47 +3,63 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy, PublicTable
+from sqlanon.domain.transformation import Partition, Transformation
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.methods import generalization
+from sqlanon.methods import generalization, mondrian
 from sqlanon.pipeline.carry import guards_of
 from sqlanon.pipeline.companions import public_view, source_view
 from sqlanon.pipeline.encode import Cells, encode
+from sqlanon.pipeline.regions import place_rows
 from sqlanon.pipeline.source import BoundSource
 from sqlanon.pipeline.state import State, need
-from sqlanon.registry import plugin
 from sqlanon.search.lattice import Progress
-from sqlanon.sqlgen.cells import rank_name
+from sqlanon.sqlgen.cells import rank_name, row_number
 from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.placed import ROW, Placed
 from sqlanon.sqlgen.release import Recoding, ReleaseQuery
 
 __all__ = ["compile_stage", "encode_stage", "solve_stage"]
 
 
 def encode_stage(state: State) -> State:
-    return state.having(cells=encode(state.engine, need(state.bound), state.scratch, state.requirements))
+    bound = need(state.bound)
+    if not isinstance(state.options, mondrian.Options):
+        return state.having(cells=encode(state.engine, bound, state.scratch, state.requirements))
+    mondrian.require_supported(bound, state.requirements, state.create.kind, state.options)
+    target = mondrian.target_of(bound, state.options)
+    others = [target] if target else []
+    by_row = state.options.mode == "relaxed"
+    cells = encode(state.engine, bound, state.scratch, state.requirements, flat=True, by_row=by_row, others=others)
+    return state.having(cells=cells)
 
 
 def solve_stage(state: State) -> State:
-    """The method's choice. Raises UserError for an unknown method, PrivacyViolation where there is no choice."""
-    plugin("sqlanon.methods", state.create.method.name)
-    found = generalization.solve(
-        state.engine,
-        need(state.bound),
-        state.requirements,
-        tuple(guards_of(state.requirements).items()),
-        generalization.options(state.create.method.arguments),
-        need(state.cells),
-        state.scratch.table,
-        _reporter(state),
-    )
+    """The method's choice. Raises PrivacyViolation where there is none."""
+    engine, bound, cells, keep = state.engine, need(state.bound), need(state.cells), state.scratch.table
+    guards = tuple(guards_of(state.requirements).items())
+    given = state.given
+    found: Transformation
+    if isinstance(given, mondrian.Options):
+        report = _regions_reporter(state)
+        found = mondrian.solve(engine, bound, state.requirements, guards, given, cells, keep, report)
+    else:
+        found = generalization.solve(engine, bound, state.requirements, guards, given, cells, keep, _reporter(state))
     return state.having(transformation=found)
+
+
+def _regions_reporter(state: State) -> Callable[[int, int], None] | None:
+    """Tells whoever watches how many regions are done, and how many are being cut."""
+    progress = state.progress
+    if progress is None:
+        return None
+    return lambda done, cut: progress("solve", done, done + cut, f"{done} regions done, {cut} being cut")
 
 
 def _reporter(state: State) -> generalization.Report | None:
@@ -62,24 +78,28 @@ def _reporter(state: State) -> generalization.Report | None:
 
 def compile_stage(state: State) -> State:
     """The SELECT of the release. A live view reads the lasting source, a snapshot the one that was searched."""
-    bound = need(state.bound)
-    recodings = _recodings(
-        state.engine, bound, need(state.cells), [one.levels for one in need(state.transformation).rounds]
-    )
+    bound, found = need(state.bound), state.found
     release_id = secrets.token_hex(16)
     live = state.create.kind == "view"
     source = need(state.source)
+    recodings: tuple[Recoding, ...] = ()
+    placed: Placed | None = None
+    if isinstance(found, Partition):
+        placed = place_rows(state.engine, bound, found, state.scratch, release_id, live=live)
+    else:
+        recodings = _recodings(state.engine, bound, need(state.cells), [one.levels for one in found.rounds])
     query = ReleaseQuery(
         policy=bound,
         recodings=recodings,
         requirements=state.requirements,
-        source=_columns(bound, _live_source(source, release_id) if live else bound.relation),
+        source=_columns(bound, _live_source(source, release_id) if live else bound.relation, placed),
         stable=source.stable or not live,
         release_id=release_id,
         tokens={b.column: state.scratch.name("token") for b in bound.published if b.attribute.pseudonym},
         guards=guards_of(state.requirements),
         public=_public(bound.public, release_id, live) if bound.public else None,
         public_stable=bound.public is None or bound.public.stable or not live,
+        placed=placed,
     )
     return state.having(query=query)
 
@@ -95,11 +115,14 @@ def _public(public: PublicTable, release_id: str, live: bool) -> exp.Select:
     return exp.select(*(column(part) for part in public.columns)).from_(relation(name))
 
 
-def _columns(bound: BoundPolicy, name: QualifiedName) -> exp.Select:
+def _columns(bound: BoundPolicy, name: QualifiedName, placed: Placed | None) -> exp.Select:
     """The columns of the source that the release needs, and no other."""
     respondents = [bound.entity] if bound.entity else []
     needed = dict.fromkeys([*(b.column for b in (*bound.published, *respondents)), *bound.guarding])
-    return exp.select(*(column(part) for part in needed)).from_(relation(name))
+    query = exp.select(*(column(part) for part in needed)).from_(relation(name, as_="source"))
+    if placed and placed.by_row:
+        query.select(alias(row_number(), ROW), copy=False)
+    return query
 
 
 def _recodings(

@@ -11,10 +11,11 @@ from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import PrivacyReport
-from sqlanon.domain.transformation import Generalization
+from sqlanon.domain.transformation import Transformation
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError
+from sqlanon.methods import generalization, mondrian
 from sqlanon.pipeline.encode import Cells
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import BoundSource
@@ -25,6 +26,8 @@ from sqlanon.syntax.statements import CreateRelease
 __all__ = ["Progress", "State", "need"]
 
 _T = TypeVar("_T")
+
+Options = generalization.Options | mondrian.Options
 
 
 class Progress(Protocol):
@@ -41,19 +44,34 @@ class State:
     create: CreateRelease
     scratch: Scratch
     progress: Progress | None = None
+    options: Options | None = None
     policy: Policy | None = None
     hierarchies: tuple[StoredHierarchy, ...] = ()
     requirements: tuple[BoundRequirement, ...] = ()
     source: BoundSource | None = None
     bound: BoundPolicy | None = None
     cells: Cells | None = None
-    transformation: Generalization | None = None
+    transformation: Transformation | None = None
     explanation: Explanation | None = None
     query: ReleaseQuery | None = None
     candidate: QualifiedName | None = None
     report: PrivacyReport | None = None
     released_rows: int = 0
     release: Release | None = None
+
+    @property
+    def given(self) -> Options:
+        """The method's arguments, checked."""
+        if self.options is None:
+            raise InternalError("a stage asks for the method before it is known")
+        return self.options
+
+    @property
+    def found(self) -> Transformation:
+        """What the method chose."""
+        if self.transformation is None:
+            raise InternalError("a stage asks for what the method chose before it has")
+        return self.transformation
 
     def having(self, **parts: Any) -> State:
         return replace(self, **parts)

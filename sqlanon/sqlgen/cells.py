@@ -24,6 +24,7 @@ __all__ = [
     "public_cells",
     "rank_name",
     "respondents",
+    "row_number",
     "tree",
     "tree_summary",
 ]
@@ -185,11 +186,14 @@ def cells(
     codes: Sequence[str | None],
     layout: KeyLayout,
     carried: Sequence[tuple[BoundAttribute, str | None]] = (),
+    *,
+    by_row: bool = False,
 ) -> exp.Select:
     """The cells(key_0, ..., entity, n): one row per distinct combination of quasi-identifiers and carried columns.
 
     `codes` and `carried` name the tables of codes. `entity` is there where the policy
-    names one: then a row per combination and respondent.
+    names one: then a row per combination and respondent. If `by_row`, there is one for
+    each row of the source, whose number is `row`.
     """
     coded = [
         (published_value(bound, "source"), fields, table)
@@ -200,7 +204,14 @@ def cells(
         for (bound, table), field in zip(carried, layout.carried, strict=True)
     ]
     others = [alias(column(policy.entity.column, "source"), "entity")] if policy.entity else []
+    if by_row:
+        others.append(alias(row_number(), "row"))
     return _keyed(source, "source", coded, layout.words, others)
+
+
+def row_number() -> exp.Column:
+    """The number of a row of the source, which is a table."""
+    return column("rowid", "source")
 
 
 def public_cells(

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
-from sqlanon.sqlgen.names import column, literal, relation
+from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.render import to_sql
 
-__all__ = ["create_table", "drop_column", "drop_object", "rename_table", "secure_view", "shuffled", "view_over"]
+__all__ = [
+    "create_table",
+    "drop_column",
+    "drop_object",
+    "mixed",
+    "rename_table",
+    "secure_view",
+    "shuffled",
+    "view_over",
+]
 
 
 def secure_view(name: QualifiedName, body: exp.Query) -> str:
@@ -32,6 +43,32 @@ def shuffled(query: exp.Query, draw: str) -> exp.Select:
     """The rows in a random order; `draw` is the name of a function that gives random bits for each row."""
     order = exp.Ordered(this=exp.Anonymous(this=draw, expressions=[literal(0)]))
     return exp.select(exp.Star()).from_(query.subquery("released")).order_by(order)
+
+
+def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> exp.Select:
+    """The rows with the values of some columns dealt out anew among those of a group, in an order that `draw` gives.
+
+    What stood together in these columns stays together.
+    """
+    names = [each.alias_or_name for each in query.selects]
+    orders = ("__sqlanon_own", "__sqlanon_dealt")
+    drawn = [alias(exp.Anonymous(this=draw, expressions=[literal(number)]), name) for number, name in enumerate(orders)]
+    released = exp.select(exp.Star(), *drawn).from_(query.subquery("released"), copy=False)
+
+    def numbered(kept: Sequence[str], by: str) -> exp.Select:
+        order = exp.Order(expressions=[exp.Ordered(this=column(by), nulls_first=False)])
+        number = exp.Window(this=exp.RowNumber(), partition_by=[column(group)], order=order)
+        return exp.select(*(column(name) for name in kept), alias(number, "__sqlanon_place")).from_(relation("drawn"))
+
+    others = [name for name in names if name not in columns]
+    same = [exp.EQ(this=column(name, "row"), expression=column(name, "value")) for name in (group, "__sqlanon_place")]
+    return (
+        exp.select(*(column(name, "value" if name in columns else "row") for name in names))
+        .from_(numbered(others, orders[0]).subquery("row"), copy=False)
+        .join(numbered([group, *columns], orders[1]).subquery("value"), on=exp.and_(*same), copy=False)
+        # Kept, for both sides have to see the rows once and in one state.
+        .with_("drawn", as_=released, materialized=True, copy=False)
+    )
 
 
 def drop_object(kind: str, name: QualifiedName) -> exp.Drop:

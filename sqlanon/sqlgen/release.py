@@ -20,8 +20,10 @@ from sqlanon.sqlgen.generalized import published_value
 from sqlanon.sqlgen.guard import kept_classes, restricted, with_steps
 from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.normal_relations import Background, relations_of
+from sqlanon.sqlgen.placed import BUCKET, Placed, placed_rows, placement
 from sqlanon.sqlgen.public_rows import public_class, public_label_class, public_labelled, public_rows, public_values
 from sqlanon.sqlgen.recode import Recoding, join_codes, recode
+from sqlanon.sqlgen.regions import ENDS, box_name, label_name
 from sqlanon.sqlgen.rounds import Rounds, join_rounds, round_labels
 from sqlanon.sqlgen.rows import Rows
 from sqlanon.sqlgen.taxonomy import Taxonomy, frozen_labels
@@ -42,7 +44,8 @@ class ReleaseQuery:
     column to a table of value and token. `guards` names, by the place of a requirement,
     the source's column with its guarding nodes, which need not be published. `public`
     is the public table D, one column a quasi-identifier in the policy's order, and
-    `public_stable` says of it what `stable` says of the source.
+    `public_stable` says of it what `stable` says of the source. Where quasi-identifiers are
+    recoded by region and not by level, `placed` says how, and there are no `recodings`.
     """
 
     policy: BoundPolicy
@@ -55,14 +58,32 @@ class ReleaseQuery:
     guards: Mapping[int, str] = field(default_factory=dict)
     public: exp.Query | None = None
     public_stable: bool = True
+    placed: Placed | None = None
 
     @property
     def respondent(self) -> str:
         """The column that holds the respondent while a candidate is checked: no released column has its name."""
-        name, taken = _ENTITY, {bound.column.lower() for bound in self.policy.published}
+        name, taken = _ENTITY, {name.lower() for name in self.columns}
         while name in taken:
             name += "_"
         return name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the release, in their order."""
+        return tuple(output.alias for output in self._outputs())
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns of the release by whose values its classes are told apart."""
+        quasi = [bound.column for bound in self.policy.quasi_identifiers]
+        if self.placed is None:
+            return tuple(quasi)
+        return (BUCKET,) if self.placed.exact else tuple(name for q in quasi for name in (q, *self._ends(q)))
+
+    def _ends(self, name: str) -> list[str]:
+        """The columns with the ends of a quasi-identifier's range."""
+        return [f"{name}_{end}" for end in ENDS] if self.placed and self.placed.bounds else []
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -72,7 +93,7 @@ class ReleaseQuery:
 
     def select(self, *, with_entity: bool = False) -> exp.Select:
         """The released rows; with the respondent in the column `respondent`, for checks, if asked."""
-        outputs = [self._output(bound) for bound in self.policy.published]
+        outputs = self._outputs()
         if with_entity and self.policy.entity:
             outputs.append(alias(column(_ENTITY, "recoded"), self.respondent))
         same = exp.EQ(this=column("class_id", "recoded"), expression=column("class_id", "kept"))
@@ -142,6 +163,8 @@ class ReleaseQuery:
     ) -> exp.Select:
         """The labels of the values that occur in the source, and in the public table where it is asked about."""
         query = query.with_(identifier("source"), as_=self.source.copy(), materialized=not self.stable, copy=False)
+        if self.placed is not None:
+            return query.with_(identifier("placement"), as_=placement(self.policy, self.placed), copy=False)
         if needs_public:
             if self.public is None:
                 raise InternalError("a requirement asks about a public table, and there is none")
@@ -189,6 +212,9 @@ class ReleaseQuery:
 
     def _recoded(self, recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
         """Every row with its class, its labels, and the columns that pass through or are asked about."""
+        if self.placed is not None:
+            rows = placed_rows(self.policy, self.placed)
+            return rows.select(*self._others(rows), copy=False)
         if self._is_local:
             return self._rounds(recodings).recoded()
         query = exp.select().from_(relation("source"))
@@ -229,7 +255,20 @@ class ReleaseQuery:
         )
         return column("token", name)
 
-    def _output(self, bound: BoundAttribute) -> exp.Expr:
+    def _outputs(self) -> list[exp.Alias]:
+        outputs: list[exp.Alias] = []
+        quasi = self.policy.quasi_identifiers
+        for bound in self.policy.published:
+            outputs.append(self._output(bound))
+            if bound in quasi:
+                place = quasi.index(bound)
+                ends = zip(self._ends(bound.column), ENDS, strict=False)
+                outputs += [alias(column(box_name(place, end), "recoded"), name) for name, end in ends]
+        if self.placed and self.placed.exact:
+            outputs.append(alias(column("class_id", "recoded"), BUCKET))
+        return outputs
+
+    def _output(self, bound: BoundAttribute) -> exp.Alias:
         if bound.role is Role.QUASI_IDENTIFIER:
             return alias(self._label(bound, "recoded"), bound.column)
         place = next(i for i, other in self._passing() if other is bound)
@@ -237,6 +276,8 @@ class ReleaseQuery:
 
     def _label(self, bound: BoundAttribute, of: str | None = None) -> exp.Expr:
         """What a class shows of a quasi-identifier."""
+        if self.placed is not None:
+            return column(label_name(self.policy.quasi_identifiers.index(bound)), of)
         place = next(i for i, r in enumerate(self.recodings) if r.bound is bound)
         return column(f"label_{place}", of) if self.recodings[place].kept else literal("*")
 

@@ -1,0 +1,294 @@
+"""What is published of Mondrian's regions, and where a row belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.transformation import Partition
+from sqlanon.sqlgen.asked import relation_names
+from sqlanon.sqlgen.cells import leaves_name, rank_name
+from sqlanon.sqlgen.cuts import Cuts, high_name, low_name
+from sqlanon.sqlgen.generalized import generalized, level_name, listed_values
+from sqlanon.sqlgen.guard import violations, with_steps
+from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.points import first_name, is_numeric, rank_of
+
+__all__ = [
+    "ENDS",
+    "box_name",
+    "label_name",
+    "labels_of_levels",
+    "region_labels",
+    "region_loss",
+    "region_map",
+    "root_violations",
+]
+
+# The ends of a range.
+ENDS = ("low", "high")
+
+_VARCHAR = exp.DataType.build("VARCHAR")
+_DOUBLE = exp.DataType.build("DOUBLE")
+
+
+def label_name(place: int) -> str:
+    return f"label_{place}"
+
+
+def box_name(place: int, end: str) -> str:
+    """The column with the value at the `end` ('low' or 'high') of a region's range, NULL left out."""
+    return f"{end}_value_{place}"
+
+
+def _paren(tree: exp.Expr) -> exp.Paren:
+    return exp.Paren(this=tree)
+
+
+def _rank_is(table: str, rank: exp.Expr) -> exp.Expr:
+    return exp.EQ(this=column(rank_name(0), table), expression=rank)
+
+
+def root_violations(cuts: Cuts, points: str) -> exp.Select:
+    """How many of the regions of `points` violate a requirement."""
+    kept = [column(name) for name in (*cuts.carried, "n")]
+    rows = exp.select(alias(column("region"), "class_id"), *kept).from_(relation(points))
+    broken = violations(cuts.requirements, relation_names(cuts.requirements)).subquery("violation")
+    query = exp.select(exp.Count(this=exp.Star())).from_(broken, copy=False)
+    return with_steps(query, [("region_row", rows), *cuts.relations("region_row")])
+
+
+def region_loss(policy: BoundPolicy, cuts: Cuts, regions: str, of_ancestors: bool) -> exp.Select:
+    """One figure: the mean over the rows and, weighted, the attributes, of how much of its domain a region covers."""
+    query = exp.select().from_(relation(regions, as_="region"))
+    costs: list[exp.Expr] = []
+    for place, bound in enumerate(policy.quasi_identifiers):
+        for end, name in (("first", low_name), ("last", high_name)):
+            on = _rank_is(f"{end}_{place}", column(name(place), "region"))
+            query.join(relation(cuts.ranked[place], as_=f"{end}_{place}"), on=on, copy=False)
+        cost: exp.Expr = exp.Div(
+            this=_paren(
+                exp.Sub(this=column("position", f"last_{place}"), expression=column("position", f"first_{place}"))
+            ),
+            expression=_real(cuts.domains[place]),
+        )
+        if of_ancestors and bound.hierarchy is not None:
+            cost = _leaves_cost(place, bound, cuts.ranked[place])
+        weighted = exp.Mul(this=_real(cuts.weights[place]), expression=_paren(cost))
+        costs.append(
+            exp.Mul(this=exp.Cast(this=column("rows", "region"), to=_DOUBLE.copy()), expression=_paren(weighted))
+        )
+    total = costs[0]
+    for cost in costs[1:]:
+        total = exp.Add(this=total, expression=cost)
+    rows = exp.Sum(this=exp.Cast(this=column("rows", "region"), to=_DOUBLE.copy()))
+    every = exp.Mul(this=rows, expression=_real(sum(cuts.weights)))
+    return query.select(exp.Div(this=exp.Sum(this=total), expression=_paren(every)), copy=False)
+
+
+def _leaves_cost(place: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
+    """(leaves below the lowest common ancestor - 1) / (leaves - 1)."""
+    leaves = exp.select(exp.Sum(this=column("leaf"))).from_(relation(ranked)).subquery()
+    others = exp.Sub(this=leaves, expression=literal(1))
+    cases = [exp.If(this=_same_rank(place), true=literal(0))]
+    for level in range(1, bound.height):
+        below = exp.Sub(this=column(leaves_name(level), f"first_{place}"), expression=literal(1))
+        cases.append(exp.If(this=_same_first(place, level), true=below))
+    own = exp.Cast(this=exp.Case(ifs=cases, default=others.copy()), to=_DOUBLE.copy())
+    return exp.Coalesce(
+        this=exp.Div(this=own, expression=exp.Nullif(this=_paren(others), expression=literal(0))),
+        expressions=[literal(0)],
+    )
+
+
+def _same_rank(place: int) -> exp.Expr:
+    return exp.EQ(this=column(rank_name(0), f"first_{place}"), expression=column(rank_name(0), f"last_{place}"))
+
+
+def _same_first(place: int, level: int) -> exp.Expr:
+    name = first_name(level)
+    return exp.EQ(this=column(name, f"first_{place}"), expression=column(name, f"last_{place}"))
+
+
+def _real(number: float) -> exp.Expr:
+    return exp.Cast(this=exp.Literal.number(repr(number)), to=_DOUBLE.copy())
+
+
+def labels_of_levels(bound: BoundAttribute, ranked: str) -> exp.Select:
+    """value, level_1, ...: the labels of an attribute's values."""
+    values = exp.select(column("value")).from_(relation(ranked))
+    listed = listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
+    return generalized(bound, values, listed, counted=False)
+
+
+@dataclass(frozen=True)
+class _Ends:
+    """A region's values in one attribute: those of the joined rows `low` and `high`, of the greatest beside NULL."""
+
+    place: int
+
+    @property
+    def low(self) -> exp.Expr:
+        return column("value", f"low_of_{self.place}")
+
+    @property
+    def high(self) -> exp.Expr:
+        """The greatest value; where that is NULL, the greatest but NULL."""
+        return column("value", f"known_of_{self.place}")
+
+
+def region_labels(policy: BoundPolicy, found: Partition, levels: Sequence[str | None]) -> exp.Select:
+    """The regions as they are published: region, class, and for each attribute its label and the ends of its range.
+
+    Regions that show the same are one class, named by the first of them. `levels` has
+    the table of `labels_of_levels` of each attribute whose ancestors are shown.
+    """
+    query = exp.select(column("region", "region")).from_(relation(found.regions, as_="region"))
+    query.join(
+        _known(found).subquery("known"),
+        on=exp.EQ(this=column("region", "region"), expression=column("region", "known")),
+        copy=False,
+    )
+    keys: list[exp.Expr] = []
+    for place, bound in enumerate(policy.quasi_identifiers):
+        ranked = found.ranked[place]
+        ends = (
+            ("low_of", column(low_name(place), "region"), ""),
+            ("high_of", column(high_name(place), "region"), ""),
+            ("known_of", column(f"known_{place}", "known"), "LEFT"),
+        )
+        for name, rank, kind in ends:
+            query.join(
+                relation(ranked, as_=f"{name}_{place}"),
+                on=_rank_is(f"{name}_{place}", rank),
+                join_type=kind,
+                copy=False,
+            )
+        label = _label(query, found, place, bound, levels[place])
+        query.select(alias(label, label_name(place)), copy=False)
+        query.select(alias(column("value", f"low_of_{place}"), box_name(place, "low")), copy=False)
+        query.select(alias(column("value", f"known_of_{place}"), box_name(place, "high")), copy=False)
+        with_null = exp.Is(this=column("value", f"high_of_{place}"), expression=exp.Null())
+        query.select(alias(with_null, f"with_null_{place}"), copy=False)
+        query.select(column(low_name(place), "region"), column(high_name(place), "region"), copy=False)
+        keys.append(column(label_name(place)))
+        if found.bounds:
+            keys += [column(box_name(place, end)) for end in ("low", "high")]
+    first = exp.Window(this=exp.Min(this=column("region")), partition_by=[key.copy() for key in keys] or None)
+    return exp.select(exp.Star(), alias(first, "class")).from_(query.subquery("shown"), copy=False)
+
+
+def _known(found: Partition) -> exp.Select:
+    """For each region the greatest rank in each attribute that is not NULL's, and what stands in the middle."""
+    query = exp.select(column("region", "point")).from_(relation(found.points, as_="point"))
+    for place, ranked in enumerate(found.ranked):
+        null = exp.select(exp.Max(this=column(rank_name(0)))).from_(relation(ranked))
+        null.where(exp.Is(this=column("value"), expression=exp.Null()), copy=False)
+        rank = column(rank_of(place), "point")
+        is_null = exp.EQ(this=rank.copy(), expression=exp.Coalesce(this=null.subquery(), expressions=[literal(-1)]))
+        known = exp.Case(ifs=[exp.If(this=exp.Not(this=_paren(is_null)), true=rank)])
+        query.select(alias(exp.Max(this=known), f"known_{place}"), copy=False)
+    return query.group_by(column("region", "point"), copy=False)
+
+
+def _label(query: exp.Select, found: Partition, place: int, bound: BoundAttribute, levels: str | None) -> exp.Expr:
+    if found.publish == "centroid":
+        return _centroid(query, found, place, bound)
+    if found.publish == "ancestor" and levels is not None:
+        return _ancestor(query, place, bound, levels)
+    return _range(place)
+
+
+def _text(tree: exp.Expr) -> exp.Expr:
+    return exp.Cast(this=tree, to=_VARCHAR.copy())
+
+
+def _joined(*parts: exp.Expr) -> exp.Expr:
+    total = parts[0]
+    for part in parts[1:]:
+        total = exp.DPipe(this=total, expression=part, safe=False)
+    return total
+
+
+def _range(place: int) -> exp.Expr:
+    """The value, or [low, high]; ` or NULL` behind it where NULL is among the values."""
+    low, known, high = (column("value", f"{name}_{place}") for name in ("low_of", "known_of", "high_of"))
+    ranks = [column(rank_name(0), f"{name}_{place}") for name in ("low_of", "known_of")]
+    between = _joined(
+        exp.Literal.string("["), _text(low.copy()), exp.Literal.string(", "), _text(known), exp.Literal.string("]")
+    )
+    same = exp.EQ(this=ranks[0], expression=ranks[1])
+    shown = exp.Case(ifs=[exp.If(this=same, true=_text(low))], default=between)
+    null_among = exp.Is(this=high, expression=exp.Null())
+    with_null = _joined(_paren(shown.copy()), exp.Literal.string(" or NULL"))
+    return exp.Case(ifs=[exp.If(this=null_among, true=with_null)], default=shown)
+
+
+def _ancestor(query: exp.Select, place: int, bound: BoundAttribute, levels: str) -> exp.Expr:
+    """The value, or the label of the lowest node that has all values of the region below it; `*` at the top."""
+    name = f"levels_{place}"
+    on = exp.NullSafeEQ(this=column("value", f"low_of_{place}"), expression=column("value", name))
+    query.join(relation(levels, as_=name), on=on, join_type="LEFT", copy=False)
+    ends = [f"{end}_{place}" for end in ("low_of", "high_of")]
+    same = exp.EQ(this=column(rank_name(0), ends[0]), expression=column(rank_name(0), ends[1]))
+    cases = [exp.If(this=same, true=_text(column("value", ends[0])))]
+    for level in range(1, bound.height):
+        first = exp.EQ(this=column(first_name(level), ends[0]), expression=column(first_name(level), ends[1]))
+        cases.append(exp.If(this=first, true=_text(column(level_name(level), name))))
+    return exp.Case(ifs=cases, default=exp.Literal.string("*"))
+
+
+def _centroid(query: exp.Select, found: Partition, place: int, bound: BoundAttribute) -> exp.Expr:
+    """The mean of numbers; of anything else the value of the row in the middle. NULL counts only where all are NULL."""
+    ranked, name = relation(found.ranked[place], as_="valued"), f"middle_{place}"
+    on_rank = _rank_is("valued", column(rank_of(place), "point"))
+    known = exp.Not(this=exp.Is(this=column("value", "valued"), expression=exp.Null()))
+    rows = exp.select(column("region", "point")).from_(relation(found.points, as_="point"))
+    rows.join(ranked, on=exp.and_(on_rank, known), copy=False)
+    if is_numeric(bound) and not bound.published_type.startswith(("DATE", "TIMESTAMP")):
+        real = exp.Cast(this=column("value", "valued"), to=_DOUBLE.copy())
+        count = column("n", "point")
+        mean = exp.Div(this=exp.Sum(this=exp.Mul(this=real, expression=count)), expression=exp.Sum(this=count.copy()))
+        rows.select(alias(mean, "middle"), copy=False).group_by(column("region", "point"), copy=False)
+        middle: exp.Query = rows
+    else:
+        rank = column(rank_of(place), "point")
+        order = exp.Order(expressions=[exp.Ordered(this=rank.copy(), nulls_first=False)])
+        group = [column("region", "point")]
+        reached = exp.Window(this=exp.Sum(this=column("n", "point")), partition_by=group, order=order)
+        every = exp.Window(this=exp.Sum(this=column("n", "point")), partition_by=[g.copy() for g in group])
+        rows.select(
+            alias(rank, "rank"),
+            alias(column("value", "valued"), "value"),
+            alias(reached, "reached"),
+            alias(every, "every"),
+            copy=False,
+        )
+        half = exp.GTE(this=exp.Mul(this=literal(2), expression=column("reached")), expression=column("every"))
+        least = exp.ArgMin(this=column("value"), expression=column("rank"))
+        middle = exp.select(column("region"), alias(least, "middle")).from_(rows.subquery("running"), copy=False)
+        middle.where(half, copy=False).group_by(column("region"), copy=False)
+    on = exp.EQ(this=column("region", "region"), expression=column("region", name))
+    query.join(middle.subquery(name), on=on, join_type="LEFT", copy=False)
+    return column("middle", name)
+
+
+def region_map(policy: BoundPolicy, found: Partition) -> exp.Select:
+    """Where the source's rows belong: value_0, ..., region, a row a combination of values that occurs.
+
+    Where equal rows may be in several regions, a row a row of the source: row and region.
+    """
+    if not found.strict:
+        return exp.select(column("row"), column("region")).from_(relation(found.points))
+    names = [rank_of(place) for place in range(len(policy.quasi_identifiers))]
+    each = exp.select(column("region"), *(column(name) for name in names)).distinct(copy=False)
+    each = each.from_(relation(found.points))
+    query = exp.select(column("region", "point")).from_(each.subquery("point"), copy=False)
+    for place, ranked in enumerate(found.ranked):
+        of = f"of_{place}"
+        query.select(alias(column("value", of), f"value_{place}"), copy=False)
+        query.join(relation(ranked, as_=of), on=_rank_is(of, column(names[place], "point")), copy=False)
+    return query

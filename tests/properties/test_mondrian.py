@@ -1,0 +1,151 @@
+"""METHOD mondrian against the textbook's recursion over rows: the same regions, labels, bounds and loss."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+
+from sqlanon import Connection, PrivacyViolation
+from sqlanon.questions.load import load_question
+from tests.oracles.mondrian import Domain, granularity_loss
+from tests.properties.mondrian_support import QUESTIONS, Case, Regions, cases, expected, quoted
+
+# Each example makes a database.
+FEW = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+# What a relaxed cut does with rows that are alike in all else depends on no guarding node.
+UNGUARDED = tuple(q for q in QUESTIONS if all(p.type != "COLUMN" for p in load_question(q).parameters))
+
+
+def texts(con: Connection, case: Case) -> Mapping[str, Callable[[Any], str]]:
+    """How DuckDB prints the values of each quasi-identifier."""
+    found = {}
+    for name in map(quoted, case.names):
+        rows = con.duckdb.execute(f"SELECT DISTINCT {name}, CAST({name} AS VARCHAR) FROM t").fetchall()
+        found[name] = dict(rows).__getitem__
+    return {name: found[quoted(name)] for name in case.names}
+
+
+def label_columns(case: Case) -> list[str]:
+    """For each quasi-identifier its label, and the least and the greatest value."""
+    return [quoted(column) for name in case.names for column in (name, f"{name}_low", f"{name}_high")]
+
+
+def released(con: Connection, case: Case, columns: Sequence[str]) -> Regions:
+    width = 3 * len(case.names)
+    found: Regions = {}
+    for row in con.duckdb.execute(f"SELECT {', '.join([*label_columns(case), *columns])} FROM r").fetchall():
+        found.setdefault(row[:width], Counter())[row[width:]] += 1
+    return found
+
+
+def assert_released(case: Case, columns: Sequence[str]) -> None:
+    """Releases `r`: the oracle's regions with these columns of their rows, or nothing where there are none."""
+    con = case.install()
+    domains = case.domains(texts(con, case))
+    partition = case.partition(domains)
+    if partition is None:
+        event("infeasible")
+        with pytest.raises(PrivacyViolation):
+            con.execute(case.statement)
+        assert con.duckdb.execute("SELECT count(*) FROM anon.release").fetchall() == [(0,)]
+        assert con.duckdb.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'r'").fetchall() == [(0,)]
+        con.close()
+        return
+    event("uncut" if len(partition) == 1 else "cut")
+    con.execute(case.statement)
+    assert released(con, case, columns) == expected(case, domains, partition, columns)
+    ((loss, rows, suppressed),) = con.duckdb.execute(
+        "SELECT loss, released_rows, suppressed_rows FROM anon.release"
+    ).fetchall()
+    assert (rows, suppressed) == (len(case.rows), 0)
+    assert loss == pytest.approx(granularity_loss(domains, partition, case.publish), rel=1e-9, abs=1e-12)
+    con.close()
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_strict_regions_of_every_model(question: str) -> None:
+    @given(case=cases(question))
+    @FEW
+    def check(case: Case) -> None:
+        assert_released(case, ["s", "c", "n"])
+
+    check()
+
+
+@pytest.mark.parametrize("question", UNGUARDED)
+def test_relaxed_regions_of_every_model(question: str) -> None:
+    """Rows that are alike in all that is asked about may stand for each other."""
+
+    @given(case=cases(question, ("relaxed",)))
+    @FEW
+    def check(case: Case) -> None:
+        assert_released(case, ["s"] if case.asked else [])
+
+    check()
+
+
+@given(case=cases("distinct_l_diversity", size=60))
+@FEW
+def test_strict_regions_tile_the_source(case: Case) -> None:
+    """Whatever the oracle says: each row is in a region that spans its values, and no two regions overlap."""
+    con = case.install()
+    assume_feasible = case.satisfied([row["n"] for row in case.rows])
+    if not assume_feasible:
+        con.close()
+        return
+    con.execute(case.statement)
+    domains = case.domains(texts(con, case))
+    regions = [sorted(n for (n,) in rows.elements()) for rows in released(con, case, ["n"]).values()]
+    assert sorted(n for region in regions for n in region) == list(range(len(case.rows)))
+    assert all(map(case.satisfied, regions))
+    for one, other in combinations(regions, 2):
+        assert any(apart(domain, one, other) for domain in domains)
+    con.close()
+
+
+def apart(domain: Domain, one: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether all values of one region stand before all of the other's."""
+    (least, most), (low, high) = domain.span(list(one)), domain.span(list(other))
+    return most < low or high < least
+
+
+@given(case=cases("k_anonymity", ("strict", "relaxed"), size=60))
+@FEW
+def test_labels_and_bounds_hold_the_values_of_their_rows(case: Case) -> None:
+    con = case.install()
+    if case.partition(case.domains({})) is None:
+        con.close()
+        return
+    con.execute(case.statement)
+    printed = texts(con, case)
+    for domain, name in zip(case.domains(printed), case.names, strict=True):
+        columns = ", ".join(quoted(column) for column in (name, f"{name}_low", f"{name}_high"))
+        for label, low, high, n in con.duckdb.execute(f"SELECT {columns}, n FROM r").fetchall():
+            rank = domain.rank[n]
+            value = domain.values[rank]
+            if low is None:
+                assert value is high is label is None
+                continue
+            if value is not None:
+                assert domain.values.index(low) <= rank <= domain.values.index(high)
+            if case.publish == "range":
+                text = printed[name]
+                shown = text(low) if low == high else f"[{text(low)}, {text(high)}]"
+                assert label in ((f"{shown} or NULL",) if value is None else (shown, f"{shown} or NULL"))
+    con.close()
+
+
+@pytest.mark.parametrize("mode", ["strict", "relaxed"])
+def test_a_source_without_rows(mode: str) -> None:
+    @given(case=cases("k_anonymity", (mode,), size=0))
+    @settings(FEW, max_examples=1)
+    def check(case: Case) -> None:
+        assert case.rows == ()
+        assert_released(case, ["s"])
+
+    check()
