@@ -23,7 +23,7 @@ from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.engines.base import Column
 from sqlanon.export._former import CERTIFICATE_FORMAT
-from sqlanon.export.losses import DEFINITIONS
+from sqlanon.export.losses import DEFINITIONS, OF_REGIONS
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.syntax import render
 
@@ -78,7 +78,7 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
         "levels": [
             {"attribute": a.name, "hierarchy": a.hierarchy, "level": a.level, "height": a.height}
             for a in release.attributes
-            if a.role is Role.QUASI_IDENTIFIER
+            if a.role is Role.QUASI_IDENTIFIER and a.level is not None
         ],
         "loss": _loss(release),
         "policy": {
@@ -146,7 +146,7 @@ def _loss(release: Release) -> dict[str, Any]:
         "achieved": None if release.loss is None else _figure(release.loss),
         "proven_optimal": release.proven_optimal,
         "at_least": None if release.loss_bound is None else _figure(release.loss_bound),
-        "definition": DEFINITIONS.get(name),
+        "definition": (OF_REGIONS if release.method == "mondrian" else DEFINITIONS).get(name),
     }
 
 

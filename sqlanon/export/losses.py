@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["DEFINITIONS"]
+__all__ = ["DEFINITIONS", "OF_REGIONS"]
 
 DEFINITIONS: Mapping[str, str] = {
     "granularity_loss": (
@@ -31,5 +31,15 @@ DEFINITIONS: Mapping[str, str] = {
         "non-uniform entropy (Gionis and Tassa 2009): a value costs -log2 of its share among the rows with its label, "
         "in a suppressed row -log2 of its share among the suppressed rows; the sum over all rows and "
         "quasi-identifiers, in bits, weighted where the policy weighs"
+    ),
+}
+
+# The same of rows that are recoded by region.
+OF_REGIONS: Mapping[str, str] = {
+    "granularity_loss": (
+        "granularity loss (NCP) of regions: a number or a time costs the width of its region's range divided by that "
+        "of all values, any other value (n - 1) / (N - 1), where n of the N values, in the order of the hierarchy, lie "
+        "in the range, or below the ancestor that is shown; the mean over all rows and all quasi-identifiers, weighted "
+        "where the policy weighs: 0 where nothing is changed"
     ),
 }

@@ -88,13 +88,28 @@ def _limits_of_pseudonyms(policy: dict[str, Any]) -> Iterator[str]:
         yield "Pseudonyms under a key that is kept are the same in every release made with it, which links them."
 
 
+# What stands for levels where rows are recoded by region; and whether their own values are published beside it.
+_REGIONS = {
+    False: "Rows are recoded by region, not by level: those of one region show the same in each quasi-identifier.",
+    True: (
+        "The quasi-identifiers are the source's own values, so who is in the table can be told. The requirements hold "
+        "of the rows of a bucket: sensitive values were dealt out anew among them, in an order that the operating "
+        "system drew."
+    ),
+}
+
+
 def _generalization(stated: dict[str, Any]) -> Iterator[str]:
     method, loss = stated["method"], stated["loss"]
     yield from _section("Generalization")
-    rows = [
-        (_code(a["attribute"]), *(_plain(a[key]) for key in ("level", "height")), _name(a)) for a in stated["levels"]
-    ]
-    yield from _table(("quasi-identifier", "level", "of", "hierarchy"), rows)
+    if stated["levels"]:
+        rows = [
+            (_code(a["attribute"]), *(_plain(a[key]) for key in ("level", "height")), _name(a))
+            for a in stated["levels"]
+        ]
+        yield from _table(("quasi-identifier", "level", "of", "hierarchy"), rows)
+    else:
+        yield _REGIONS[method["arguments"].get("publish") == "none"]
     yield ""
     figure = _plain(loss["achieved"]) + _proven(loss)
     yield f"Method: {_code(_call(method['name'], method['arguments']))}. Loss: {figure}."

@@ -25,9 +25,10 @@ from sqlanon.search.cuts import Partitioned, partition
 from sqlanon.search.rollup import CellSource, Keep
 from sqlanon.sqlgen.asked import subjects
 from sqlanon.sqlgen.cuts import Cuts
+from sqlanon.sqlgen.halves import root_violations
 from sqlanon.sqlgen.names import relation
-from sqlanon.sqlgen.points import ancestors, points, ranked_summary
-from sqlanon.sqlgen.regions import region_loss, root_violations
+from sqlanon.sqlgen.points import Points, ancestors, ranked_summary
+from sqlanon.sqlgen.regions import region_loss
 
 __all__ = ["Options", "options", "require_supported", "solve", "target_of"]
 
@@ -165,19 +166,18 @@ def solve(
     held = int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(cells.table)))[0][0])
     single = given.mode == "relaxed" or cells.rows < _COUNTED_FROM * held
     place_of = {name: place for place, name in enumerate(cells.carried)}
-    made = points(
-        cells.table,
+    points = Points(
         cells.layout,
         [[place_of[name] for name in subject] for subject in subjects(requirements)],
         {place: place_of[guard] for place, guard in guards},
         target=place_of[target.column] if target else None,
         entity=policy.entity is not None,
-        single=single,
         row=given.mode == "relaxed",
+        single=single,
     )
-    cuts = _cuts(engine, policy, requirements, [place for place, _ in guards], given, cells, keep)
+    cuts = _cuts(engine, policy, requirements, points, given, cells, keep)
     found = partition(
-        engine, cuts, keep("points", made), keep, strict=given.mode == "strict", single=single, progress=progress
+        engine, cuts, keep("points", points.made(cells.table)), keep, strict=given.mode == "strict", progress=progress
     )
     if found.count == 1:
         _require_root(engine, cuts, found, requirements)
@@ -204,7 +204,7 @@ def _cuts(
     engine: Engine,
     policy: BoundPolicy,
     requirements: Sequence[BoundRequirement],
-    guards: Sequence[int],
+    points: Points,
     given: Options,
     cells: RankedCells,
     keep: Keep,
@@ -218,12 +218,9 @@ def _cuts(
         domains=[float(span) or 1.0 for _, span, _ in summaries],
         weights=[float(bound.attribute.weight) for bound in quasi],
         plain=[bool(plain) for _, _, plain in summaries],
+        points=points,
         requirements=requirements,
-        guards=guards,
         given=cells.given,
-        entity=policy.entity is not None,
-        target=given.target is not None,
-        row=given.mode == "relaxed",
         least=_least_rows(requirements),
         heights=heights,
         ancestors=keep("ancestors", above) if above else None,

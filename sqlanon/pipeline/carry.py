@@ -57,7 +57,7 @@ def carry(
     requirements: Sequence[BoundRequirement],
     others: Sequence[BoundAttribute] = (),
 ) -> list[Carried]:
-    """The columns that requirements ask about, sensitive and of guarding nodes, and others, with their values numbered."""
+    """The columns that requirements ask about, sensitive and of guarding nodes, and others: their values numbered."""
     source = relation(policy.relation)
     sensitive = {bound.column: bound for bound in policy.sensitive}
     names = dict.fromkeys(name for subject in subjects(requirements) for name in subject)

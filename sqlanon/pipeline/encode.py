@@ -58,11 +58,11 @@ def encode(
     *,
     flat: bool = False,
     by_row: bool = False,
-    others: Sequence[BoundAttribute] = (),
+    besides: Sequence[BoundAttribute] = (),
 ) -> Cells:
     """Numbers every quasi-identifier's values along its hierarchy and groups the source by the keys.
 
-    If `flat`, a value's code is its rank among all, and `ranked` are the tables of `points.ranked`. `others` are
+    If `flat`, a value's code is its rank among all, and `ranked` are the tables of `points.ranked`. `besides` are
     columns that the cells carry besides those that requirements ask about; if `by_row`, each row is a cell.
 
     Raises DataError, naming the values, where a stored hierarchy lacks values of its column.
@@ -91,7 +91,7 @@ def encode(
         others, top = rest[bound.height :], max(int(leaves) - 1, 0)
         spread.append((0, *map(int, others[: bound.height - 1]), int(rows) * top))
         most.append((0, *map(int, others[bound.height - 1 :]), top))
-    carried = carry(engine, policy, scratch, requirements, others)
+    carried = carry(engine, policy, scratch, requirements, besides)
     layout = KeyLayout.pack(siblings, [values.count for values in carried])
     # Tables rather than subqueries: the engine then knows how many codes there are and how large they get.
     coded = [codes(relation(name), fields) for name, fields in zip(tables or trees, layout.fields, strict=True)]

@@ -89,7 +89,7 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
 
 
 def _attributes(state: State) -> tuple[ReleaseAttribute, ...]:
-    """The release's columns. Those that tell its classes apart are its quasi-identifiers, whatever the policy calls them."""
+    """The release's columns. Those that tell its classes apart are its quasi-identifiers."""
     bound, query, found = need(state.bound), need(state.query), state.found
     known = {b.column: b for b in bound.published}
     levels: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""The tables by which a release places rows in Mondrian's regions: temporary for a snapshot, kept beside a live view."""
+"""The tables by which a release places rows in regions: temporary for a snapshot, kept beside a live view."""
 
 from __future__ import annotations
 

@@ -34,9 +34,16 @@ def encode_stage(state: State) -> State:
         return state.having(cells=encode(state.engine, bound, state.scratch, state.requirements))
     mondrian.require_supported(bound, state.requirements, state.create.kind, state.options)
     target = mondrian.target_of(bound, state.options)
-    others = [target] if target else []
     by_row = state.options.mode == "relaxed"
-    cells = encode(state.engine, bound, state.scratch, state.requirements, flat=True, by_row=by_row, others=others)
+    cells = encode(
+        state.engine,
+        bound,
+        state.scratch,
+        state.requirements,
+        flat=True,
+        by_row=by_row,
+        besides=[target] if target else [],
+    )
     return state.having(cells=cells)
 
 

@@ -17,17 +17,24 @@ from sqlanon.engines.base import Engine
 from sqlanon.search.rollup import Keep
 from sqlanon.sqlgen.cuts import Cuts
 from sqlanon.sqlgen.gain import gains, most_telling
+from sqlanon.sqlgen.halves import failing
 from sqlanon.sqlgen.names import column, literal, parameter, relation
 from sqlanon.sqlgen.render import to_sql
 
 __all__ = ["Partitioned", "partition"]
 
 
+# With so many open regions, and each time that there are so many times more, points are put in the order of their
+# regions: what is grouped then lies together.
+_SORT_FROM = 1024
+
+
 @dataclass(frozen=True)
 class Partitioned:
-    """The tables `regions` (region, rows, spans) and `points` (region, ranks, what they carry, n), and how they were found.
+    """The tables `regions` (region, rows, spans) and `points` (region, ranks, what they carry, n).
 
-    `attempts` is how often all open regions were tried to be cut.
+    `count` regions have from `smallest` to `largest` rows; `attempts` is how often
+    all that were open were cut.
     """
 
     regions: str
@@ -45,11 +52,10 @@ def partition(
     keep: Keep,
     *,
     strict: bool,
-    single: bool,
     progress: Callable[[int, int], None] | None = None,
 ) -> Partitioned:
-    """Cuts until no cut stands. `single` points have n = 1, which relaxed cuts need."""
-    steps = _Steps(engine, cuts, points, keep, strict=strict, single=single)
+    """Cuts until no cut stands. Cuts that are not `strict` divide equal points, which have to be single rows."""
+    steps = _Steps(engine, cuts, points, keep, strict=strict)
     done, attempts = 0, 0
     while True:
         open_ = steps.choose()
@@ -65,9 +71,9 @@ def partition(
 class _Steps:
     """The statements of an attempt, each written once: the tables they read and make keep their names."""
 
-    def __init__(self, engine: Engine, cuts: Cuts, points: str, keep: Keep, *, strict: bool, single: bool) -> None:
+    def __init__(self, engine: Engine, cuts: Cuts, points: str, keep: Keep, *, strict: bool) -> None:
         self._engine = engine
-        self._gaining = cuts.target
+        self._gaining = cuts.points.target is not None
         regions = keep("regions", cuts.root(points))
         self._now = {"points": points, "regions": regions}
         # Made, and dropped, once an attempt; the empty tables only hold the names until then.
@@ -87,7 +93,7 @@ class _Steps:
             medians = exp.select(column("region"), column("median")).from_(relation(attempts)).distinct()
             self._attempt.append(("medians", medians))
         elif strict:
-            self._attempt.append(("medians", cuts.medians(points, attempts, single=single)))
+            self._attempt.append(("medians", cuts.medians(points, attempts)))
         moved = (
             cuts.sides(points, attempts, names["medians"])
             if strict or self._gaining
@@ -97,7 +103,7 @@ class _Steps:
             ("sides", moved),
             ("parts", cuts.parts(sides)),
             ("children", cuts.children(names["parts"], forced=self._gaining)),
-            ("failing", cuts.failing(sides, children)),
+            ("failing", failing(cuts, sides, children)),
             ("next", cuts.next_regions(regions, attempts, children, names["failing"])),
         ]
         first = parameter(1)
@@ -116,6 +122,9 @@ class _Steps:
         tried = exp.select(exp.Count(this=exp.Distinct(expressions=[column("region")])))
         self._count = to_sql(exp.select(held.subquery(), tried.from_(relation(attempts)).subquery()))
         self._made = {name: self._create(name, query) for name, query in (*self._choose, *self._attempt)}
+        ordered = moved.copy().order_by(column("label"), copy=False)
+        self._sorted = self._create("sides", ordered)
+        self._sort_from = _SORT_FROM
 
     def _create(self, name: str, query: exp.Query) -> str:
         temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
@@ -142,7 +151,10 @@ class _Steps:
     def attempt(self) -> None:
         """Cuts, asks the requirements of the halves, and makes the regions of the next attempt."""
         for name, _ in self._attempt:
-            self._engine.run(self._made[name])
+            text = self._made[name]
+            if name == "sides" and self._open >= self._sort_from:
+                text, self._sort_from = self._sorted, self._sort_from * _SORT_FROM
+            self._engine.run(text)
         for kept, made in (("points", "sides"), ("regions", "next")):
             old, new = self._now[kept], self._names[made]
             self._engine.run(exp.Drop(kind="TABLE", tables=[relation(old)]))

@@ -6,9 +6,8 @@ from math import log
 
 from sqlglot import exp
 
-from sqlanon.sqlgen.cuts import Cuts, high_name, low_name
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.points import rank_of
+from sqlanon.sqlgen.turns import Turns, high_name, low_name
 
 __all__ = ["GAIN_BITS", "gains", "most_telling"]
 
@@ -20,7 +19,7 @@ _INTEGER = exp.DataType.build("INTEGER")
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 
-def gains(cuts: Cuts, points: str, regions: str) -> exp.Query:
+def gains(cuts: Turns, points: str, regions: str) -> exp.Query:
     """region, dim, median, gain, width: for each region and attribute the cut that tells most, if there is one.
 
     `median` is the greatest value of the lower half. Of equal gains the cut whose halves
@@ -92,7 +91,7 @@ def gains(cuts: Cuts, points: str, regions: str) -> exp.Query:
     return exp.select(*named).from_(best.subquery("best"), copy=False).where(first, copy=False)
 
 
-def most_telling(cuts: Cuts, regions: str, gained: str) -> exp.Select:
+def most_telling(cuts: Turns, regions: str, gained: str) -> exp.Select:
     """label, region, dim, median (and level): each region's labels with the attribute that is its turn.
 
     That of the greatest gain, of equal ones the widest, then the first. `gained` is a table of `gains`.
@@ -112,8 +111,8 @@ def most_telling(cuts: Cuts, regions: str, gained: str) -> exp.Select:
     return cuts.attempts(turn, ["median"])
 
 
-def _counted(cuts: Cuts, points: str, wide: exp.Select, place: int) -> exp.Select:
-    """The rows of each region by their value in one attribute and their target: region, dim, width, value, target, n."""
+def _counted(cuts: Turns, points: str, wide: exp.Select, place: int) -> exp.Select:
+    """region, dim, width, value, target, n: each region's rows by their value in one attribute and their target."""
     dim = exp.Cast(this=literal(place), to=_INTEGER.copy())
     bounds = [column(name(place)) for name in (low_name, high_name)]
     here = exp.select(
@@ -126,15 +125,15 @@ def _counted(cuts: Cuts, points: str, wide: exp.Select, place: int) -> exp.Selec
     if cuts.ancestors is not None and cuts.heights[place] > 1:
         here = cuts.with_level(here, place)
     query.join(here.subquery("turn"), on=same, copy=False)
-    value: exp.Expr = column(rank_of(place), "point")
+    value = cuts.points.rank(place, "point")
     if cuts.ancestors is not None and cuts.heights[place] > 1:
         value = cuts.respecting(query, dim, column("level", "turn"), value)
-    group = [column("region", "turn"), column("width", "turn"), value, column("target", "point")]
+    group = [column("region", "turn"), column("width", "turn"), value, cuts.points.told("point")]
     names = ["region", "width", "value", "target"]
     return query.select(
         *(alias(tree, name) for tree, name in zip(group, names, strict=True)),
         alias(dim.copy(), "dim"),
-        alias(exp.Sum(this=column("n", "point")), "n"),
+        alias(exp.Sum(this=cuts.points.n("point")), "n"),
         copy=False,
     ).group_by(*(tree.copy() for tree in group), copy=False)
 

@@ -9,10 +9,10 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.sqlgen.cells import rank_name
-from sqlanon.sqlgen.cuts import high_name, low_name
 from sqlanon.sqlgen.generalized import published_value
 from sqlanon.sqlgen.names import alias, column, relation
 from sqlanon.sqlgen.regions import box_name, label_name
+from sqlanon.sqlgen.turns import high_name, low_name
 
 __all__ = ["BUCKET", "ROW", "Placed", "placed_rows", "placement"]
 

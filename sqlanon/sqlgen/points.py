@@ -8,22 +8,24 @@ two values lie apart is told by their positions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.errors import InternalError
 from sqlanon.sqlgen.cells import key_name, leaves_name, rank_name
 from sqlanon.sqlgen.keys import Field, KeyLayout
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.nodes import carried_code
 
 __all__ = [
+    "Points",
     "ancestors",
     "by_value",
     "first_name",
     "guard_name",
     "is_numeric",
-    "points",
     "rank_of",
     "ranked",
     "ranked_summary",
@@ -40,7 +42,7 @@ _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOU
 
 
 def rank_of(place: int) -> str:
-    """The column of the points with the rank of the quasi-identifier at this place."""
+    """The column of placed points with the rank of the quasi-identifier at this place."""
     return f"r_{place}"
 
 
@@ -145,7 +147,7 @@ def _over(aggregate: exp.Expr) -> exp.Window:
 
 
 def ranked_summary(table: str) -> exp.Select:
-    """One row: how many values, the distance from the first to the last, and whether positions are ranks but for an offset."""
+    """One row: how many values, how far the last is from the first, and whether positions are ranks and an offset."""
     span = exp.Sub(this=exp.Max(this=column("position")), expression=exp.Min(this=column("position")))
     first = exp.select(exp.Min(this=column("position"))).from_(relation(table)).subquery()
     same = exp.EQ(
@@ -159,7 +161,7 @@ def ranked_summary(table: str) -> exp.Select:
 
 
 def ancestors(tables: Sequence[str], heights: Sequence[int]) -> exp.Query | None:
-    """dim, level, rank, first: for each value and inner level the first rank below its ancestor; None without levels."""
+    """dim, level, rank, first: the first rank below each value's ancestor at each inner level; None without any."""
     parts: list[exp.Query] = []
     for place, (table, height) in enumerate(zip(tables, heights, strict=True)):
         for level in range(1, height):
@@ -175,42 +177,76 @@ def ancestors(tables: Sequence[str], heights: Sequence[int]) -> exp.Query | None
     return query
 
 
-def points(
-    cells: str,
-    layout: KeyLayout,
-    subjects: Sequence[Sequence[int]],
-    guards: Mapping[int, int],
-    *,
-    target: int | None,
-    entity: bool,
-    single: bool,
-    row: bool,
-) -> exp.Select:
-    """The points(label, r_0, ..., subject_0, ..., guard_p, target, entity, n), all under the label 0.
+@dataclass(frozen=True)
+class Points:
+    """The rows that are cut: label, the words of their keys, and what else they carry.
 
-    `subjects` are the places, among the carried columns, of what requirements ask about,
-    `guards` that of the guarding nodes by the place of their requirement. If `single`
-    there is a row for each row of the source, with n = 1; `row` says that the cells have its number.
+    A point is a row of the source, or, unless `single`, `n` rows alike. Ranks and codes stay
+    packed in the words, for what is moved most is best kept small. `subjects` are the places,
+    among the carried columns of the layout, of what requirements ask about, `guards` that of the
+    guarding nodes by the place of their requirement, `target` that of the column that
+    cuts are to tell about. `entity` says that points have the respondent, `row` that they have the
+    number of their row.
     """
-    named: list[exp.Expr] = [alias(exp.Cast(this=literal(0), to=exp.DataType.build("BIGINT")), "label")]
-    named += [alias(_unpacked(own[0]), rank_of(place)) for place, own in enumerate(layout.fields)]
-    named += [alias(carried_code(layout, places), subject_name(i)) for i, places in enumerate(subjects)]
-    named += [alias(carried_code(layout, [at]), guard_name(place)) for place, at in guards.items()]
-    if target is not None:
-        named.append(alias(carried_code(layout, [target]), "target"))
-    named += [column(name) for name, there in (("entity", entity), ("row", row)) if there]
-    if not single:
-        return exp.select(*named, column("n")).from_(relation(cells))
-    each = exp.Explode(this=exp.Anonymous(this="range", expressions=[column("n")]))
-    repeated = exp.select(exp.Star(), alias(each, "copy")).from_(relation(cells)).subquery("repeated")
-    one = alias(exp.Cast(this=literal(1), to=exp.DataType.build("BIGINT")), "n")
-    return exp.select(*named, one).from_(repeated)
+
+    layout: KeyLayout
+    subjects: Sequence[Sequence[int]]
+    guards: Mapping[int, int]
+    target: int | None
+    entity: bool
+    row: bool
+    single: bool
+
+    @property
+    def stored(self) -> list[str]:
+        """The columns beside the label."""
+        there = (("entity", self.entity), ("row", self.row), ("n", not self.single))
+        return [*map(key_name, range(self.layout.words)), *(name for name, kept in there if kept)]
+
+    def made(self, cells: str) -> exp.Select:
+        """The points of a table of cells, all under the label 0."""
+        named = [alias(exp.Cast(this=literal(0), to=_INTEGER.copy()), "label")]
+        if not self.single:
+            return exp.select(*named, *(column(name) for name in self.stored)).from_(relation(cells))
+        each = exp.Explode(this=exp.Anonymous(this="range", expressions=[column("n")]))
+        repeated = exp.select(exp.Star(), alias(each, "copy")).from_(relation(cells)).subquery("repeated")
+        return exp.select(*named, *(column(name) for name in self.stored)).from_(repeated)
+
+    def field(self, place: int) -> Field:
+        """Where the rank of the quasi-identifier at this place stands in the key."""
+        return self.layout.fields[place][0]
+
+    def rank(self, place: int, of: str | None = None) -> exp.Expr:
+        """The rank of the quasi-identifier at this place."""
+        field = self.field(place)
+        masked = exp.Paren(this=exp.BitwiseAnd(this=column(key_name(field.word), of), expression=literal(field.mask)))
+        return _shifted(masked, field)
+
+    def span(self, place: int, function: type[exp.Expr]) -> exp.Expr:
+        """The least or the greatest rank of a group: the shift is left for the end."""
+        field = self.field(place)
+        masked = exp.BitwiseAnd(this=column(key_name(field.word)), expression=literal(field.mask))
+        return _shifted(function(this=masked), field)
+
+    def told(self, of: str | None = None) -> exp.Expr:
+        """The code of the column that cuts are to tell about."""
+        if self.target is None:
+            raise InternalError("these points have no target")
+        return carried_code(self.layout, [self.target], of)
+
+    def n(self, of: str | None = None) -> exp.Expr:
+        """How many rows a point stands for."""
+        return exp.Cast(this=literal(1), to=exp.DataType.build("BIGINT")) if self.single else column("n", of)
+
+    def carried(self, of: str | None = None) -> list[exp.Alias]:
+        """What requirements ask about: subject_0, ..., guard_p, ..., entity, and n."""
+        named = [alias(carried_code(self.layout, at, of), subject_name(i)) for i, at in enumerate(self.subjects)]
+        named += [alias(carried_code(self.layout, [at], of), guard_name(p)) for p, at in self.guards.items()]
+        if self.entity:
+            named.append(alias(column("entity", of), "entity"))
+        return [*named, alias(self.n(of), "n")]
 
 
-def _unpacked(field: Field) -> exp.Expr:
-    if not field.bits:
-        return exp.Cast(this=literal(0), to=_INTEGER.copy())
-    masked = exp.Paren(this=exp.BitwiseAnd(this=column(key_name(field.word)), expression=literal(field.mask)))
-    return exp.Cast(
-        this=exp.Paren(this=exp.BitwiseRightShift(this=masked, expression=literal(field.shift))), to=_INTEGER.copy()
-    )
+def _shifted(masked: exp.Expr, field: Field) -> exp.Expr:
+    shifted = exp.BitwiseRightShift(this=masked, expression=literal(field.shift)) if field.shift else masked
+    return exp.Cast(this=exp.Paren(this=shifted), to=_INTEGER.copy())

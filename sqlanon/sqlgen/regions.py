@@ -9,13 +9,11 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.transformation import Partition
-from sqlanon.sqlgen.asked import relation_names
 from sqlanon.sqlgen.cells import leaves_name, rank_name
-from sqlanon.sqlgen.cuts import Cuts, high_name, low_name
 from sqlanon.sqlgen.generalized import generalized, level_name, listed_values
-from sqlanon.sqlgen.guard import violations, with_steps
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.points import first_name, is_numeric, rank_of
+from sqlanon.sqlgen.turns import Turns, high_name, low_name
 
 __all__ = [
     "ENDS",
@@ -25,7 +23,6 @@ __all__ = [
     "region_labels",
     "region_loss",
     "region_map",
-    "root_violations",
 ]
 
 # The ends of a range.
@@ -52,16 +49,7 @@ def _rank_is(table: str, rank: exp.Expr) -> exp.Expr:
     return exp.EQ(this=column(rank_name(0), table), expression=rank)
 
 
-def root_violations(cuts: Cuts, points: str) -> exp.Select:
-    """How many of the regions of `points` violate a requirement."""
-    kept = [column(name) for name in (*cuts.carried, "n")]
-    rows = exp.select(alias(column("region"), "class_id"), *kept).from_(relation(points))
-    broken = violations(cuts.requirements, relation_names(cuts.requirements)).subquery("violation")
-    query = exp.select(exp.Count(this=exp.Star())).from_(broken, copy=False)
-    return with_steps(query, [("region_row", rows), *cuts.relations("region_row")])
-
-
-def region_loss(policy: BoundPolicy, cuts: Cuts, regions: str, of_ancestors: bool) -> exp.Select:
+def region_loss(policy: BoundPolicy, cuts: Turns, regions: str, of_ancestors: bool) -> exp.Select:
     """One figure: the mean over the rows and, weighted, the attributes, of how much of its domain a region covers."""
     query = exp.select().from_(relation(regions, as_="region"))
     costs: list[exp.Expr] = []
