@@ -21,9 +21,8 @@ from sqlanon.pipeline.source import BoundSource, own_object
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.normal_relations import Background
-from sqlanon.sqlgen.release import frozen_ranges
 from sqlanon.sqlgen.rows import Rows, rows_of
-from sqlanon.sqlgen.taxonomy import Taxonomy, frozen_labels
+from sqlanon.sqlgen.taxonomy import Taxonomy, frozen_labels, frozen_ranges
 
 __all__ = ["Shown", "frozen_background", "hidden_parts", "shown_by", "shown_rows"]
 

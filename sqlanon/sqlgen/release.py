@@ -26,9 +26,9 @@ from sqlanon.sqlgen.recode import Recoding, join_codes, recode
 from sqlanon.sqlgen.regions import ENDS, box_name, label_name
 from sqlanon.sqlgen.rounds import Rounds, join_rounds, round_labels
 from sqlanon.sqlgen.rows import Rows
-from sqlanon.sqlgen.taxonomy import Taxonomy, frozen_labels
+from sqlanon.sqlgen.taxonomy import Taxonomy, frozen_labels, frozen_ranges
 
-__all__ = ["Recoding", "ReleaseQuery", "frozen_ranges"]
+__all__ = ["Recoding", "ReleaseQuery"]
 
 _ENTITY = "__sqlanon_entity"
 
@@ -310,15 +310,3 @@ def _reported(place: int, requirement: Asks, names: Mapping[str, str]) -> exp.Se
     violating = requirement.statement("violations", names).subquery("violations")
     count = exp.select(exp.Count(this=exp.Star())).from_(violating)
     return exp.select(alias(literal(place), "place"), alias(achieved, "achieved"), alias(count.subquery(), "violating"))
-
-
-def frozen_ranges(release_id: str, place: int) -> exp.Select:
-    """The catalog's copy, for one release, of the ranges of the requirement at `place`: value, low, high."""
-    return (
-        exp.select(column("value"), column("low"), column("high"))
-        .from_(relation(("anon", "release_value_range")))
-        .where(
-            exp.EQ(this=column("release_id"), expression=literal(release_id)),
-            exp.EQ(this=column("requirement"), expression=literal(place)),
-        )
-    )

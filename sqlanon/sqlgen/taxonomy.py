@@ -15,7 +15,7 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sqlgen.generalized import generalized, level_name
 from sqlanon.sqlgen.names import alias, column, literal, relation
 
-__all__ = ["Taxonomy", "frozen_labels", "level_labels", "sensitive_ancestor", "sensitive_path"]
+__all__ = ["Taxonomy", "frozen_labels", "frozen_ranges", "level_labels", "sensitive_ancestor", "sensitive_path"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,18 @@ def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Select:
             copy=False,
         )
         .group_by(value.copy(), copy=False)
+    )
+
+
+def frozen_ranges(release_id: str, place: int) -> exp.Select:
+    """The catalog's copy, for one release, of the ranges of the requirement at `place`: value, low, high."""
+    return (
+        exp.select(column("value"), column("low"), column("high"))
+        .from_(relation(("anon", "release_value_range")))
+        .where(
+            exp.EQ(this=column("release_id"), expression=literal(release_id)),
+            exp.EQ(this=column("requirement"), expression=literal(place)),
+        )
     )
 
 
