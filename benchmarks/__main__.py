@@ -11,12 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.cases import CASES, ON_DEMAND
+from benchmarks.cases.mondrian import MODEL_RUNS
+from benchmarks.cases.mondrian import SIZES as MONDRIAN_SIZES
 from benchmarks.cases.search import RUNS
 from benchmarks.cases.search import SIZES as SEARCH_SIZES
 from benchmarks.context import SIZES, Context
 from benchmarks.figure import Figure
 from benchmarks.report import as_json, machine, show
 from benchmarks.slope import slopes
+from sqlanon.datasets import ADULT_COMPLETE_ROWS
 from sqlanon.errors import SqlanonError
 
 __all__ = ["main"]
@@ -60,15 +63,21 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         nargs="+",
         metavar="N",
-        help=f"numbers of rows (default {_listed(SIZES)}; search {_listed(SEARCH_SIZES)})",
+        help=f"numbers of rows (default {_listed(SIZES)}; search {_listed(SEARCH_SIZES)}; "
+        f"mondrian {_listed(MONDRIAN_SIZES)}; mondrian_peers {ADULT_COMPLETE_ROWS})",
     )
     parser.add_argument(
-        "--runs", type=int, metavar="N", help=f"pairs of runs (default: more where they are short; search {RUNS})"
+        "--runs",
+        type=int,
+        metavar="N",
+        help=f"pairs of runs (default: more where they are short; search {RUNS}; mondrian with a model {MODEL_RUNS})",
     )
     parser.add_argument(
         "--only", action="append", choices=[*CASES, *ON_DEMAND], metavar="CASE", help="this case; can be repeated"
     )
-    parser.add_argument("--large", action="store_true", help="also 50 million rows with 2 GB of memory")
+    parser.add_argument(
+        "--large", action="store_true", help="also 50 million rows with 2 GB of memory, and the Python packages"
+    )
     parser.add_argument("--stages", action="store_true", help="also the seconds and queries of each stage")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured to a file")
     parser.add_argument("--data", type=Path, metavar="DIR", help="keep the generated tables here and use them again")

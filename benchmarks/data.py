@@ -11,39 +11,53 @@ import duckdb
 
 from sqlanon.datasets import load_adult
 
-__all__ = ["ADULT", "DISTINCT", "Dataset", "prepared"]
+__all__ = ["ADULT", "CENSUS", "DIAGNOSED", "DISTINCT", "Dataset", "prepared"]
 
 # Salts of the hashes that stand in for a random generator: unlike random(), a hash of the
 # row's number gives the same rows whatever the number of threads.
-_PERSON, _AGE, _BIRTH, _ZIP = 11, 12, 13, 14
+_PERSON, _AGE, _BIRTH, _ZIP, _DIAGNOSIS, _CHOSEN = 11, 12, 13, 14, 15, 16
 
 # 28,000 days up to the end of 2006, and five digits of which the low ones are more frequent.
 _DAYS, _FIRST_DAY = 28_000, "1930-05-06"
 _ZIPS, _ZIP_SKEW = 90_000, 1.5
+# The most frequent diagnosis has 22 % of the rows, the least frequent 2.5 %.
+_DIAGNOSES, _DIAGNOSIS_SKEW = 20, 2.0
 
-_ADULT_ROWS = f"""
-    SELECT age + (hash(i, {_AGE}) % 5)::INTEGER - 2 AS age, workclass, education, marital_status, occupation,
-           race, sex, native_country, salary_class
+_PEOPLE_DRAWN = f"""
     FROM (SELECT i, (hash(i, {_PERSON}) % (SELECT count(*) FROM person))::BIGINT AS id FROM range($rows) AS r(i))
     JOIN person USING (id)
 """
-_DISTINCT_ROWS = f"""
-    SELECT DATE '{_FIRST_DAY}' + (hash(i, {_BIRTH}) % {_DAYS})::INTEGER AS birth,
-           (10000 + floor(pow(hash(i, {_ZIP}) / pow(2.0, 64), {_ZIP_SKEW}) * {_ZIPS}))::INTEGER::VARCHAR AS zip,
-           sex, education, native_country, occupation
-    FROM (SELECT i, (hash(i, {_PERSON}) % (SELECT count(*) FROM person))::BIGINT AS id FROM range($rows) AS r(i))
-    JOIN person USING (id)
+_ADULT_ROWS = f"""
+    SELECT age + (hash(i, {_AGE}) % 5)::INTEGER - 2 AS age, workclass, education, marital_status, occupation,
+           race, sex, native_country, salary_class
+    {_PEOPLE_DRAWN}
+"""
+_DISTINCT_COLUMNS = f"""
+    DATE '{_FIRST_DAY}' + (hash(i, {_BIRTH}) % {_DAYS})::INTEGER AS birth,
+    (10000 + floor(pow(hash(i, {_ZIP}) / pow(2.0, 64), {_ZIP_SKEW}) * {_ZIPS}))::INTEGER::VARCHAR AS zip,
+    sex, education, native_country, occupation
+"""
+_DIAGNOSIS_COLUMN = f"""
+    'D' || floor(pow(hash(i, {_DIAGNOSIS}) / pow(2.0, 64), {_DIAGNOSIS_SKEW}) * {_DIAGNOSES})::INTEGER AS diagnosis
+"""
+_CENSUS_COLUMNS = tuple("age workclass education marital_status race sex".split())
+_CENSUS_ROWS = f"""
+    SELECT {", ".join(_CENSUS_COLUMNS)}, occupation FROM person ORDER BY hash(id, {_CHOSEN}), id LIMIT $rows
 """
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A table `name` with `columns`, all of them quasi-identifiers, and the SELECT that makes $rows of its rows."""
+    """A table `name` with `columns`, all of them quasi-identifiers, and the SELECT that makes $rows of its rows.
+
+    One more column may be `sensitive`.
+    """
 
     name: str
     columns: tuple[str, ...]
     select: str
     what: str
+    sensitive: str | None = None
 
 
 ADULT = Dataset(
@@ -55,8 +69,22 @@ ADULT = Dataset(
 DISTINCT = Dataset(
     "distinct_rows",
     ("birth", "zip", "sex", "education", "native_country", "occupation"),
-    _DISTINCT_ROWS,
+    f"SELECT {_DISTINCT_COLUMNS} {_PEOPLE_DRAWN}",
     "birth date and five-digit zip beside four columns of UCI Adult: nearly all combinations are distinct",
+)
+DIAGNOSED = Dataset(
+    "diagnosed_rows",
+    DISTINCT.columns,
+    f"SELECT {_DISTINCT_COLUMNS}, {_DIAGNOSIS_COLUMN} {_PEOPLE_DRAWN}",
+    "the same with a diagnosis, which does not depend on the other columns",
+    sensitive="diagnosis",
+)
+CENSUS = Dataset(
+    "census_rows",
+    _CENSUS_COLUMNS,
+    _CENSUS_ROWS,
+    "complete rows of UCI Adult, each at most once",
+    sensitive="occupation",
 )
 
 

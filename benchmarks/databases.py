@@ -13,7 +13,17 @@ from benchmarks.data import ADULT, DISTINCT, Dataset
 from benchmarks.measure import seconds
 from sqlanon import assets
 
-__all__ = ["declare", "explain", "grouped", "release", "require", "working_copy"]
+__all__ = [
+    "declare",
+    "explain",
+    "grouped",
+    "materialized",
+    "planned",
+    "published",
+    "release",
+    "require",
+    "working_copy",
+]
 
 _K = 5
 _POLICY = "benchmark"
@@ -35,18 +45,37 @@ def grouped(connection: sqlanon.Connection, dataset: Dataset) -> float:
     return seconds(lambda: connection.duckdb.execute(query).fetchall())
 
 
+def materialized(connection: sqlanon.Connection, dataset: Dataset) -> float:
+    """The seconds of the same grouping kept in a table, for what keeps all of the source itself."""
+    columns = ", ".join(dataset.columns)
+    query = f"CREATE TEMP TABLE grouped AS SELECT {columns}, count(*) AS n FROM {dataset.name} GROUP BY ALL"
+    taken = seconds(lambda: connection.duckdb.execute(query).fetchall())
+    connection.duckdb.execute("DROP TABLE grouped")
+    return taken
+
+
 def release(kind: str, name: str, suppression: str) -> str:
-    """The statement that makes a release, a 'view' or a 'table'."""
-    return f"CREATE OR REPLACE ANONYMIZED {kind.upper()} {name} {_made(suppression)}"
+    """The statement that makes a release, a 'view' or a 'table', by generalization."""
+    return published(kind, name, _generalization(suppression))
 
 
 def explain(suppression: str) -> str:
-    """The dry run of a release."""
-    return f"EXPLAIN ANONYMIZED TABLE planned {_made(suppression)}"
+    """The dry run of a release by generalization."""
+    return planned(_generalization(suppression))
 
 
-def _made(suppression: str) -> str:
-    return f"AS POLICY {_POLICY} METHOD generalization(suppression => {suppression})"
+def published(kind: str, name: str, method: str) -> str:
+    """The statement that makes a release by any method."""
+    return f"CREATE OR REPLACE ANONYMIZED {kind.upper()} {name} AS POLICY {_POLICY} METHOD {method}"
+
+
+def planned(method: str) -> str:
+    """The dry run of a release by any method."""
+    return f"EXPLAIN ANONYMIZED TABLE planned AS POLICY {_POLICY} METHOD {method}"
+
+
+def _generalization(suppression: str) -> str:
+    return f"generalization(suppression => {suppression})"
 
 
 def require(connection: sqlanon.Connection, dataset: Dataset, k: int = _K) -> None:
@@ -60,9 +89,12 @@ def declare(
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str],
     requirements: str,
+    *,
+    hierarchies: bool = True,
 ) -> None:
-    """Creates the policy with some of the columns; the others are not published."""
-    quasi = [f"{name} QUASI IDENTIFIER USING {_USING[name]}" for name in quasi_identifiers]
+    """Creates the policy with some of the columns, with or without their hierarchies; the others are not published."""
+    using = {name: f" USING {_USING[name]}" if hierarchies else "" for name in quasi_identifiers}
+    quasi = [f"{name} QUASI IDENTIFIER{used}" for name, used in using.items()]
     columns = ", ".join(quasi + [f"{name} SENSITIVE" for name in sensitive])
     connection.sql(f"CREATE OR REPLACE POLICY {_POLICY} ON {dataset.name} ({columns}) REQUIRE {requirements}")
 

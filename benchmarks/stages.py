@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sqlanon import Connection
-from sqlanon.domain.transformation import Generalization
+from sqlanon.domain.transformation import Generalization, Transformation
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.pipeline import run
-from sqlanon.pipeline.state import need
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import ExplainRelease
 
-__all__ = ["StageTimes", "timed_search", "timed_statement"]
+__all__ = ["StageTimes", "timed_choice", "timed_search", "timed_statement"]
 
 
 class StageTimes:
@@ -68,11 +67,18 @@ def timed_statement(connection: Connection, statement: str) -> StageTimes:
 
 
 def timed_search(connection: Connection, statement: str) -> tuple[StageTimes, Generalization]:
-    """The same of a dry run, with what its search found, which the statement itself answers in words only."""
+    """The same of a generalization's dry run, with what its search found."""
+    times, found = timed_choice(connection, statement)
+    assert isinstance(found, Generalization)
+    return times, found
+
+
+def timed_choice(connection: Connection, statement: str) -> tuple[StageTimes, Transformation]:
+    """The same of a dry run, with what its method chose, which the statement itself answers in words only."""
     [parsed] = parse_script(statement)
     assert isinstance(parsed, ExplainRelease)
     times = StageTimes()
     engine = DuckDBEngine(connection.duckdb, lambda text: times.observe(times.stage, text))
     with times.taken():
         state = run.explain(engine, parsed.create, lambda stage, *_: times.observe(stage, None))
-    return times, need(state.transformation)
+    return times, state.found

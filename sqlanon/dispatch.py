@@ -148,8 +148,8 @@ def _release(engine: Engine, statement: s.CreateRelease, progress: Progress | No
 
 
 def levels_of(release: Release) -> str:
-    """The level of each quasi-identifier out of its height, such as `age 2/4, sex 0/1`."""
-    quasi = (a for a in release.attributes if a.role is Role.QUASI_IDENTIFIER)
+    """The level of each quasi-identifier out of its height, such as `age 2/4, sex 0/1`; empty without levels."""
+    quasi = (a for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and a.level is not None)
     return ", ".join(f"{a.name} {a.level}/{a.height}" for a in quasi)
 
 

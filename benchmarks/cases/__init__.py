@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from benchmarks.cases import distinct, large, search, snapshot, solve, startup, view
+from benchmarks.cases import distinct, large, mondrian, mondrian_peers, search, snapshot, solve, startup, view
 from benchmarks.context import Context
 from benchmarks.figure import Figure
 
@@ -17,8 +17,9 @@ CASES: dict[str, Case] = {
     "solve": solve.run,
     "distinct": distinct.run,
     "search": search.run,
+    "mondrian": mondrian.run,
     "view": view.run,
     "snapshot": snapshot.run,
 }
-# They take long or much space, so they only run when they are asked for.
-ON_DEMAND: dict[str, Case] = {"large": large.run}
+# They take long or much space, or need other packages, so they only run when they are asked for.
+ON_DEMAND: dict[str, Case] = {"large": large.run, "mondrian_peers": mondrian_peers.run}

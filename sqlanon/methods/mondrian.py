@@ -29,6 +29,7 @@ from sqlanon.sqlgen.halves import root_violations
 from sqlanon.sqlgen.names import relation
 from sqlanon.sqlgen.points import Points, ancestors, ranked_summary
 from sqlanon.sqlgen.regions import region_loss
+from sqlanon.udfs import registered
 
 __all__ = ["Options", "options", "require_supported", "solve", "target_of"]
 
@@ -37,7 +38,10 @@ SPLITS = ("median", "information_gain")
 HIERARCHIES = ("order", "tree")
 PUBLISHED = ("range", "ancestor", "centroid", "none")
 
-_EXAMPLE = "mondrian(mode => 'strict', split => 'median', publish => 'range')"
+_ARGUMENTS = ("mode", "split", "target", "hierarchy", "publish", "bounds")
+
+# What has been tried of a region is a bit an attribute.
+_MOST_ATTRIBUTES = 62
 
 # Cells that stand for so many rows each, or more, are cut as they are; fewer, and rows are cut one by one.
 _COUNTED_FROM = 2
@@ -82,9 +86,11 @@ def options(arguments: Sequence[tuple[str, Value]]) -> Options:
         for name, allowed in (("mode", MODES), ("split", SPLITS), ("hierarchy", HIERARCHIES), ("publish", PUBLISHED))
     }
     if given:
-        raise PolicyError(f"mondrian has no argument {next(iter(given))!r}", hint=f"write {_EXAMPLE}")
+        unknown = next(iter(given))
+        hint = "it suppresses no row" if unknown == "suppression" else f"it has: {', '.join(_ARGUMENTS)}"
+        raise PolicyError(f"mondrian has no argument {unknown!r}", hint=hint)
     if not isinstance(bounds, bool):
-        raise PolicyError(f"mondrian: bounds is true or false, not {bounds}")
+        raise PolicyError(f"mondrian: bounds is true or false, not {bounds!r}", hint="write bounds => true")
     if target is not None and not isinstance(target, str | QualifiedName):
         raise PolicyError(f"mondrian: target is the name of a column, not {target}")
     if (target is not None) != (chosen["split"] == "information_gain"):
@@ -92,6 +98,8 @@ def options(arguments: Sequence[tuple[str, Value]]) -> Options:
             "mondrian: split => 'information_gain' and target => column belong together",
             hint="write mondrian(split => 'information_gain', target => occupation)",
         )
+    if chosen["mode"] == "relaxed" and target is not None:
+        raise PolicyError("mondrian: mode => 'relaxed' divides at the median, not where information is gained")
     if bounds and chosen["publish"] == "none":
         raise PolicyError("mondrian: publish => 'none' keeps the values as they are and has no bounds")
     name = target.name if isinstance(target, QualifiedName) else target
@@ -100,7 +108,8 @@ def options(arguments: Sequence[tuple[str, Value]]) -> Options:
 
 def _one_of(name: str, value: Value, allowed: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in allowed:
-        raise PolicyError(f"mondrian: there is no {name} {value!r}", hint=f"there are: {', '.join(allowed)}")
+        shown = ", ".join(f"{name} => '{one}'" for one in allowed)
+        raise PolicyError(f"mondrian: there is no {name} {str(value)!r}", hint=f"write one of {shown}")
     return value
 
 
@@ -124,6 +133,8 @@ def require_supported(policy: BoundPolicy, requirements: Sequence[BoundRequireme
                 f"mondrian cannot meet {requirement}: regions are cut by the source's rows alone",
                 hint="use METHOD generalization",
             )
+    if len(policy.quasi_identifiers) > _MOST_ATTRIBUTES:
+        raise PolicyError(f"mondrian cuts at most {_MOST_ATTRIBUTES} quasi-identifiers")
     for bound in policy.quasi_identifiers:
         if bound.min_level > 0 or bound.max_level < bound.height:
             raise PolicyError(
@@ -142,6 +153,11 @@ def require_supported(policy: BoundPolicy, requirements: Sequence[BoundRequireme
         raise PolicyError(
             "a live view cannot mix the sensitive values of a region in the same way twice",
             hint="make a snapshot, CREATE ANONYMIZED TABLE",
+        )
+    if given.publish == "none" and not policy.sensitive:
+        raise PolicyError(
+            "mondrian: publish => 'none' hides which sensitive value is whose, and the policy has no SENSITIVE column: "
+            "the source would be published as it is"
         )
     if given.publish == "none" and policy.entity is not None:
         raise PolicyError("mondrian: publish => 'none' does not count respondents; leave out the ENTITY")
@@ -176,9 +192,9 @@ def solve(
         single=single,
     )
     cuts = _cuts(engine, policy, requirements, points, given, cells, keep)
-    found = partition(
-        engine, cuts, keep("points", points.made(cells.table)), keep, strict=given.mode == "strict", progress=progress
-    )
+    with registered(engine, "random_draw") as draw:
+        table = keep("points", points.made(cells.table, draw))
+    found = partition(engine, cuts, table, keep, strict=given.mode == "strict", progress=progress)
     if found.count == 1:
         _require_root(engine, cuts, found, requirements)
     loss = 0.0

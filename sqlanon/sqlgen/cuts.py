@@ -43,8 +43,7 @@ class Cuts(Turns):
         """The same where equal points may be divided: the first half of a region's rows is below, the rest above."""
         query, value = self._points_of(points, attempts)
         ranks = [self.points.rank(place, "point") for place in self.attributes]
-        others = [named.this for named in self.points.carried("point") if named.alias != "n"]
-        order = [value, *ranks, *others, column("row", "point")]
+        order = [value, *ranks, column("draw", "point")]
         ordered = exp.Order(expressions=[exp.Ordered(this=part, nulls_first=False) for part in order])
         group = [column("region", "attempt")]
         number = exp.Window(this=exp.RowNumber(), partition_by=group, order=ordered)

@@ -186,7 +186,8 @@ class Points:
     among the carried columns of the layout, of what requirements ask about, `guards` that of the
     guarding nodes by the place of their requirement, `target` that of the column that
     cuts are to tell about. `entity` says that points have the respondent, `row` that they have the
-    number of their row.
+    number of their row and a `draw`, by which equal rows are told apart: any other order of them
+    would link them to what has it.
     """
 
     layout: KeyLayout
@@ -200,17 +201,20 @@ class Points:
     @property
     def stored(self) -> list[str]:
         """The columns beside the label."""
-        there = (("entity", self.entity), ("row", self.row), ("n", not self.single))
+        there = (("entity", self.entity), ("row", self.row), ("draw", self.row), ("n", not self.single))
         return [*map(key_name, range(self.layout.words)), *(name for name, kept in there if kept)]
 
-    def made(self, cells: str) -> exp.Select:
-        """The points of a table of cells, all under the label 0."""
-        named = [alias(exp.Cast(this=literal(0), to=_INTEGER.copy()), "label")]
+    def made(self, cells: str, draw: str) -> exp.Select:
+        """The points of a table of cells, all under the label 0; `draw` is a function that gives random bits a row."""
+        query = exp.select(alias(exp.Cast(this=literal(0), to=_INTEGER.copy()), "label"))
+        for name in self.stored:
+            drawn = alias(exp.Anonymous(this=draw, expressions=[literal(0)]), name)
+            query.select(drawn if name == "draw" else column(name), copy=False)
         if not self.single:
-            return exp.select(*named, *(column(name) for name in self.stored)).from_(relation(cells))
+            return query.from_(relation(cells), copy=False)
         each = exp.Explode(this=exp.Anonymous(this="range", expressions=[column("n")]))
         repeated = exp.select(exp.Star(), alias(each, "copy")).from_(relation(cells)).subquery("repeated")
-        return exp.select(*named, *(column(name) for name in self.stored)).from_(repeated)
+        return query.from_(repeated, copy=False)
 
     def field(self, place: int) -> Field:
         """Where the rank of the quasi-identifier at this place stands in the key."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -112,22 +111,6 @@ def labels_of_levels(bound: BoundAttribute, ranked: str) -> exp.Select:
     return generalized(bound, values, listed, counted=False)
 
 
-@dataclass(frozen=True)
-class _Ends:
-    """A region's values in one attribute: those of the joined rows `low` and `high`, of the greatest beside NULL."""
-
-    place: int
-
-    @property
-    def low(self) -> exp.Expr:
-        return column("value", f"low_of_{self.place}")
-
-    @property
-    def high(self) -> exp.Expr:
-        """The greatest value; where that is NULL, the greatest but NULL."""
-        return column("value", f"known_of_{self.place}")
-
-
 def region_labels(policy: BoundPolicy, found: Partition, levels: Sequence[str | None]) -> exp.Select:
     """The regions as they are published: region, class, and for each attribute its label and the ends of its range.
 
@@ -146,7 +129,8 @@ def region_labels(policy: BoundPolicy, found: Partition, levels: Sequence[str | 
         ends = (
             ("low_of", column(low_name(place), "region"), ""),
             ("high_of", column(high_name(place), "region"), ""),
-            ("known_of", column(f"known_{place}", "known"), "LEFT"),
+            ("least_of", column(f"least_{place}", "known"), "LEFT"),
+            ("most_of", column(f"most_{place}", "known"), "LEFT"),
         )
         for name, rank, kind in ends:
             query.join(
@@ -157,10 +141,9 @@ def region_labels(policy: BoundPolicy, found: Partition, levels: Sequence[str | 
             )
         label = _label(query, found, place, bound, levels[place])
         query.select(alias(label, label_name(place)), copy=False)
-        query.select(alias(column("value", f"low_of_{place}"), box_name(place, "low")), copy=False)
-        query.select(alias(column("value", f"known_of_{place}"), box_name(place, "high")), copy=False)
-        with_null = exp.Is(this=column("value", f"high_of_{place}"), expression=exp.Null())
-        query.select(alias(with_null, f"with_null_{place}"), copy=False)
+        query.select(alias(column("value", f"least_of_{place}"), box_name(place, "low")), copy=False)
+        query.select(alias(column("value", f"most_of_{place}"), box_name(place, "high")), copy=False)
+        query.select(column(f"with_null_{place}", "known"), copy=False)
         query.select(column(low_name(place), "region"), column(high_name(place), "region"), copy=False)
         keys.append(column(label_name(place)))
         if found.bounds:
@@ -170,7 +153,7 @@ def region_labels(policy: BoundPolicy, found: Partition, levels: Sequence[str | 
 
 
 def _known(found: Partition) -> exp.Select:
-    """For each region the greatest rank in each attribute that is not NULL's, and what stands in the middle."""
+    """For each region and attribute the least and the greatest rank but NULL's, and whether it has NULL."""
     query = exp.select(column("region", "point")).from_(relation(found.points, as_="point"))
     for place, ranked in enumerate(found.ranked):
         null = exp.select(exp.Max(this=column(rank_name(0)))).from_(relation(ranked))
@@ -178,7 +161,12 @@ def _known(found: Partition) -> exp.Select:
         rank = column(rank_of(place), "point")
         is_null = exp.EQ(this=rank.copy(), expression=exp.Coalesce(this=null.subquery(), expressions=[literal(-1)]))
         known = exp.Case(ifs=[exp.If(this=exp.Not(this=_paren(is_null)), true=rank)])
-        query.select(alias(exp.Max(this=known), f"known_{place}"), copy=False)
+        query.select(
+            alias(exp.Min(this=known), f"least_{place}"),
+            alias(exp.Max(this=known.copy()), f"most_{place}"),
+            alias(exp.LogicalOr(this=is_null.copy()), f"with_null_{place}"),
+            copy=False,
+        )
     return query.group_by(column("region", "point"), copy=False)
 
 
@@ -202,17 +190,16 @@ def _joined(*parts: exp.Expr) -> exp.Expr:
 
 
 def _range(place: int) -> exp.Expr:
-    """The value, or [low, high]; ` or NULL` behind it where NULL is among the values."""
-    low, known, high = (column("value", f"{name}_{place}") for name in ("low_of", "known_of", "high_of"))
-    ranks = [column(rank_name(0), f"{name}_{place}") for name in ("low_of", "known_of")]
+    """The value, or [least, greatest], in their order; ` or NULL` behind it where NULL is among the values."""
+    least, most = (column("value", f"{name}_{place}") for name in ("least_of", "most_of"))
+    ranks = [column(rank_name(0), f"{name}_{place}") for name in ("least_of", "most_of")]
     between = _joined(
-        exp.Literal.string("["), _text(low.copy()), exp.Literal.string(", "), _text(known), exp.Literal.string("]")
+        exp.Literal.string("["), _text(least.copy()), exp.Literal.string(", "), _text(most), exp.Literal.string("]")
     )
     same = exp.EQ(this=ranks[0], expression=ranks[1])
-    shown = exp.Case(ifs=[exp.If(this=same, true=_text(low))], default=between)
-    null_among = exp.Is(this=high, expression=exp.Null())
+    shown = exp.Case(ifs=[exp.If(this=same, true=_text(least))], default=between)
     with_null = _joined(_paren(shown.copy()), exp.Literal.string(" or NULL"))
-    return exp.Case(ifs=[exp.If(this=null_among, true=with_null)], default=shown)
+    return exp.Case(ifs=[exp.If(this=column(f"with_null_{place}", "known"), true=with_null)], default=shown)
 
 
 def _ancestor(query: exp.Select, place: int, bound: BoundAttribute, levels: str) -> exp.Expr:

@@ -41,14 +41,13 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Options:
-    """A cut for information gain has `least` rows in each half; a relaxed one sorts by the columns `then` last."""
+    """A cut for information gain has `least` rows in each half; a relaxed one may part equal rows anyhow."""
 
     mode: str = "strict"
     split: str = "median"
     target: str | None = None
     hierarchy: str = "order"
     least: int = 1
-    then: tuple[str, ...] = ()
 
 
 class Domain:
@@ -181,7 +180,7 @@ class Mondrian:
 
         def key(row: int) -> tuple[Any, ...]:
             ranks = (other.rank[row] for other in self.domains)
-            return (places[row], *ranks, *(order(self.rows[row][name]) for name in self.options.then))
+            return (places[row], *ranks)
 
         ordered = sorted(region, key=key)
         return ordered[: len(region) // 2], ordered[len(region) // 2 :]

@@ -266,14 +266,12 @@ def cases(draw: st.DrawFn, question: str, modes: Sequence[str] = ("strict",), si
     k, entity = draw(st.integers(1, 3)), draw(st.integers(0, 3)) == 0
     mode = draw(st.sampled_from(modes))
     split = draw(st.sampled_from(["median", "median", "information_gain"])) if mode == "strict" else "median"
-    asked = load_question(question).of_sensitive_values
     options = Options(
         mode,
         split,
         draw(st.sampled_from("sc")) if split == "information_gain" else None,
         draw(st.sampled_from(["order", "tree"])),
         max(arguments.get("k", 1), k if question != "k_anonymity" else 1),
-        (*(["s"] if asked else []), *(["who"] if entity else [])),
     )
     publish = draw(st.sampled_from(["range", "range", "ancestor"]))
     return Case(tuple(quasi), tuple(names), tuple(rows), entity, question, arguments, k, options, publish)

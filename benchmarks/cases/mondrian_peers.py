@@ -1,0 +1,162 @@
+"""METHOD mondrian against Python packages that do the same: seconds, and what is lost, on UCI Adult."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+
+import sqlanon
+from benchmarks import databases, peers
+from benchmarks.context import Context
+from benchmarks.data import CENSUS
+from benchmarks.figure import Figure
+from benchmarks.quality import Quality, quality
+from benchmarks.stages import StageTimes, timed_choice, timed_statement
+from sqlanon.datasets import ADULT_COMPLETE_ROWS
+from sqlanon.domain.transformation import Partition
+
+__all__ = ["run"]
+
+_QUICK_ROWS = 2_000
+_K = 5
+_NUMERIC = ("age",)
+# Per cent of a package's time: a hundredth.
+_TIME_MARK = 1.0
+_LOSS_MARK = 1.0
+_BUCKET = "bucket"
+
+
+@dataclass(frozen=True)
+class _Peer:
+    """What a package came to, in one run."""
+
+    called: str
+    seconds: float
+    quality: Quality
+
+
+@dataclass(frozen=True)
+class _Own:
+    """What sqlanon came to. `loss` counts all values that lie between the ends of the ranges that it publishes."""
+
+    runs: Sequence[StageTimes]
+    quality: Quality
+    loss: float
+
+
+def run(context: Context) -> Iterator[Figure]:
+    """Marks are for all of Adult's complete rows; fewer only show whether everything works."""
+    versions = {name: peers.installed(name) for name in peers.NAMES}
+    for name, version in versions.items():
+        if version is None:
+            context.note(f"mondrian_peers: skips {name}, which is not installed (pip install 'sqlanon[peers]')")
+    present = {name: version for name, version in versions.items() if version}
+    if not present:
+        return
+    asked = context.sizes_or((ADULT_COMPLETE_ROWS,), (_QUICK_ROWS,))
+    for rows in dict.fromkeys(min(size, ADULT_COMPLETE_ROWS) for size in asked):
+        with (
+            databases.working_copy(CENSUS, context.file(CENSUS, rows)) as connection,
+            tempfile.TemporaryDirectory(prefix="sqlanon-peers-", dir=context.folder) as folder,
+        ):
+            context.note(f"mondrian_peers: sqlanon, {rows:,} rows")
+            own = _own(connection, context.runs_at(rows))
+            for name, version in present.items():
+                context.note(f"mondrian_peers: {name} {version}, {rows:,} rows")
+                peer = _peer(connection, name, version, Path(folder))
+                if peer:
+                    yield from _figures(own, peer, rows)
+                else:
+                    context.note(f"mondrian_peers: skips {name}, which failed")
+
+
+def _own(connection: sqlanon.Connection, runs: int) -> _Own:
+    """The whole statement, search and check included; and its classes, which a second release keeps as buckets."""
+    databases.declare(
+        connection, CENSUS, CENSUS.columns, [str(CENSUS.sensitive)], f"k_anonymity(k => {_K})", hierarchies=False
+    )
+    statement = databases.published("table", "ranges", "mondrian")
+    timed_statement(connection, statement)
+    taken = [timed_statement(connection, statement) for _ in range(runs)]
+    _, found = timed_choice(connection, databases.planned("mondrian"))
+    assert isinstance(found, Partition)
+    connection.sql(databases.published("table", "buckets", "mondrian(publish => 'none')"))
+    _require_same_classes(connection)
+    return _Own(taken, quality(connection.duckdb, "buckets", _BUCKET, CENSUS.columns, _NUMERIC), float(found.loss))
+
+
+def _require_same_classes(connection: sqlanon.Connection) -> None:
+    """The buckets have to be the classes that are published as ranges."""
+    columns = ", ".join(CENSUS.columns)
+    sizes = [
+        connection.duckdb.execute(f"SELECT count(*) AS held FROM {table} GROUP BY {by} ORDER BY held").fetchall()
+        for table, by in (("ranges", columns), ("buckets", _BUCKET))
+    ]
+    if sizes[0] != sizes[1]:
+        raise RuntimeError("the classes of publish => 'none' are not those of publish => 'range'")
+
+
+def _peer(connection: sqlanon.Connection, name: str, version: str, folder: Path) -> _Peer | None:
+    """In a process of its own, so that nothing it imports is in the one that measures ours. None where it fails."""
+    source, target = folder / "rows.parquet", folder / f"{name}.parquet"
+    columns = ", ".join((*CENSUS.columns, str(CENSUS.sensitive)))
+    connection.duckdb.execute(f"COPY (SELECT {columns} FROM {CENSUS.name}) TO '{_quoted(source)}' (FORMAT parquet)")
+    command = [sys.executable, "-m", "benchmarks.peers", name, str(_K), str(source), str(target)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        return None
+    classes = quality(connection.duckdb, f"'{_quoted(target)}'", peers.CLASS, CENSUS.columns, _NUMERIC)
+    return _Peer(f"{name} {version}", json.loads(done.stdout)["seconds"], classes)
+
+
+def _quoted(file: Path) -> str:
+    return str(file).replace("'", "''")
+
+
+def _figures(own: _Own, peer: _Peer, rows: int) -> Iterator[Figure]:
+    marked = rows >= ADULT_COMPLETE_ROWS
+    taken = [times.total for times in own.runs]
+    shares = [100 * seconds / peer.seconds for seconds in taken]
+    yield Figure(
+        "mondrian_peers",
+        f"whole statement, share of the time of {peer.called}",
+        median(shares),
+        "%",
+        min(shares),
+        max(shares),
+        rows=rows,
+        runs=len(shares),
+        seconds=median(taken),
+        baseline=peer.called,
+        baseline_seconds=peer.seconds,
+        mark=_TIME_MARK if marked else None,
+        stages={name: median(times.seconds[name] for times in own.runs) for name in own.runs[-1].seconds},
+        queries=dict(own.runs[-1].queries),
+        note=f"{peer.seconds / median(taken):,.1f} times as fast",
+    )
+    found = {"own": asdict(own.quality) | {"loss": own.loss}, "peer": asdict(peer.quality)}
+    notes = {
+        "NCP": f"sqlanon: {own.quality} ({own.loss:.5f} with the values between the ends of its ranges)",
+        "discernibility": f"{peer.called}: {peer.quality}",
+    }
+    for what, note in notes.items():
+        attribute = what.lower()
+        value = getattr(own.quality, attribute) / getattr(peer.quality, attribute)
+        yield Figure(
+            "mondrian_peers",
+            f"{what}, over that of {peer.called}",
+            value,
+            "x",
+            value,
+            value,
+            rows=rows,
+            mark=_LOSS_MARK if marked else None,
+            found=found,
+            note=note,
+        )

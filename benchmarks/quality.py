@@ -1,0 +1,55 @@
+"""What a partition of rows into classes costs its reader, by the rows' original values, whoever made the partition."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import duckdb
+
+__all__ = ["Quality", "quality"]
+
+
+@dataclass(frozen=True)
+class Quality:
+    """`ncp` is the mean of the rows' and attributes' normalized certainty penalties, `discernibility` the sum of
+    the squares of the classes' sizes.
+    """
+
+    classes: int
+    smallest: int
+    largest: int
+    rows: int
+    ncp: float
+    discernibility: int
+
+    def __str__(self) -> str:
+        sizes = f"{self.smallest:,} to {self.largest:,} rows"
+        return f"{self.classes:,} classes of {sizes}, NCP {self.ncp:.5f}, discernibility {self.discernibility:,}"
+
+
+def quality(
+    connection: duckdb.DuckDBPyConnection,
+    rows: str,
+    class_column: str,
+    columns: Sequence[str],
+    numeric: Collection[str],
+) -> Quality:
+    """That of `rows`, a relation with the class of each row beside its original values.
+
+    A class's penalty in a numeric column is its range over that of all rows, in another
+    one less than its number of values over one less than that of all rows.
+    """
+    spans = [f"max({name}) - min({name})" if name in numeric else f"count(DISTINCT {name}) - 1" for name in columns]
+    made = ", ".join(f"{span} AS span_{place}" for place, span in enumerate(spans))
+    penalties = [
+        f"coalesce(class.span_{place} / nullif(every.span_{place}, 0)::DOUBLE, 0)" for place in range(len(columns))
+    ]
+    query = f"""
+        WITH every AS (SELECT {made} FROM {rows}),
+             class AS (SELECT count(*) AS held, {made} FROM {rows} GROUP BY {class_column})
+        SELECT count(*), min(held), max(held), sum(held), sum(held * ({" + ".join(penalties)})), sum(held * held)
+        FROM class CROSS JOIN every
+    """
+    classes, smallest, largest, held, penalty, squares = connection.execute(query).fetchall()[0]
+    return Quality(classes, smallest, largest, int(held), penalty / (int(held) * len(columns)), int(squares))
