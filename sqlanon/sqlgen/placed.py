@@ -11,7 +11,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.sqlgen.cells import rank_name
 from sqlanon.sqlgen.generalized import published_value
 from sqlanon.sqlgen.names import alias, column, relation
-from sqlanon.sqlgen.regions import box_name, label_name
+from sqlanon.sqlgen.regions import ENDS, box_name, label_name
 from sqlanon.sqlgen.turns import high_name, low_name
 
 __all__ = ["BUCKET", "ROW", "Placed", "placed_rows", "placement"]
@@ -83,15 +83,19 @@ def _inside(query: exp.Select, place: int, placed: Placed) -> exp.Expr:
     """Whether an unseen combination's value lies in a region's range: by value, or by rank along a hierarchy."""
     value = column(f"value_{place}", "unseen")
     ranks = placed.ranks[place]
-    if ranks is not None:
+    if ranks is None:
+        low, high = (column(box_name(place, end), "box") for end in ENDS)
+        between: exp.Expr = exp.Between(this=value, low=low, high=high)
+    else:
         name = f"rank_of_{place}"
         on = exp.NullSafeEQ(this=value, expression=column("value", name))
         query.join(relation(ranks, as_=name), on=on, copy=False)
         low, high = (column(end(place), "box") for end in (low_name, high_name))
-        return exp.Between(this=column(rank_name(0), name), low=low, high=high)
-    low, high = (column(box_name(place, end), "box") for end in ("low", "high"))
+        # NULL has a rank, and may stand between two values or behind them: it is let in by itself.
+        known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+        between = exp.and_(known, exp.Between(this=column(rank_name(0), name), low=low, high=high))
     null_here = exp.and_(exp.Is(this=value.copy(), expression=exp.Null()), column(f"with_null_{place}", "box"))
-    return exp.Paren(this=exp.or_(exp.Between(this=value, low=low, high=high), null_here))
+    return exp.Paren(this=exp.or_(between, null_here))
 
 
 def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:

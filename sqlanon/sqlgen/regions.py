@@ -114,6 +114,7 @@ def labels_of_levels(bound: BoundAttribute, ranked: str) -> exp.Select:
 def region_labels(policy: BoundPolicy, found: Partition, levels: Sequence[str | None]) -> exp.Select:
     """The regions as they are published: region, class, and for each attribute its label and the ends of its range.
 
+    The ends are given as values and as ranks, NULL left out: with_null_i says whether it is among the values.
     Regions that show the same are one class, named by the first of them. `levels` has
     the table of `labels_of_levels` of each attribute whose ancestors are shown.
     """
@@ -144,7 +145,8 @@ def region_labels(policy: BoundPolicy, found: Partition, levels: Sequence[str | 
         query.select(alias(column("value", f"least_of_{place}"), box_name(place, "low")), copy=False)
         query.select(alias(column("value", f"most_of_{place}"), box_name(place, "high")), copy=False)
         query.select(column(f"with_null_{place}", "known"), copy=False)
-        query.select(column(low_name(place), "region"), column(high_name(place), "region"), copy=False)
+        query.select(alias(column(f"least_{place}", "known"), low_name(place)), copy=False)
+        query.select(alias(column(f"most_{place}", "known"), high_name(place)), copy=False)
         keys.append(column(label_name(place)))
         if found.bounds:
             keys += [column(box_name(place, end)) for end in ("low", "high")]

@@ -148,9 +148,16 @@ class Case:
         return Mondrian(self.rows, domains, self.options, self.satisfied).partition()
 
     @property
-    def asked(self) -> bool:
-        """Whether the model is about the sensitive values."""
-        return load_question(self.question).of_sensitive_values
+    def drawn(self) -> bool:
+        """Whether rows with the same quasi-identifiers, which a relaxed cut parts anyhow, differ in what is asked."""
+        asked = ["s"] if load_question(self.question).of_sensitive_values else []
+        asked += ["who"] if self.entity else []
+        known: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+        for row in self.rows:
+            own = tuple(row[name] for name in asked)
+            if known.setdefault(tuple(row[name] for name in self.names), own) != own:
+                return True
+        return False
 
 
 def quoted(name: str) -> str:
@@ -240,7 +247,10 @@ def _argument(parameter: Parameter) -> st.SearchStrategy[Any]:
 
 @st.composite
 def cases(draw: st.DrawFn, question: str, modes: Sequence[str] = ("strict",), size: int = 24) -> Case:
-    """Up to `size` rows, and a half of them again where each combination has all sensitive values."""
+    """Up to `size` rows, or a few more where each combination of some has all sensitive values.
+
+    In half of the relaxed cases the respondent and the sensitive value depend on the quasi-identifiers.
+    """
     quasi = [
         replace(draw(_attributes()), weight=Decimal(draw(st.sampled_from(_WEIGHTS))))
         for _ in range(draw(st.sampled_from([2, 1, 3])))
@@ -261,10 +271,13 @@ def cases(draw: st.DrawFn, question: str, modes: Sequence[str] = ("strict",), si
         for n, (key, value) in enumerate(zip(keys, values, strict=True))
         for who, guard, other in [draw(rest)]
     ]
+    mode = draw(st.sampled_from(modes))
+    if mode == "relaxed" and draw(st.booleans()):
+        chosen = dict(zip(keys, rows, strict=True))
+        rows = [{**row, "who": chosen[key]["who"], "s": chosen[key]["s"]} for key, row in zip(keys, rows, strict=True)]
     parameters = [p for p in load_question(question).parameters if p.type not in ("RELATION", "COLUMN")]
     arguments = {p.name: draw(_argument(p)) for p in parameters}
     k, entity = draw(st.integers(1, 3)), draw(st.integers(0, 3)) == 0
-    mode = draw(st.sampled_from(modes))
     split = draw(st.sampled_from(["median", "median", "information_gain"])) if mode == "strict" else "median"
     options = Options(
         mode,
