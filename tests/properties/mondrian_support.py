@@ -31,7 +31,7 @@ from tests.oracles.mondrian import (
 from tests.properties.policies_support import Quasi, intervals, plain, prefixes, stored
 from tests.properties.test_models_optimal import GROUPS, NODES, NUMBERS, RANGES, TAXONOMY
 
-__all__ = ["QUESTIONS", "Case", "Regions", "cases", "expected", "quoted"]
+__all__ = ["QUESTIONS", "Case", "Regions", "cases", "digits", "expected", "quoted"]
 
 # k-map and delta-presence compare with a public table, which the method refuses.
 QUESTIONS = tuple(name for name in question_names() if "public_class" not in load_question(name).reads)
@@ -197,7 +197,7 @@ def _calendar(kind: str, units: Sequence[str], domain: Sequence[date]) -> Quasi:
     return Quasi(kind, f"CALENDAR ({', '.join(units)})", len(units) + 1, (None, *domain), path)
 
 
-def _digits() -> Quasi:
+def digits() -> Quasi:
     """Numbers along a tree that is not in their order: 1, 10 and 12 stand before 2."""
 
     def path(value: int | None) -> tuple[Any, ...]:
@@ -228,7 +228,7 @@ def _attributes() -> st.SearchStrategy[Quasi]:
         _flat("VARCHAR", _TEXTS),
         _calendar("DATE", ("MONTH", "YEAR"), _DATES),
         _calendar("TIMESTAMP", ("DAY", "CENTURY"), _MOMENTS),
-        _digits(),
+        digits(),
         _codes(),
     ]
     return st.one_of(st.sampled_from(more), intervals(), prefixes(), stored(), plain())

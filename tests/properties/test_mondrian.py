@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
 from itertools import combinations
+from random import Random
 from types import ModuleType
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.methods import mondrian
 from sqlanon.questions.load import load_question
 from sqlanon.search import cuts
 from sqlanon.sqlgen import keys
-from tests.oracles.mondrian import Domain, granularity_loss
-from tests.properties.mondrian_support import QUESTIONS, Case, Regions, cases, expected, quoted
+from tests.oracles.mondrian import Domain, Options, granularity_loss
+from tests.properties.mondrian_support import QUESTIONS, Case, Regions, cases, digits, expected, quoted
+from tests.properties.policies_support import Quasi
 
 # Each example makes a database.
 FEW = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
@@ -79,6 +84,32 @@ def test_strict_regions_of_every_model(question: str) -> None:
         assert_released(case, ["s", "c", "n"])
 
     check()
+
+
+@st.composite
+def crowds(draw: st.DrawFn) -> Case:
+    """Many rows with few values, so that there is a tie in almost every region; the columns are of unlike weight."""
+    random = Random(draw(st.integers(0, 2**32)))
+    flat = Quasi("INTEGER", None, 1, (), lambda value: ())
+    quasi = (replace(flat, weight=Decimal(100)), flat, digits())
+    blocks, size = range(random.choice((1, 12, 30))), random.choice((60, 120, 200))
+    rows = []
+    for n in range(size):
+        values = (random.choice(blocks), random.choice((1, 2, 3, 4, 5, None)), random.choice((1, 2, 10, 12, 21)))
+        others = {"who": None, "s": random.choice("aab"), "g": None, "c": random.choice("xy"), "n": n}
+        rows.append({**dict(zip(("block", "a", "b"), values, strict=True)), **others})
+    k = random.choice((2, 3, 4))
+    mode, split, target = draw(
+        st.sampled_from([("strict", "median", None), ("strict", "information_gain", "s"), ("relaxed", "median", None)])
+    )
+    options = Options(mode, split, target, draw(st.sampled_from(["order", "tree"])), k)
+    return Case(quasi, ("block", "a", "b"), tuple(rows), False, "k_anonymity", {"k": k}, k, options, "range")
+
+
+@given(case=crowds())
+@settings(FEW, max_examples=9)
+def test_regions_of_many_rows_with_many_ties(case: Case) -> None:
+    assert_released(case, ["s", "c", "n"] if case.options.mode == "strict" else [])
 
 
 @pytest.mark.parametrize(
