@@ -126,10 +126,10 @@ def _columns(bound: BoundPolicy, name: QualifiedName, placed: Placed | None) -> 
     """The columns of the source that the release needs, and no other."""
     respondents = [bound.entity] if bound.entity else []
     needed = dict.fromkeys([*(b.column for b in (*bound.published, *respondents)), *bound.guarding])
-    query = exp.select(*(column(part) for part in needed)).from_(relation(name, as_="source"))
+    query = exp.select(*(column(part) for part in needed))
     if placed and placed.by_row:
-        query.select(alias(row_number(), ROW), copy=False)
-    return query
+        return query.select(alias(row_number(), ROW), copy=False).from_(relation(name, as_="source"))
+    return query.from_(relation(name))
 
 
 def _recodings(
