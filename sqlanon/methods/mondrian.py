@@ -27,7 +27,7 @@ from sqlanon.sqlgen.asked import subjects
 from sqlanon.sqlgen.cuts import Cuts
 from sqlanon.sqlgen.halves import root_violations
 from sqlanon.sqlgen.names import relation
-from sqlanon.sqlgen.points import Points, ancestors, ranked_summary
+from sqlanon.sqlgen.points import Points, ancestors, is_numeric, ranked_summary
 from sqlanon.sqlgen.regions import region_loss
 from sqlanon.udfs import registered
 
@@ -192,8 +192,11 @@ def solve(
         single=single,
     )
     cuts = _cuts(engine, policy, requirements, points, given, cells, keep)
-    with registered(engine, "random_draw") as draw:
-        table = keep("points", points.made(cells.table, draw))
+    if points.row:
+        with registered(engine, "random_draw") as draw:
+            table = keep("points", points.made(cells.table, draw))
+    else:
+        table = keep("points", points.made(cells.table))
     found = partition(engine, cuts, table, keep, strict=given.mode == "strict", progress=progress)
     if found.count == 1:
         _require_root(engine, cuts, found, requirements)
@@ -232,6 +235,7 @@ def _cuts(
     return Cuts(
         ranked=tuple(cells.ranked),
         domains=[float(span) or 1.0 for _, span, _ in summaries],
+        counts=[None if is_numeric(bound) else int(one[0]) for bound, one in zip(quasi, summaries, strict=True)],
         weights=[float(bound.attribute.weight) for bound in quasi],
         plain=[bool(plain) for _, _, plain in summaries],
         points=points,

@@ -15,12 +15,14 @@ from sqlanon.pipeline.materialize import helper_columns, hidden_of
 from sqlanon.pipeline.shown import frozen_background, shown_rows
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.asked import relation_names
+from sqlanon.sqlgen.asked import relation_names, report_row
 from sqlanon.sqlgen.guard import with_steps
-from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.normal_relations import Background, relations_of, sensitive_values
+from sqlanon.sqlgen.placed import Placed
 from sqlanon.sqlgen.render import to_sql
 from sqlanon.sqlgen.rows import Rows
+from sqlanon.sqlgen.terms import union_all
 
 __all__ = ["check_stage", "measured", "reported", "violating_classes"]
 
@@ -31,22 +33,12 @@ def measured(
     """Asks requirements of rows, all in one query: what several read is computed once."""
     if not requirements:
         return []
-    every: exp.Query | None = None
-    for place, (requirement, names) in enumerate(zip(requirements, relation_names(requirements), strict=True)):
-        part = _report(place, requirement, names)
-        every = exp.union(every, part, distinct=False, copy=False) if every else part
-    assert every is not None
+    each = enumerate(zip(requirements, relation_names(requirements), strict=True))
+    every = union_all([report_row(place, requirement, names) for place, (requirement, names) in each])
     query = exp.select(exp.Star()).from_(every.subquery("report"), copy=False)
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
     found = reported(engine, with_steps(query, steps), dict(enumerate(requirements)))
     return [found[place] for place in range(len(requirements))]
-
-
-def _report(place: int, requirement: BoundRequirement, names: Mapping[str, str]) -> exp.Select:
-    """place, achieved and violating: how many classes violate."""
-    achieved = exp.Cast(this=requirement.statement("achieved", names).subquery(), to=exp.DataType.build("DOUBLE"))
-    count = exp.select(exp.Count(this=exp.Star())).from_(requirement.statement("violations", names).subquery("broken"))
-    return exp.select(alias(literal(place), "place"), alias(achieved, "achieved"), alias(count.subquery(), "violating"))
 
 
 def violating_classes(
@@ -131,8 +123,22 @@ def _require_complete(state: State) -> None:
     if state.create.kind == "view" and not (need(state.source).stable and (public is None or public.stable)):
         # A view or a query may answer with other rows than the search had; the guard holds for any.
         return
+    placed = need(state.query).placed
+    if state.released_rows < found.rows and placed is not None and _alike(state, placed):
+        raise PrivacyViolation(
+            f"{state.create.name}: regions that show the same are one class, and it violates what each of them meets; "
+            "nothing was published",
+            hint="use publish => 'range' with mode => 'strict': no two regions show the same",
+        )
     if state.released_rows != found.rows - found.suppressed:
         raise InternalError(
             f"{state.create.name} has {state.released_rows} rows where the search keeps {found.rows - found.suppressed}"
             f" of {found.rows}; nothing was published"
         )
+
+
+def _alike(state: State, placed: Placed) -> bool:
+    """Whether some regions show the same, and are one class."""
+    classes, regions = (exp.Count(this=part) for part in (exp.Distinct(expressions=[column("class")]), exp.Star()))
+    query = exp.select(exp.LT(this=classes, expression=regions)).from_(relation(placed.regions))
+    return bool(state.engine.rows(query)[0][0])

@@ -54,7 +54,7 @@ def cut_up(found: Partition) -> Iterator[tuple[str, str]]:
     yield "regions", f"{found.count}{mean}; the largest has {found.largest} rows, the smallest {found.smallest}"
     yield "suppressed rows", f"0 of {found.rows}"
     yield found.loss_name.replace("_", " "), f"{_loss(found.loss)}, not proven to be the least"
-    yield "attempts", f"{found.attempts}: each cuts all regions that are still open in one attribute"
+    yield "attempts", f"{found.attempts}: each cuts all regions that are still open"
 
 
 def printable(text: str) -> str:

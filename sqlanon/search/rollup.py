@@ -17,11 +17,10 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.search.lattice import Node
+from sqlanon.sqlgen.batch import BATCH, Batch
 from sqlanon.sqlgen.keys import KeyLayout
 from sqlanon.sqlgen.names import literal, relation
 from sqlanon.sqlgen.nodes import (
-    BATCH,
-    Batch,
     counts,
     part_of_node,
     part_of_nodes,

@@ -15,7 +15,8 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.points import rank_of
-from sqlanon.sqlgen.turns import Turns, big, integer, paren, same, total
+from sqlanon.sqlgen.terms import big, integer, paren, same, total
+from sqlanon.sqlgen.turns import Turns, high_name, low_name
 
 __all__ = ["Cuts"]
 
@@ -136,6 +137,20 @@ class Cuts(Turns):
         return exp.select(
             alias(big(number), "region"), column("labels"), column("rows"), column("tried"), *self._bounds()
         ).from_(both.subquery("both"), copy=False)
+
+    def no_regions(self) -> exp.Select:
+        """The columns of `done`, without a row."""
+        spans = [alias(integer(literal(0)), name(place)) for place in self.attributes for name in (low_name, high_name)]
+        query = exp.select(alias(big(literal(0)), "region"), alias(big(literal(0)), "rows"), *spans)
+        return query.where(exp.false(), copy=False)
+
+    def no_points(self, points: str) -> exp.Select:
+        """The columns of `done_points`, without a row."""
+        ranks = [alias(self.points.rank(place, "point"), rank_of(place)) for place in self.attributes]
+        query = exp.select(alias(big(literal(0)), "region"), *ranks, *self.points.carried("point"))
+        if self.points.row:
+            query.select(column("row", "point"), copy=False)
+        return query.from_(relation(points, as_="point"), copy=False).where(exp.false(), copy=False)
 
     def done(self, regions: str, attempts: str, first: exp.Expr) -> exp.Select:
         """The regions that are not tried any more: region, counted from `first`, rows and spans."""

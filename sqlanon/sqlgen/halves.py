@@ -11,8 +11,10 @@ from sqlanon.sqlgen.guard import violations, with_steps
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.points import guard_name, subject_name
 from sqlanon.sqlgen.rows import Step
+from sqlanon.sqlgen.standing import halves
+from sqlanon.sqlgen.terms import total
 
-__all__ = ["failing", "root_violations"]
+__all__ = ["failing", "failing_candidates", "only_rows_count", "root_violations"]
 
 
 def failing(cuts: Cuts, points: str, children: str) -> exp.Select:
@@ -21,6 +23,19 @@ def failing(cuts: Cuts, points: str, children: str) -> exp.Select:
     broken = violations(cuts.requirements, relation_names(cuts.requirements)).subquery("violation")
     query = exp.select(alias(region, "region")).distinct(copy=False).from_(broken, copy=False)
     return with_steps(query, _half_relations(cuts, points, children))
+
+
+def failing_candidates(cuts: Cuts, points: str, found: str) -> exp.Select:
+    """number: those of the `standing.candidates` in `found` of which a half violates a requirement."""
+    number = exp.IntDiv(this=column("class_id"), expression=literal(2))
+    broken = violations(cuts.requirements, relation_names(cuts.requirements)).subquery("violation")
+    query = exp.select(alias(number, "number")).distinct(copy=False).from_(broken, copy=False)
+    return with_steps(query, [("half_row", halves(cuts, points, found)), *_relations(cuts)])
+
+
+def only_rows_count(cuts: Cuts) -> bool:
+    """Whether a half that has the `least` rows meets every requirement."""
+    return not cuts.points.entity and all(asked.question_name == "k_anonymity" for asked in cuts.requirements)
 
 
 def root_violations(cuts: Cuts, points: str) -> exp.Select:
@@ -59,11 +74,11 @@ def _relations(cuts: Cuts) -> list[Step]:
     about = subjects(cuts.requirements)
     for number in range(len(about)):
         value = column(subject_name(number))
-        counted = exp.select(column("class_id"), alias(value, "value"), alias(_sum(column("n")), "n"))
+        counted = exp.select(column("class_id"), alias(value, "value"), alias(total(column("n")), "n"))
         counted = counted.from_(relation("half_row")).group_by(column("class_id"), value.copy())
         steps.append((f"class_sensitive_value_{number}", counted))
     summed = bool(about) and not cuts.points.entity
-    size = _sum(column("n"))
+    size = total(column("n"))
     entities = respondents(column("entity")) if cuts.points.entity else size.copy()
     classes = exp.select(column("class_id"), alias(size, "size"), alias(entities, "entities"))
     classes = classes.from_(relation("class_sensitive_value_0" if summed else "half_row")).group_by(column("class_id"))
@@ -73,7 +88,3 @@ def _relations(cuts: Cuts) -> list[Step]:
         guarded = exp.select(column("class_id"), node).distinct(copy=False).from_(relation("half_row"))
         steps.append((f"guarded_{place}", guarded))
     return [*steps, *cuts.given]
-
-
-def _sum(part: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=exp.Sum(this=part), to=exp.DataType.build("BIGINT"))

@@ -14,10 +14,11 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.errors import InternalError
+from sqlanon.sqlgen.batch import carried_code
 from sqlanon.sqlgen.cells import key_name, leaves_name, rank_name
 from sqlanon.sqlgen.keys import Field, KeyLayout
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.nodes import carried_code
+from sqlanon.sqlgen.terms import union_all
 
 __all__ = [
     "Points",
@@ -138,7 +139,9 @@ def _position(bound: BoundAttribute) -> exp.Expr:
     spread = exp.Paren(this=exp.Sub(this=most.copy(), expression=least.copy()))
     finite = exp.Coalesce(this=exp.Anonymous(this="isfinite", expressions=[spread]), expressions=[exp.true()])
     every = _over(exp.LogicalAnd(this=exp.Anonymous(this="isfinite", expressions=[known.copy()])))
-    sound = exp.and_(finite, exp.Coalesce(this=every, expressions=[exp.true()]))
+    # Nor has a date or a time that is infinite: its number is NULL.
+    numbered = exp.EQ(this=count.copy(), expression=_over(exp.Count(this=column("value"))))
+    sound = exp.and_(finite, exp.Coalesce(this=every, expressions=[exp.true()]), numbered)
     return exp.Case(ifs=[exp.If(this=sound, true=position)], default=rank)
 
 
@@ -169,12 +172,7 @@ def ancestors(tables: Sequence[str], heights: Sequence[int]) -> exp.Query | None
             named |= {"first": column(first_name(level))}
             casts = [alias(exp.Cast(this=tree, to=_INTEGER.copy()), name) for name, tree in named.items()]
             parts.append(exp.select(*casts).from_(relation(table)))
-    if not parts:
-        return None
-    query = parts[0]
-    for other in parts[1:]:
-        query = exp.union(query, other, distinct=False, copy=False)
-    return query
+    return union_all(parts) if parts else None
 
 
 @dataclass(frozen=True)
@@ -204,8 +202,8 @@ class Points:
         there = (("entity", self.entity), ("row", self.row), ("draw", self.row), ("n", not self.single))
         return [*map(key_name, range(self.layout.words)), *(name for name, kept in there if kept)]
 
-    def made(self, cells: str, draw: str) -> exp.Select:
-        """The points of a table of cells, all under the label 0; `draw` is a function that gives random bits a row."""
+    def made(self, cells: str, draw: str | None = None) -> exp.Select:
+        """The points of a table of cells, under the label 0; `draw`, a function that gives random bits, if by `row`."""
         query = exp.select(alias(exp.Cast(this=literal(0), to=_INTEGER.copy()), "label"))
         for name in self.stored:
             drawn = alias(exp.Anonymous(this=draw, expressions=[literal(0)]), name)

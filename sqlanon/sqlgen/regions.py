@@ -12,6 +12,7 @@ from sqlanon.sqlgen.cells import leaves_name, rank_name
 from sqlanon.sqlgen.generalized import generalized, level_name, listed_values
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.points import first_name, is_numeric, rank_of
+from sqlanon.sqlgen.terms import paren, real
 from sqlanon.sqlgen.turns import Turns, high_name, low_name
 
 __all__ = [
@@ -27,6 +28,9 @@ __all__ = [
 # The ends of a range.
 ENDS = ("low", "high")
 
+# As many rows as BIGINT counts, each the greatest DOUBLE, add up to less than 2 ** _SCALE times it.
+_SCALE = 64
+
 _VARCHAR = exp.DataType.build("VARCHAR")
 _DOUBLE = exp.DataType.build("DOUBLE")
 
@@ -38,10 +42,6 @@ def label_name(place: int) -> str:
 def box_name(place: int, end: str) -> str:
     """The column with the value at the `end` ('low' or 'high') of a region's range, NULL left out."""
     return f"{end}_value_{place}"
-
-
-def _paren(tree: exp.Expr) -> exp.Paren:
-    return exp.Paren(this=tree)
 
 
 def _rank_is(table: str, rank: exp.Expr) -> exp.Expr:
@@ -57,23 +57,23 @@ def region_loss(policy: BoundPolicy, cuts: Turns, regions: str, of_ancestors: bo
             on = _rank_is(f"{end}_{place}", column(name(place), "region"))
             query.join(relation(cuts.ranked[place], as_=f"{end}_{place}"), on=on, copy=False)
         cost: exp.Expr = exp.Div(
-            this=_paren(
+            this=paren(
                 exp.Sub(this=column("position", f"last_{place}"), expression=column("position", f"first_{place}"))
             ),
-            expression=_real(cuts.domains[place]),
+            expression=real(cuts.domains[place]),
         )
         if of_ancestors and bound.hierarchy is not None:
             cost = _leaves_cost(place, bound, cuts.ranked[place])
-        weighted = exp.Mul(this=_real(cuts.weights[place]), expression=_paren(cost))
+        weighted = exp.Mul(this=real(cuts.weights[place]), expression=paren(cost))
         costs.append(
-            exp.Mul(this=exp.Cast(this=column("rows", "region"), to=_DOUBLE.copy()), expression=_paren(weighted))
+            exp.Mul(this=exp.Cast(this=column("rows", "region"), to=_DOUBLE.copy()), expression=paren(weighted))
         )
     total = costs[0]
     for cost in costs[1:]:
         total = exp.Add(this=total, expression=cost)
     rows = exp.Sum(this=exp.Cast(this=column("rows", "region"), to=_DOUBLE.copy()))
-    every = exp.Mul(this=rows, expression=_real(sum(cuts.weights)))
-    return query.select(exp.Div(this=exp.Sum(this=total), expression=_paren(every)), copy=False)
+    every = exp.Mul(this=rows, expression=real(sum(cuts.weights)))
+    return query.select(exp.Div(this=exp.Sum(this=total), expression=paren(every)), copy=False)
 
 
 def _leaves_cost(place: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
@@ -86,7 +86,7 @@ def _leaves_cost(place: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
         cases.append(exp.If(this=_same_first(place, level), true=below))
     own = exp.Cast(this=exp.Case(ifs=cases, default=others.copy()), to=_DOUBLE.copy())
     return exp.Coalesce(
-        this=exp.Div(this=own, expression=exp.Nullif(this=_paren(others), expression=literal(0))),
+        this=exp.Div(this=own, expression=exp.Nullif(this=paren(others), expression=literal(0))),
         expressions=[literal(0)],
     )
 
@@ -98,10 +98,6 @@ def _same_rank(place: int) -> exp.Expr:
 def _same_first(place: int, level: int) -> exp.Expr:
     name = first_name(level)
     return exp.EQ(this=column(name, f"first_{place}"), expression=column(name, f"last_{place}"))
-
-
-def _real(number: float) -> exp.Expr:
-    return exp.Cast(this=exp.Literal.number(repr(number)), to=_DOUBLE.copy())
 
 
 def labels_of_levels(bound: BoundAttribute, ranked: str) -> exp.Select:
@@ -126,20 +122,8 @@ def region_labels(policy: BoundPolicy, found: Partition, levels: Sequence[str | 
     )
     keys: list[exp.Expr] = []
     for place, bound in enumerate(policy.quasi_identifiers):
-        ranked = found.ranked[place]
-        ends = (
-            ("low_of", column(low_name(place), "region"), ""),
-            ("high_of", column(high_name(place), "region"), ""),
-            ("least_of", column(f"least_{place}", "known"), "LEFT"),
-            ("most_of", column(f"most_{place}", "known"), "LEFT"),
-        )
-        for name, rank, kind in ends:
-            query.join(
-                relation(ranked, as_=f"{name}_{place}"),
-                on=_rank_is(f"{name}_{place}", rank),
-                join_type=kind,
-                copy=False,
-            )
+        for name in ("least", "most"):
+            _join_ranked(query, found, place, f"{name}_of", column(f"{name}_{place}", "known"), "LEFT")
         label = _label(query, found, place, bound, levels[place])
         query.select(alias(label, label_name(place)), copy=False)
         query.select(alias(column("value", f"least_of_{place}"), box_name(place, "low")), copy=False)
@@ -162,7 +146,7 @@ def _known(found: Partition) -> exp.Select:
         null.where(exp.Is(this=column("value"), expression=exp.Null()), copy=False)
         rank = column(rank_of(place), "point")
         is_null = exp.EQ(this=rank.copy(), expression=exp.Coalesce(this=null.subquery(), expressions=[literal(-1)]))
-        known = exp.Case(ifs=[exp.If(this=exp.Not(this=_paren(is_null)), true=rank)])
+        known = exp.Case(ifs=[exp.If(this=exp.Not(this=paren(is_null)), true=rank)])
         query.select(
             alias(exp.Min(this=known), f"least_{place}"),
             alias(exp.Max(this=known.copy()), f"most_{place}"),
@@ -176,8 +160,16 @@ def _label(query: exp.Select, found: Partition, place: int, bound: BoundAttribut
     if found.publish == "centroid":
         return _centroid(query, found, place, bound)
     if found.publish == "ancestor" and levels is not None:
+        for end, rank in (("low_of", low_name), ("high_of", high_name)):
+            _join_ranked(query, found, place, end, column(rank(place), "region"))
         return _ancestor(query, place, bound, levels)
     return _range(place)
+
+
+def _join_ranked(query: exp.Select, found: Partition, place: int, end: str, rank: exp.Expr, kind: str = "") -> None:
+    """Joins the value of an attribute at a rank, as `end`."""
+    name = f"{end}_{place}"
+    query.join(relation(found.ranked[place], as_=name), on=_rank_is(name, rank), join_type=kind, copy=False)
 
 
 def _text(tree: exp.Expr) -> exp.Expr:
@@ -200,7 +192,7 @@ def _range(place: int) -> exp.Expr:
     )
     same = exp.EQ(this=ranks[0], expression=ranks[1])
     shown = exp.Case(ifs=[exp.If(this=same, true=_text(least))], default=between)
-    with_null = _joined(_paren(shown.copy()), exp.Literal.string(" or NULL"))
+    with_null = _joined(paren(shown.copy()), exp.Literal.string(" or NULL"))
     return exp.Case(ifs=[exp.If(this=column(f"with_null_{place}", "known"), true=with_null)], default=shown)
 
 
@@ -226,10 +218,9 @@ def _centroid(query: exp.Select, found: Partition, place: int, bound: BoundAttri
     rows = exp.select(column("region", "point")).from_(relation(found.points, as_="point"))
     rows.join(ranked, on=exp.and_(on_rank, known), copy=False)
     if is_numeric(bound) and not bound.published_type.startswith(("DATE", "TIMESTAMP")):
-        real = exp.Cast(this=column("value", "valued"), to=_DOUBLE.copy())
-        count = column("n", "point")
-        mean = exp.Div(this=exp.Sum(this=exp.Mul(this=real, expression=count)), expression=exp.Sum(this=count.copy()))
-        rows.select(alias(mean, "middle"), copy=False).group_by(column("region", "point"), copy=False)
+        number = exp.Cast(this=column("value", "valued"), to=_DOUBLE.copy())
+        rows.select(alias(_mean(number, column("n", "point")), "middle"), copy=False)
+        rows.group_by(column("region", "point"), copy=False)
         middle: exp.Query = rows
     else:
         rank = column(rank_of(place), "point")
@@ -251,6 +242,20 @@ def _centroid(query: exp.Select, found: Partition, place: int, bound: BoundAttri
     on = exp.EQ(this=column("region", "region"), expression=column("region", name))
     query.join(middle.subquery(name), on=on, join_type="LEFT", copy=False)
     return column("middle", name)
+
+
+def _mean(number: exp.Expr, count: exp.Expr) -> exp.Expr:
+    """The mean of numbers that occur `count` times each. Where their sum is too large for a DOUBLE, of small parts."""
+
+    def over(value: exp.Expr) -> exp.Expr:
+        total = exp.Sum(this=exp.Mul(this=value, expression=count.copy()))
+        return exp.Div(this=total, expression=exp.Sum(this=count.copy()))
+
+    plain = over(number)
+    small = over(paren(exp.Mul(this=number.copy(), expression=real(2.0**-_SCALE))))
+    scaled = exp.Mul(this=paren(small), expression=real(2.0**_SCALE))
+    finite = exp.Anonymous(this="isfinite", expressions=[plain.copy()])
+    return exp.Case(ifs=[exp.If(this=finite, true=plain)], default=scaled)
 
 
 def region_map(policy: BoundPolicy, found: Partition) -> exp.Select:

@@ -16,8 +16,9 @@ from sqlanon.sqlgen.cells import key_name, rank_name
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.points import Points
 from sqlanon.sqlgen.rows import Step
+from sqlanon.sqlgen.terms import big, integer, paren, real, same, total
 
-__all__ = ["Turns", "big", "high_name", "integer", "low_name", "paren", "same", "total"]
+__all__ = ["Turns", "high_name", "low_name"]
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 
@@ -32,45 +33,22 @@ def high_name(place: int) -> str:
     return f"high_{place}"
 
 
-def big(tree: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=tree, to=exp.DataType.build("BIGINT"))
-
-
-def integer(tree: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=tree, to=exp.DataType.build("INTEGER"))
-
-
-def total(part: exp.Expr) -> exp.Expr:
-    return big(exp.Sum(this=part))
-
-
-def paren(this: exp.Expr) -> exp.Paren:
-    return exp.Paren(this=this)
-
-
-def same(name: str, one: str, other: str) -> exp.Expr:
-    return exp.EQ(this=column(name, one), expression=column(name, other))
-
-
-def _real(number: float) -> exp.Expr:
-    return exp.Cast(this=exp.Literal.number(repr(number)), to=_DOUBLE.copy())
-
-
 @dataclass(frozen=True)
 class Turns:
     """What the statements are made from.
 
     `ranked` are the tables of ranked values, `domains` the distances from the first to the
-    last position (1 where there is but one), `weights` what the policy weighs an attribute,
-    `plain` whether an attribute's positions are its ranks but for an offset. `carried`
-    are the columns that points have beside their ranks. `least` rows are needed in each
-    half for any requirement to hold. With `ancestors` cuts fall between the children of
-    a node of the hierarchy; it is a table of `points.ancestors`, and `heights` the
-    heights of the hierarchies.
+    last position (1 where there is but one), `counts` how many values there are of an attribute
+    whose values have no distance and are counted, else None; `weights` what the policy
+    weighs an attribute, `plain` whether an attribute's positions are its ranks but for an
+    offset. `least` rows are needed in each half for any requirement to hold. With
+    `ancestors` cuts fall between the children of a node of the hierarchy; it is a table
+    of `points.ancestors`, and `heights` the heights of the hierarchies.
     """
 
     ranked: Sequence[str]
     domains: Sequence[float]
+    counts: Sequence[int | None]
     weights: Sequence[float]
     plain: Sequence[bool]
     points: Points
@@ -93,9 +71,9 @@ class Turns:
                 spans.append(alias(end, name))
         return spans
 
-    def _rows(self, of: str | None = None) -> exp.Expr:
+    def _rows(self) -> exp.Expr:
         """How many rows the points of a group stand for."""
-        return exp.Count(this=exp.Star()) if self.points.single else total(self.points.n(of))
+        return exp.Count(this=exp.Star()) if self.points.single else total(self.points.n())
 
     def _bounds(self, of: str | None = None) -> list[exp.Expr]:
         return [column(name(place), of) for place in self.attributes for name in (low_name, high_name)]
@@ -125,23 +103,43 @@ class Turns:
     def _width(self, query: exp.Select, place: int) -> exp.Expr:
         """How wide a region is in an attribute, NULL where it cannot be cut or has been tried."""
         low, high = (column(name(place), "region") for name in (low_name, high_name))
-        if self.plain[place]:
-            span: exp.Expr = exp.Cast(this=paren(exp.Sub(this=high.copy(), expression=low.copy())), to=_DOUBLE.copy())
-        else:
-            for name, bound in (("first", low), ("last", high)):
-                on = exp.EQ(this=column(rank_name(0), f"{name}_{place}"), expression=bound.copy())
-                query.join(relation(self.ranked[place], as_=f"{name}_{place}"), on=on, copy=False)
-            span = paren(
-                exp.Sub(this=column("position", f"last_{place}"), expression=column("position", f"first_{place}"))
-            )
-        share = exp.Div(this=span, expression=_real(self.domains[place]))
-        width = exp.Mul(this=_real(self.weights[place]), expression=paren(share))
+        width = self.share(query, place, low, high)
         untried = exp.EQ(
             this=paren(exp.BitwiseAnd(this=column("tried", "region"), expression=literal(1 << place))),
             expression=literal(0),
         )
-        can = exp.and_(exp.GT(this=high, expression=low), untried)
+        can = exp.and_(exp.GT(this=high.copy(), expression=low.copy()), untried)
         return exp.Case(ifs=[exp.If(this=can, true=width)])
+
+    def share(
+        self, query: exp.Select, place: int, low: exp.Expr, high: exp.Expr, here: exp.Expr | None = None
+    ) -> exp.Expr:
+        """The weighed share of an attribute's domain from the rank `low` to the rank `high`.
+
+        Of values that have a distance it is their distance over that of the whole domain, of
+        others how many they are over how many there are. Joins the positions to the query where ranks do not
+        tell; then only where `here` holds.
+        """
+        count = self.counts[place]
+        if self.plain[place] or count is not None:
+            ranks: exp.Expr = paren(exp.Sub(this=high.copy(), expression=low.copy()))
+            if count is not None:
+                ranks = paren(exp.Add(this=ranks, expression=literal(1)))
+            span: exp.Expr = exp.Cast(this=ranks, to=_DOUBLE.copy())
+        else:
+            for name, bound in (("first", low), ("last", high)):
+                on = exp.EQ(this=column(rank_name(0), f"{name}_{place}"), expression=bound.copy())
+                query.join(
+                    relation(self.ranked[place], as_=f"{name}_{place}"),
+                    on=exp.and_(here.copy(), on) if here else on,
+                    join_type="LEFT" if here else "",
+                    copy=False,
+                )
+            span = paren(
+                exp.Sub(this=column("position", f"last_{place}"), expression=column("position", f"first_{place}"))
+            )
+        whole = self.domains[place] if count is None else float(count)
+        return exp.Mul(this=real(self.weights[place]), expression=paren(exp.Div(this=span, expression=real(whole))))
 
     def widest(self, regions: str) -> exp.Select:
         """label, region, dim (and level): each open region's labels, and the attribute in which it is widest."""
@@ -156,7 +154,7 @@ class Turns:
             exp.If(this=exp.EQ(this=column(f"width_{place}"), expression=column("widest")), true=literal(place))
             for place in self.attributes
         ]
-        kept = [column(name) for name in ("region", "labels", "tried", "rows")]
+        kept = [column(name) for name in ("region", "labels")]
         dim = alias(integer(exp.Case(ifs=turns)), "dim")
         turn = exp.select(*kept, *self._bounds(), dim).from_(most.subquery("most"), copy=False)
         turn.where(exp.Not(this=exp.Is(this=column("widest"), expression=exp.Null())), copy=False)
@@ -166,7 +164,7 @@ class Turns:
         """A row a label of the regions whose turn it is, with the level of the tree that the cut respects."""
         named = [alias(exp.Explode(this=column("labels", "turn")), "label")]
         query = exp.select(*named, column("region", "turn"), column("dim", "turn"))
-        query.select(*(column(name, "turn") for name in more), *self._field("turn"), copy=False)
+        query.select(*(column(name, "turn") for name in more), *self.field_of("turn"), copy=False)
         query.from_(turn.subquery("turn"), copy=False)
         if self.ancestors is not None:
             query.select(
@@ -175,7 +173,7 @@ class Turns:
             )
         return query
 
-    def _field(self, of: str) -> list[exp.Expr]:
+    def field_of(self, of: str) -> list[exp.Expr]:
         """Where the attribute that is cut stands in the key: its word, shift and mask there."""
         fields = [self.points.field(place) for place in self.attributes]
         parts = {"word": [f.word for f in fields], "shift": [f.shift for f in fields]}
@@ -225,7 +223,7 @@ class Turns:
         level = exp.Coalesce(this=common.subquery(), expressions=[top])
         return integer(paren(exp.Sub(this=level, expression=literal(1))))
 
-    def _value(self, query: exp.Select) -> exp.Expr:
+    def value_of(self, query: exp.Select) -> exp.Expr:
         """A point's rank in the attribute that is cut; where cuts respect the tree, its ancestor's first rank."""
         words = [
             exp.If(
@@ -263,7 +261,7 @@ class Turns:
         """The points of the regions whose turn it is, joined to their attempt, and the value by which they are cut."""
         query = exp.select().from_(relation(points, as_="point"))
         query.join(relation(attempts, as_="attempt"), on=same("label", "point", "attempt"), copy=False)
-        return query, self._value(query)
+        return query, self.value_of(query)
 
     def medians(self, points: str, attempts: str) -> exp.Select:
         """region and median: the value at which half of a region's rows are reached."""

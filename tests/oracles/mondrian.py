@@ -104,6 +104,13 @@ class Domain:
         whole = self.positions[-1] - self.positions[0]
         return (self.positions[last] - self.positions[first]) / whole if whole else 0.0
 
+    def width(self, region: Region) -> float:
+        """How wide a region is: its share of the domain, and where values have no distance, of their number."""
+        if self.attribute.order == "numeric":
+            return self.share(region)
+        first, last = self.span(region)
+        return (last - first + 1) / len(self.values)
+
     def places(self, region: Region, hierarchy: str) -> list[int]:
         """By what a cut sorts: ranks, or the first rank of the child of the region's lowest common ancestor."""
         ranks = [self.rank[row] for row in region]
@@ -158,7 +165,7 @@ class Mondrian:
     def _cuts(self, region: Region) -> Iterator[Cut]:
         """A cut for each attribute in which the region is not constant, in the order of trying."""
         wide = [domain for domain in self.domains if len({domain.rank[row] for row in region}) > 1]
-        wide.sort(key=lambda domain: -domain.attribute.weight * domain.share(region))
+        wide.sort(key=lambda domain: -domain.attribute.weight * domain.width(region))
         if self.options.split == "information_gain":
             best = [cut for domain in wide for cut in self._most_informative(region, domain)]
             yield from sorted(best, key=self._purity, reverse=True)  # equal ones stay as they are

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from itertools import combinations
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.methods import mondrian
 from sqlanon.questions.load import load_question
-from sqlanon.search import cuts
+from sqlanon.search import _in_turn, cuts
 from sqlanon.sqlgen import keys
 from tests.oracles.mondrian import Domain, Options, granularity_loss
 from tests.properties.mondrian_support import QUESTIONS, Case, Regions, cases, digits, expected, quoted
@@ -26,6 +27,8 @@ from tests.properties.policies_support import Quasi
 
 # Each example makes a database.
 FEW = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+# So many ranks, or fewer, are tried all at once: never, towards the end, from the start.
+FEWS = st.sampled_from([0, 30, 400_000])
 # What a relaxed cut does with rows that are alike in all else depends on no guarding node.
 UNGUARDED = tuple(q for q in QUESTIONS if all(p.type != "COLUMN" for p in load_question(q).parameters))
 
@@ -76,12 +79,20 @@ def assert_released(case: Case, columns: Sequence[str]) -> None:
     con.close()
 
 
+@contextmanager
+def at_once_from(few: int) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cuts, "_FEW", few)
+        yield
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_strict_regions_of_every_model(question: str) -> None:
-    @given(case=cases(question))
-    @FEW
-    def check(case: Case) -> None:
-        assert_released(case, ["s", "c", "n"])
+    @given(case=cases(question), few=FEWS)
+    @settings(FEW, max_examples=6)
+    def check(case: Case, few: int) -> None:
+        with at_once_from(few):
+            assert_released(case, ["s", "c", "n"])
 
     check()
 
@@ -95,7 +106,7 @@ def crowds(draw: st.DrawFn) -> Case:
     blocks, size = range(random.choice((1, 12, 30))), random.choice((60, 120, 200))
     rows = []
     for n in range(size):
-        values = (random.choice(blocks), random.choice((1, 2, 3, 4, 5, None)), random.choice((1, 2, 10, 12, 21)))
+        values = (random.choice(blocks), random.choice((1, 2, 4, 8, 100, None)), random.choice((1, 2, 10, 12, 21)))
         others = {"who": None, "s": random.choice("aab"), "g": None, "c": random.choice("xy"), "n": n}
         rows.append({**dict(zip(("block", "a", "b"), values, strict=True)), **others})
     k = random.choice((2, 3, 4))
@@ -106,10 +117,11 @@ def crowds(draw: st.DrawFn) -> Case:
     return Case(quasi, ("block", "a", "b"), tuple(rows), False, "k_anonymity", {"k": k}, k, options, "range")
 
 
-@given(case=crowds())
-@settings(FEW, max_examples=9)
-def test_regions_of_many_rows_with_many_ties(case: Case) -> None:
-    assert_released(case, ["s", "c", "n"] if case.options.mode == "strict" else [])
+@given(case=crowds(), few=FEWS)
+@settings(FEW, max_examples=12)
+def test_regions_of_many_rows_with_many_ties(case: Case, few: int) -> None:
+    with at_once_from(few):
+        assert_released(case, ["s", "c", "n"] if case.options.mode == "strict" else [])
 
 
 @pytest.mark.parametrize(
@@ -117,7 +129,7 @@ def test_regions_of_many_rows_with_many_ties(case: Case) -> None:
     [
         (mondrian, "_COUNTED_FROM", 0),
         (mondrian, "_COUNTED_FROM", 1000),
-        (cuts, "_SORT_FROM", 1),
+        (_in_turn, "_SORT_FROM", 1),
         (keys, "WORD_BITS", 5),
     ],
     ids=["equal rows counted", "rows one by one", "rows sorted each time", "keys of many words"],
@@ -128,10 +140,11 @@ def test_strict_regions_by_every_way(
     """How many rows there are, of how many kinds, decides how they are cut, never where."""
     monkeypatch.setattr(module, name, value)
 
-    @given(case=cases("distinct_l_diversity"))
-    @FEW
-    def check(case: Case) -> None:
-        assert_released(case, ["s", "c", "n"])
+    @given(case=cases("distinct_l_diversity"), few=FEWS)
+    @settings(FEW, max_examples=6)
+    def check(case: Case, few: int) -> None:
+        with at_once_from(few):
+            assert_released(case, ["s", "c", "n"])
 
     check()
 

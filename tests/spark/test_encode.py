@@ -22,11 +22,12 @@ from sqlanon.engines.spark import SparkEngine
 from sqlanon.hierarchies.base import functional
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.questions.ask import bind_requirement
+from sqlanon.sqlgen.batch import Batch
 from sqlanon.sqlgen.cells import cells, codes, tree, tree_summary
 from sqlanon.sqlgen.guard import violations, with_steps
 from sqlanon.sqlgen.keys import KeyLayout
 from sqlanon.sqlgen.names import relation
-from sqlanon.sqlgen.nodes import Batch, part_of_node
+from sqlanon.sqlgen.nodes import part_of_node
 
 pytestmark = pytest.mark.spark
 

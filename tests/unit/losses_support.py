@@ -18,9 +18,9 @@ from sqlanon.pipeline.solve import encode_stage
 from sqlanon.pipeline.state import State, need
 from sqlanon.search.losses import LOSSES, Loss, Setting
 from sqlanon.search.rollup import Rollups
+from sqlanon.sqlgen.batch import Batch
 from sqlanon.sqlgen.guard import with_steps
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.nodes import Batch
 from sqlanon.sqlgen.rows import Step
 from sqlanon.syntax.statements import CreateRelease
 from tests.oracles.k_anonymity import respondents

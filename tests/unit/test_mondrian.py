@@ -220,3 +220,41 @@ def test_hardly_any_rows(con: Connection, size: int) -> None:
     )
     release(con)
     assert rows(con, "SELECT count(*) FROM r") == [(size,)]
+
+
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"])
+def test_infinite_days_have_a_place_and_no_distance(con: Connection, kind: str) -> None:
+    days = ["infinity", "-infinity", "2000-01-01", "2000-01-02"]
+    con.execute(f"CREATE TABLE ends AS SELECT unnest({days})::{kind} AS day, 1 AS s")
+    con.execute("CREATE POLICY p2 ON ends (day QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    con.execute("CREATE ANONYMIZED TABLE q AS POLICY p2 METHOD mondrian(bounds => true)")
+    expected = [("-infinity", "2000-01-01", 2), ("2000-01-02", "infinity", 2)]
+    cut = "SELECT left(day_low::VARCHAR, 10), left(day_high::VARCHAR, 10), count(*) FROM q GROUP BY ALL ORDER BY ALL"
+    assert rows(con, cut) == expected
+    # Each range covers one step of the three from the first value to the last.
+    assert float(rows(con, "SELECT loss FROM anon.release")[0][0]) == pytest.approx(1 / 3)
+
+
+def test_the_centroid_of_numbers_whose_sum_is_no_double(con: Connection) -> None:
+    con.execute("CREATE TABLE large AS SELECT unnest([1.7e308, 1.5e308, -1e308, -1.2e308])::DOUBLE AS n, 1 AS s")
+    con.execute("CREATE POLICY p2 ON large (n QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    con.execute("CREATE ANONYMIZED TABLE q AS POLICY p2 METHOD mondrian(publish => 'centroid')")
+    found = [float(n) for (n,) in rows(con, "SELECT DISTINCT n FROM q ORDER BY n::DOUBLE")]
+    assert found == pytest.approx([-1.1e308, 1.6e308])
+
+
+def test_regions_that_show_the_same_must_meet_what_is_asked_together(con: Connection) -> None:
+    pairs = "rz qz sx zy zy px px zy px zy sx py qx".split()
+    con.execute(f"CREATE TABLE pairs AS SELECT p[1] AS a, p[2] AS s FROM (SELECT unnest({pairs}) AS p)")
+    con.execute(
+        "CREATE HIERARCHY halves AS LEVELS (SELECT * FROM (VALUES ('p', 'A'), ('q', 'A'), ('r', 'A'), ('s', 'A'), "
+        "('z', 'B')) AS t (value, half))"
+    )
+    con.execute(
+        "CREATE POLICY p2 ON pairs (a QUASI IDENTIFIER USING halves, s SENSITIVE) "
+        "REQUIRE delta_disclosure(delta => 1.0, absent => 'ignored')"
+    )
+    con.execute("CREATE ANONYMIZED TABLE q AS POLICY p2 METHOD mondrian")
+    with pytest.raises(PrivacyViolation, match="regions that show the same are one class"):
+        con.execute("CREATE OR REPLACE ANONYMIZED TABLE q AS POLICY p2 METHOD mondrian(publish => 'ancestor')")
+    assert rows(con, "SELECT count(*) FROM q") == [(13,)]

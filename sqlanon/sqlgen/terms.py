@@ -1,0 +1,65 @@
+"""The small parts that SQL trees are put together from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.names import column, literal
+
+__all__ = ["added", "big", "huge", "integer", "or_zero", "paren", "real", "same", "total", "union_all"]
+
+
+def big(tree: exp.Expr) -> exp.Expr:
+    """As BIGINT."""
+    return exp.Cast(this=tree, to=exp.DataType.build("BIGINT"))
+
+
+def huge(tree: exp.Expr) -> exp.Expr:
+    """As HUGEINT."""
+    return exp.Cast(this=tree, to=exp.DataType.build("HUGEINT", dialect="duckdb"))
+
+
+def integer(tree: exp.Expr) -> exp.Expr:
+    """As INTEGER."""
+    return exp.Cast(this=tree, to=exp.DataType.build("INTEGER"))
+
+
+def real(number: float) -> exp.Expr:
+    """A number as DOUBLE, to its last digit."""
+    return exp.Cast(this=exp.Literal.number(repr(number)), to=exp.DataType.build("DOUBLE"))
+
+
+def paren(tree: exp.Expr) -> exp.Paren:
+    return exp.Paren(this=tree)
+
+
+def or_zero(tree: exp.Expr) -> exp.Expr:
+    return exp.Coalesce(this=tree, expressions=[literal(0)])
+
+
+def total(part: exp.Expr) -> exp.Expr:
+    """The sum over a group, as BIGINT."""
+    return big(exp.Sum(this=part))
+
+
+def added(parts: Sequence[exp.Expr]) -> exp.Expr:
+    """One or more parts, added up."""
+    query = parts[0]
+    for part in parts[1:]:
+        query = exp.Add(this=query, expression=part)
+    return query
+
+
+def same(name: str, one: str, other: str) -> exp.Expr:
+    """Whether two relations have the same in a column."""
+    return exp.EQ(this=column(name, one), expression=column(name, other))
+
+
+def union_all(queries: Sequence[exp.Query]) -> exp.Query:
+    """The rows of one or more queries."""
+    every = queries[0]
+    for other in queries[1:]:
+        every = exp.union(every, other, distinct=False, copy=False)
+    return every
