@@ -13,9 +13,9 @@ from sqlanon.questions.ask import BoundRequirement
 from sqlanon.search.lattice import Node
 from sqlanon.search.rollup import CellSource
 from sqlanon.sqlgen.asked import relation_names
+from sqlanon.sqlgen.batch import Batch
 from sqlanon.sqlgen.guard import violations
 from sqlanon.sqlgen.lattice import class_label, violated_classes
-from sqlanon.sqlgen.nodes import Batch
 from sqlanon.sqlgen.rows import Step
 
 __all__ = ["Key", "Label", "labels", "violated"]

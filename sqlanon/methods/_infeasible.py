@@ -11,7 +11,7 @@ from sqlanon.errors import PrivacyViolation
 from sqlanon.methods._classes import labels, violated
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.search.rollup import CellSource
-from sqlanon.sqlgen.nodes import Batch
+from sqlanon.sqlgen.batch import Batch
 from sqlanon.sqlgen.rows import Step
 
 __all__ = ["infeasible"]

@@ -14,9 +14,10 @@ from sqlanon.search.lattice import Counted, Lattice, Node
 from sqlanon.search.losses import LOSSES, Loss, Setting
 from sqlanon.search.remaining import Rank
 from sqlanon.search.rollup import CellSource, Keep, Rollups
+from sqlanon.sqlgen.batch import Batch
 from sqlanon.sqlgen.guard import needs_rounds, with_steps
 from sqlanon.sqlgen.names import alias, identifier, literal, relation
-from sqlanon.sqlgen.nodes import Batch, withheld, withheld_at_once
+from sqlanon.sqlgen.nodes import withheld, withheld_at_once
 from sqlanon.sqlgen.render import to_sql
 from sqlanon.sqlgen.rows import Step
 

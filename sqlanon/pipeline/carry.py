@@ -15,12 +15,12 @@ from sqlanon.errors import DataError
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.asked import subjects
+from sqlanon.sqlgen.batch import carried_code
 from sqlanon.sqlgen.cells import public_cells, rank_name, tree
 from sqlanon.sqlgen.generalized import level_name, listed_values
 from sqlanon.sqlgen.guarding import guarding_steps
 from sqlanon.sqlgen.keys import KeyLayout
 from sqlanon.sqlgen.names import alias, column, relation
-from sqlanon.sqlgen.nodes import carried_code
 from sqlanon.sqlgen.normal_relations import value_range
 from sqlanon.sqlgen.rows import Rows, Step
 from sqlanon.sqlgen.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path

@@ -22,10 +22,8 @@ from sqlanon.sqlgen.regions import ENDS, labels_of_levels, region_labels, region
 __all__ = ["keep_regions", "place_rows", "region_tables"]
 
 
-def place_rows(
-    engine: Engine, policy: BoundPolicy, found: Partition, scratch: Scratch, release_id: str, *, live: bool
-) -> Placed:
-    """What the release reads of the regions. The tables of a live view are named here and made by `keep_regions`.
+def place_rows(engine: Engine, policy: BoundPolicy, found: Partition, scratch: Scratch, *, live: bool) -> Placed:
+    """What the release reads of the regions, in temporary tables; `keep_regions` copies them for a live view.
 
     Raises PolicyError where a column that the method adds has the name of another.
     """

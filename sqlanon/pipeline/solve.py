@@ -92,7 +92,7 @@ def compile_stage(state: State) -> State:
     recodings: tuple[Recoding, ...] = ()
     placed: Placed | None = None
     if isinstance(found, Partition):
-        placed = place_rows(state.engine, bound, found, state.scratch, release_id, live=live)
+        placed = place_rows(state.engine, bound, found, state.scratch, live=live)
     else:
         recodings = _recodings(state.engine, bound, need(state.cells), [one.levels for one in found.rounds])
     query = ReleaseQuery(

@@ -7,7 +7,9 @@ from typing import Protocol
 
 from sqlglot import exp
 
-__all__ = ["PER_REQUIREMENT", "PER_SUBJECT", "Asks", "depends_on_others", "relation_names", "subjects"]
+from sqlanon.sqlgen.names import alias, literal
+
+__all__ = ["PER_REQUIREMENT", "PER_SUBJECT", "Asks", "depends_on_others", "relation_names", "report_row", "subjects"]
 
 # Relations about one sensitive attribute, or several jointly, and those about one requirement's own arguments.
 PER_SUBJECT = ("class_sensitive_value", "sensitive_value", "sensitive_ancestor")
@@ -69,3 +71,11 @@ def relation_names(requirements: Sequence[Asks]) -> list[dict[str, str]]:
 def depends_on_others(requirement: Asks) -> bool:
     """Whether a class may satisfy the requirement or not according to the rows of other classes."""
     return any(relation in _OF_OTHERS for relation in requirement.reads)
+
+
+def report_row(place: int, requirement: Asks, names: Mapping[str, str]) -> exp.Select:
+    """place, achieved and violating: what a requirement comes to, and how many classes violate it."""
+    achieved = exp.Cast(this=requirement.statement("achieved", names).subquery(), to=exp.DataType.build("DOUBLE"))
+    violating = requirement.statement("violations", names).subquery("violations")
+    count = exp.select(exp.Count(this=exp.Star())).from_(violating)
+    return exp.select(alias(literal(place), "place"), alias(achieved, "achieved"), alias(count.subquery(), "violating"))

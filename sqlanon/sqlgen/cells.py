@@ -14,6 +14,7 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.sqlgen.generalized import generalized, level_name, listed_values, published_value
 from sqlanon.sqlgen.keys import Field, KeyLayout
 from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.terms import added, huge, or_zero
 
 __all__ = [
     "cells",
@@ -129,8 +130,7 @@ def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
     """
 
     def total(part: exp.Expr) -> exp.Expr:
-        added = exp.Coalesce(this=exp.Sum(this=part), expressions=[literal(0)])
-        return exp.Cast(this=added, to=exp.DataType.build("HUGEINT", dialect="duckdb"))
+        return huge(or_zero(exp.Sum(this=part)))
 
     def siblings(level: int) -> exp.Expr:
         most = exp.Add(this=exp.Max(this=column(rank_name(level))), expression=literal(1))
@@ -160,14 +160,7 @@ def _code(fields: Sequence[Field], word: int) -> exp.Expr:
         for level, field in enumerate(fields)
         if field.word == word and field.bits
     ]
-    return _sum([exp.Paren(this=part) for part in parts])
-
-
-def _sum(parts: Sequence[exp.Expr]) -> exp.Expr:
-    total = parts[0]
-    for part in parts[1:]:
-        total = exp.Add(this=total, expression=part)
-    return total
+    return added([exp.Paren(this=part) for part in parts])
 
 
 def _words(fields: Sequence[Field]) -> list[int]:
@@ -239,7 +232,7 @@ def _keyed(
         for word in _words(fields):
             parts[word].append(column(key_name(word), code))
         joins.append((relation(table, as_=code), exp.NullSafeEQ(this=value, expression=column("value", code))))
-    keys = [alias(_sum(word) if word else _zero(), key_name(i)) for i, word in enumerate(parts)]
+    keys = [alias(added(word) if word else _zero(), key_name(i)) for i, word in enumerate(parts)]
     named = source.copy()
     named.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
     query = exp.select(*keys, *others, alias(exp.Count(this=exp.Star()), "n")).from_(named, copy=False)

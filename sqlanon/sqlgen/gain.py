@@ -7,6 +7,7 @@ from math import log
 from sqlglot import exp
 
 from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.terms import paren, real, union_all
 from sqlanon.sqlgen.turns import Turns, high_name, low_name
 
 __all__ = ["GAIN_BITS", "gains", "most_telling"]
@@ -27,20 +28,15 @@ def gains(cuts: Turns, points: str, regions: str) -> exp.Query:
     the `least` rows that the requirements need.
     """
     wide = cuts.open_regions(regions)
-    counted: list[exp.Query] = []
-    for place in cuts.attributes:
-        counted.append(_counted(cuts, points, wide, place))
-    every = counted[0]
-    for other in counted[1:]:
-        every = exp.union(every, other, distinct=False, copy=False)
+    every = union_all([_counted(cuts, points, wide, place) for place in cuts.attributes])
     group = ["region", "dim"]
     so_far = _over(exp.Sum(this=column("n")), [*group, "target"], ["value"])
     whole = _over(exp.Sum(this=column("n")), [*group, "target"])
     values = exp.select(exp.Star(), alias(so_far, "below"), alias(whole, "whole")).from_(every.subquery("counted"))
     below, n = column("below"), column("n")
-    above = _paren(exp.Sub(this=column("whole"), expression=below.copy()))
-    before = _paren(exp.Sub(this=below.copy(), expression=n))
-    after = _paren(exp.Add(this=above.copy(), expression=n.copy()))
+    above = paren(exp.Sub(this=column("whole"), expression=below.copy()))
+    before = paren(exp.Sub(this=below.copy(), expression=n))
+    after = paren(exp.Add(this=above.copy(), expression=n.copy()))
     more = exp.Sub(
         this=exp.Add(this=exp.Sub(this=_n_log_n(below), expression=_n_log_n(before)), expression=_n_log_n(above)),
         expression=_n_log_n(after),
@@ -61,7 +57,7 @@ def gains(cuts: Turns, points: str, regions: str) -> exp.Query:
         alias(_over(exp.Sum(this=column("n")), group, ["value"]), "lower"),
         alias(_over(exp.Sum(this=column("n")), group), "every"),
     ).from_(by_value.subquery("by_value"))
-    upper = _paren(exp.Sub(this=column("every"), expression=column("lower")))
+    upper = paren(exp.Sub(this=column("every"), expression=column("lower")))
     gain = exp.Sub(
         this=exp.Sub(this=column("told"), expression=_n_log_n(column("lower"))), expression=_n_log_n(upper.copy())
     )
@@ -122,12 +118,12 @@ def _counted(cuts: Turns, points: str, wide: exp.Select, place: int) -> exp.Sele
     here.where(exp.Not(this=exp.Is(this=column(f"width_{place}"), expression=exp.Null())), copy=False)
     query = exp.select().from_(relation(points, as_="point"))
     same = exp.EQ(this=column("label", "point"), expression=column("label", "turn"))
-    if cuts.ancestors is not None and cuts.heights[place] > 1:
-        here = cuts.with_level(here, place)
-    query.join(here.subquery("turn"), on=same, copy=False)
     value = cuts.points.rank(place, "point")
     if cuts.ancestors is not None and cuts.heights[place] > 1:
+        query.join(cuts.with_level(here, place).subquery("turn"), on=same, copy=False)
         value = cuts.respecting(query, dim, column("level", "turn"), value)
+    else:
+        query.join(here.subquery("turn"), on=same, copy=False)
     group = [column("region", "turn"), column("width", "turn"), value, cuts.points.told("point")]
     names = ["region", "width", "value", "target"]
     return query.select(
@@ -140,16 +136,12 @@ def _counted(cuts: Turns, points: str, wide: exp.Select, place: int) -> exp.Sele
 
 def _n_log_n(number: exp.Expr) -> exp.Expr:
     """n log2 n in units of 2 ** -GAIN_BITS, 0 for n = 0."""
-    real = exp.Cast(this=_paren(number.copy()), to=_DOUBLE.copy())
-    logarithm = exp.Mul(this=real, expression=exp.Div(this=exp.Ln(this=real.copy()), expression=_real(log(2))))
-    scaled = exp.Round(this=exp.Mul(this=logarithm, expression=_real(float(1 << GAIN_BITS))))
-    some = exp.GT(this=_paren(number.copy()), expression=literal(0))
+    n = exp.Cast(this=paren(number.copy()), to=_DOUBLE.copy())
+    logarithm = exp.Mul(this=n, expression=exp.Div(this=exp.Ln(this=n.copy()), expression=real(log(2))))
+    scaled = exp.Round(this=exp.Mul(this=logarithm, expression=real(float(1 << GAIN_BITS))))
+    some = exp.GT(this=paren(number.copy()), expression=literal(0))
     whole = exp.Cast(this=scaled, to=_HUGEINT.copy())
     return exp.Case(ifs=[exp.If(this=some, true=whole)], default=exp.Cast(this=literal(0), to=_HUGEINT.copy()))
-
-
-def _real(number: float) -> exp.Expr:
-    return exp.cast(exp.Literal.number(repr(number)), exp.DataType.Type.DOUBLE)
 
 
 def _over(aggregate: exp.Expr, partition: list[str], order: list[str] | None = None) -> exp.Window:
@@ -163,7 +155,3 @@ def _ascending(name: str) -> exp.Ordered:
 
 def _descending(name: str) -> exp.Ordered:
     return exp.Ordered(this=column(name), desc=True, nulls_first=False)
-
-
-def _paren(tree: exp.Expr) -> exp.Paren:
-    return exp.Paren(this=tree)

@@ -14,6 +14,7 @@ from sqlanon.sqlgen.guard import with_steps
 from sqlanon.sqlgen.keys import Field, KeyLayout
 from sqlanon.sqlgen.names import alias, column, identifier, literal, parameter, relation
 from sqlanon.sqlgen.rows import Step
+from sqlanon.sqlgen.terms import huge, or_zero, union_all
 
 __all__ = ["Key", "class_label", "leaf_counts", "spread_of", "violated_classes"]
 
@@ -31,8 +32,7 @@ class Trees(Protocol):
 
 
 def _total(part: exp.Expr) -> exp.Expr:
-    added = exp.Coalesce(this=exp.Sum(this=part), expressions=[literal(0)])
-    return exp.Cast(this=added, to=exp.DataType.build("HUGEINT", dialect="duckdb"))
+    return huge(or_zero(exp.Sum(this=part)))
 
 
 def leaf_counts(policy: BoundPolicy, cells: Trees) -> exp.Query:
@@ -56,10 +56,7 @@ def leaf_counts(policy: BoundPolicy, cells: Trees) -> exp.Query:
         zeros = [literal(0) for _ in range(words)]
         top = exp.select(*_labelled(place, bound.height, zeros, all_others))
         queries.append(top.from_(relation(cells.trees[place]), copy=False))
-    query = queries[0]
-    for other in queries[1:]:
-        query = exp.union(query, other, distinct=False, copy=False)
-    return query
+    return union_all(queries)
 
 
 def _labelled(place: int, level: int, codes: Sequence[exp.Expr], others: exp.Expr) -> list[exp.Expr]:
@@ -131,10 +128,7 @@ def violated_classes(
     place; the rows, the number and the excess of the classes; and of the smallest its size
     and the words of its key. `steps` make what the statements read.
     """
-    parts = [_by_node(query, number, place) for number, query in enumerate(violating)]
-    every: exp.Query = parts[0]
-    for part in parts[1:]:
-        every = exp.union(every, part, distinct=False, copy=False)
+    every = union_all([_by_node(query, number, place) for number, query in enumerate(violating)])
     smallest = [exp.Dot(this=column("smallest"), expression=identifier(name)) for name in ("size", "class_id")]
     names = [column(name) for name in ("requirement", "place", "rows", "classes", "excess")]
     query = exp.select(*names, smallest[0], *(key(smallest[1].copy(), word) for word in range(words)))

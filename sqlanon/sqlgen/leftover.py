@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from sqlanon.sqlgen.batch import Batch
 from sqlanon.sqlgen.cells import codes, key_name
 from sqlanon.sqlgen.guard import with_steps
 from sqlanon.sqlgen.keys import Field, KeyLayout
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.nodes import Batch, withheld_at_once
+from sqlanon.sqlgen.nodes import withheld_at_once
 
 __all__ = ["classes_kept", "divided", "recounted"]
 

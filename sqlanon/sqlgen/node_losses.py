@@ -13,6 +13,7 @@ from sqlanon.sqlgen.cells import codes, key_name, rank_name
 from sqlanon.sqlgen.keys import Field, KeyLayout
 from sqlanon.sqlgen.lattice import Key
 from sqlanon.sqlgen.names import alias, column, literal, parameter, relation
+from sqlanon.sqlgen.terms import huge, or_zero, union_all
 
 __all__ = ["LOG_BITS", "cost_totals", "entropy_of", "label_counts", "published_of", "value_costs", "withheld_of"]
 
@@ -41,14 +42,14 @@ def label_counts(policy: BoundPolicy, cells: Trees) -> exp.Query:
     queries: list[exp.Query] = []
     for place, bound in enumerate(policy.quasi_identifiers):
         for level in range(bound.height + 1):
-            rows = alias(_huge(exp.Sum(this=column("n"))), "n")
+            rows = alias(huge(exp.Sum(this=column("n"))), "n")
             labels = exp.select(rows).from_(relation(cells.trees[place])).where(_occurs())
             if level < bound.height:
                 labels.group_by(*_path(bound, level), copy=False)
             squared = exp.Mul(this=column("n"), expression=column("n"))
             figures = [exp.Count(this=column("n")), _total(squared)]
             queries.append(exp.select(literal(place), literal(level), *figures).from_(labels.subquery("labels")))
-    return _union(queries)
+    return union_all(queries)
 
 
 def withheld_of(first: int) -> exp.Select:
@@ -70,11 +71,11 @@ def published_of(place: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Selec
     every = _counted(alias(place(column("class_id")), "place"), "equivalence_class")
     held = _counted(column("place"), "withheld")
     published = [
-        alias(exp.Sub(this=_or_zero(column(name, "every")), expression=_or_zero(column(name, "held"))), name)
+        alias(exp.Sub(this=or_zero(column(name, "every")), expression=or_zero(column(name, "held"))), name)
         for name in ("classes", "squares")
     ]
     return (
-        exp.select(column("place", "node"), alias(_or_zero(column("rows", "held")), "rows"), *published)
+        exp.select(column("place", "node"), alias(or_zero(column("rows", "held")), "rows"), *published)
         .from_(_nodes(["place"], first), copy=False)
         .join(every.subquery("every"), on=_same_place("every"), join_type="LEFT", copy=False)
         .join(held.subquery("held"), on=_same_place("held"), join_type="LEFT", copy=False)
@@ -83,7 +84,7 @@ def published_of(place: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Selec
 
 def _counted(place: exp.Expr, classes: str) -> exp.Select:
     """The rows of each node's classes, those that have any, and the sum of their squared sizes."""
-    size = _huge(column("size"))
+    size = huge(column("size"))
     # A requirement may find fault with a class of the public table that has no row here.
     held = exp.Case(ifs=[exp.If(this=exp.GT(this=column("size"), expression=literal(0)), true=literal(1))])
     figures = {
@@ -114,7 +115,7 @@ def value_costs(policy: BoundPolicy, cells: Trees) -> exp.Query:
             numbers |= {f"part_{word}": part for word, part in enumerate(parts)} | {"n": column("n"), "cost": cost}
             named = [alias(exp.Cast(this=tree, to=_BIGINT.copy()), name) for name, tree in numbers.items()]
             queries.append(exp.select(*named).from_(values.subquery("counted"), copy=False))
-    return _union(queries)
+    return union_all(queries)
 
 
 def _with_label_rows(bound: BoundAttribute, tree: str, fields: Sequence[Field], level: int) -> exp.Select:
@@ -141,7 +142,7 @@ def cost_totals(costs: str, words: int, limit: int) -> exp.Select:
     costliest_first = exp.select(exp.Star(), before).from_(relation(costs))
     left = exp.Sub(this=literal(limit), expression=column("before"))
     taken = exp.Greatest(this=literal(0), expressions=[exp.Least(this=column("n"), expressions=[left])])
-    sums = [_total(exp.Mul(this=_huge(column("cost")), expression=rows)) for rows in (column("n"), taken)]
+    sums = [_total(exp.Mul(this=huge(column("cost")), expression=rows)) for rows in (column("n"), taken)]
     query = exp.select(*group, *sums).from_(costliest_first.subquery("costliest_first"), copy=False)
     return query.group_by(*(g.copy() for g in group), copy=False)
 
@@ -163,13 +164,13 @@ def entropy_of(attributes: int, costs: str, cells: Trees, key: Key, first: int) 
     same = [exp.EQ(this=column(n, "costs"), expression=column(n, "value")) for n in ("attribute", "level")]
     same += [exp.EQ(this=column(f"part_{w}", "costs"), expression=column(f"part_{w}", "value")) for w in range(words)]
     apart = exp.Sub(this=_log2(column("withheld", "value")), expression=_log2(column("n", "value")))
-    each = exp.Paren(this=exp.Sub(this=apart, expression=_or_zero(column("cost", "costs"))))
-    more = exp.Mul(this=_huge(column("n", "value")), expression=each)
+    each = exp.Paren(this=exp.Sub(this=apart, expression=or_zero(column("cost", "costs"))))
+    more = exp.Mul(this=huge(column("n", "value")), expression=each)
     sums = [
         alias(_total(exp.Case(ifs=[exp.If(this=_is_attribute(place), true=more.copy())])), f"sum_{place}")
         for place in range(attributes)
     ]
-    rows = _or_zero(exp.Max(this=column("withheld", "value")))
+    rows = or_zero(exp.Max(this=column("withheld", "value")))
     return (
         exp.select(column("place", "node"), alias(rows, "rows"), *sums)
         .from_(_nodes(["place"], first), copy=False)
@@ -232,7 +233,7 @@ def _own_masks(layout: KeyLayout) -> exp.Query:
         numbers |= {f"own_{word}": sum(f.mask for f in fields if f.word == word) for word in range(layout.words)}
         named = [alias(exp.Cast(this=literal(value), to=_BIGINT.copy()), name) for name, value in numbers.items()]
         queries.append(exp.select(*named))
-    return _union(queries)
+    return union_all(queries)
 
 
 def _is_attribute(place: int) -> exp.Expr:
@@ -270,20 +271,5 @@ def _log2(count: exp.Expr) -> exp.Expr:
     return exp.Cast(this=exp.Round(this=exp.Mul(this=logarithm, expression=unit)), to=_BIGINT.copy())
 
 
-def _huge(tree: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=tree, to=_HUGEINT.copy())
-
-
 def _total(part: exp.Expr) -> exp.Expr:
-    return _huge(_or_zero(exp.Sum(this=part)))
-
-
-def _or_zero(tree: exp.Expr) -> exp.Expr:
-    return exp.Coalesce(this=tree, expressions=[literal(0)])
-
-
-def _union(queries: Sequence[exp.Query]) -> exp.Query:
-    query = queries[0]
-    for other in queries[1:]:
-        query = exp.union(query, other, distinct=False, copy=False)
-    return query
+    return huge(or_zero(exp.Sum(this=part)))

@@ -19,6 +19,7 @@ from sqlanon.sqlgen.guarding import guarding_steps
 from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.rows import Rows, Step, rows_of
 from sqlanon.sqlgen.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
+from sqlanon.sqlgen.terms import total
 
 __all__ = [
     "Background",
@@ -147,12 +148,8 @@ def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
     return rows.grouped(*values).select(*named, count, copy=False)
 
 
-def _sum(part: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=exp.Sum(this=part), to=exp.DataType.build("BIGINT"))
-
-
 def _summed(counted: str) -> exp.Select:
-    size = _sum(column("n"))
+    size = total(column("n"))
     query = exp.select(column("class_id"), alias(size, "size"), alias(size.copy(), "entities"))
     return query.from_(relation(counted)).group_by(column("class_id"))
 
@@ -184,8 +181,8 @@ def _class_sensitive_value(counted: str, codes: str, width: int) -> exp.Select:
 
 def sensitive_value(class_values: str) -> exp.Select:
     """sensitive_value(value, n): the sum of a relation class_sensitive_value over its classes."""
-    total = alias(_sum(column("n")), "n")
-    return exp.select(column("value"), total).from_(relation(class_values)).group_by(column("value"))
+    rows = alias(total(column("n")), "n")
+    return exp.select(column("value"), rows).from_(relation(class_values)).group_by(column("value"))
 
 
 def sensitive_values(requirements: Sequence[Asks]) -> list[Step]:

@@ -10,6 +10,7 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sqlgen.generalized import level_name
 from sqlanon.sqlgen.guard import with_steps
 from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.terms import union_all
 
 __all__ = ["code_at", "label_at", "numbered", "shown_at"]
 
@@ -52,9 +53,7 @@ def numbered(labelled: exp.Query, levels: Sequence[int], listed: Sequence[int] =
         rows.append(row.from_(relation("labelled")))
         if level in listed:
             rows[-1].where(column("listed"), copy=False)
-    every: exp.Query = rows[0]
-    for row in rows[1:]:
-        every = exp.union(every, row, distinct=False, copy=False)
+    every = union_all(rows)
     order = exp.Order(expressions=[exp.Ordered(this=column("label"), nulls_first=False)])
     number = exp.Sub(this=exp.Window(this=exp.DenseRank(), order=order), expression=literal(1))
     code = alias(exp.Cast(this=number, to=exp.DataType.build("BIGINT")), "code")

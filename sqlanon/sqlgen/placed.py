@@ -66,9 +66,7 @@ def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
         for bound, name in zip(quasi, names, strict=True)
     ]
     unseen = exp.select(*values).distinct(copy=False).from_(relation("source"))
-    unseen.join(
-        relation(placed.places, as_="place"), on=exp.and_(*same) if same else exp.true(), join_type="ANTI", copy=False
-    )
+    unseen.join(relation(placed.places, as_="place"), on=exp.and_(*same), join_type="ANTI", copy=False)
     inside = exp.select(
         *(column(name, "unseen") for name in names), alias(exp.Min(this=column("region", "box")), "region")
     )
@@ -111,7 +109,7 @@ def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
         for place, bound in enumerate(policy.quasi_identifiers):
             value = published_value(bound, "source")
             same.append(exp.NullSafeEQ(this=value, expression=column(f"value_{place}", "placement")))
-    query.join(relation("placement"), on=exp.and_(*same) if same else exp.true(), copy=False)
+    query.join(relation("placement"), on=exp.and_(*same), copy=False)
     on = exp.EQ(this=column("region", "region"), expression=column("region", "placement"))
     query.join(relation(placed.regions, as_="region"), on=on, copy=False)
     query.select(alias(column("class", "region"), "class_id"), copy=False)

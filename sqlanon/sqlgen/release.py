@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.errors import InternalError
-from sqlanon.sqlgen.asked import Asks, subjects
+from sqlanon.sqlgen.asked import Asks, report_row, subjects
 from sqlanon.sqlgen.generalized import published_value
 from sqlanon.sqlgen.guard import kept_classes, restricted, with_steps
 from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
@@ -27,6 +27,7 @@ from sqlanon.sqlgen.regions import ENDS, box_name, label_name
 from sqlanon.sqlgen.rounds import Rounds, join_rounds, round_labels
 from sqlanon.sqlgen.rows import Rows
 from sqlanon.sqlgen.taxonomy import Taxonomy, frozen_labels, frozen_ranges
+from sqlanon.sqlgen.terms import union_all
 
 __all__ = ["Recoding", "ReleaseQuery"]
 
@@ -118,14 +119,11 @@ class ReleaseQuery:
         """
         steps, names = restricted(self.requirements, "kept", "kept")
         rows = [
-            _reported(place, self.requirements[place], names[place])
+            report_row(place, self.requirements[place], names[place])
             for place in (range(len(self.requirements)) if places is None else places)
         ]
-        every: exp.Query = rows[0]
-        for row in rows[1:]:
-            every = exp.union(every, row, distinct=False, copy=False)
         query = exp.select(column("place"), column("achieved"), column("violating"))
-        return with_steps(self._with_classes(query.from_(every.subquery("report"), copy=False)), steps)
+        return with_steps(self._with_classes(query.from_(union_all(rows).subquery("report"), copy=False)), steps)
 
     def public_class(self) -> exp.Select:
         """The public table by what a class shows: class_id, n.
@@ -303,10 +301,3 @@ class ReleaseQuery:
             guards=self.guards,
             public_class=public_class() if self._asks_public else None,
         )
-
-
-def _reported(place: int, requirement: Asks, names: Mapping[str, str]) -> exp.Select:
-    achieved = exp.Cast(this=requirement.statement("achieved", names).subquery(), to=exp.DataType.build("DOUBLE"))
-    violating = requirement.statement("violations", names).subquery("violations")
-    count = exp.select(exp.Count(this=exp.Star())).from_(violating)
-    return exp.select(alias(literal(place), "place"), alias(achieved, "achieved"), alias(count.subquery(), "violating"))

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -14,6 +13,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sqlgen.generalized import generalized, level_name
 from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.terms import union_all
 
 __all__ = ["Taxonomy", "frozen_labels", "frozen_ranges", "level_labels", "sensitive_ancestor", "sensitive_path"]
 
@@ -110,7 +110,7 @@ def sensitive_ancestor(paths: str, height: int) -> exp.Query:
     that its value is as far as can be from any other.
     """
     occurs = exp.Not(this=exp.Is(this=column("code"), expression=exp.Null()))
-    return _all_of(
+    return union_all(
         [
             exp.select(alias(column("code"), "value"), alias(literal(level), "level"), node)
             .from_(relation(paths), copy=False)
@@ -130,7 +130,7 @@ def _nodes(height: int) -> list[exp.Alias]:
 
 def level_labels(paths: str, height: int) -> exp.Query:
     """code, level and label: each value, listed or occurring, with its label at every level below `*`."""
-    return _all_of(
+    return union_all(
         [
             exp.select(column("code"), alias(literal(level), "level"), alias(column(level_name(level)), "label")).from_(
                 relation(paths), copy=False
@@ -138,10 +138,3 @@ def level_labels(paths: str, height: int) -> exp.Query:
             for level in range(height)
         ]
     )
-
-
-def _all_of(queries: Sequence[exp.Query]) -> exp.Query:
-    query = queries[0]
-    for other in queries[1:]:
-        query = exp.union(query, other, distinct=False, copy=False)
-    return query

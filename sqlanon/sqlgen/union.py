@@ -12,13 +12,15 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.sqlgen.batch import Batch
 from sqlanon.sqlgen.cells import codes, key_name
 from sqlanon.sqlgen.generalized import generalized, listed_values
 from sqlanon.sqlgen.guard import needs_rounds, with_steps
 from sqlanon.sqlgen.keys import Field, KeyLayout
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.nodes import Batch, withheld
+from sqlanon.sqlgen.nodes import withheld
 from sqlanon.sqlgen.numbered import code_at, numbered, shown_at
+from sqlanon.sqlgen.terms import added, big, huge, union_all
 
 __all__ = [
     "class_layout",
@@ -114,25 +116,22 @@ def nowhere(cells: str, layout: KeyLayout, labels: Sequence[int], classes: KeyLa
     for count, (field,) in list(zip(labels, classes.fields, strict=True))[:1]:
         key[field.word] = count << field.shift
     named = [column(key_name(word)) for word in range(layout.words)]
-    words = [alias(_bigint(literal(part)), _class_word(word)) for word, part in enumerate(key)]
+    words = [alias(big(literal(part)), _class_word(word)) for word, part in enumerate(key)]
     return exp.select(*named, column("n"), *words).from_(relation(cells))
 
 
 def together(rounds: Sequence[exp.Select]) -> exp.Query:
     """The cells of several rounds, numbered from 1 in the column round."""
-    every: exp.Query = rounds[0].select(alias(literal(1), "round"), copy=False)
-    for number, cells in enumerate(rounds[1:], start=2):
-        more = cells.select(alias(literal(number), "round"), copy=False)
-        every = exp.union(every, more, distinct=False, copy=False)
-    return every
+    numbered = enumerate(rounds, start=1)
+    return union_all([cells.select(alias(literal(number), "round"), copy=False) for number, cells in numbered])
 
 
 def rows_of_classes(cells: str, classes: KeyLayout, entity: bool = False) -> exp.Select:
     """The cells `together`, as the rows of the place 0 of a batch with the layout of the classes."""
     words = [alias(column(_class_word(word)), key_name(word)) for word in range(classes.words)]
     others = [column("entity")] if entity else []
-    tag = alias(_bigint(literal(0)), "tag")
-    query = exp.select(tag, *words, *others, alias(_bigint(exp.Sum(this=column("n"))), "n"))
+    tag = alias(big(literal(0)), "tag")
+    query = exp.select(tag, *words, *others, alias(big(exp.Sum(this=column("n"))), "n"))
     groups = [column(_class_word(word)) for word in range(classes.words)]
     return query.from_(relation(cells)).group_by(*groups, *(part.copy() for part in others))
 
@@ -190,7 +189,7 @@ def _of_class(classes: KeyLayout, word: int) -> exp.Expr:
 def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Select:
     """One row: the classes that are published, and the sum of their squared sizes."""
     words = [_of_class(classes, word) for word in range(classes.words)]
-    sizes = exp.select(alias(_huge(exp.Sum(this=column("n", "cell"))), "size")).from_(relation(cells, as_="cell"))
+    sizes = exp.select(alias(huge(exp.Sum(this=column("n", "cell"))), "size")).from_(relation(cells, as_="cell"))
     sizes = sizes.where(exp.Not(this=_among(withheld, classes))).group_by(*words)
     squares = exp.Sum(this=exp.Mul(this=column("size"), expression=column("size")))
     total = exp.Coalesce(this=squares, expressions=[literal(0)])
@@ -206,22 +205,12 @@ def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequenc
             exp.Paren(this=exp.BitwiseAnd(this=column(key_name(w)), expression=literal(m))) for w, m in enumerate(masks)
         ]
         named = [alias(key, key_name(word)) for word, key in enumerate(keys)]
-        rows.append(exp.select(alias(_bigint(literal(place)), "tag"), *named, column("n")).from_(relation(cells)))
-    every: exp.Query = rows[0]
-    for row in rows[1:]:
-        every = exp.union(every, row, distinct=False, copy=False)
+        rows.append(exp.select(alias(big(literal(place)), "tag"), *named, column("n")).from_(relation(cells)))
+    every = union_all(rows)
     label = batch.class_id()
-    size = alias(_bigint(exp.Sum(this=column("n"))), "size")
+    size = alias(big(exp.Sum(this=column("n"))), "size")
     query = exp.select(alias(column("tag"), "place"), alias(label, "class_id"), size)
     return query.from_(every.subquery("node_row")).group_by(column("tag"), label.copy())
-
-
-def _bigint(tree: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=tree, to=exp.DataType.build("BIGINT"))
-
-
-def _huge(tree: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=tree, to=exp.DataType.build("HUGEINT", dialect="duckdb"))
 
 
 def _shifted(part: exp.Expr, field: Field) -> exp.Expr:
@@ -229,9 +218,4 @@ def _shifted(part: exp.Expr, field: Field) -> exp.Expr:
 
 
 def _sum(parts: Sequence[exp.Expr]) -> exp.Expr:
-    if not parts:
-        return _bigint(literal(0))
-    total = parts[0]
-    for part in parts[1:]:
-        total = exp.Add(this=total, expression=part)
-    return total
+    return added(parts) if parts else big(literal(0))
