@@ -23,6 +23,7 @@ from sqlanon.pipeline.policies import create_policy, drop_policy
 from sqlanon.pipeline.publish import drop_release
 from sqlanon.pipeline.source import qualified
 from sqlanon.pipeline.state import Progress
+from sqlanon.pipeline.workloads import create_workload, drop_workload
 from sqlanon.questions.macros import macro_definitions
 from sqlanon.syntax import statements as s
 
@@ -120,6 +121,15 @@ def _drop_policy(engine: Engine, statement: s.DropPolicy, progress: Progress | N
     return _done("DROP POLICY", statement.name, "dropped" if drop_policy(engine, statement) else "absent")
 
 
+def _workload(engine: Engine, statement: s.CreateWorkload, progress: Progress | None) -> Answer:
+    made = create_workload(engine, statement)
+    return _done("CREATE WORKLOAD", statement.name, "exists" if made is None else f"{made} queries")
+
+
+def _drop_workload(engine: Engine, statement: s.DropWorkload, progress: Progress | None) -> Answer:
+    return _done("DROP WORKLOAD", statement.name, "dropped" if drop_workload(engine, statement) else "absent")
+
+
 def _done(statement: str, name: str, outcome: str) -> Answer:
     return Answer(_DONE, ((statement, name, outcome),))
 
@@ -201,13 +211,23 @@ def _export(engine: Engine, statement: s.ExportRelease, progress: Progress | Non
 
 _WRITES = (s.CreateHierarchy, s.CreatePolicy)
 # What a release shows, or is said to guarantee, comes from these.
-_CALCULATES = (s.CreateHierarchy, s.CreateRelease, s.ExplainRelease, s.CheckRelease, s.CheckRelation, s.ExportRelease)
-_DROPS = (s.DropHierarchy, s.DropPolicy, s.DropRelease)
+_CALCULATES = (
+    s.CreateHierarchy,
+    s.CreateWorkload,
+    s.CreateRelease,
+    s.ExplainRelease,
+    s.CheckRelease,
+    s.CheckRelation,
+    s.ExportRelease,
+)
+_DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropRelease)
 _HANDLERS: dict[type, Callable[[Engine, Any, Progress | None], Answer]] = {
     s.CreateHierarchy: _hierarchy,
     s.DropHierarchy: _drop_hierarchy,
     s.CreatePolicy: _policy,
     s.DropPolicy: _drop_policy,
+    s.CreateWorkload: _workload,
+    s.DropWorkload: _drop_workload,
     s.CreateRelease: _release,
     s.ExplainRelease: _explain,
     s.DropRelease: _drop_release,

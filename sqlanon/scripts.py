@@ -20,9 +20,11 @@ from sqlanon.syntax.statements import (
     CreateHierarchy,
     CreatePolicy,
     CreateRelease,
+    CreateWorkload,
     DropHierarchy,
     DropPolicy,
     DropRelease,
+    DropWorkload,
     ExplainRelease,
     ExportRelease,
     PassThrough,
@@ -54,6 +56,10 @@ def label(statement: Statement) -> str:
             return f"CREATE POLICY {policy.name}"
         case DropPolicy(name=name):
             return f"DROP POLICY {name}"
+        case CreateWorkload(name=name):
+            return f"CREATE WORKLOAD {name}"
+        case DropWorkload(name=name):
+            return f"DROP WORKLOAD {name}"
         case CreateRelease(kind=kind, name=release):
             return f"CREATE ANONYMIZED {kind.upper()} {release}"
         case ExplainRelease(create=create):

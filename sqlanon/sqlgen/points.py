@@ -26,6 +26,7 @@ __all__ = [
     "by_value",
     "first_name",
     "guard_name",
+    "is_number",
     "is_numeric",
     "rank_of",
     "ranked",
@@ -72,6 +73,11 @@ def is_numeric(bound: BoundAttribute) -> bool:
     return by_value(bound) and _as_double(bound) is not None
 
 
+def is_number(bound: BoundAttribute) -> bool:
+    """Whether values are numbers."""
+    return bound.published_type.upper().removeprefix("U").partition("(")[0] in _NUMBERS
+
+
 def _as_double(bound: BoundAttribute) -> exp.Expr | None:
     """A value as a number, days or seconds; None for what is neither a number nor a time."""
     kind = bound.published_type.upper()
@@ -82,7 +88,7 @@ def _as_double(bound: BoundAttribute) -> exp.Expr | None:
         return exp.Cast(this=days, to=_DOUBLE.copy())
     if kind.startswith("TIMESTAMP"):
         return exp.Anonymous(this="epoch", expressions=[value])
-    if kind.removeprefix("U").partition("(")[0] in _NUMBERS:
+    if is_number(bound):
         return exp.Cast(this=value, to=_DOUBLE.copy())
     return None
 

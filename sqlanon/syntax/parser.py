@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 
 from sqlanon.errors import Position, StatementError
-from sqlanon.syntax import _hierarchy, _policy, _release
+from sqlanon.syntax import _hierarchy, _policy, _release, _workload
 from sqlanon.syntax._lexer import Places, keyword_of, tokens
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.script import Piece, split
@@ -36,10 +36,14 @@ _FORMS = {
         "CREATE POLICY hospital ON patients (ssn IDENTIFIER, age QUASI IDENTIFIER USING age_bands, disease SENSITIVE) "
         "REQUIRE k_anonymity(k => 4)",
     ),
+    "CREATE WORKLOAD": _Form(
+        _workload.create, "CREATE WORKLOAD counts ON POLICY hospital (queries => 1000, seed => 1)"
+    ),
     "CREATE ANONYMIZED": _Form(_release.create, "CREATE ANONYMIZED TABLE" + _RELEASE),
     "EXPLAIN ANONYMIZED": _Form(_release.explain, "EXPLAIN ANONYMIZED TABLE" + _RELEASE),
     "DROP HIERARCHY": _Form(_hierarchy.drop, "DROP HIERARCHY IF EXISTS age_bands"),
     "DROP POLICY": _Form(_policy.drop, "DROP POLICY IF EXISTS hospital"),
+    "DROP WORKLOAD": _Form(_workload.drop, "DROP WORKLOAD IF EXISTS counts"),
     "DROP ANONYMIZED": _Form(_release.drop, "DROP ANONYMIZED TABLE IF EXISTS hospital_2026"),
     "CHECK": _Form(
         _release.check,

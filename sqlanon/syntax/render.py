@@ -23,9 +23,11 @@ from sqlanon.syntax.statements import (
     CreateHierarchy,
     CreatePolicy,
     CreateRelease,
+    CreateWorkload,
     DropHierarchy,
     DropPolicy,
     DropRelease,
+    DropWorkload,
     ExplainRelease,
     ExportRelease,
     MethodCall,
@@ -59,6 +61,10 @@ def to_sql(statement: Statement) -> str:
             return f"DROP HIERARCHY {_if_exists(statement.if_exists)}{_name(statement.name)}"
         case DropPolicy():
             return f"DROP POLICY {_if_exists(statement.if_exists)}{_name(statement.name)}"
+        case CreateWorkload():
+            return _create_workload(statement)
+        case DropWorkload():
+            return f"DROP WORKLOAD {_if_exists(statement.if_exists)}{_name(statement.name)}"
         case DropRelease():
             exists = _if_exists(statement.if_exists)
             return f"DROP ANONYMIZED {statement.kind.upper()} {exists}{_qualified(statement.name)}"
@@ -123,6 +129,12 @@ def _attribute(attribute: Attribute) -> str:
     if attribute.weight != 1:
         parts.append(f"WEIGHT {_value(attribute.weight)}")
     return " ".join(parts)
+
+
+def _create_workload(statement: CreateWorkload) -> str:
+    head = f"{_create(statement.or_replace)}WORKLOAD {_if_not_exists(statement.if_not_exists)}{_name(statement.name)}"
+    arguments = f" ({', '.join(_arguments(statement.arguments))})" if statement.arguments else ""
+    return f"{head} ON POLICY {_name(statement.policy)}{arguments}"
 
 
 def _release(statement: CreateRelease) -> str:

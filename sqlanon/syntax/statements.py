@@ -19,9 +19,11 @@ __all__ = [
     "CreateHierarchy",
     "CreatePolicy",
     "CreateRelease",
+    "CreateWorkload",
     "DropHierarchy",
     "DropPolicy",
     "DropRelease",
+    "DropWorkload",
     "ExplainRelease",
     "ExportRelease",
     "MethodCall",
@@ -71,6 +73,25 @@ class CreatePolicy(_Placed):
 @dataclass(frozen=True)
 class DropPolicy(_Placed):
     """DROP POLICY [IF EXISTS] name."""
+
+    name: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class CreateWorkload(_Placed):
+    """CREATE [OR REPLACE] WORKLOAD [IF NOT EXISTS] name ON POLICY policy [(name => value, ...)]."""
+
+    name: str
+    policy: str
+    arguments: tuple[tuple[str, Value], ...] = ()
+    or_replace: bool = False
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True)
+class DropWorkload(_Placed):
+    """DROP WORKLOAD [IF EXISTS] name."""
 
     name: str
     if_exists: bool = False
@@ -154,6 +175,8 @@ Statement = (
     | DropHierarchy
     | CreatePolicy
     | DropPolicy
+    | CreateWorkload
+    | DropWorkload
     | CreateRelease
     | ExplainRelease
     | DropRelease

@@ -1,0 +1,61 @@
+"""Workloads as rows of `anon.workload`, a query each."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.catalog import _rows, migrations
+from sqlanon.catalog.names import fold, nearest
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UserError
+from sqlanon.sqlgen.names import column, identifier, relation
+from sqlanon.syntax.parser import query_text
+
+__all__ = ["delete", "exists", "listing", "load", "save"]
+
+
+def save(engine: Engine, queries: exp.Select) -> None:
+    """Writes the queries of a SELECT of workload, query_id and sql."""
+    names = [identifier(name) for name in ("workload", "query_id", "sql")]
+    target = exp.Schema(this=relation(("anon", "workload")), expressions=names)
+    order = [exp.Ordered(this=column("query_id"), nulls_first=False)]
+    rows = exp.select(exp.Star()).from_(queries.subquery("query")).order_by(*order)
+    engine.run(exp.Insert(this=target, expression=rows))
+
+
+def listing(engine: Engine) -> list[str]:
+    """The names of all workloads."""
+    if not migrations.ready(engine):
+        return []
+    return list(dict.fromkeys(str(row["workload"]) for row in _rows.read(engine, "workload", ("workload",))))
+
+
+def exists(engine: Engine, name: str) -> bool:
+    return fold(name) in map(fold, listing(engine))
+
+
+def delete(engine: Engine, name: str) -> None:
+    _rows.delete(engine, "workload", {"workload": name})
+
+
+def load(engine: Engine, name: str) -> list[tuple[int, str]]:
+    """The number and the text of each query, whether a statement or a user's own INSERT wrote it.
+
+    Raises UserError if there is none, if a number stands twice, or if a text is not one query.
+    """
+    found = _rows.read(engine, "workload", ("query_id", "sql"), {"workload": name}, order=("query_id",))
+    if not found:
+        hint = nearest(name, listing(engine)) or "make it with CREATE WORKLOAD, or INSERT INTO anon.workload"
+        raise UserError(f"there is no workload {name}", hint=hint)
+    queries: dict[int, str] = {}
+    for row in found:
+        number, text = row["query_id"], row["sql"]
+        if number is None or text is None:
+            raise UserError(f"workload {name}: a row of anon.workload has no query_id or no sql")
+        if number in queries:
+            raise UserError(f"workload {name}: the query {number} stands twice in anon.workload")
+        try:
+            queries[int(number)] = query_text(str(text))
+        except UserError as error:
+            raise UserError(f"workload {name}: query {number} is not one SELECT: {error.message}") from None
+    return list(queries.items())

@@ -1,0 +1,95 @@
+"""Workloads: the aggregate queries by which the error of a release is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from math import ceil
+
+from sqlanon.domain.values import QualifiedName, Value
+from sqlanon.errors import PolicyError
+
+__all__ = ["AGGREGATES", "WorkloadOptions", "workload_options"]
+
+AGGREGATES = ("count", "sum", "avg")
+_MOST_QUERIES = 100_000
+
+
+@dataclass(frozen=True)
+class WorkloadOptions:
+    """CREATE WORKLOAD ... (queries, dimensions, selectivity, aggregate, of, seed).
+
+    A query has a predicate on each of `dimensions` quasi-identifiers and on a sensitive
+    attribute. `selectivity` is the share of the rows that all of them together would let through if
+    the attributes were uniform and independent (Xiao and Tao 2006, Anatomy, section 6).
+    `aggregate` is of the column `of`, but for count. The same `seed` gives the same queries.
+    """
+
+    queries: int = 1000
+    dimensions: int = 4
+    selectivity: Decimal = Decimal("0.05")
+    aggregate: str = "count"
+    of: str | None = None
+    seed: int = 1
+
+    def values(self, known: int, predicates: int) -> int:
+        """How many of an attribute's `known` values one of so many predicates names: at least one."""
+        share: float = float(self.selectivity) ** (1 / predicates)
+        return min(known, max(1, ceil(known * share)))
+
+
+def workload_options(arguments: Sequence[tuple[str, Value]]) -> WorkloadOptions:
+    """Checks the arguments; raises PolicyError for one that is unknown or out of bounds."""
+    given = dict(arguments)
+    own = WorkloadOptions()
+    found = WorkloadOptions(
+        queries=_whole(given, "queries", own.queries, 1, _MOST_QUERIES),
+        dimensions=_whole(given, "dimensions", own.dimensions, 1, None),
+        selectivity=_share(given.pop("selectivity", own.selectivity)),
+        aggregate=_aggregate(given.pop("aggregate", own.aggregate)),
+        of=_column(given.pop("of", None)),
+        seed=_whole(given, "seed", own.seed, None, None),
+    )
+    if given:
+        known = "queries, dimensions, selectivity, aggregate, of, seed"
+        raise PolicyError(f"a workload has no argument {next(iter(given))!r}", hint=f"it has: {known}")
+    if (found.of is None) != (found.aggregate == "count"):
+        raise PolicyError(
+            "a workload of sums or averages is of a column, and one of counts is not",
+            hint="write CREATE WORKLOAD w ON POLICY p (aggregate => 'sum', of => salary)",
+        )
+    return found
+
+
+def _whole(given: dict[str, Value], name: str, default: int, least: int | None, most: int | None) -> int:
+    value = given.pop(name, default)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise PolicyError(f"{name} is a whole number, not {value}")
+    if (least is not None and value < least) or (most is not None and value > most):
+        raise PolicyError(
+            f"{name} is {value}" + (f", and at least {least}" if value < (least or 0) else f": at most {most}")
+        )
+    return value
+
+
+def _share(value: Value) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal) or not 0 < value <= 1:
+        raise PolicyError(f"selectivity is a share above 0 and up to 1, not {value}", hint="write selectivity => 0.05")
+    return Decimal(value)
+
+
+def _aggregate(value: Value) -> str:
+    if not isinstance(value, str) or value not in AGGREGATES:
+        raise PolicyError(
+            f"there is no aggregate {str(value)!r}", hint=f"write one of {', '.join(AGGREGATES)}, in quotes"
+        )
+    return value
+
+
+def _column(value: Value | None) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, QualifiedName):
+        return value.name
+    raise PolicyError(f"of is the name of a column, not {value}")

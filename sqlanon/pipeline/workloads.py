@@ -1,0 +1,97 @@
+"""CREATE and DROP WORKLOAD."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.catalog import migrations, policies
+from sqlanon.catalog import workloads as catalog
+from sqlanon.catalog.names import fold
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.values import Source
+from sqlanon.domain.workload import WorkloadOptions, workload_options
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError, UserError
+from sqlanon.pipeline.bind import bind, hierarchies_of
+from sqlanon.pipeline.scratch import Scratch
+from sqlanon.pipeline.source import bind_source
+from sqlanon.sqlgen.names import column, relation
+from sqlanon.sqlgen.points import is_number
+from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.workloads import Queried, drawn_queries, values_of
+from sqlanon.syntax.statements import CreateWorkload, DropWorkload
+
+__all__ = ["create_workload", "drop_workload"]
+
+
+def create_workload(engine: Engine, statement: CreateWorkload) -> int | None:
+    """Draws queries over a policy's source and stores them; how many, or None where IF NOT EXISTS found some.
+
+    Raises PolicyError for arguments that do not fit the policy, UserError for a name that is taken.
+    """
+    options = workload_options(statement.arguments)
+    with engine.transaction(), Scratch(engine) as scratch:
+        migrations.install(engine)
+        if catalog.exists(engine, statement.name):
+            if statement.if_not_exists:
+                return None
+            if not statement.or_replace:
+                raise UserError(
+                    f"the workload {statement.name} exists already",
+                    hint="write CREATE OR REPLACE WORKLOAD, or IF NOT EXISTS",
+                )
+            catalog.delete(engine, statement.name)
+        policy = policies.load(engine, statement.policy)
+        source = bind_source(engine, policy.source, scratch)
+        bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
+        queried = _queried(engine, bound, options, scratch)
+        head = " ".join(["SELECT", _aggregate(bound, options), "FROM", _from(policy.source), "WHERE "])
+        catalog.save(engine, drawn_queries(statement.name, head, queried, options))
+    return options.queries
+
+
+def drop_workload(engine: Engine, statement: DropWorkload) -> bool:
+    """Forgets a workload. Raises UserError if there is none and IF EXISTS is not said."""
+    with engine.transaction():
+        if not catalog.exists(engine, statement.name):
+            if statement.if_exists:
+                return False
+            raise UserError(f"there is no workload {statement.name}")
+        catalog.delete(engine, statement.name)
+    return True
+
+
+def _queried(engine: Engine, bound: BoundPolicy, options: WorkloadOptions, scratch: Scratch) -> list[Queried]:
+    quasi, sensitive = bound.quasi_identifiers, bound.sensitive
+    if options.dimensions > len(quasi):
+        raise PolicyError(
+            f"{bound.policy} has {len(quasi)} quasi-identifiers, and a query would ask about {options.dimensions}",
+            hint=f"write dimensions => {len(quasi)}" if quasi else "add a quasi-identifier to the policy",
+        )
+    predicates = options.dimensions + bool(sensitive)
+    found: list[Queried] = []
+    for attribute in (*quasi, *sensitive):
+        values = values_of(relation(bound.relation), attribute.column, is_number(attribute))
+        table = scratch.table("values", values)
+        known = int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
+        if not known:
+            raise PolicyError(f"{attribute.column} has no value to ask about: the source has none but NULL")
+        named = options.values(known, predicates)
+        own = to_sql(column(attribute.column))
+        found.append(Queried(own, attribute in sensitive, table, known, named))
+    return found
+
+
+def _aggregate(bound: BoundPolicy, options: WorkloadOptions) -> str:
+    if options.of is None:
+        return "count(*) AS n"
+    attribute = next((one for one in bound.published if fold(one.column) == fold(options.of)), None)
+    if attribute is None or not is_number(attribute):
+        raise PolicyError(
+            f"{options.of} is no number that {bound.policy} publishes", hint="name a numeric attribute of the policy"
+        )
+    return f"{options.aggregate}({to_sql(column(attribute.column))}) AS n"
+
+
+def _from(source: Source) -> str:
+    return to_sql(relation(source.name)) if source.name else f"({source.query}\n) AS source"

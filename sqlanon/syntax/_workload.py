@@ -1,0 +1,33 @@
+"""CREATE and DROP WORKLOAD."""
+
+from __future__ import annotations
+
+from sqlanon.domain.values import Value
+from sqlanon.errors import Position
+from sqlanon.syntax import _values
+from sqlanon.syntax._head import created, dropped, object_name
+from sqlanon.syntax._reader import Reader
+from sqlanon.syntax.statements import CreateWorkload, DropWorkload
+
+__all__ = ["create", "drop"]
+
+
+def create(reader: Reader, position: Position) -> CreateWorkload:
+    """CREATE [OR REPLACE] WORKLOAD [IF NOT EXISTS] name ON POLICY policy [(name => value, ...)]."""
+    or_replace, if_not_exists = created(reader, "WORKLOAD")
+    name = object_name(reader, "workload")
+    reader.expect("ON", "POLICY")
+    policy = reader.name("the name of the policy")
+    arguments: dict[str, Value] = {}
+    if reader.sees_symbol("("):
+        reader.listed(lambda: _values.named(reader, arguments), empty=True)
+    reader.end()
+    return CreateWorkload(name, policy, tuple(arguments.items()), or_replace, if_not_exists, position=position)
+
+
+def drop(reader: Reader, position: Position) -> DropWorkload:
+    """DROP WORKLOAD [IF EXISTS] name."""
+    if_exists = dropped(reader, "WORKLOAD")
+    name = object_name(reader, "workload")
+    reader.end()
+    return DropWorkload(name, if_exists, position=position)
