@@ -23,6 +23,7 @@ from sqlanon.syntax.statements import (
     DropHierarchy,
     DropPolicy,
     DropRelease,
+    Estimate,
     ExplainRelease,
     ExportRelease,
     PassThrough,
@@ -66,6 +67,8 @@ def label(statement: Statement) -> str:
             return f"CHECK {source}"
         case ExportRelease(name=release):
             return f"EXPORT {release}"
+        case Estimate():
+            return f"ESTIMATE FROM RELEASE {statement.release or statement.file}"
 
 
 def read_script(script: str) -> tuple[str, str]:

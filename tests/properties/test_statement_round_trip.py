@@ -21,6 +21,7 @@ from sqlanon.syntax.statements import (
     DropHierarchy,
     DropPolicy,
     DropRelease,
+    Estimate,
     ExplainRelease,
     ExportRelease,
     MethodCall,
@@ -125,6 +126,8 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(CheckRelease, qualified),
     st.builds(check_of, sources, columns.filter(bool), sensitive, requirements, publics),
     st.builds(ExportRelease, qualified, texts, words, switch),
+    st.builds(Estimate, queries, qualified),
+    st.builds(Estimate, queries, file=texts),
 )
 
 
