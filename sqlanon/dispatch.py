@@ -17,6 +17,7 @@ from sqlanon.errors import InternalError, UserError
 from sqlanon.export.run import export_release
 from sqlanon.pipeline import run
 from sqlanon.pipeline.checks import check_relation, check_release
+from sqlanon.pipeline.estimate import estimate_release
 from sqlanon.pipeline.explain import explanation
 from sqlanon.pipeline.hierarchies import create_hierarchy, drop_hierarchy
 from sqlanon.pipeline.policies import create_policy, drop_policy
@@ -209,6 +210,11 @@ def _export(engine: Engine, statement: s.ExportRelease, progress: Progress | Non
     return Answer(_EXPORTED, ((done.release, done.format, done.path, done.rows, done.certificate),))
 
 
+def _estimate(engine: Engine, statement: s.Estimate, progress: Progress | None) -> Answer:
+    columns, rows = estimate_release(engine, _load(engine, statement.release), statement.query)
+    return Answer(columns, tuple(rows))
+
+
 _WRITES = (s.CreateHierarchy, s.CreatePolicy)
 # What a release shows, or is said to guarantee, comes from these.
 _CALCULATES = (
@@ -219,6 +225,7 @@ _CALCULATES = (
     s.CheckRelease,
     s.CheckRelation,
     s.ExportRelease,
+    s.Estimate,
 )
 _DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropRelease)
 _HANDLERS: dict[type, Callable[[Engine, Any, Progress | None], Answer]] = {
@@ -234,4 +241,5 @@ _HANDLERS: dict[type, Callable[[Engine, Any, Progress | None], Answer]] = {
     s.CheckRelease: _check_release,
     s.CheckRelation: _check_relation,
     s.ExportRelease: _export,
+    s.Estimate: _estimate,
 }

@@ -25,6 +25,7 @@ from sqlanon.syntax.statements import (
     DropPolicy,
     DropRelease,
     DropWorkload,
+    Estimate,
     ExplainRelease,
     ExportRelease,
     PassThrough,
@@ -72,6 +73,8 @@ def label(statement: Statement) -> str:
             return f"CHECK {source}"
         case ExportRelease(name=release):
             return f"EXPORT {release}"
+        case Estimate():
+            return f"ESTIMATE FROM RELEASE {statement.release or statement.file}"
 
 
 def read_script(script: str) -> tuple[str, str]:

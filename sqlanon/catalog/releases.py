@@ -18,7 +18,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, InternalError, UserError
 
-__all__ = ["delete", "find", "listing", "load", "measurements", "save", "save_measurements", "save_rounds"]
+__all__ = ["delete", "find", "listing", "load", "measurements", "rounds", "save", "save_measurements", "save_rounds"]
 
 # The columns of anon.release that Release has under the same name and in the same form.
 _PLAIN = (
@@ -94,6 +94,14 @@ def save_rounds(engine: Engine, release: Release, rounds: Sequence[tuple[Sequenc
             for name, level in zip(columns, levels, strict=True)
         ],
     )
+
+
+def rounds(engine: Engine, release: Release) -> dict[str, tuple[int, ...]]:
+    """The levels of each quasi-identifier in the rounds of a local recoding, by folded names; empty for others."""
+    found: dict[str, set[int]] = {}
+    for row in _rows.read(engine, "release_round", ("attribute", "level"), {"release_id": release.release_id}):
+        found.setdefault(fold(row["attribute"]), set()).add(row["level"])
+    return {name: tuple(sorted(levels)) for name, levels in found.items()}
 
 
 def _schema_and_name(name: QualifiedName) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlanon.catalog._domain_json import definition_from_json, definition_to_json, policy_from_json, policy_to_json
@@ -12,13 +12,17 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.errors import CatalogError
 
-__all__ = ["hierarchies_of", "policy_of", "release_json"]
+__all__ = ["hierarchies_of", "policy_of", "release_json", "types_of"]
 
 
-def release_json(policy: Policy, hierarchies: Sequence[StoredHierarchy]) -> str:
-    """The text that `policy_of` and `hierarchies_of` read back; of stored labels it holds the digest only."""
+def release_json(policy: Policy, hierarchies: Sequence[StoredHierarchy], types: Mapping[str, str] | None = None) -> str:
+    """The text that `policy_of`, `hierarchies_of` and `types_of` read back; of stored labels it holds the digest only.
+
+    `types` are those of the source's columns by their names, for the policy's attributes.
+    """
     return dumps(
         {
+            **({"types": dict(types)} if types is not None else {}),
             "policy": policy_to_json(policy),
             "hierarchies": [
                 {"definition": definition_to_json(h.definition), "height": h.height, "digest": h.digest}
@@ -41,16 +45,34 @@ def hierarchies_of(release: Release) -> tuple[StoredHierarchy, ...]:
     return _read(release)[1]
 
 
-def _read(release: Release) -> tuple[Policy, tuple[StoredHierarchy, ...]]:
+def types_of(release: Release) -> dict[str, str]:
+    """The types of the source's columns that the policy names; empty for a release that was made without them.
+
+    Raises CatalogError as `policy_of` does.
+    """
+    return _read(release)[2]
+
+
+def _read(release: Release) -> tuple[Policy, tuple[StoredHierarchy, ...], dict[str, str]]:
     try:
-        fields = fields_of(loads(release.policy_json), "the copy", ("policy", "hierarchies"))
+        copy = loads(release.policy_json)
+        known = ("policy", "hierarchies")
+        has_types = isinstance(copy, dict) and "types" in copy
+        fields = fields_of(copy, "the copy", (*known, "types") if has_types else known)
         stored = list_of(fields["hierarchies"], "the hierarchies")
-        return policy_from_json(fields["policy"]), tuple(_hierarchy(item) for item in stored)
+        types = _types(fields["types"]) if has_types else {}
+        return policy_from_json(fields["policy"]), tuple(_hierarchy(item) for item in stored), types
     except BadJson as problem:
         raise CatalogError(
             f"release {release.name}: the policy that its row in anon.release carries cannot be read: {problem}",
             hint="the row was changed: drop the release and make it again",
         ) from None
+
+
+def _types(json_value: Any) -> dict[str, str]:
+    if not isinstance(json_value, dict):
+        raise BadJson("the types must be an object")
+    return {text_of(name, "a column"): text_of(kind, "a type") for name, kind in json_value.items()}
 
 
 def _hierarchy(json_value: Any) -> StoredHierarchy:

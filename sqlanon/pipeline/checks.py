@@ -33,7 +33,7 @@ from sqlanon.sqlgen.rows import class_label
 from sqlanon.sqlgen.taxonomy import Taxonomy
 from sqlanon.syntax.statements import CheckRelation
 
-__all__ = ["check_relation", "check_release"]
+__all__ = ["check_relation", "check_release", "require_own_columns"]
 
 
 def check_release(engine: Engine, release: Release) -> PrivacyReport:
@@ -45,7 +45,7 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
     that query's report counts. Raises PrivacyViolation if they have others, or if the
     object is another than the one that was released; UserError if it is gone.
     """
-    _require_own_columns(engine, release)
+    require_own_columns(engine, release)
     try:
         shown = shown_by(engine, release)
         hidden = _of_view(engine, release, shown) if release.kind == "view" else _of_snapshot(engine, release, shown)
@@ -57,7 +57,7 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
     return PrivacyReport(tuple(found[place] for place in sorted(found)))
 
 
-def _require_own_columns(engine: Engine, release: Release) -> None:
+def require_own_columns(engine: Engine, release: Release) -> None:
     """The object still has the kind and the columns of the release: a column more is one that nobody checked."""
     found = find_relation(engine, own_object(engine, release.name))
     if found is None:

@@ -21,6 +21,7 @@ from sqlanon.pipeline.materialize import helper_columns, hidden_of, target_name
 from sqlanon.pipeline.regions import region_tables
 from sqlanon.pipeline.source import find_relation, own_object
 from sqlanon.pipeline.state import State, need
+from sqlanon.pipeline.types import column_types
 from sqlanon.sqlgen.ddl import drop_column, drop_object, rename_table, secure_view
 
 __all__ = ["content_fingerprint", "drop_release", "is_own", "make_room", "publish_stage"]
@@ -66,7 +67,7 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
         kind=state.create.kind,
         policy=policy.name,
         policy_fingerprint=need(state.bound).fingerprint,
-        policy_json=release_json(policy, state.hierarchies),
+        policy_json=release_json(policy, state.hierarchies, column_types(need(state.bound))),
         method=state.create.method.name,
         method_arguments=state.create.method.arguments,
         source_rows=found.rows,

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["without_enums"]
+from sqlanon.domain.bound import BoundPolicy
+
+__all__ = ["ENUM", "column_types", "without_enums"]
+
+# A type that says no more of an ENUM than that it is one.
+ENUM = "ENUM"
 
 _ENUM = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:,\s*)?)*\)", re.IGNORECASE)
 
@@ -15,3 +20,8 @@ def without_enums(column_type: str) -> str:
     An ENUM's dictionary lists values that no released row holds.
     """
     return _ENUM.sub("VARCHAR", column_type)
+
+
+def column_types(policy: BoundPolicy) -> dict[str, str]:
+    """The types of the source's columns that the policy names, without what an ENUM's dictionary lists."""
+    return {b.column: ENUM if _ENUM.fullmatch(b.type) else b.published_type for b in policy.attributes}

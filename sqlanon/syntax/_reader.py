@@ -151,6 +151,25 @@ class Reader:
                 return self._text[first.start : last.end]
             last = token
 
+    def text_before(self, *keywords: str) -> str:
+        """The user's own text up to where these keywords stand last outside of parentheses; takes it and them.
+
+        Raises StatementError if they do not stand there, or nothing stands before them.
+        """
+        first, depth, found = self._next, 0, None
+        for place in range(first, len(self._tokens)):
+            self._next = place
+            depth += {"(": 1, ")": -1}.get(self.peek().text, 0) if self.peek().kind is Kind.SYMBOL else 0
+            if not depth and self.sees(*keywords):
+                found = place
+        if found is None:
+            raise self.expected(" ".join(keywords), among=())
+        self._next = found
+        if found == first:
+            raise self.expected("a query")
+        self.expect(*keywords)
+        return self._text[self._tokens[first].start : self._tokens[found - 1].end]
+
     def end(self, *instead: str) -> None:
         """Nothing more may stand in the statement; `instead` are the keywords that could have."""
         if self.peek().kind is not Kind.END:

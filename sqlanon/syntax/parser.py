@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 
 from sqlanon.errors import Position, StatementError
-from sqlanon.syntax import _hierarchy, _policy, _release, _workload
+from sqlanon.syntax import _estimate, _hierarchy, _policy, _release, _workload
 from sqlanon.syntax._lexer import Places, keyword_of, tokens
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.script import Piece, split
@@ -49,6 +49,7 @@ _FORMS = {
         _release.check,
         "CHECK hospital_2026 or CHECK patients (age, zip) SENSITIVE disease REQUIRE k_anonymity(k => 4)",
     ),
+    "ESTIMATE": _Form(_estimate.estimate, "ESTIMATE SELECT count(*) FROM patients FROM RELEASE hospital_2026"),
     "EXPORT": _Form(_release.export, "EXPORT hospital_2026 TO 'out/' (FORMAT parquet)"),
 }
 

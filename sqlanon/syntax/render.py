@@ -28,6 +28,7 @@ from sqlanon.syntax.statements import (
     DropPolicy,
     DropRelease,
     DropWorkload,
+    Estimate,
     ExplainRelease,
     ExportRelease,
     MethodCall,
@@ -76,6 +77,8 @@ def to_sql(statement: Statement) -> str:
             replace = ", REPLACE true" if statement.replace else ""
             options = f"FORMAT {_string(statement.format)}{replace}"
             return f"EXPORT {_qualified(statement.name)} TO {_string(statement.path)} ({options})"
+        case Estimate():
+            return _estimate(statement)
 
 
 def hierarchy(definition: HierarchyDefinition) -> str:
@@ -149,6 +152,11 @@ def _check_relation(statement: CheckRelation) -> str:
     sensitive = f" SENSITIVE {named}" if named else ""
     required = _against(statement.against) + _requirements(statement.requirements)
     return f"CHECK {_source(statement.source)} ({columns}){sensitive} {required}"
+
+
+def _estimate(statement: Estimate) -> str:
+    named = _qualified(statement.release) if statement.release else _string(statement.file or "")
+    return f"ESTIMATE {query_text(statement.query)} FROM RELEASE {named}"
 
 
 def _against(public: Source | None) -> str:

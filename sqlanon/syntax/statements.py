@@ -24,6 +24,7 @@ __all__ = [
     "DropPolicy",
     "DropRelease",
     "DropWorkload",
+    "Estimate",
     "ExplainRelease",
     "ExportRelease",
     "MethodCall",
@@ -169,6 +170,19 @@ class ExportRelease(_Placed):
     replace: bool = False
 
 
+@dataclass(frozen=True)
+class Estimate(_Placed):
+    """ESTIMATE query FROM RELEASE name | 'file': an aggregate query on the source, answered from a release alone.
+
+    `query` is the user's own text. Exactly one of `release`, a name, and `file`, the path
+    of an exported release or of its certificate, is set.
+    """
+
+    query: str
+    release: QualifiedName | None = None
+    file: str | None = None
+
+
 Statement = (
     PassThrough
     | CreateHierarchy
@@ -183,4 +197,5 @@ Statement = (
     | CheckRelease
     | CheckRelation
     | ExportRelease
+    | Estimate
 )

@@ -23,6 +23,7 @@ from sqlanon.syntax.statements import (
     DropPolicy,
     DropRelease,
     DropWorkload,
+    Estimate,
     ExplainRelease,
     ExportRelease,
     MethodCall,
@@ -130,6 +131,8 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(CheckRelease, qualified),
     st.builds(check_of, sources, columns.filter(bool), sensitive, requirements, publics),
     st.builds(ExportRelease, qualified, texts, words, switch),
+    st.builds(Estimate, queries, qualified),
+    st.builds(Estimate, queries, file=texts),
 )
 
 

@@ -1,0 +1,146 @@
+"""ESTIMATE: what a query on the source comes to, from the release alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.catalog import hierarchies as stored_hierarchies
+from sqlanon.catalog import releases
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.catalog.names import fold
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of, types_of
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.release import Release
+from sqlanon.engines.base import Column, Engine
+from sqlanon.errors import EngineError, PolicyError, UserError
+from sqlanon.hierarchies.base import builder
+from sqlanon.pipeline.checks import require_own_columns
+from sqlanon.pipeline.published import Recorded, published
+from sqlanon.pipeline.scratch import Scratch
+from sqlanon.pipeline.source import find_relation, own_object
+from sqlanon.sqlgen.names import column, relation
+from sqlanon.workload.answers import answer
+from sqlanon.workload.binding import fold as same_name
+from sqlanon.workload.estimators import combined
+from sqlanon.workload.published import Published
+from sqlanon.workload.queries import AggregateQuery, Lookup, parsed
+
+__all__ = ["estimate", "estimate_release", "source_names"]
+
+Answered = tuple[tuple[Column, ...], list[tuple[Any, ...]]]
+
+
+def estimate_release(engine: Engine, release: Release, text: str) -> Answered:
+    """Estimates a query from a release in this database: its rows, and what the catalog records of it.
+
+    Raises PolicyError for whatever of the query the release cannot answer, and where a
+    hierarchy is not any more the one that the release was made with.
+    """
+    query = parsed(text)
+    require_own_columns(engine, release)
+    recorded = _recorded(engine, release, query)
+    rows = exp.select(exp.Star()).from_(relation(own_object(engine, release.name)))
+    names = [*source_names(recorded.policy), release.name.name]
+    with engine.transaction(), Scratch(engine) as scratch:
+        return estimate(engine, query, published(recorded, rows, names), scratch, recorded.policy)
+
+
+def estimate(engine: Engine, query: AggregateQuery, release: Published, scratch: Scratch, policy: Policy) -> Answered:
+    """Estimates a query from a release, wherever its rows are."""
+    if fold(query.source.name) not in map(fold, release.names):
+        raise PolicyError(
+            f"the query reads {query.source}, and the release {release.name} was made of {release.names[0]}",
+            hint=f"write FROM {release.names[0]}",
+        )
+    try:
+        lookups = [_lookup(engine, lookup, policy) for lookup in query.lookups]
+        found = combined(engine, query, release, lookups, scratch.table)
+        columns, rows = answer(engine, query, found, release.withheld, scratch.table)
+        return columns, engine.rows(rows)
+    except EngineError as error:
+        raise UserError(f"the query cannot be estimated from {release.name}: {error.message}") from None
+
+
+def source_names(policy: Policy) -> list[str]:
+    """The names by which a query may call what the policy is on: a query has that of the policy."""
+    own = [policy.source.name.name] if policy.source.name else []
+    return [*own, policy.name]
+
+
+def _recorded(engine: Engine, release: Release, query: AggregateQuery) -> Recorded:
+    policy, hierarchies = policy_of(release), hierarchies_of(release)
+    asked = _columns_of(query)
+    using = {fold(a.hierarchy) for a in policy.quasi_identifiers if a.hierarchy and same_name(a.name) in asked}
+    stored = [h for h in hierarchies if builder(h.definition.kind).STORED]
+    rounds = releases.rounds(engine, release)
+    levels: dict[str, tuple[int, ...] | None] = {
+        fold(a.name): rounds.get(fold(a.name)) or (None if a.level is None else (a.level,))
+        for a in release.attributes
+        if a.role is Role.QUASI_IDENTIFIER
+    }
+    for one in stored:
+        if fold(one.definition.name) in using and _shows_labels(policy, one, levels):
+            _require_same(engine, release, one)
+    return Recorded(
+        name=str(release.name),
+        policy=policy,
+        kind=release.kind,
+        method=release.method,
+        arguments=dict(release.method_arguments),
+        columns=[attribute.name for attribute in release.attributes],
+        types={fold(name): kind for name, kind in types_of(release).items()},
+        levels=levels,
+        hierarchies={fold(h.definition.name): (h.definition, h.height) for h in hierarchies},
+        stored=frozenset(fold(h.definition.name) for h in stored),
+        # What a live view withholds changes with its source, and nobody sees how much that is.
+        withheld=release.suppressed_rows if release.kind == "table" else None,
+    )
+
+
+def _columns_of(query: AggregateQuery) -> set[str]:
+    parts = [query.where, *(lookup.on for lookup in query.lookups), *(group.expression for group in query.groups)]
+    parts += [aggregate.argument for aggregate in query.aggregates]
+    return {same_name(part.name) for tree in parts if tree is not None for part in tree.find_all(exp.Column)}
+
+
+def _shows_labels(policy: Policy, one: StoredHierarchy, levels: dict[str, tuple[int, ...] | None]) -> bool:
+    """Whether a column with this hierarchy is shown at another level than its values."""
+    named = [a for a in policy.quasi_identifiers if a.hierarchy and fold(a.hierarchy) == fold(one.definition.name)]
+    return any(levels.get(fold(attribute.name)) != (0,) for attribute in named)
+
+
+def _require_same(engine: Engine, release: Release, one: StoredHierarchy) -> None:
+    """The hierarchy in the catalog lists what it listed when the release was made."""
+    name = one.definition.name
+    again = f"create {release.name} again, or the hierarchy as it was"
+    try:
+        now = stored_hierarchies.load(engine, name)
+    except PolicyError:
+        raise PolicyError(f"the hierarchy {name} of the release {release.name} is gone", hint=again) from None
+    if now.digest != one.digest:
+        raise PolicyError(f"the hierarchy {name} is not any more what {release.name} was made with", hint=again)
+
+
+def _lookup(engine: Engine, lookup: Lookup, policy: Policy) -> tuple[exp.Table, Sequence[str]]:
+    """A joined table with its columns. Raises PolicyError if a key stands twice, or if it is the source itself."""
+    found = find_relation(engine, lookup.table)
+    if found is None:
+        raise PolicyError(f"there is no table or view {lookup.table} to join")
+    own = find_relation(engine, policy.source.name) if policy.source.name else None
+    if own and own[1] == found[1]:
+        raise PolicyError(f"{lookup.table} is the source of the release", hint="an estimate reads the release alone")
+    table = relation(found[1])
+    columns = [name for name, _ in engine.columns(exp.select(exp.Star()).from_(table.copy()))]
+    if same_name(lookup.key) not in map(same_name, columns):
+        raise PolicyError(f"{lookup.table} has no column {lookup.key}")
+    count = exp.Count(this=column(lookup.key))
+    distinct = exp.Count(this=exp.Distinct(expressions=[column(lookup.key)]))
+    if engine.rows(exp.select(exp.NEQ(this=count, expression=distinct)).from_(table.copy()))[0][0]:
+        raise PolicyError(
+            f"{lookup.table} has several rows for one {lookup.key}, so that a row of the source would count twice",
+            hint="join a table that has each key once",
+        )
+    return table, columns

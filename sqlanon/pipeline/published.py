@@ -1,0 +1,150 @@
+"""How each column of a release is to be read: from what the catalog, or an export's certificate, records of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.catalog.names import fold
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.hierarchies.base import builder
+from sqlanon.pipeline.types import ENUM
+from sqlanon.sqlgen.placed import BUCKET
+from sqlanon.sqlgen.points import by_value
+from sqlanon.sqlgen.regions import ENDS
+from sqlanon.workload.axes import axis_of
+from sqlanon.workload.published import Generalized, Published
+
+__all__ = ["Recorded", "published"]
+
+_LABELS = {"intervals": "interval", "calendar": "period", "prefixes": "mask"}
+_WHY = {
+    Role.IDENTIFIER: "identifiers are not published",
+    Role.ENTITY: "respondents are not published",
+}
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What is recorded of a release.
+
+    `columns` are its own, `types` those of the source by their folded names. `levels` are
+    the levels that a column's labels may be at, by folded names, None where any may occur.
+    `stored` are the hierarchies whose labels are at hand, by folded names; those that are
+    stored and are not among them say nothing of what is below a label.
+    """
+
+    name: str
+    policy: Policy
+    kind: str
+    method: str
+    arguments: Mapping[str, object]
+    columns: Sequence[str]
+    types: Mapping[str, str]
+    levels: Mapping[str, tuple[int, ...] | None]
+    hierarchies: Mapping[str, tuple[HierarchyDefinition, int]]
+    stored: frozenset[str]
+    withheld: int | None
+
+
+def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Published:
+    """The release as an estimate reads it; `names` are those by which a query may call its source."""
+    own = {fold(name): name for name in recorded.columns}
+    exact: dict[str, str] = {}
+    generalized: dict[str, Generalized] = {}
+    hidden: dict[str, str] = {}
+    dealt: dict[str, str] = {}
+    buckets = recorded.method == "mondrian" and recorded.arguments.get("publish") == "none"
+    for attribute in recorded.policy.attributes:
+        name = fold(attribute.name)
+        if attribute.pseudonym or attribute.role in _WHY or name not in own:
+            hidden[name] = (
+                "tokens stand for its values"
+                if attribute.pseudonym
+                else _WHY.get(attribute.role, "it is not published")
+            )
+        elif attribute.role is not Role.QUASI_IDENTIFIER:
+            (dealt if buckets and attribute.role is Role.SENSITIVE else exact)[name] = own[name]
+        elif buckets or recorded.levels.get(name) == (0,):
+            exact[name] = own[name]
+        else:
+            generalized[name] = _generalized(recorded, attribute, own[name])
+    return Published(
+        name=recorded.name,
+        rows=rows,
+        names=tuple(names),
+        exact=exact,
+        generalized=generalized,
+        hidden=hidden,
+        dealt=dealt,
+        bucket=BUCKET if buckets else None,
+        withheld=recorded.withheld,
+        enums=frozenset(name for name, kind in recorded.types.items() if kind == ENUM),
+    )
+
+
+def _generalized(recorded: Recorded, attribute: Attribute, name: str) -> Generalized:
+    bound = _bound(recorded, attribute, name)
+    if recorded.method == "mondrian":
+        return _of_regions(recorded, bound)
+    levels = recorded.levels.get(fold(name))
+    levels = tuple(range(bound.height + 1)) if levels is None else levels
+    if bound.stored:
+        return Generalized(bound, (name,), ("listed", "star"), levels)
+    return Generalized(bound, (name,), _forms(recorded, attribute, bound, levels))
+
+
+def _bound(recorded: Recorded, attribute: Attribute, name: str) -> BoundAttribute:
+    """The column as it was bound. A stored hierarchy that is not at hand is none here: its labels say nothing."""
+    kind = recorded.types.get(fold(name), "")
+    kind = "VARCHAR" if kind == ENUM else kind
+    if attribute.hierarchy is None:
+        return BoundAttribute(attribute, name, kind, kind)
+    definition, height = recorded.hierarchies[fold(attribute.hierarchy)]
+    stored = fold(attribute.hierarchy) in recorded.stored
+    return BoundAttribute(attribute, name, kind, kind, definition, stored=stored, height=height)
+
+
+def _forms(recorded: Recorded, attribute: Attribute, bound: BoundAttribute, levels: Sequence[int]) -> tuple[str, ...]:
+    """How to read the labels of these levels."""
+    forms: list[str] = []
+    if 0 in levels:
+        forms.append("value")
+    if any(0 < level < bound.height for level in levels) and bound.hierarchy is not None:
+        if builder(bound.hierarchy.kind).STORED:
+            return ("any",)
+        forms.append(_LABELS[bound.hierarchy.kind.lower()])
+    if bound.height in levels:
+        forms.append("star")
+    # A mask without stars is the text itself.
+    return tuple(form for form in forms if not (form == "value" and "mask" in forms))
+
+
+def _of_regions(recorded: Recorded, bound: BoundAttribute) -> Generalized:
+    """A column that is recoded by regions."""
+    publish = str(recorded.arguments.get("publish", "range"))
+    hierarchy = bound.hierarchy
+    missing = hierarchy is not None and builder(hierarchy.kind).STORED and not bound.stored
+    if publish == "ancestor" and hierarchy is None:
+        publish = "range"
+    if missing:
+        return Generalized(bound, (bound.column,), ("any",))
+    if bound.stored:
+        forms = {"range": ("listed_range",), "ancestor": ("listed", "star"), "centroid": ("listed", "any")}[publish]
+        return Generalized(
+            bound, (bound.column,), forms, tuple(range(bound.height + 1)) if publish == "ancestor" else ()
+        )
+    if recorded.arguments.get("bounds") is True and by_value(bound) and axis_of(bound.type):
+        keys = (bound.column, *(f"{bound.column}_{end}" for end in ENDS))
+        nulls = {"range": "range", "ancestor": "star", "centroid": "any"}[publish]
+        return Generalized(bound, keys, ("bounds", nulls))
+    if publish == "range":
+        return Generalized(bound, (bound.column,), ("range" if by_value(bound) else "tree_range",))
+    if publish == "centroid":
+        return Generalized(bound, (bound.column,), ("any",))
+    levels = tuple(range(bound.height + 1))
+    return Generalized(bound, (bound.column,), _forms(recorded, bound.attribute, bound, levels))

@@ -1,0 +1,26 @@
+"""ESTIMATE: an aggregate query that a release answers."""
+
+from __future__ import annotations
+
+from sqlanon.errors import Position
+from sqlanon.syntax import _values
+from sqlanon.syntax._lexer import Kind
+from sqlanon.syntax._reader import QUERY_WORDS, Reader, either
+from sqlanon.syntax.statements import Estimate
+
+__all__ = ["estimate"]
+
+
+def estimate(reader: Reader, position: Position) -> Estimate:
+    """ESTIMATE query FROM RELEASE name | 'file'. A table that is called release may stand in the query."""
+    reader.expect("ESTIMATE")
+    if not any(reader.sees(word) for word in QUERY_WORDS) and not reader.sees_query():
+        raise reader.expected(either(*QUERY_WORDS), among=QUERY_WORDS)
+    query = reader.text_before("FROM", "RELEASE")
+    if reader.peek().kind is Kind.STRING:
+        file = _values.string(reader, "a path in quotes, as in 'out/hospital_2026.parquet'")
+        reader.end()
+        return Estimate(query, file=file, position=position)
+    name = reader.qualified_name("the name of the release, or the path of an exported one in quotes")
+    reader.end()
+    return Estimate(query, name, position=position)

@@ -1,0 +1,1 @@
+"""Queries on a source, and what a release says of their answers."""

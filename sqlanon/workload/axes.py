@@ -1,0 +1,157 @@
+"""The axis that the values of a type lie on, so that what lies between two of them can be measured."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.sqlgen.names import literal
+
+__all__ = ["Axis", "axis_of"]
+
+_BITS = {"TINYINT": 7, "SMALLINT": 15, "INTEGER": 31, "BIGINT": 63, "HUGEINT": 126}
+# Dates and moments far outside of what calendars are used for, that DuckDB still computes with.
+_DAYS = 10**9
+_MICROSECONDS = 92 * 10**17
+_MOST = 1.7e308
+_LAST = "\U0010ffff" * 100
+_DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
+
+# Below, `given` stands for the value that is moved to the axis or back from it.
+_OF = {
+    "number": "CAST(given AS HUGEINT)",
+    "decimal": "CAST(replace(CAST(given AS VARCHAR), '.', '') AS HUGEINT)",
+    "day": "CAST(date_diff('day', CAST('1970-01-01' AS DATE), given) AS HUGEINT)",
+    "microsecond": "CAST(epoch_us(given) AS HUGEINT)",
+    "real": "CAST(given AS DOUBLE)",
+    "text": "CAST(given AS VARCHAR)",
+}
+_BACK = {
+    "day": "CAST('1970-01-01' AS DATE) + CAST(given AS INTEGER)",
+    "microsecond": "make_timestamp(CAST(given AS BIGINT))",
+}
+# A text that a constant or a label is written as, down to the axis: a number times `unit`, a day or a moment.
+_FLOOR = {
+    "number": "coalesce(TRY_CAST(nullif(regexp_extract(given, '^-?[0-9]+$'), '') AS HUGEINT) * unit, "
+    "CAST(floor(TRY_CAST(given AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0))) AS HUGEINT))",
+    "day": "CAST(date_diff('day', CAST('1970-01-01' AS DATE), CAST(TRY_CAST(given AS TIMESTAMP) AS DATE)) AS HUGEINT)",
+    "microsecond": "CAST(epoch_us(TRY_CAST(given AS TIMESTAMP)) AS HUGEINT)",
+    "real": "TRY_CAST(given AS DOUBLE)",
+    "text": "given",
+}
+
+# The digits of a whole number, at least `unit` of them.
+_DIGITS = "lpad(CAST(abs(given) AS VARCHAR), CAST(greatest(unit, length(CAST(abs(given) AS VARCHAR))) AS INTEGER), '0')"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """How a type's values lie on their axis.
+
+    `kind` is 'integer' (a whole number a value), 'real' or 'text'; `scale` the decimals of
+    a DECIMAL, whose unit is its last digit. `low` and `high` are ends that stand for no
+    end at all. `numeric` tells whether the values can be added up.
+    """
+
+    kind: str
+    unit_of: str
+    type: str
+    low: int | float | str
+    high: int | float | str
+    scale: int = 0
+    numeric: bool = False
+
+    def of(self, value: exp.Expr) -> exp.Expr:
+        """A value of the type on the axis."""
+        return _with(_OF["decimal" if self.scale else self.unit_of], value)
+
+    def back(self, place: exp.Expr) -> exp.Expr:
+        """The value at a place of the axis."""
+        if self.scale:
+            return self._cast(self._decimal_text(place))
+        if self.unit_of in _BACK:
+            return self._cast(_with(_BACK[self.unit_of], place))
+        return self._cast(place)
+
+    def down(self, text: exp.Expr) -> exp.Expr:
+        """The last place at or before what a text says; NULL if it says none."""
+        return _with(_FLOOR[self.unit_of], text, 10**self.scale)
+
+    def up(self, text: exp.Expr) -> exp.Expr:
+        """The first place at or behind what a text says."""
+        if self.unit_of not in ("number", "day"):
+            return self.down(text)
+        exact = exp.TryCast(this=text.copy(), to=exp.DataType.build("TIMESTAMP"))
+        if self.unit_of == "day":
+            whole = exp.EQ(this=exact, expression=exp.Cast(this=exact.copy(), to=exp.DataType.build("DATE")))
+        else:
+            scaled = _with("TRY_CAST(given AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0))", text, 10**self.scale)
+            whole = exp.EQ(this=scaled, expression=exp.Floor(this=scaled.copy()))
+        # A number too long for decimals has none.
+        exactly = exp.Coalesce(this=whole, expressions=[exp.true()])
+        after = exp.Case(ifs=[exp.If(this=exactly, true=literal(0))], default=literal(1))
+        return exp.Add(this=exp.Paren(this=self.down(text)), expression=after)
+
+    def end(self, number: int | float | str) -> exp.Expr:
+        """An end as a value of the axis."""
+        kind = {"integer": "HUGEINT", "real": "DOUBLE", "text": "VARCHAR"}[self.kind]
+        given = exp.Literal.string(str(number)) if isinstance(number, int | float) else literal(number)
+        return exp.Cast(this=given, to=exp.DataType.build(kind, dialect="duckdb"))
+
+    def _cast(self, tree: exp.Expr) -> exp.Expr:
+        return exp.Cast(this=exp.Paren(this=tree), to=exp.DataType.build(self.type, dialect="duckdb"))
+
+    def _decimal_text(self, place: exp.Expr) -> exp.Expr:
+        digits = _with(_DIGITS, place, self.scale + 1)
+        return _joined(
+            _with("CASE WHEN given < 0 THEN '-' ELSE '' END", place),
+            exp.Left(this=digits, expression=_with("CAST(length(given) - unit AS INTEGER)", digits, self.scale)),
+            exp.Literal.string("."),
+            exp.Right(this=digits.copy(), expression=literal(self.scale)),
+        )
+
+
+def axis_of(column_type: str) -> Axis | None:
+    """The axis of a type's values; None for a type whose values are not measured."""
+    kind = column_type.upper().replace(" ", "")
+    signed = kind.removeprefix("U")
+    if signed in _BITS:
+        bits = _BITS[signed]
+        low, high = (0, 2 ** min(bits + 1, 126) - 1) if kind != signed else (-(2**bits), 2**bits - 1)
+        return Axis("integer", "number", column_type, low, high, numeric=True)
+    if found := _DECIMAL.fullmatch(kind):
+        digits, scale = int(found[1]), int(found[2])
+        return Axis("integer", "number", column_type, -(10**digits) + 1, 10**digits - 1, scale, numeric=True)
+    if kind == "DATE":
+        return Axis("integer", "day", column_type, -_DAYS, _DAYS)
+    if kind == "TIMESTAMP":
+        return Axis("integer", "microsecond", column_type, -_MICROSECONDS, _MICROSECONDS)
+    if kind == "DOUBLE":
+        return Axis("real", "real", column_type, -_MOST, _MOST, numeric=True)
+    if kind == "VARCHAR":
+        return Axis("text", "text", column_type, "", _LAST)
+    return None
+
+
+def _with(template: str, value: exp.Expr, unit: int = 1) -> exp.Expr:
+    """A fixed expression with a value in the place of `given`, and a number in that of `unit`."""
+    tree = sqlglot.parse_one(template, dialect="duckdb")
+
+    def filled(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Column) and node.name == "given":
+            return exp.Paren(this=value.copy())
+        if isinstance(node, exp.Column) and node.name == "unit":
+            return exp.Cast(this=exp.Literal.string(str(unit)), to=exp.DataType.build("HUGEINT", dialect="duckdb"))
+        return node
+
+    return tree.transform(filled)
+
+
+def _joined(*parts: exp.Expr) -> exp.Expr:
+    total = parts[0]
+    for part in parts[1:]:
+        total = exp.DPipe(this=total, expression=part, safe=False)
+    return exp.Paren(this=total)

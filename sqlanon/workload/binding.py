@@ -1,0 +1,191 @@
+"""A query's columns meet the release: which relation each stands in, and what of the query may be asked of it.
+
+Everything that the query says of one relation can be evaluated there by the database
+itself: on the release's rows for what is published as it is, on the leaves of a label for
+what is generalized. `Factors` collects these parts, each a column of that relation, and
+leaves of a condition only AND, OR and NOT over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlanon.errors import PolicyError
+from sqlanon.sqlgen.names import column
+from sqlanon.workload.functions import require_known
+from sqlanon.workload.published import Published
+from sqlanon.workload.queries import AggregateQuery, refused
+
+__all__ = ["BUCKET", "ROW", "Binding", "Factors", "fold", "leaf_name", "lookup_name", "relations_in"]
+
+# The release's own rows, and the values that were dealt out in a bucket.
+ROW = "row"
+BUCKET = "bucket"
+
+_LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren)
+
+
+def leaf_name(place: int) -> str:
+    """The relation with the leaves of the generalized column at this place."""
+    return f"leaf_{place}"
+
+
+def fold(name: str) -> str:
+    """The name by which two spellings count as one: DuckDB disregards the case of A to Z only."""
+    return "".join(letter.lower() if letter.isascii() else letter for letter in name)
+
+
+def relations_in(tree: exp.Expr) -> list[str]:
+    """The relations whose columns an expression reads."""
+    return list(dict.fromkeys(part.table for part in tree.find_all(exp.Column)))
+
+
+@dataclass
+class Binding:
+    """Finds the relation of each column of a query.
+
+    `lookup_columns` has the columns of each joined table by the place of the join. The
+    columns of a joined table belong to the relation of the column that it is joined by.
+    """
+
+    query: AggregateQuery
+    release: Published
+    lookup_columns: Sequence[Sequence[str]]
+    places: dict[str, int] = field(default_factory=dict)
+    owners: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.dealt_as_they_are = not self._mixes_dealt()
+        for lookup in self.query.lookups:
+            # A join may be by a column of a table that was joined before.
+            self.owners.append(self.owner(relations_in(self.bound(lookup.on))[0]))
+
+    def _mixes_dealt(self) -> bool:
+        """Whether the query asks of dealt values together with anything else of their rows.
+
+        Alone they are known exactly: dealing out values changes none of them.
+        """
+        parts = [self.query.where, self.query.having, *(lookup.on for lookup in self.query.lookups)]
+        parts += [item.expression for item in self.query.groups] + [a.argument for a in self.query.aggregates]
+        columns = (part for tree in parts if tree is not None for part in tree.find_all(exp.Column))
+        own = {fold(part.name) for part in columns if fold(part.table) in ("", fold(self.query.alias))}
+        return bool(own & set(self.release.dealt)) and bool(own - set(self.release.dealt))
+
+    def owner(self, relation: str) -> str:
+        """The relation on whose rows a relation's columns are evaluated: a joined table's is that of its join."""
+        for place, owner in enumerate(self.owners):
+            if relation == lookup_name(place):
+                return owner
+        return relation
+
+    def bound(self, tree: exp.Expr) -> exp.Expr:
+        """The expression with each column under the name of its relation. Raises PolicyError for one that has none."""
+        found = tree.copy().transform(lambda node: self._column(node) if isinstance(node, exp.Column) else node)
+        require_known(found, tree)
+        return found
+
+    def _column(self, node: exp.Column) -> exp.Column:
+        if isinstance(node.this, exp.Star) or node.args.get("db"):
+            raise refused(node, "is no column")
+        qualifier, name = fold(node.table), fold(node.name)
+        joined = [
+            (place, own)
+            for place, (lookup, columns) in enumerate(zip(self.query.lookups, self.lookup_columns, strict=True))
+            for own in columns
+            if fold(own) == name and qualifier in ("", fold(lookup.alias))
+        ]
+        of_source = qualifier in ("", fold(self.query.alias)) and not (qualifier == "" and joined)
+        if not of_source and not joined:
+            raise refused(node, "there is no such column", f"columns are those of {self.query.source}, or of a join")
+        if qualifier == "" and joined and (len(joined) > 1 or self._is_named(name)):
+            raise refused(node, "more than one table has this column", "write its table before it: patients.age")
+        if joined:
+            place, own = joined[0]
+            return column(own, lookup_name(place))
+        return self._of_source(node, name)
+
+    def _is_named(self, name: str) -> bool:
+        parts = (self.release.exact, self.release.generalized, self.release.hidden, self.release.dealt)
+        return any(name in part for part in parts)
+
+    def _of_source(self, node: exp.Column, name: str) -> exp.Column:
+        release = self.release
+        if name in release.dealt:
+            return column(release.dealt[name], ROW if self.dealt_as_they_are else BUCKET)
+        if name in release.exact:
+            return column(release.exact[name], ROW)
+        if name in release.generalized:
+            place = self.places.setdefault(name, len(self.places))
+            return column("value", leaf_name(place))
+        why = release.hidden.get(name, "the release has no such column")
+        raise refused(node, why, "an estimate reads nothing but the release")
+
+
+def lookup_name(place: int) -> str:
+    """The joined table at this place."""
+    return f"lookup_{place}"
+
+
+@dataclass
+class Factors:
+    """The parts of a query by the relation they are evaluated on: `parts[relation]` names each expression."""
+
+    binding: Binding
+    parts: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
+
+    def condition(self, tree: exp.Expr) -> exp.Expr:
+        """A condition as AND, OR and NOT over the columns of parts."""
+        bound = self.binding.bound(tree)
+        return self._split(bound, tree)
+
+    def value(self, tree: exp.Expr) -> tuple[str, exp.Expr]:
+        """The relation of an expression and the expression there. Raises PolicyError if it needs several."""
+        bound = self.binding.bound(tree)
+        return self._relation(bound, tree), bound
+
+    def part(self, relation: str, expression: exp.Expr) -> exp.Column:
+        """The column that holds an expression's value on the rows of its relation."""
+        known = self.parts.setdefault(relation, {})
+        for name, other in known.items():
+            if other == expression:
+                return column(name, relation)
+        name = f"part_{len(known)}"
+        known[name] = expression
+        return column(name, relation)
+
+    def _split(self, tree: exp.Expr, said: exp.Expr) -> exp.Expr:
+        owners = self._owners(tree)
+        if len(owners) <= 1:
+            return self.part(owners[0] if owners else ROW, _truth(tree))
+        if not isinstance(tree, _LOGIC):
+            raise self._mixed(said, owners)
+        split = tree.copy()
+        for name in ("this", "expression"):
+            if isinstance(part := tree.args.get(name), exp.Expr):
+                whose = said.args.get(name)
+                split.set(name, self._split(part, whose if isinstance(whose, exp.Expr) else said))
+        return split
+
+    def _owners(self, tree: exp.Expr) -> list[str]:
+        return list(dict.fromkeys(self.binding.owner(name) for name in relations_in(tree)))
+
+    def _relation(self, tree: exp.Expr, said: exp.Expr) -> str:
+        owners = self._owners(tree)
+        if len(owners) > 1:
+            raise self._mixed(said, owners)
+        return owners[0] if owners else ROW
+
+    def _mixed(self, said: exp.Expr, owners: Sequence[str]) -> PolicyError:
+        names = ", ".join(dict.fromkeys(part.name for part in said.find_all(exp.Column)))
+        return refused(
+            said,
+            f"{names}: what is known of them is not known together",
+            "compare each of them with constants, and combine that with AND, OR and NOT",
+        )
+
+
+def _truth(tree: exp.Expr) -> exp.Expr:
+    return exp.Cast(this=exp.Paren(this=tree.copy()), to=exp.DataType.build("BOOLEAN"))

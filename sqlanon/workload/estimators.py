@@ -1,0 +1,291 @@
+"""From a query and a release to estimates, their standard errors and hard bounds.
+
+The release's rows are grouped by what they show, the leaves of each label by what the
+query asks of them; what is known of several columns is combined as if they were
+independent, and a bound holds for every combination of leaves that there may be. All
+counting is SQL: this module says which relations there are and what stands in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.rows import class_label
+from sqlanon.workload.binding import BUCKET, ROW, Binding, Factors, leaf_name, lookup_name
+from sqlanon.workload.functions import constants_of, is_ordered
+from sqlanon.workload.leaves import Asked, leaves
+from sqlanon.workload.listed import MOMENTS
+from sqlanon.workload.moments import leaf_moments, moments_of, real, share
+from sqlanon.workload.published import Generalized, Published
+from sqlanon.workload.queries import Aggregate, AggregateQuery, refused
+from sqlanon.workload.spans import together
+
+__all__ = ["Combined", "combined"]
+
+Keep = Callable[[str, exp.Query], str]
+
+_DOUBLE = exp.DataType.build("DOUBLE")
+_NUMBERS = ("INT", "DECIMAL", "DOUBLE", "FLOAT", "BOOLEAN")
+_CLASS = "class"
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A query taken apart: its condition over parts, its groups and the arguments of its aggregates."""
+
+    factors: Factors
+    condition: exp.Expr
+    groups: tuple[exp.Column, ...]
+    arguments: tuple[tuple[str, exp.Expr] | None, ...]
+    present: tuple[exp.Expr, ...]
+    lookups: tuple[exp.Table, ...]
+    said: tuple[exp.Expr | None, ...]
+
+
+@dataclass(frozen=True)
+class Combined:
+    """The table `combination` that estimate.sql reads; its aggregates, numbered from 1, and how many groups it has."""
+
+    table: str
+    aggregates: tuple[Aggregate, ...]
+    groups: int
+
+
+def combined(
+    engine: Engine,
+    query: AggregateQuery,
+    release: Published,
+    lookups: Sequence[tuple[exp.Table, Sequence[str]]],
+    keep: Keep,
+) -> Combined:
+    """Counts the release by what it shows and the leaves by what the query asks.
+
+    `lookups` are the joined tables with their columns. Raises PolicyError, naming it, for
+    whatever of the query the release cannot answer.
+    """
+    plan = _plan(query, release, lookups)
+    binding = plan.factors.binding
+    columns = {place: release.generalized[name] for name, place in binding.places.items()}
+    released = keep("released", release.rows)
+    classes = keep(_CLASS, _classes(engine, plan, release, columns, released))
+    signatures: list[tuple[str, exp.Column, str]] = []
+    for place, given in columns.items():
+        name = leaf_name(place)
+        table, each = leaves(engine, given, _asked(plan, place, given, classes), keep)
+        label = column(f"label_{place}", _CLASS)
+        signatures.append((name, label, keep("signature", _signature(engine, plan, name, table, each, given))))
+    if BUCKET in plan.factors.parts or any(a and a[0] == BUCKET for a in plan.arguments):
+        dealt = keep("leaf", _dealt(release, released))
+        signature = keep("signature", _signature(engine, plan, BUCKET, dealt, True, None))
+        signatures.append((BUCKET, column("bucket", _CLASS), signature))
+    table = keep("combination", _combination(plan, classes, signatures))
+    return Combined(table, query.aggregates, len(plan.groups))
+
+
+def _plan(query: AggregateQuery, release: Published, lookups: Sequence[tuple[exp.Table, Sequence[str]]]) -> _Plan:
+    binding = Binding(query, release, [columns for _, columns in lookups])
+    factors = Factors(binding)
+    condition: exp.Expr = factors.condition(query.where) if query.where is not None else exp.true()
+    for place, lookup in enumerate(query.lookups):
+        joined = column(lookup.key, lookup_name(place))
+        condition = exp.and_(condition, factors.part(binding.owners[place], _not_null(joined)))
+    groups = [factors.value(group.expression) for group in query.groups]
+    arguments: list[tuple[str, exp.Expr] | None] = [None]
+    present: list[exp.Expr] = [exp.true()]
+    for aggregate in query.aggregates:
+        value = None if aggregate.argument is None else factors.value(aggregate.argument)
+        arguments.append(value)
+        present.append(factors.part(value[0], _not_null(value[1])) if value else exp.true())
+    return _Plan(
+        factors,
+        condition,
+        tuple(factors.part(*group) for group in groups),
+        tuple(
+            None if aggregate.function == "count" else value
+            for aggregate, value in zip((Aggregate("", "count", None), *query.aggregates), arguments, strict=True)
+        ),
+        tuple(present),
+        tuple(table for table, _ in lookups),
+        (None, *(aggregate.argument for aggregate in query.aggregates)),
+    )
+
+
+def _not_null(tree: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.Paren(this=exp.Is(this=exp.Paren(this=tree.copy()), expression=exp.Null())))
+
+
+def _parts(plan: _Plan, name: str) -> list[exp.Alias]:
+    return [alias(part.copy(), own) for own, part in plan.factors.parts.get(name, {}).items()]
+
+
+def _join_lookups(query: exp.Select, plan: _Plan, owner: str) -> exp.Select:
+    """The tables that are joined to the columns of one relation. A key is there once, so that no row is doubled."""
+    binding = plan.factors.binding
+    for place, lookup in enumerate(binding.query.lookups):
+        if binding.owners[place] == owner:
+            table = plan.lookups[place].copy()
+            table.set("alias", exp.TableAlias(this=exp.to_identifier(lookup_name(place), quoted=True)))
+            on = exp.EQ(this=binding.bound(lookup.on), expression=column(lookup.key, lookup_name(place)))
+            query = query.join(table, on=on, join_type="LEFT", copy=False)
+    return query
+
+
+def _classes(
+    engine: Engine, plan: _Plan, release: Published, columns: dict[int, Generalized], released: str
+) -> exp.Select:
+    """The released rows by what they show and what the query asks of it: id, label_i, parts, arguments and n."""
+    rows = _join_lookups(exp.select().from_(relation(released, as_=ROW)), plan, ROW)
+    _require_numbers(engine, plan, ROW, rows)
+    for place, given in columns.items():
+        rows.select(alias(_label(given), f"label_{place}"), copy=False)
+        rows.select(alias(_shown(given), f"shown_{place}"), copy=False)
+    if release.bucket:
+        rows.select(alias(column(release.bucket, ROW), "bucket"), copy=False)
+    rows.select(*_parts(plan, ROW), copy=False)
+    for number, argument in enumerate(plan.arguments):
+        if argument and argument[0] == ROW:
+            rows.select(alias(real(argument[1]), f"value_{number}"), copy=False)
+    if not rows.selects:
+        rows.select(alias(literal(0), "every"), copy=False)
+    names = [part.alias for part in rows.selects]
+    counted = exp.select(*(column(name) for name in names), alias(exp.Count(this=exp.Star()), "n"))
+    counted = counted.from_(rows.subquery("shown")).group_by(*(column(name) for name in names))
+    return exp.select(alias(exp.Window(this=exp.RowNumber()), "id"), exp.Star()).from_(counted.subquery("counted"))
+
+
+def _label(given: Generalized) -> exp.Expr:
+    if len(given.keys) == 1:
+        return column(given.keys[0], ROW)
+    return class_label({name: column(key, ROW) for name, key in zip(("shown", "low", "high"), given.keys, strict=True)})
+
+
+def _shown(given: Generalized) -> exp.Expr:
+    return exp.Cast(this=column(given.keys[0], ROW), to=exp.DataType.build("VARCHAR"))
+
+
+def _require_numbers(engine: Engine, plan: _Plan, name: str, rows: exp.Select) -> None:
+    """Only numbers are added, averaged and compared."""
+    for argument, said in zip(plan.arguments, plan.said, strict=True):
+        if argument and said is not None and argument[0] == name:
+            ((_, kind),) = engine.columns(rows.copy().select(alias(argument[1].copy(), "value")))
+            if not any(number in kind for number in _NUMBERS) or "[" in kind or "(" in kind.replace("DECIMAL(", ""):
+                raise refused(said, f"is of type {kind}: sum, avg, min and max are estimated of numbers")
+
+
+def _asked(plan: _Plan, place: int, given: Generalized, classes: str) -> Asked:
+    name = leaf_name(place)
+    groups = {group.name for group in plan.groups if group.table == name}
+    constants: list[exp.Expr] = []
+    why: exp.Expr | None = None
+    for own, part in plan.factors.parts.get(name, {}).items():
+        if own not in groups and is_ordered(part, name):
+            constants += constants_of(part, name)
+        elif _reads(part, name):
+            why = part
+    for argument in plan.arguments:
+        if argument and argument[0] == name and _reads(argument[1], name) and not isinstance(argument[1], exp.Column):
+            why = argument[1]
+    binding = plan.factors.binding
+    keys = [
+        (plan.lookups[p], lookup.key)
+        for p, lookup in enumerate(binding.query.lookups)
+        if binding.owners[p] == name and _reads(binding.bound(lookup.on), name)
+    ]
+    shown, label = column(f"shown_{place}"), column(f"label_{place}")
+    labels = exp.select(alias(label, "label"), alias(shown, "shown")).distinct().from_(relation(classes))
+    return Asked(labels, constants, keys, why is not None, _said(why, given) if why is not None else "")
+
+
+def _reads(tree: exp.Expr, name: str) -> bool:
+    return any(part.table == name for part in tree.find_all(exp.Column))
+
+
+def _said(tree: exp.Expr, given: Generalized) -> str:
+    """A part of the query in the user's own names."""
+
+    def own(node: exp.Expr) -> exp.Expr:
+        return column(given.column) if isinstance(node, exp.Column) and node.name == "value" else node
+
+    plain = tree.copy().transform(own)
+    while isinstance(plain, exp.Cast | exp.Paren):
+        plain = plain.this
+    return plain.sql(dialect="duckdb")
+
+
+def _dealt(release: Published, released: str) -> exp.Select:
+    """The sensitive values of each bucket: any row of it has any of them, each as likely as it is frequent."""
+    values = [column(name) for name in release.dealt.values()]
+    weight = alias(real(exp.Count(this=exp.Star())), "weight")
+    query = exp.select(alias(column(str(release.bucket)), "label"), *values, weight).from_(relation(released))
+    return query.group_by(column(str(release.bucket)), *(value.copy() for value in values))
+
+
+def _signature(engine: Engine, plan: _Plan, name: str, table: str, each: bool, given: Generalized | None) -> exp.Select:
+    """The leaves below each label by what the query asks of them: their share, and what their values come to."""
+    rows = _join_lookups(exp.select().from_(relation(table, as_=name)), plan, name)
+    _require_numbers(engine, plan, name, rows)
+    rows.select(column("label", name), column("weight", name), *_parts(plan, name), copy=False)
+    moments: list[exp.Expr] = []
+    for number, argument in enumerate(plan.arguments):
+        if argument and argument[0] == name:
+            pieces = not each and isinstance(argument[1], exp.Column) and argument[1].table == name
+            rows.select(*leaf_moments(argument[1], number, name, pieces), copy=False)
+            moments += moments_of(number)
+    parts = [column(part.alias) for part in _parts(plan, name)]
+    known = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Count(this=column("weight")))
+    weight = exp.Case(ifs=[exp.If(this=known, true=exp.Sum(this=column("weight")))])
+    grouped = exp.select(column("label"), *parts, alias(weight, "weight"), *moments).from_(rows.subquery("leaf"))
+    grouped = grouped.group_by(column("label"), *(part.copy() for part in parts))
+    shares = exp.select(column("label"), *(part.copy() for part in parts), alias(share(), "share"))
+    shares.select(*(column(part.alias) for part in moments), copy=False)
+    return shares.from_(grouped.subquery("grouped"))
+
+
+def _combination(plan: _Plan, classes: str, signatures: Sequence[tuple[str, exp.Column, str]]) -> exp.Query:
+    """A row for each aggregate, class and combination of signatures of its labels."""
+    rows = exp.select().from_(relation(classes, as_=_CLASS))
+    shares: exp.Expr = exp.Cast(this=literal(1), to=_DOUBLE.copy())
+    for name, label, table in signatures:
+        same = exp.NullSafeEQ(this=label, expression=column("label", name))
+        rows = rows.join(relation(table, as_=name), on=same, copy=False)
+        shares = exp.Mul(this=shares, expression=column("share", name))
+    key: exp.Expr = literal(0)
+    if plan.groups:
+        key = class_label({f"group_{i}": _placed(group) for i, group in enumerate(plan.groups)})
+    every: list[exp.Query] = []
+    for number, (argument, present) in enumerate(zip(plan.arguments, plan.present, strict=True)):
+        holds = exp.and_(_placed(plan.condition), _placed(present))
+        one: exp.Expr = exp.Cast(this=literal(1), to=_DOUBLE.copy())
+        values = [one.copy() for _ in MOMENTS] if argument is None else _values(argument[0], number)
+        query = rows.copy().select(
+            column("id", _CLASS),
+            alias(key.copy(), "key"),
+            column("n", _CLASS),
+            alias(literal(number), "number"),
+            alias(shares.copy(), "share"),
+            alias(exp.Coalesce(this=holds, expressions=[exp.false()]), "holds"),
+            *(alias(value, name) for value, name in zip(values, MOMENTS, strict=True)),
+        )
+        every.append(query)
+    return together(every)
+
+
+def _placed(tree: exp.Expr) -> exp.Expr:
+    """Parts where they stand: those of the released rows are columns of the classes."""
+
+    def own(node: exp.Expr) -> exp.Expr:
+        return column(node.name, _CLASS) if isinstance(node, exp.Column) and node.table == ROW else node
+
+    return tree.copy().transform(own)
+
+
+def _values(name: str, number: int) -> list[exp.Expr]:
+    if name == ROW:
+        value = column(f"value_{number}", _CLASS)
+        return [value, exp.Mul(this=value.copy(), expression=value.copy()), value.copy(), value.copy()]
+    return [column(f"{moment}_{number}", name) for moment in MOMENTS]

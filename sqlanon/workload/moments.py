@@ -1,0 +1,67 @@
+"""What the leaves below a label come to: the share of them that a query treats alike, and what their values come to."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.names import alias, column, literal
+from sqlanon.workload.listed import MOMENTS
+
+__all__ = ["leaf_moments", "moments_of", "real", "share"]
+
+_DOUBLE = exp.DataType.build("DOUBLE")
+
+
+def real(tree: exp.Expr) -> exp.Expr:
+    """A number in the type that estimates are computed in."""
+    return exp.Cast(this=exp.Paren(this=tree.copy()), to=_DOUBLE.copy())
+
+
+def share() -> exp.Expr:
+    """The share of a label's leaves. What holds for all of them alike needs no weights."""
+
+    def over(tree: exp.Expr) -> exp.Window:
+        return exp.Window(this=tree, partition_by=[column("label")])
+
+    only = exp.EQ(this=over(exp.Count(this=exp.Star())), expression=literal(1))
+    known = exp.EQ(this=over(exp.Count(this=exp.Star())), expression=over(exp.Count(this=column("weight"))))
+    whole = exp.Nullif(this=over(exp.Sum(this=column("weight"))), expression=literal(0))
+    part = exp.Div(this=column("weight"), expression=whole)
+    one = exp.Cast(this=literal(1), to=_DOUBLE.copy())
+    return exp.Case(ifs=[exp.If(this=only, true=one), exp.If(this=known, true=part)])
+
+
+def leaf_moments(argument: exp.Expr, number: int, name: str, pieces: bool) -> list[exp.Alias]:
+    """The moments of an argument on each leaf: those of its piece, or the value itself."""
+    if pieces:
+        found: list[exp.Expr] = [column(moment, name) for moment in MOMENTS]
+    else:
+        value = real(argument)
+        found = [value, exp.Mul(this=value.copy(), expression=value.copy()), value.copy(), value.copy()]
+    return [alias(one, f"{moment}_{number}") for one, moment in zip(found, MOMENTS, strict=True)]
+
+
+def moments_of(number: int) -> list[exp.Alias]:
+    """The moments of the leaves of one signature, from those of its pieces."""
+    mean, square, least, greatest = (column(f"{moment}_{number}") for moment in MOMENTS)
+
+    def weighed(of: exp.Expr) -> exp.Expr:
+        total = exp.Nullif(this=exp.Sum(this=column("weight")), expression=literal(0))
+        return exp.Div(this=exp.Sum(this=exp.Mul(this=column("weight"), expression=of.copy())), expression=total)
+
+    def end(function: type[exp.Expr], of: exp.Expr) -> exp.Expr:
+        every = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Count(this=of.copy()))
+        return exp.Case(ifs=[exp.If(this=every, true=function(this=of.copy()))])
+
+    low, high = end(exp.Min, least), end(exp.Max, greatest)
+    single = exp.EQ(this=low.copy(), expression=high.copy())
+    found = (
+        exp.Case(ifs=[exp.If(this=single, true=low.copy())], default=weighed(mean)),
+        exp.Case(
+            ifs=[exp.If(this=single.copy(), true=exp.Mul(this=low.copy(), expression=low.copy()))],
+            default=weighed(square),
+        ),
+        low,
+        high,
+    )
+    return [alias(one, f"{moment}_{number}") for one, moment in zip(found, MOMENTS, strict=True)]

@@ -1,0 +1,76 @@
+"""What a release says of each column of its source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+
+__all__ = ["FORMS", "Generalized", "Published"]
+
+# How a label says which values are below it. `value` is the value itself, `interval`, `period`
+# and `mask` are labels of INTERVALS, CALENDAR and PREFIXES, `range` the ends of a region in the
+# order of the values and `tree_range` in that of a hierarchy whose order is not known, `bounds`
+# the columns with these ends, `listed` the labels of a stored hierarchy and `listed_range` its
+# ranges. `star` is `*`, below which any value may be, and `any` says nothing at all.
+FORMS = (
+    "value",
+    "interval",
+    "period",
+    "mask",
+    "range",
+    "tree_range",
+    "bounds",
+    "listed",
+    "listed_range",
+    "star",
+    "any",
+)
+
+
+@dataclass(frozen=True)
+class Generalized:
+    """A column of the source that a release shows by labels.
+
+    `bound` has the column with the source's type, and its hierarchy if that is a stored
+    one whose labels are at hand. `keys` are the release's columns that tell the labels
+    apart: the column itself, and those of its bounds. `forms` says how to read a label,
+    `levels` which levels of the stored hierarchy it may be at.
+    """
+
+    bound: BoundAttribute
+    keys: tuple[str, ...]
+    forms: tuple[str, ...]
+    levels: tuple[int, ...] = ()
+
+    @property
+    def column(self) -> str:
+        return self.bound.column
+
+
+@dataclass(frozen=True)
+class Published:
+    """A release as an estimate reads it: `rows` has its rows and nothing else is needed of it.
+
+    `exact` are the columns that are published as they are, by their folded names,
+    `generalized` those that are recoded, `hidden` those that are not published with the
+    reason. `dealt` are sensitive columns whose values were dealt out among the rows of a
+    bucket, `bucket` the column that tells the buckets apart. `withheld` is the number of
+    rows of the source that the release leaves out; None where that is not known. `enums`
+    are the folded names of columns that are ENUMs in the source. `names` are the names by
+    which a query may call the source.
+    """
+
+    name: str
+    rows: exp.Query
+    names: tuple[str, ...]
+    exact: Mapping[str, str]
+    generalized: Mapping[str, Generalized]
+    hidden: Mapping[str, str] = field(default_factory=dict)
+    dealt: Mapping[str, str] = field(default_factory=dict)
+    bucket: str | None = None
+    withheld: int | None = 0
+    enums: frozenset[str] = frozenset()

@@ -1,0 +1,273 @@
+"""An aggregate query as its parts; what is no part of one is refused by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from sqlanon.domain.values import QualifiedName
+from sqlanon.errors import PolicyError, StatementError
+
+__all__ = [
+    "Aggregate",
+    "AggregateQuery",
+    "Group",
+    "Lookup",
+    "aggregate_of",
+    "aggregates_in",
+    "parsed",
+    "refused",
+    "shown",
+]
+
+_FUNCTIONS: dict[type[exp.Expr], str] = {
+    exp.Count: "count",
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+    exp.Min: "min",
+    exp.Max: "max",
+}
+_PARTS = {
+    "with_": "WITH",
+    "with": "WITH",
+    "distinct": "DISTINCT",
+    "order": "ORDER BY",
+    "limit": "LIMIT",
+    "offset": "OFFSET",
+    "qualify": "QUALIFY",
+    "windows": "WINDOW",
+    "laterals": "LATERAL",
+    "pivots": "PIVOT",
+    "sample": "a sample",
+}
+_KNOWN = {"expressions", "from", "from_", "joins", "where", "group", "having", "kind", "hint", "into"}
+_LONGEST = 60
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """One aggregate of the query: `function` of `argument`, which is None for COUNT(*)."""
+
+    name: str
+    function: str
+    argument: exp.Expr | None
+
+
+@dataclass(frozen=True)
+class Group:
+    """A column of the result that rows are grouped by."""
+
+    name: str
+    expression: exp.Expr
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """A table that is joined by equality of its column `key` with `on`, an expression of the query."""
+
+    table: QualifiedName
+    alias: str
+    on: exp.Column
+    key: str
+
+
+@dataclass(frozen=True)
+class AggregateQuery:
+    """SELECT items FROM source [JOIN lookups] [WHERE where] [GROUP BY groups] [HAVING having].
+
+    `source` is the name by which the query calls what the release was made of, `alias` its
+    name for the columns.
+    """
+
+    source: QualifiedName
+    alias: str
+    items: tuple[Group | Aggregate, ...]
+    groups: tuple[Group, ...]
+    lookups: tuple[Lookup, ...]
+    where: exp.Expr | None
+    having: exp.Expr | None
+
+    @property
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        """Those of the result, and then those that only HAVING asks about."""
+        found = [item for item in self.items if isinstance(item, Aggregate)]
+        known = [(one.function, one.argument) for one in found]
+        for node in aggregates_in(self.having):
+            one = _aggregate(node, "")
+            if (one.function, one.argument) not in known:
+                known.append((one.function, one.argument))
+                found.append(one)
+        return tuple(found)
+
+
+def parsed(text: str) -> AggregateQuery:
+    """The query. Raises StatementError for what is no query, PolicyError for what cannot be estimated."""
+    try:
+        trees = sqlglot.parse(text, dialect="duckdb")
+    except SqlglotError:
+        trees = []
+    if len(trees) != 1 or trees[0] is None:
+        raise StatementError("the query cannot be read", hint="write one SELECT with aggregates, and nothing after it")
+    select = trees[0]
+    if not isinstance(select, exp.Select):
+        raise refused(select, "the query is no plain SELECT", "write SELECT count(*) FROM source WHERE ...")
+    _require_parts(select)
+    table = _source(select)
+    groups = tuple(_groups(select))
+    items = tuple(_item(item, groups) for item in select.expressions)
+    if not any(isinstance(item, Aggregate) for item in items):
+        raise PolicyError("there is no aggregate to estimate", hint="there are count, sum, avg, min and max")
+    _require_names(items)
+    where, having = select.args.get("where"), select.args.get("having")
+    return AggregateQuery(
+        source=_qualified(table),
+        alias=table.alias_or_name,
+        items=items,
+        groups=tuple(
+            next((i for i in items if isinstance(i, Group) and i.expression == g), None) or Group("", g) for g in groups
+        ),
+        lookups=tuple(_lookup(join, table.alias_or_name) for join in select.args.get("joins") or ()),
+        where=where.this if where else None,
+        having=having.this if having else None,
+    )
+
+
+def shown(tree: exp.Expr) -> str:
+    """A part of the query as errors quote it."""
+    text = tree.sql(dialect="duckdb")
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+
+
+def refused(tree: exp.Expr, why: str, hint: str | None = None) -> PolicyError:
+    """The error for a part of the query."""
+    return PolicyError(f"{shown(tree)}: {why}", hint=hint)
+
+
+def aggregates_in(tree: exp.Expr | None) -> Iterator[exp.Expr]:
+    """The calls of aggregates in an expression."""
+    if tree is not None:
+        yield from (node for node in tree.walk() if type(node) in _FUNCTIONS)
+
+
+def aggregate_of(node: exp.Expr) -> Aggregate | None:
+    """The aggregate that an expression is, if it is one."""
+    return _aggregate(node, "") if type(node) in _FUNCTIONS else None
+
+
+def _require_parts(select: exp.Select) -> None:
+    for name, part in select.args.items():
+        if part and name not in _KNOWN:
+            raise PolicyError(f"{_PARTS.get(name, name)} cannot be estimated", hint="leave it out of the query")
+    if select.args.get("into"):
+        raise PolicyError("INTO cannot be estimated", hint="leave it out of the query")
+    for node in select.walk():
+        if node is not select and isinstance(node, exp.Query | exp.Subquery):
+            raise refused(node, "a query inside the query cannot be estimated", "join a table instead")
+        if isinstance(node, exp.Window):
+            raise refused(node, "window functions cannot be estimated")
+
+
+def _source(select: exp.Select) -> exp.Table:
+    clause = select.args.get("from_") or select.args.get("from")
+    table = clause.this if clause else None
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+        raise PolicyError("the query reads no table", hint="write the source of the release after FROM")
+    _require_plain(table)
+    return table
+
+
+def _require_plain(table: exp.Table) -> None:
+    """A table by its name, and an alias perhaps."""
+    for name, part in table.args.items():
+        if part and name not in ("this", "db", "catalog", "alias", "joins"):
+            raise refused(table, f"{name.upper()} cannot be estimated")
+    if table.args.get("joins") or table.alias_column_names:
+        raise refused(table, "only plain tables can be estimated from")
+
+
+def _qualified(table: exp.Table) -> QualifiedName:
+    return QualifiedName(tuple(part.name for part in table.parts))
+
+
+def _groups(select: exp.Select) -> Iterator[exp.Expr]:
+    """What is grouped by: names and numbers of the result's columns stand for those."""
+    clause = select.args.get("group")
+    if clause is None:
+        return
+    plain = [item for item in select.expressions if not any(aggregates_in(item))]
+    if clause.args.get("all"):
+        yield from (item.unalias() for item in plain)
+        return
+    if other := [name for name, part in clause.args.items() if part and name != "expressions"]:
+        raise refused(clause, f"{other[0]} cannot be estimated", "name the columns: GROUP BY age, sex")
+    named = {item.alias.lower(): item.unalias() for item in plain if item.alias}
+    for part in clause.expressions:
+        if isinstance(part, exp.Literal) and part.is_int:
+            if not 1 <= int(part.this) <= len(select.expressions):
+                raise refused(part, "the result has no such column")
+            yield select.expressions[int(part.this) - 1].unalias()
+        elif isinstance(part, exp.Column) and not part.table and part.name.lower() in named:
+            yield named[part.name.lower()]
+        else:
+            yield part
+
+
+def _item(item: exp.Expr, groups: tuple[exp.Expr, ...]) -> Group | Aggregate:
+    inner = item.unalias()
+    if type(inner) in _FUNCTIONS:
+        return _aggregate(inner, item.alias)
+    if inner in groups:
+        return Group(item.alias or (inner.name if isinstance(inner, exp.Column) else shown(inner)), inner)
+    if any(aggregates_in(inner)):
+        raise refused(inner, "an aggregate stands for itself in the result", "compute with the estimates afterwards")
+    if isinstance(inner, exp.AggFunc | exp.Filter | exp.Star):
+        raise refused(inner, "cannot be estimated", "there are count, sum, avg, min and max; use WHERE to filter")
+    raise refused(inner, "is neither an aggregate nor in GROUP BY")
+
+
+def _aggregate(node: exp.Expr, name: str) -> Aggregate:
+    function = _FUNCTIONS[type(node)]
+    argument = node.this
+    if isinstance(argument, exp.Distinct) or node.args.get("expressions"):
+        raise refused(node, "DISTINCT and several arguments cannot be estimated")
+    if isinstance(argument, exp.Star) or (argument is None and function == "count"):
+        argument = None
+    elif argument is None or any(aggregates_in(argument)):
+        raise refused(node, "cannot be estimated")
+    default = f"{function}_{argument.name}" if isinstance(argument, exp.Column) else function
+    return Aggregate(name or default, function, argument)
+
+
+def _require_names(items: tuple[Group | Aggregate, ...]) -> None:
+    taken: set[str] = set()
+    for item in items:
+        ends = ("", "_stderr", "_low", "_high") if isinstance(item, Aggregate) else ("",)
+        for name in (item.name + end for end in ends):
+            if name.lower() in taken:
+                raise PolicyError(f"two columns of the result are called {name}", hint="name them: count(*) AS n")
+            taken.add(name.lower())
+
+
+def _lookup(join: exp.Join, source: str) -> Lookup:
+    table = join.this
+    if join.args.get("side") or (join.args.get("kind") or "INNER").upper() != "INNER" or join.args.get("method"):
+        raise refused(join, "only inner joins can be estimated")
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+        raise refused(join, "only tables can be joined")
+    _require_plain(table)
+    using, on = join.args.get("using"), join.args.get("on")
+    if using and len(using) == 1:
+        key = using[0].name
+        own = exp.Column(this=exp.to_identifier(key, quoted=True), table=exp.to_identifier(source, quoted=True))
+        return Lookup(_qualified(table), table.alias_or_name, own, key)
+    if isinstance(on, exp.EQ) and isinstance(on.left, exp.Column) and isinstance(on.right, exp.Column):
+        for key_side, own in ((on.left, on.right), (on.right, on.left)):
+            if key_side.table.lower() == table.alias_or_name.lower() and own.table.lower() != key_side.table.lower():
+                return Lookup(_qualified(table), table.alias_or_name, own, key_side.name)
+    raise refused(
+        join, "is no join of one column with another", "write JOIN wards ON patients.ward = wards.id, with both names"
+    )

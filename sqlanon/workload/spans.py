@@ -1,0 +1,278 @@
+"""What the labels of a generalized column say: spans of values on its axis, or values themselves.
+
+Each function returns label, low, low_side, high, high_side, known, open_low, open_high and
+mask, from the relation "shown" (label, shown). A span begins and ends at a place of the
+axis and a side of it, 0 before the place and 1 behind it. `known` says that every value
+in it is equally likely, `open_low` and `open_high` that it has no end there, and `mask`
+is the label that its texts fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.assets import read
+from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.workload.axes import Axis
+
+__all__ = ["STAR", "fixed", "null_labels", "spans", "together"]
+
+STAR = "*"
+
+_COLUMNS = ("low", "low_side", "high", "high_side", "known", "open_low", "open_high", "mask")
+
+
+def fixed(name: str) -> exp.Select:
+    """The query of a file under sql/estimates."""
+    query = sqlglot.parse_one(read("sql", "estimates", f"{name}.sql"), dialect="duckdb")
+    assert isinstance(query, exp.Select)
+    for node in query.walk():
+        node.pop_comments()
+    return query
+
+
+def together(queries: Sequence[exp.Query], *, distinct: bool = False) -> exp.Query:
+    """The rows of all queries."""
+    found = queries[0]
+    for query in queries[1:]:
+        found = exp.union(found, query, distinct=distinct, copy=False)
+    return found
+
+
+def spans(form: str, axis: Axis) -> exp.Query:
+    """The spans of the labels that are to be read in one form."""
+    return _FORMS[form](axis)
+
+
+def null_labels(forms: tuple[str, ...], axis: Axis | None) -> exp.Query | None:
+    """label, weight: the labels below which NULL may be, unless they are NULL themselves.
+
+    Where a range says that NULL is among its values, it is one more leaf; on the real
+    line, where a range has no number of leaves, it weighs nothing. Below `*` it may or may not be.
+    """
+    nothing = exp.Cast(this=literal(0), to=exp.DataType.build("DOUBLE"))
+    found: list[exp.Query] = []
+    if "star" in forms:
+        found.append(exp.select(column("label"), alias(nothing, "weight")).from_(relation("shown")).where(_is_star()))
+    if "any" in forms:
+        every = exp.select(column("label"), alias(nothing.copy(), "weight")).from_(relation("shown"))
+        found.append(every.where(_not_null(column("shown"))))
+    if set(forms) & {"range", "tree_range", "listed_range"}:
+        one: exp.Expr = exp.Cast(this=literal(1), to=exp.DataType.build("DOUBLE"))
+        if axis and axis.kind == "real":
+            same = exp.EQ(this=column("low"), expression=column("high"))
+            one = exp.Case(ifs=[exp.If(this=same, true=one)], default=nothing.copy())
+        ranges = exp.select(column("label"), alias(one, "weight")).from_(fixed("range").subquery("range"))
+        found.append(ranges.where(column("with_null"), _fits(axis)))
+    if not found:
+        return None
+    most = alias(exp.Max(this=column("weight")), "weight")
+    return exp.select(column("label"), most).from_(together(found).subquery("nulls")).group_by(column("label"))
+
+
+def _fits(axis: Axis | None) -> exp.Expr:
+    """Whether the ends of a range are values of the type."""
+    if axis is None:
+        return exp.true()
+    return exp.and_(*(_not_null(axis.down(column(end))) for end in ("low", "high")))
+
+
+def _select(
+    low: exp.Expr,
+    high: exp.Expr,
+    sides: tuple[int, int],
+    *,
+    known: exp.Expr | None = None,
+    open_low: exp.Expr | None = None,
+    open_high: exp.Expr | None = None,
+    mask: exp.Expr | None = None,
+) -> exp.Select:
+    """The columns of a span."""
+    no_mask = exp.Cast(this=exp.Null(), to=exp.DataType.build("VARCHAR"))
+    parts = (
+        *(low, literal(sides[0]), high, literal(sides[1])),
+        *(known or exp.true(), open_low or exp.false(), open_high or exp.false(), mask or no_mask),
+    )
+    return exp.select(column("label"), *(alias(part, name) for part, name in zip(parts, _COLUMNS, strict=True)))
+
+
+def _value(axis: Axis) -> exp.Query:
+    typed = exp.TryCast(this=column("shown"), to=exp.DataType.build(axis.type, dialect="duckdb"))
+    rows = exp.select(column("label"), alias(axis.of(typed), "at")).from_(relation("shown"))
+    whole = _select(column("at"), column("at"), (0, 1)).from_(rows.subquery("value"))
+    return whole.where(_not_null(column("at")), _finite(axis, column("at")))
+
+
+def _interval(axis: Axis) -> exp.Query:
+    low, high = _or_end(axis, "low"), _or_end(axis, "high")
+    known = exp.and_(_not_null(column("low")), _not_null(column("high")))
+    query = _select(low, high, (0, 0), known=known, open_low=_null(column("low")), open_high=_null(column("high")))
+    return query.from_(fixed("interval").subquery("interval"))
+
+
+def _or_end(axis: Axis, end: str) -> exp.Expr:
+    given = axis.low if end == "low" else axis.high
+    return exp.Case(ifs=[exp.If(this=_null(column(end)), true=axis.end(given))], default=axis.up(column(end)))
+
+
+def _period(axis: Axis) -> exp.Query:
+    moment = exp.DataType.build("DATE" if axis.unit_of == "day" else "TIMESTAMP")
+    low, high = (axis.of(exp.Cast(this=column(end), to=moment.copy())) for end in ("low", "high"))
+    return _select(low, high, (0, 0)).from_(fixed("period").subquery("period"))
+
+
+def _mask(axis: Axis) -> exp.Query:
+    read_masks = fixed("mask").subquery("mask")
+    if axis.kind == "text":
+        rows = exp.select(exp.Star(), alias(_behind(column("prefix")), "behind")).from_(read_masks)
+        single = exp.EQ(this=column("stars"), expression=literal(0))
+        whole = _select(column("prefix"), column("prefix"), (0, 1)).from_(rows.copy().subquery("whole")).where(single)
+        high = exp.Coalesce(this=column("behind"), expressions=[axis.end(axis.high)])
+        known = _of_digits()
+        other = _select(column("prefix"), high, (0, 0), known=known, mask=column("mask"))
+        masked = other.from_(rows.subquery("masked")).where(exp.Not(this=single.copy()))
+        return exp.union(whole, masked, distinct=False, copy=False)
+    return _number_mask(axis)
+
+
+def _number_mask(axis: Axis) -> exp.Query:
+    """The whole numbers that have these digits, and as many more as there are stars."""
+    zeros, nines = (_repeated(digit, column("stars")) for digit in "09")
+    ends = [axis.of(_integer(exp.DPipe(this=column("prefix"), expression=part, safe=False))) for part in (zeros, nines)]
+    minus = exp.EQ(this=column("prefix"), expression=literal("-"))
+    # Below "-" and stars no number begins with 0.
+    others = exp.Sub(this=column("stars"), expression=literal(1))
+    least = _integer(exp.DPipe(this=exp.Literal.string("-1"), expression=_repeated("0", others), safe=False))
+    first = exp.Case(ifs=[exp.If(this=minus, true=axis.of(least))], default=ends[0])
+    low = exp.Least(this=first, expressions=[ends[1]], ignore_nulls=True)
+    high = exp.Greatest(this=first.copy(), expressions=[ends[1].copy()], ignore_nulls=True)
+    rows = exp.select(column("label"), alias(low, "low"), alias(high, "high")).from_(fixed("mask").subquery("mask"))
+    query = _select(column("low"), column("high"), (0, 1)).from_(rows.subquery("masked"))
+    return query.where(_not_null(column("low")), _not_null(column("high")))
+
+
+def _repeated(digit: str, times: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="repeat", expressions=[literal(digit), _as_integer(times)])
+
+
+def _as_integer(tree: exp.Expr) -> exp.Expr:
+    return exp.Cast(this=tree, to=exp.DataType.build("INTEGER"))
+
+
+def _integer(tree: exp.Expr) -> exp.Expr:
+    return exp.TryCast(this=exp.Paren(this=tree), to=exp.DataType.build("HUGEINT", dialect="duckdb"))
+
+
+def _of_digits() -> exp.Expr:
+    """Whether a mask is one of digits, with few stars: what hides behind them is then taken for digits."""
+    return exp.RegexpLike(this=column("mask"), expression=literal("^[0-9]+[*]{1,4}$"))
+
+
+def _behind(prefix: exp.Expr) -> exp.Expr:
+    """The least text behind all that begin with the prefix; NULL where it has no last character to raise."""
+    last = exp.Anonymous(this="unicode", expressions=[exp.Right(this=prefix.copy(), expression=literal(1))])
+    raised = exp.Add(this=last, expression=literal(1))
+    # Code points from D800 to DFFF are no characters.
+    valid = exp.Case(
+        ifs=[exp.If(this=exp.EQ(this=raised, expression=literal(0xD800)), true=literal(0xE000))], default=raised.copy()
+    )
+    length = exp.Anonymous(this="length", expressions=[prefix.copy()])
+    most = _as_integer(exp.Sub(this=length, expression=literal(1)))
+    text = exp.DPipe(
+        this=exp.Left(this=prefix.copy(), expression=most),
+        expression=exp.Anonymous(this="chr", expressions=[_as_integer(valid)]),
+        safe=False,
+    )
+    no_last = exp.or_(
+        exp.EQ(this=prefix.copy(), expression=literal("")),
+        exp.EQ(this=last.copy(), expression=literal(0x10FFFF)),
+    )
+    return exp.Case(ifs=[exp.If(this=exp.Not(this=exp.Paren(this=no_last)), true=text)])
+
+
+def _range(axis: Axis) -> exp.Query:
+    low, high = (axis.down(column(end)) for end in ("low", "high"))
+    rows = exp.select(column("label"), alias(low, "low"), alias(high, "high")).from_(fixed("range").subquery("range"))
+    known: exp.Expr = exp.and_(_finite(axis, column("low")), _finite(axis, column("high")))
+    if axis.kind == "text":
+        # A text may hold brackets and commas: only what can be read in one way is certain.
+        ways = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[column("label")])
+        same = exp.EQ(this=column("low"), expression=column("high"))
+        known = exp.and_(same, exp.EQ(this=ways, expression=literal(1)))
+    ordered = exp.LTE(this=column("low"), expression=column("high"))
+    query = _select(column("low"), column("high"), (0, 1), known=known).from_(rows.subquery("range"))
+    return query.where(_not_null(column("low")), _not_null(column("high")), ordered)
+
+
+def _tree_range(axis: Axis) -> exp.Query:
+    """Ranges in an order that depends on values nobody knows: below one that has two ends may be anything."""
+    low, high = (axis.down(column(end)) for end in ("low", "high"))
+    rows = exp.select(column("label"), alias(low, "low"), alias(high, "high")).from_(fixed("range").subquery("range"))
+    ways = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[column("label")])
+    fits = rows.where(_not_null(low.copy()), _not_null(high.copy()))
+    numbered = exp.select(exp.Star(), alias(ways, "ways")).from_(fits.subquery("fitting"))
+    same = exp.EQ(this=column("low"), expression=column("high"))
+    once = exp.EQ(this=column("ways"), expression=literal(1))
+    single = _select(column("low"), column("high"), (0, 1), known=once)
+    single = single.from_(numbered.copy().subquery("single")).where(same)
+    other = _everything(axis).from_(numbered.subquery("other")).where(exp.Not(this=same.copy()))
+    return exp.union(single, other, distinct=False, copy=False)
+
+
+def _bounds(axis: Axis) -> exp.Query:
+    ends = [
+        axis.of(exp.Anonymous(this="struct_extract", expressions=[column("label"), literal(end)]))
+        for end in ("low", "high")
+    ]
+    rows = exp.select(column("label"), *(alias(e, n) for e, n in zip(ends, ("low", "high"), strict=True)))
+    known = exp.and_(_finite(axis, column("low")), _finite(axis, column("high")))
+    if axis.kind == "text":
+        known = exp.EQ(this=column("low"), expression=column("high"))
+    query = _select(column("low"), column("high"), (0, 1), known=known)
+    query = query.from_(rows.from_(relation("shown")).subquery("bounds"))
+    return query.where(_not_null(column("low")), _not_null(column("high")))
+
+
+def _everything(axis: Axis) -> exp.Select:
+    low, high = axis.end(axis.low), axis.end(axis.high)
+    return _select(low, high, (0, 1), known=exp.false(), open_low=exp.true(), open_high=exp.true())
+
+
+def _star(axis: Axis) -> exp.Query:
+    return _everything(axis).from_(relation("shown")).where(_is_star())
+
+
+def _any(axis: Axis) -> exp.Query:
+    return _everything(axis).from_(relation("shown")).where(_not_null(column("shown")))
+
+
+def _is_star() -> exp.Expr:
+    return exp.EQ(this=column("shown"), expression=literal(STAR))
+
+
+def _null(tree: exp.Expr) -> exp.Expr:
+    return exp.Is(this=tree, expression=exp.Null())
+
+
+def _not_null(tree: exp.Expr) -> exp.Expr:
+    return exp.Not(this=_null(tree))
+
+
+def _finite(axis: Axis, tree: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="isfinite", expressions=[tree]) if axis.kind == "real" else exp.true()
+
+
+_FORMS: dict[str, Callable[[Axis], exp.Query]] = {
+    "value": _value,
+    "interval": _interval,
+    "period": _period,
+    "mask": _mask,
+    "range": _range,
+    "tree_range": _tree_range,
+    "bounds": _bounds,
+    "star": _star,
+    "any": _any,
+}
