@@ -20,6 +20,7 @@ from sqlanon.pipeline.checks import check_relation, check_release
 from sqlanon.pipeline.estimate import estimate_release
 from sqlanon.pipeline.explain import explanation
 from sqlanon.pipeline.hierarchies import create_hierarchy, drop_hierarchy
+from sqlanon.pipeline.measure import measure
 from sqlanon.pipeline.policies import create_policy, drop_policy
 from sqlanon.pipeline.publish import drop_release
 from sqlanon.pipeline.source import qualified
@@ -56,6 +57,7 @@ _COUNTED = (
 )
 _REQUIRED = (("levels", "VARCHAR"), ("requirement", "VARCHAR"), *_MEASURED)
 _EXPLAINED = (("stage", "VARCHAR"), ("item", "VARCHAR"), ("detail", "VARCHAR"))
+_FIGURES = (("release", "VARCHAR"), ("workload", "VARCHAR"), ("figure", "VARCHAR"), ("value", "DOUBLE"))
 _EXPORTED = (
     ("release", "VARCHAR"),
     ("format", "VARCHAR"),
@@ -215,6 +217,12 @@ def _estimate(engine: Engine, statement: s.Estimate, progress: Progress | None) 
     return Answer(columns, tuple(rows))
 
 
+def _measure(engine: Engine, statement: s.Measure, progress: Progress | None) -> Answer:
+    release = _load(engine, statement.release)
+    figures = measure(engine, release, statement.workload, progress)
+    return Answer(_FIGURES, tuple((str(release.name), statement.workload, *figure) for figure in figures))
+
+
 _WRITES = (s.CreateHierarchy, s.CreatePolicy)
 # What a release shows, or is said to guarantee, comes from these.
 _CALCULATES = (
@@ -226,6 +234,7 @@ _CALCULATES = (
     s.CheckRelation,
     s.ExportRelease,
     s.Estimate,
+    s.Measure,
 )
 _DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropRelease)
 _HANDLERS: dict[type, Callable[[Engine, Any, Progress | None], Answer]] = {
@@ -241,5 +250,6 @@ _HANDLERS: dict[type, Callable[[Engine, Any, Progress | None], Answer]] = {
     s.CheckRelease: _check_release,
     s.CheckRelation: _check_relation,
     s.ExportRelease: _export,
+    s.Measure: _measure,
     s.Estimate: _estimate,
 }

@@ -28,6 +28,7 @@ from sqlanon.syntax.statements import (
     Estimate,
     ExplainRelease,
     ExportRelease,
+    Measure,
     PassThrough,
     Statement,
 )
@@ -71,6 +72,8 @@ def label(statement: Statement) -> str:
             return f"CHECK {release}"
         case CheckRelation(source=source):
             return f"CHECK {source}"
+        case Measure(release=release):
+            return f"MEASURE {release}"
         case ExportRelease(name=release):
             return f"EXPORT {release}"
         case Estimate():

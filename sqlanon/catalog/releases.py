@@ -56,6 +56,7 @@ _TABLES = (
     "release_value_range",
     "release_round",
     "measurement",
+    "query_error",
 )
 _CURRENT_DATABASE = "SELECT current_database()"
 

@@ -11,7 +11,7 @@ from sqlanon.errors import UserError
 from sqlanon.sqlgen.names import column, identifier, relation
 from sqlanon.syntax.parser import query_text
 
-__all__ = ["delete", "exists", "listing", "load", "save"]
+__all__ = ["delete", "exists", "forget_errors", "listing", "load", "save"]
 
 
 def save(engine: Engine, queries: exp.Select) -> None:
@@ -35,7 +35,14 @@ def exists(engine: Engine, name: str) -> bool:
 
 
 def delete(engine: Engine, name: str) -> None:
-    _rows.delete(engine, "workload", {"workload": name})
+    """Forgets a workload, and what was measured with it."""
+    for table in ("workload", "query_error"):
+        _rows.delete(engine, table, {"workload": name})
+
+
+def forget_errors(engine: Engine, name: str, release_id: str) -> None:
+    """Forgets what was measured of a release with a workload."""
+    _rows.delete(engine, "query_error", {"workload": name, "release_id": release_id})
 
 
 def load(engine: Engine, name: str) -> list[tuple[int, str]]:

@@ -8,7 +8,6 @@ from sqlanon.catalog import migrations, policies
 from sqlanon.catalog import workloads as catalog
 from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.values import Source
 from sqlanon.domain.workload import WorkloadOptions, workload_options
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UserError
@@ -45,7 +44,9 @@ def create_workload(engine: Engine, statement: CreateWorkload) -> int | None:
         source = bind_source(engine, policy.source, scratch)
         bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
         queried = _queried(engine, bound, options, scratch)
-        head = " ".join(["SELECT", _aggregate(bound, options), "FROM", _from(policy.source), "WHERE "])
+        # A query calls what a policy is on by the policy's name, unless it is a table.
+        own = relation(policy.source.name or policy.name)
+        head = " ".join(["SELECT", _aggregate(bound, options), "FROM", to_sql(own), "WHERE "])
         catalog.save(engine, drawn_queries(statement.name, head, queried, options))
     return options.queries
 
@@ -91,7 +92,3 @@ def _aggregate(bound: BoundPolicy, options: WorkloadOptions) -> str:
             f"{options.of} is no number that {bound.policy} publishes", hint="name a numeric attribute of the policy"
         )
     return f"{options.aggregate}({to_sql(column(attribute.column))}) AS n"
-
-
-def _from(source: Source) -> str:
-    return to_sql(relation(source.name)) if source.name else f"({source.query}\n) AS source"

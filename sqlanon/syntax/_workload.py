@@ -1,4 +1,4 @@
-"""CREATE and DROP WORKLOAD."""
+"""CREATE and DROP WORKLOAD, and MEASURE."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from sqlanon.errors import Position
 from sqlanon.syntax import _values
 from sqlanon.syntax._head import created, dropped, object_name
 from sqlanon.syntax._reader import Reader
-from sqlanon.syntax.statements import CreateWorkload, DropWorkload
+from sqlanon.syntax.statements import CreateWorkload, DropWorkload, Measure
 
-__all__ = ["create", "drop"]
+__all__ = ["create", "drop", "measure"]
 
 
 def create(reader: Reader, position: Position) -> CreateWorkload:
@@ -31,3 +31,14 @@ def drop(reader: Reader, position: Position) -> DropWorkload:
     name = object_name(reader, "workload")
     reader.end()
     return DropWorkload(name, if_exists, position=position)
+
+
+def measure(reader: Reader, position: Position) -> Measure:
+    """MEASURE release WITH WORKLOAD workload."""
+    reader.expect("MEASURE")
+    release = reader.qualified_name("the name of the release")
+    reader.about(str(release))
+    reader.expect("WITH", "WORKLOAD")
+    workload = reader.name("the name of the workload")
+    reader.end()
+    return Measure(release, workload, position=position)

@@ -31,6 +31,7 @@ from sqlanon.syntax.statements import (
     Estimate,
     ExplainRelease,
     ExportRelease,
+    Measure,
     MethodCall,
     PassThrough,
     Statement,
@@ -62,6 +63,8 @@ def to_sql(statement: Statement) -> str:
             return f"DROP HIERARCHY {_if_exists(statement.if_exists)}{_name(statement.name)}"
         case DropPolicy():
             return f"DROP POLICY {_if_exists(statement.if_exists)}{_name(statement.name)}"
+        case Measure():
+            return f"MEASURE {_qualified(statement.release)} WITH WORKLOAD {_name(statement.workload)}"
         case CreateWorkload():
             return _create_workload(statement)
         case DropWorkload():

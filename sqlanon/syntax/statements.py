@@ -27,6 +27,7 @@ __all__ = [
     "Estimate",
     "ExplainRelease",
     "ExportRelease",
+    "Measure",
     "MethodCall",
     "PassThrough",
     "Statement",
@@ -96,6 +97,14 @@ class DropWorkload(_Placed):
 
     name: str
     if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class Measure(_Placed):
+    """MEASURE release WITH WORKLOAD workload."""
+
+    release: QualifiedName
+    workload: str
 
 
 @dataclass(frozen=True)
@@ -197,5 +206,6 @@ Statement = (
     | CheckRelease
     | CheckRelation
     | ExportRelease
+    | Measure
     | Estimate
 )

@@ -1,0 +1,32 @@
+-- The figures of a workload. Errors are of results whose actual value is not 0 and that have an estimate.
+-- bounds_hit_rate is the share of the results with an actual value that lie within the hard bounds.
+WITH counted AS (
+  SELECT
+    count(DISTINCT query_id) AS queries,
+    count(*) AS results,
+    avg(relative_error) AS mean_relative_error,
+    quantile_cont(relative_error, 0.5) AS median_relative_error,
+    quantile_cont(relative_error, 0.95) AS relative_error_95,
+    avg(CAST(within AS INTEGER)) AS bounds_hit_rate,
+    count_if(actual = 0) AS zero_actual,
+    count_if(outcome = 'unknown' AND actual IS NOT NULL) AS not_estimated,
+    count_if(outcome = 'lost') AS lost_groups,
+    count_if(outcome = 'invented') AS invented_groups
+  FROM query_error
+)
+SELECT figure, value
+FROM (
+  SELECT unnest([
+    {'place': 1, 'figure': 'queries', 'value': CAST(queries AS DOUBLE)},
+    {'place': 2, 'figure': 'results', 'value': CAST(results AS DOUBLE)},
+    {'place': 3, 'figure': 'mean_relative_error', 'value': CAST(mean_relative_error AS DOUBLE)},
+    {'place': 4, 'figure': 'median_relative_error', 'value': CAST(median_relative_error AS DOUBLE)},
+    {'place': 5, 'figure': 'relative_error_95', 'value': CAST(relative_error_95 AS DOUBLE)},
+    {'place': 6, 'figure': 'bounds_hit_rate', 'value': CAST(bounds_hit_rate AS DOUBLE)},
+    {'place': 7, 'figure': 'zero_actual', 'value': CAST(zero_actual AS DOUBLE)},
+    {'place': 8, 'figure': 'not_estimated', 'value': CAST(not_estimated AS DOUBLE)},
+    {'place': 9, 'figure': 'lost_groups', 'value': CAST(lost_groups AS DOUBLE)},
+    {'place': 10, 'figure': 'invented_groups', 'value': CAST(invented_groups AS DOUBLE)}
+  ], recursive := true) FROM counted
+) AS figures
+ORDER BY place

@@ -1,0 +1,96 @@
+"""What the queries of a workload come to on the source: many queries in one scan, where they only count and add up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.workload.queries import AggregateQuery
+
+__all__ = ["COUNTED", "as_it_is", "columns_of", "counted_rows", "is_plain", "many"]
+
+# The rows of the source by the columns that the queries read: n says how many there are of each.
+COUNTED = "n"
+
+_DOUBLE = exp.DataType.build("DOUBLE")
+_VARCHAR = exp.DataType.build("VARCHAR")
+
+
+def is_plain(query: AggregateQuery) -> bool:
+    """Whether it has a single row, of figures over the source alone."""
+    return not (query.groups or query.lookups or query.having is not None)
+
+
+def columns_of(queries: Sequence[AggregateQuery]) -> list[str]:
+    """The columns that plain queries read, each once, by their folded names."""
+    found: dict[str, str] = {}
+    for query in queries:
+        parts = [query.where, *(aggregate.argument for aggregate in query.aggregates)]
+        for tree in parts:
+            for part in tree.find_all(exp.Column) if tree is not None else ():
+                found.setdefault(part.name.lower(), part.name)
+    return list(found.values())
+
+
+def counted_rows(source: exp.Table, columns: Sequence[str], weight: str) -> exp.Select:
+    """The source's rows, equal ones once, and in the column `weight` how often they occur."""
+    names = [column(name) for name in columns]
+    count = alias(exp.Count(this=exp.Star()), weight)
+    query = exp.select(*names, count).from_(source)
+    return query.group_by(*(name.copy() for name in names)) if names else query
+
+
+def many(queries: Sequence[AggregateQuery], rows: str, weight: str) -> exp.Select:
+    """One row: the figures of all aggregates of plain queries, in their order, over a table of `counted_rows`."""
+    figures: list[exp.Expr] = []
+    for query in queries:
+        holds = _own(query.where) if query.where is not None else exp.true()
+        for aggregate in query.aggregates:
+            argument = None if aggregate.argument is None else _own(aggregate.argument)
+            figures.append(exp.Cast(this=_figure(aggregate.function, argument, holds, weight), to=_DOUBLE.copy()))
+    return exp.select(*(alias(figure, f"figure_{i}") for i, figure in enumerate(figures))).from_(relation(rows))
+
+
+def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: str) -> exp.Expr:
+    """An aggregate over rows that stand for several each."""
+    n = column(weight)
+    known = exp.Not(this=exp.Is(this=exp.Paren(this=argument.copy()), expression=exp.Null())) if argument else None
+    among = exp.and_(exp.Paren(this=holds.copy()), known) if known else holds
+    rows = exp.Coalesce(this=_where(exp.Sum(this=n), among), expressions=[literal(0)])
+    if function == "count" or argument is None:
+        return rows
+    if function in ("min", "max"):
+        ends = {"min": exp.Min, "max": exp.Max}
+        return _where(ends[function](this=argument.copy()), among)
+    added = _where(exp.Sum(this=exp.Mul(this=exp.Paren(this=argument.copy()), expression=n.copy())), among)
+    if function == "sum":
+        return added
+    real = exp.Cast(this=added, to=_DOUBLE.copy())
+    return exp.Div(this=real, expression=exp.Nullif(this=rows, expression=literal(0)))
+
+
+def _where(aggregate: exp.Expr, condition: exp.Expr) -> exp.Expr:
+    return exp.Filter(this=aggregate, expression=exp.Where(this=condition.copy()))
+
+
+def _own(tree: exp.Expr) -> exp.Expr:
+    """The same with plain column names: there is one relation to read."""
+    return tree.copy().transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node)
+
+
+def as_it_is(text: str, query: AggregateQuery, source: exp.Table) -> exp.Select:
+    """The query itself, on the source: its groups as texts and its aggregates as numbers, in their order."""
+    (tree,) = sqlglot.parse(text, dialect="duckdb")
+    assert isinstance(tree, exp.Select)
+    clause = tree.args.get("from_") or tree.args["from"]
+    clause.this.replace(exp.alias_(source.copy(), query.alias, table=True, quoted=True))
+    names = [f"column_{i}" for i in range(len(query.items))]
+    numbers = {i for i, item in enumerate(query.items) if item in query.aggregates}
+    casts = [
+        exp.Cast(this=column(name), to=(_DOUBLE if i in numbers else _VARCHAR).copy()) for i, name in enumerate(names)
+    ]
+    answer = exp.Subquery(this=tree, alias=exp.TableAlias(this="answer", columns=[exp.to_identifier(n) for n in names]))
+    return exp.select(*casts).from_(answer)

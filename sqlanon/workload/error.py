@@ -1,0 +1,61 @@
+"""How far estimates are from what is true, and what all queries of a workload come to.
+
+`actual` has query_id, groups (the texts of the group's columns), result (the name of an
+aggregate) and value; `estimated` the same with estimate, stderr, low and high. The relative error
+of an estimate is |estimate - actual| / |actual| (Xiao and Tao 2006, section 6). Where the actual value is 0
+there is none; such results are counted apart, as the papers leave them out.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.workload.spans import fixed
+
+__all__ = ["ACTUAL", "ESTIMATED", "errors", "summary"]
+
+ACTUAL = ("query_id", "groups", "result", "value")
+ESTIMATED = ("query_id", "groups", "result", "estimate", "stderr", "low", "high")
+
+
+def errors(actual: str, estimated: str, release_id: str, workload: str) -> exp.Select:
+    """The rows of anon.query_error, in the order of its columns."""
+    found = _reading(fixed("error"), {"actual": actual, "estimated": estimated})
+    names = (
+        "query_id",
+        "groups",
+        "result",
+        "actual",
+        "estimated",
+        "stderr",
+        "low",
+        "high",
+        "relative_error",
+        "within",
+        "outcome",
+    )
+    head = [alias(literal(release_id), "release_id"), alias(literal(workload), "workload")]
+    return exp.select(*head, *(column(name) for name in names)).from_(found.subquery("error"))
+
+
+def summary(release_id: str, workload: str) -> exp.Select:
+    """figure and value: what the errors of a workload on a release come to."""
+    own = exp.select(exp.Star()).from_(relation(("anon", "query_error")))
+    own.where(
+        exp.EQ(this=column("release_id"), expression=literal(release_id)),
+        exp.EQ(this=column("workload"), expression=literal(workload)),
+        copy=False,
+    )
+    query = fixed("summary")
+    for table in list(query.find_all(exp.Table)):
+        if table.name == "query_error":
+            table.replace(own.copy().subquery("query_error"))
+    return query
+
+
+def _reading(query: exp.Select, tables: dict[str, str]) -> exp.Select:
+    for table in list(query.find_all(exp.Table)):
+        if table.name in tables:
+            table.replace(relation(tables[table.name], as_=table.name))
+    return query

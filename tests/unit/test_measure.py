@@ -1,0 +1,190 @@
+"""MEASURE: what is true, what is estimated, and the figures of both, by queries whose answers are known."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sqlanon
+from sqlanon import Connection, UserError
+from tests.oracles.workloads import Result, figures
+
+SOURCE = """
+CREATE TABLE people AS SELECT
+    (i * 7919) % 60 + 20 AS age, ['a', 'b', 'c', 'd'][i % 4 + 1] AS "wa rd",
+    ['flu', 'cold', 'x'][(i * 31) % 3 + 1] AS disease,
+    CASE WHEN i % 11 > 0 THEN (i % 10)::DOUBLE END AS days
+FROM range(1200) AS n(i);
+CREATE HIERARCHY bands AS INTERVALS (10, 20);
+CREATE HIERARCHY wards AS LEVELS (
+    FROM (VALUES ('a', 'x'), ('b', 'x'), ('c', 'y'), ('d', 'y'), ('e', 'y')) AS w (ward, wing)
+);
+CREATE POLICY p ON people (
+    age QUASI IDENTIFIER USING bands MIN LEVEL 1 MAX LEVEL 2,
+    "wa rd" QUASI IDENTIFIER USING wards MIN LEVEL 1 MAX LEVEL 1,
+    disease SENSITIVE, days INSENSITIVE
+) REQUIRE k_anonymity(k => 30);
+CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization;
+"""
+
+
+@pytest.fixture
+def con(tmp_path: Path) -> Connection:
+    connection = sqlanon.connect(tmp_path / "people.duckdb")
+    connection.execute(SOURCE)
+    return connection
+
+
+def rows(con: Connection, query: str) -> list[Any]:
+    return list(con.duckdb.execute(query).fetchall())
+
+
+def own(con: Connection, *queries: str) -> None:
+    con.execute("DELETE FROM anon.workload WHERE workload = 'own'") if rows(con, "FROM anon.workload") else None
+    for number, query in enumerate(queries, start=1):
+        con.duckdb.execute("INSERT INTO anon.workload VALUES ('own', ?, ?)", [number, query])
+
+
+def measured(con: Connection, workload: str = "own") -> dict[str, float | None]:
+    return {figure: value for _, _, figure, value in con.sql(f"MEASURE r WITH WORKLOAD {workload}").fetchall()}
+
+
+def stored(con: Connection, workload: str = "own") -> list[Result]:
+    found = rows(
+        con,
+        f"SELECT query_id, actual, estimated, low, high, outcome FROM anon.query_error WHERE workload = '{workload}'",
+    )
+    return [Result(*row[:5], lost=row[5] == "lost", invented=row[5] == "invented") for row in found]
+
+
+def test_plain_queries_are_what_they_come_to_on_the_source(con: Connection) -> None:
+    queries = [
+        "SELECT count(*) FROM people WHERE age < 31",
+        "SELECT count(days), sum(days), avg(days), min(days), max(days) FROM people WHERE people.age BETWEEN 20 AND 39",
+        "SELECT avg(days * 2) AS twice FROM people AS q "
+        "WHERE q.\"wa rd\" IN ('a', 'c') AND NOT (disease = 'flu' OR q.age > 50)",
+        "SELECT count(*) AS n FROM people WHERE age < 0",
+    ]
+    own(con, *queries)
+    measured(con)
+    found = rows(con, "SELECT query_id, actual FROM anon.query_error ORDER BY query_id, rowid")
+    expected = {number: rows(con, query)[0] for number, query in enumerate(queries, start=1)}
+    for number, figures_ in expected.items():
+        actual = [value for query_id, value in found if query_id == number]
+        assert sorted(actual) == pytest.approx(sorted(map(float, figures_)))
+
+
+def test_the_figures_are_those_of_the_stored_errors(con: Connection) -> None:
+    con.execute("CREATE WORKLOAD drawn ON POLICY p (queries => 12, dimensions => 2)")
+    found = measured(con, "drawn")
+    expected = figures(stored(con, "drawn"))
+    assert {name: value for name, value in found.items() if name in expected} == pytest.approx(dict(expected))
+    assert found["queries"] == found["results"] == 12
+    assert found["bounds_hit_rate"] == 1
+    errors = [one.error for one in stored(con, "drawn") if one.error is not None]
+    assert found["relative_error_95"] is not None
+    assert min(errors) <= found["relative_error_95"] <= max(errors)
+
+
+def test_estimates_are_those_of_estimate(con: Connection) -> None:
+    query = "SELECT disease, count(*) AS n, sum(days) AS d FROM people WHERE age > 33 GROUP BY disease"
+    own(con, query)
+    measured(con)
+    for disease, *estimates in con.sql(f"ESTIMATE {query} FROM RELEASE r").fetchall():
+        kept = rows(
+            con,
+            "SELECT estimated, stderr, low, high FROM anon.query_error "
+            f"WHERE groups = '[\"{disease}\"]' ORDER BY result DESC",
+        )
+        assert [value for row in kept for value in row] == pytest.approx(estimates)
+
+
+def test_groups_that_are_lost_or_invented_are_counted(con: Connection) -> None:
+    """The release says only the wing: the ward e, where nobody is, may be anybody's."""
+    own(con, 'SELECT "wa rd", count(*) AS n FROM people GROUP BY "wa rd"')
+    found = measured(con)
+    assert (found["lost_groups"], found["invented_groups"], found["results"]) == (0, 1, 5)
+    assert rows(con, "SELECT groups, actual, within FROM anon.query_error WHERE outcome = 'invented'") == [
+        ('["e"]', None, None)
+    ]
+    con.execute("INSERT INTO people VALUES (25, 'f', 'flu', 1)")
+    found = measured(con)
+    assert (found["lost_groups"], found["invented_groups"]) == (1, 1)
+    assert rows(con, "SELECT groups, estimated, within FROM anon.query_error WHERE outcome = 'lost'") == [
+        ('["f"]', None, False)
+    ]
+    assert found["bounds_hit_rate"] == pytest.approx(4 / 5)
+
+
+def test_results_that_are_zero_have_no_relative_error_and_are_counted_apart(con: Connection) -> None:
+    own(con, "SELECT count(*) FROM people WHERE age = 20 AND disease = 'none'", "SELECT count(*) FROM people")
+    found = measured(con)
+    assert (found["zero_actual"], found["results"]) == (1, 2)
+    assert rows(con, "SELECT relative_error, within FROM anon.query_error ORDER BY query_id") == [
+        (None, True),
+        (0, True),
+    ]
+    assert found["mean_relative_error"] == 0
+
+
+def test_a_column_may_be_called_as_a_count_is(con: Connection) -> None:
+    con.execute("CREATE TABLE n AS SELECT i % 5 AS n, i % 3 AS s FROM range(60) AS t(i)")
+    con.execute("CREATE POLICY n ON n (n QUASI IDENTIFIER MAX LEVEL 0, s SENSITIVE) REQUIRE k_anonymity(k => 5)")
+    con.execute("CREATE ANONYMIZED TABLE rn AS POLICY n METHOD generalization")
+    own(con, "SELECT sum(n) AS n FROM n WHERE n > 1")
+    con.execute("MEASURE rn WITH WORKLOAD own")
+    assert rows(con, "SELECT actual, estimated, low, high FROM anon.query_error") == [(108, 108, 108, 108)]
+
+
+def test_a_policy_on_a_query_is_called_by_its_name(con: Connection) -> None:
+    con.execute(
+        "CREATE POLICY young ON (SELECT age, disease FROM people WHERE age < 50) "
+        "(age QUASI IDENTIFIER USING bands MIN LEVEL 1 MAX LEVEL 1, disease SENSITIVE) REQUIRE k_anonymity(k => 30)"
+    )
+    con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY young METHOD generalization")
+    con.execute("CREATE WORKLOAD w ON POLICY young (queries => 3, dimensions => 1)")
+    assert measured(con, "w")["bounds_hit_rate"] == 1
+    own(con, "SELECT count(*) FROM young")
+    measured(con)
+    assert rows(con, "SELECT actual, estimated FROM anon.query_error WHERE workload = 'own'") == [(600, 600)]
+
+
+def test_what_is_measured_again_is_replaced_and_goes_with_its_release(con: Connection) -> None:
+    own(con, "SELECT count(*) FROM people")
+    measured(con)
+    measured(con)
+    assert len(rows(con, "FROM anon.query_error")) == 1
+    con.execute("DROP ANONYMIZED TABLE r")
+    assert rows(con, "FROM anon.query_error") == []
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
+    measured(con)
+    con.execute("DROP WORKLOAD own")
+    assert rows(con, "FROM anon.query_error") == []
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("SELECT count(*) FROM nobody", "query 2: "),
+        ("SELECT count(*) FROM people WHERE height > 3", "query 2: "),
+        ("SELECT count(*) FROM people WHERE age > length(disease)", "query 2: "),
+        ("SELECT age FROM people", "query 2: "),
+        ("DELETE FROM people", "query 2 is not one SELECT"),
+        ("SELECT count(*) FROM people WHERE age > 'x'", "query 2: "),
+    ],
+)
+def test_a_query_that_cannot_be_asked_is_named_and_nothing_is_stored(con: Connection, query: str, message: str) -> None:
+    own(con, "SELECT count(*) FROM people", query)
+    with pytest.raises(UserError, match=re.escape(message)):
+        con.execute("MEASURE r WITH WORKLOAD own")
+    assert rows(con, "FROM anon.query_error") == []
+
+
+def test_no_release_and_no_workload(con: Connection) -> None:
+    with pytest.raises(UserError, match="there is no workload other"):
+        con.execute("MEASURE r WITH WORKLOAD other")
+    with pytest.raises(UserError, match="no release"):
+        con.execute("MEASURE other WITH WORKLOAD own")
