@@ -7,7 +7,7 @@ which of its rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -24,7 +24,7 @@ from sqlanon.search.rollup import Keep
 from sqlanon.sqlgen.normal_relations import Background
 from sqlanon.sqlgen.regions import region_map
 
-__all__ = ["REGIONS", "Options", "options", "promises", "require_supported", "solve"]
+__all__ = ["Options", "options", "promises", "require_supported", "solve"]
 
 VARIANTS = ("probabilistic", "distinct", "entropy", "recursive")
 GROUPINGS = ("random", "near")
@@ -32,7 +32,7 @@ _ARGUMENTS = ("l", "variant", "c", "grouping")
 _DEFAULT_C = Decimal(3)
 
 # How Mondrian cuts the regions within which rows are near each other.
-REGIONS = mondrian.Options(publish="none")
+_REGIONS = mondrian.Options(publish="none")
 
 # What buckets cannot answer: they know the source's rows only, and of these the sensitive values.
 _UNANSWERABLE = {
@@ -130,6 +130,8 @@ def require_supported(policy: BoundPolicy, requirements: Sequence[BoundRequireme
                 f"anatomy publishes {bound.column} as it is, and the policy says MIN LEVEL {bound.min_level}",
                 hint="leave MIN LEVEL out, or use METHOD generalization",
             )
+    if given.grouping == "near" and len(policy.quasi_identifiers) > mondrian.MOST_ATTRIBUTES:
+        raise PolicyError(f"anatomy: grouping => 'near' compares at most {mondrian.MOST_ATTRIBUTES} quasi-identifiers")
     if any(name.lower() == "rowid" for name in [*(b.column for b in policy.attributes), *policy.unpublished]):
         raise PolicyError(
             "anatomy numbers the source's rows, and it has a column rowid of its own",
@@ -145,11 +147,13 @@ def solve(
     cells: mondrian.RankedCells | None,
     background: Background,
     keep: Keep,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Bucketization:
     """The buckets. Raises PrivacyViolation where not even all rows as one bucket meet what is required.
 
     `requirements` are the policy's and those of `promises`; `cells`, with ranks for
-    codes, are needed for 'near' alone; `background` is what requirements read besides rows.
+    codes, are needed for 'near' alone; `background` is what requirements read besides
+    rows. `progress` is that of `mondrian.solve`.
     """
     names = [bound.column for bound in policy.sensitive]
     own = [one for promised in promises(given) for one in bind_requirement(promised, names)]
@@ -157,7 +161,7 @@ def solve(
     dealing.require_feasible(given.variant, given.l, given.c)
     regions, count = None, 1
     if cells is not None and cells.rows:
-        found = mondrian.solve(engine, policy, requirements, (), REGIONS, cells, keep)
+        found = mondrian.solve(engine, policy, requirements, (), _REGIONS, cells, keep, progress)
         regions, count = keep("region_map", region_map(policy, found)), found.count
     different = given.l if given.variant == "distinct" else None
     return dealing.deal(regions, count, given.least, different)

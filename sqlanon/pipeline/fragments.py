@@ -60,8 +60,7 @@ def require_names(engine: Engine, policy: BoundPolicy, release: QualifiedName, *
 
     If `free`, none of the tables may be there: raises UserError for one that is.
     """
-    shown = [bound.column for bound in policy.published if bound not in policy.sensitive]
-    if any(fold(name) == BUCKET for name in shown):
+    if any(fold(bound.column) == BUCKET for bound in policy.published):
         raise PolicyError(
             f"anatomy adds a column {BUCKET}, and {policy.policy} has one of that name already",
             hint="rename it in a query, ON (SELECT bucket AS pail, ...)",

@@ -60,7 +60,6 @@ def _encode_buckets(state: State, given: anatomy.Options) -> State:
     require_names(state.engine, bound, qualified(state.engine, state.create.name), free=not state.dry)
     if given.grouping != "near":
         return state
-    mondrian.require_supported(bound, state.requirements, state.create.kind, anatomy.REGIONS)
     return state.having(cells=encode(state.engine, bound, state.scratch, state.requirements, flat=True))
 
 
@@ -68,8 +67,8 @@ def solve_stage(state: State) -> State:
     """The method's choice. Raises PrivacyViolation where there is none."""
     engine, bound, keep = state.engine, need(state.bound), state.scratch.table
     if isinstance(state.given, anatomy.Options):
-        background = _background(state)
-        dealt = anatomy.solve(engine, bound, state.requirements, state.given, state.cells, background, keep)
+        background, report = _background(state), _regions_reporter(state)
+        dealt = anatomy.solve(engine, bound, state.requirements, state.given, state.cells, background, keep, report)
         return state.having(transformation=dealt)
     cells = need(state.cells)
     guards = tuple(guards_of(state.requirements).items())
