@@ -110,8 +110,7 @@ class Dealing:
     def _merged(self, dealt: str, made: str, groups: str) -> str:
         """Puts groups together until no bucket violates."""
         tallies = [self._keep("tally", slots.tally(dealt, place)) for place in range(len(self._codes))]
-        most = self._number(exp.select(exp.Max(this=column("groups"))).from_(relation(groups)))
-        width = 1
+        chunks = self._number(exp.select(exp.Max(this=column("groups"))).from_(relation(groups)))
         while True:
             rows = [
                 slots.class_rows(tally, made, table, bound.column)
@@ -120,10 +119,10 @@ class Dealing:
             broken = self._keep("violating", self._broken(rows))
             if not self._number(exp.select(exp.Count(this=exp.Star())).from_(relation(broken))):
                 return made
-            if width >= most:
+            if chunks <= 1:
                 raise self._violation()
-            width *= 2
-            made = self._keep("slots", slots.merged(made, broken, width))
+            chunks = (chunks + 1) // 2
+            made = self._keep("slots", slots.merged(made, broken))
 
     def _broken(self, rows: Sequence[Rows]) -> exp.Query:
         """class_id: the classes that violate a requirement; `rows` are those of each attribute."""

@@ -12,11 +12,15 @@ __all__ = ["bucket_numbers", "class_rows", "merged", "places", "slots", "tally",
 
 
 def slots(groups: str) -> exp.Select:
-    """slot, base, first: every slot, the first slot of its region, and the first of its bucket: itself."""
+    """slot, base, chunk, chunks, first: every slot, a chunk and a bucket by itself; `first` is that of the bucket.
+
+    `base` is the first slot of the region, which has `chunks` chunks, numbered from 0.
+    """
     each = exp.Explode(this=exp.Anonymous(this="range", expressions=[column("groups")]))
-    named = exp.select(column("base"), alias(each, "number")).from_(relation(groups)).subquery("numbered")
-    slot = exp.Add(this=column("base"), expression=column("number"))
-    return exp.select(alias(slot, "slot"), column("base"), alias(slot.copy(), "first")).from_(named, copy=False)
+    named = exp.select(column("base"), alias(column("groups"), "chunks"), alias(each, "chunk")).from_(relation(groups))
+    slot = exp.Add(this=column("base"), expression=column("chunk"))
+    query = exp.select(alias(slot, "slot"), column("base"), column("chunk"), column("chunks"))
+    return query.select(alias(slot.copy(), "first")).from_(named.subquery("numbered"), copy=False)
 
 
 def tally(dealt: str, place: int) -> exp.Select:
@@ -46,32 +50,36 @@ def whole_rows(codes: str, attribute: str) -> Rows:
     return Rows(relation(codes), (), literal(0), {attribute: column("value")}, weight=column("n"))
 
 
-def merged(slots: str, violating: str, width: int) -> exp.Select:
-    """The same slots, with those of a region put together, `width` at a time, wherever one of them violates."""
+def merged(slots: str, violating: str) -> exp.Select:
+    """The same slots with half as many chunks, each of which is one bucket where one of its buckets violates.
 
-    def chunk(slot: exp.Expr, base: exp.Expr) -> exp.Expr:
-        inner = exp.Paren(this=exp.Sub(this=slot, expression=base))
-        return exp.IntDiv(this=inner, expression=literal(width))
-
-    heads = exp.select(
-        column("base", "slot"), alias(chunk(column("slot", "slot"), column("base", "slot")), "chunk")
-    ).distinct(copy=False)
-    heads.from_(relation(slots, as_="slot"), copy=False)
-    first = exp.EQ(this=column("slot", "slot"), expression=column("class_id", "violating"))
-    heads.join(relation(violating, as_="violating"), on=first, copy=False)
-    own = chunk(column("slot", "slot"), column("base", "slot"))
-    together = exp.Add(
-        this=column("base", "slot"), expression=exp.Mul(this=exp.Paren(this=own), expression=literal(width))
+    Chunk i and chunk i + m/2 of m come together: neighbours hold the same values, for rows are dealt out in their
+    order. What comes together is then what half as many groups would have been.
+    """
+    half = exp.IntDiv(
+        this=exp.Paren(this=exp.Add(this=column("chunks", "slot"), expression=literal(1))), expression=literal(2)
     )
-    hit = exp.Not(this=exp.Is(this=column("chunk", "hit"), expression=exp.Null()))
-    number = exp.Case(ifs=[exp.If(this=hit, true=together)], default=column("first", "slot"))
-    query = exp.select(column("slot", "slot"), column("base", "slot"), alias(number, "first"))
+    chunk = exp.Mod(this=column("chunk", "slot"), expression=exp.Paren(this=half))
+    hit = exp.select(column("base", "slot"), alias(chunk, "chunk")).distinct(copy=False)
+    hit.from_(relation(slots, as_="slot"), copy=False)
+    first = exp.EQ(this=column("slot", "slot"), expression=column("class_id", "violating"))
+    hit.join(relation(violating, as_="violating"), on=first, copy=False)
+    together = exp.Add(this=column("base", "slot"), expression=exp.Paren(this=chunk.copy()))
+    alone = exp.Is(this=column("chunk", "hit"), expression=exp.Null())
+    number = exp.Case(ifs=[exp.If(this=alone, true=column("first", "slot"))], default=together)
+    query = exp.select(
+        column("slot", "slot"),
+        column("base", "slot"),
+        alias(chunk.copy(), "chunk"),
+        alias(half.copy(), "chunks"),
+        alias(number, "first"),
+    )
     same = [
         exp.EQ(this=column("base", "slot"), expression=column("base", "hit")),
-        exp.EQ(this=own.copy(), expression=column("chunk", "hit")),
+        exp.EQ(this=exp.Paren(this=chunk.copy()), expression=column("chunk", "hit")),
     ]
     return query.from_(relation(slots, as_="slot")).join(
-        heads.subquery("hit"), on=exp.and_(*same), join_type="LEFT", copy=False
+        hit.subquery("hit"), on=exp.and_(*same), join_type="LEFT", copy=False
     )
 
 
