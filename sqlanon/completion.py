@@ -67,8 +67,9 @@ STATEMENTS: dict[str, str] = {
 _CLAUSES = """
     OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY ENTITY
     QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT AGAINST REQUIRE METHOD FORMAT
-    attribute jointly variant distance ranges guarding absent generalization mondrian anatomy grouping suppression loss recoding time_limit
-    parquet csv duckdb SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
+    attribute jointly variant distance ranges guarding absent generalization mondrian anatomy suppression loss recoding
+    time_limit grouping parquet csv duckdb
+    SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
 _WORD = re.compile(r'"[^"]*$|\w+$')
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
