@@ -81,12 +81,15 @@ class Partition:
 class Bucketization:
     """Bucketization (Xiao and Tao 2006): a bucket for every row, and no value changed.
 
-    `places` is a temporary table of the source's row numbers and their buckets (row,
-    bucket). There are `count` buckets of `smallest` to `largest` rows, within `regions`
-    regions. Nothing is suppressed, and no value is coarser: the loss is 0.
+    `places` is a temporary table of the source's row numbers, their buckets and the codes
+    of their sensitive values (row, bucket, code_0, ...); `codes` are the sensitive columns
+    in that order, each with the table of its values (value, code). There are `count`
+    buckets of `smallest` to `largest` rows, within `regions` regions. Nothing is
+    suppressed, and no value is coarser: the loss is 0.
     """
 
     places: str
+    codes: tuple[tuple[str, str], ...]
     count: int
     smallest: int
     largest: int

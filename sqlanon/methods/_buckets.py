@@ -90,9 +90,10 @@ class Dealing:
             made = self._merged(dealt, made, groups)
         with registered(engine, "random_draw") as draw:
             numbers = keep("numbers", slots.bucket_numbers(made, draw))
-        places = keep("places", slots.places(dealt, made, numbers))
+        places = keep("places", slots.places(dealt, made, numbers, len(self._codes)))
         number, smallest, largest, rows = map(int, engine.rows(buckets.sizes(places))[0])
-        return Bucketization(places, number, smallest, largest, count, rows)
+        codes = tuple((bound.column, table) for bound, table in zip(self._sensitive, self._codes, strict=True))
+        return Bucketization(places, codes, number, smallest, largest, count, rows)
 
     def _by_theorem(self, groups: str, different: int | None) -> bool:
         """Whether groups satisfy by their making all that is asked: the size, and the diversity of one attribute.

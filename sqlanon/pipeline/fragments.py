@@ -17,9 +17,9 @@ from sqlanon.pipeline.source import find_relation, own_object
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.asked import by_attribute
 from sqlanon.sqlgen.fragments import COUNT, QUASI_IDENTIFIERS, VALUE, sensitive_names, unequal
-from sqlanon.sqlgen.names import column
+from sqlanon.sqlgen.names import alias, column
 from sqlanon.sqlgen.placed import BUCKET
-from sqlanon.sqlgen.rows import Rows, rows_of
+from sqlanon.sqlgen.rows import Rows
 
 __all__ = ["Asked", "Candidate", "asked_of_buckets", "candidate", "fragment_name", "require_names", "unequal_buckets"]
 
@@ -39,7 +39,6 @@ class Asked:
 
     rows: Rows
     places: tuple[int, ...]
-    fragment: str | None = None
 
 
 def fragment_name(release: QualifiedName, fragment: str | None) -> QualifiedName:
@@ -96,8 +95,15 @@ def asked_of_buckets(
         name = values[attribute]
         own = tuple(place for place in asked if place in places)
         if own and name in sources:
-            rows = rows_of(sources[name], [BUCKET], {attribute: column(VALUE)}, weight=COUNT)
-            yield Asked(rows, own, name)
+            yield Asked(_of_buckets(sources[name], attribute), own)
+
+
+def _of_buckets(source: exp.Table | exp.Subquery, attribute: str) -> Rows:
+    """Rows that stand for as many as their count says; a class is a bucket."""
+    query = exp.select(alias(column(BUCKET), "class_id"), column(VALUE), column(COUNT)).from_(source)
+    columns = {attribute: column(VALUE)}
+    class_id = column("class_id")
+    return Rows(query.subquery("held"), (class_id,), class_id.copy(), columns, weight=column(COUNT))
 
 
 def unequal_buckets(engine: Engine, sources: Mapping[str, exp.Table], values: Mapping[str, str]) -> int:

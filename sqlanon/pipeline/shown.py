@@ -13,13 +13,14 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Column, Engine
-from sqlanon.errors import PolicyError, PrivacyViolation
+from sqlanon.errors import CatalogError, PolicyError, PrivacyViolation
 from sqlanon.pipeline.bind import bind
 from sqlanon.pipeline.carry import guards_of
 from sqlanon.pipeline.fragments import Asked, asked_of_buckets
 from sqlanon.pipeline.requirements import promised_by, resolve_requirements
 from sqlanon.pipeline.source import BoundSource, own_object
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.fragments import QUASI_IDENTIFIERS
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.normal_relations import Background
 from sqlanon.sqlgen.rows import Rows, rows_of
@@ -170,8 +171,22 @@ def shown_by(engine: Engine, release: Release) -> Shown:
     visible = _published_as_it_is(policy, columns)
     hidden = hidden_parts(requirements, {p: fold(g) for p, g in guards.items()}, policy.entity is not None, visible)
     own = {place: visible[fold(guard)] for place, guard in guards.items() if place not in hidden}
-    values = {a.source or a.name: a.fragment for a in release.attributes if a.fragment and a.role is Role.SENSITIVE}
+    values = _values(release, bound)
     return Shown(bound, requirements, hidden, own, release.release_id, values)
+
+
+def _values(release: Release, bound: BoundPolicy) -> dict[str, str]:
+    """Which fragment has the values of each sensitive attribute; empty for a release of one table or view."""
+    fragments = {made.fragment for made in release.published}
+    if fragments == {None}:
+        return {}
+    values = {a.source or a.name: a.fragment or "" for a in release.attributes if a.role is Role.SENSITIVE}
+    if set(values) != {b.column for b in bound.sensitive} or fragments != {QUASI_IDENTIFIERS, *values.values()}:
+        raise CatalogError(
+            f"release {release.name}: its rows in the catalog do not say which of its tables has which values",
+            hint="they were changed by hand: create the release again",
+        )
+    return values
 
 
 def _columns(engine: Engine, release: Release) -> Iterator[Column]:

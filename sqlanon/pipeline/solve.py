@@ -121,7 +121,7 @@ def compile_stage(state: State) -> State:
     source = need(state.source)
     tokens = {b.column: state.scratch.name("token") for b in bound.published if b.attribute.pseudonym}
     if isinstance(found, Bucketization):
-        return state.having(query=bucketized(bound, found.places, release_id, tokens))
+        return state.having(query=bucketized(bound, found, release_id, tokens))
     recodings: tuple[Recoding, ...] = ()
     placed: Placed | None = None
     if isinstance(found, Partition):

@@ -12,6 +12,8 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
+from sqlanon.domain.transformation import Bucketization
+from sqlanon.sqlgen.buckets import code_name
 from sqlanon.sqlgen.cells import row_number
 from sqlanon.sqlgen.generalized import published_value
 from sqlanon.sqlgen.names import alias, column, literal, relation
@@ -73,22 +75,24 @@ def sensitive_names(sensitive: Sequence[str]) -> dict[str, str]:
     return {sensitive[0]: _SENSITIVE} if len(sensitive) == 1 else {name: name for name in sensitive}
 
 
-def bucketized(policy: BoundPolicy, places: str, release_id: str, tokens: Mapping[str, str]) -> FragmentsQuery:
+def bucketized(policy: BoundPolicy, found: Bucketization, release_id: str, tokens: Mapping[str, str]) -> FragmentsQuery:
     """Anatomy's tables (Xiao and Tao 2006, definition 3): the quasi-identifiers, and the values of each bucket.
 
     Sensitive attributes have a table each, so that nothing tells which of their values are one row's.
     """
     names = sensitive_names([bound.column for bound in policy.sensitive])
-    exact = _quasi_identifiers(policy, places, tokens)
-    return FragmentsQuery(
-        policy, release_id, (exact, *(_values(b, names[b.column], policy, places) for b in policy.sensitive)), tokens
-    )
+    exact = _quasi_identifiers(policy, found.places, tokens)
+    codes = {name: (place, table) for place, (name, table) in enumerate(found.codes)}
+    values = (_values(b, names[b.column], found.places, *codes[b.column]) for b in policy.sensitive)
+    return FragmentsQuery(policy, release_id, (exact, *values), tokens)
 
 
 def _quasi_identifiers(policy: BoundPolicy, places: str, tokens: Mapping[str, str]) -> Fragment:
     """The rows as they are, with their buckets and without the sensitive attributes."""
     shown = [bound for bound in policy.published if bound.role is not Role.SENSITIVE]
-    query = _placed(policy, places)
+    query = exp.select().from_(relation(policy.relation, as_="source"))
+    own = exp.EQ(this=row_number(), expression=column("row", "place"))
+    query.join(relation(places, as_="place"), on=own, copy=False)
     for place, bound in enumerate(shown):
         if not bound.attribute.pseudonym:
             query.select(alias(published_value(bound, "source"), bound.column), copy=False)
@@ -105,22 +109,21 @@ def _quasi_identifiers(policy: BoundPolicy, places: str, tokens: Mapping[str, st
     return Fragment(QUASI_IDENTIFIERS, (*columns, (BUCKET, Role.QUASI_IDENTIFIER, None)), query)
 
 
-def _values(bound: BoundAttribute, name: str, policy: BoundPolicy, places: str) -> Fragment:
-    """How many rows of each bucket have each value of one attribute."""
-    value = published_value(bound, "source")
+def _values(bound: BoundAttribute, name: str, places: str, place: int, codes: str) -> Fragment:
+    """How many rows of each bucket have each value of one attribute, whose codes stand at a place of `places`."""
     count = exp.Cast(this=exp.Count(this=exp.Star()), to=_BIGINT.copy())
-    query = _placed(policy, places).select(
-        alias(column("bucket", "place"), BUCKET), alias(value, VALUE), alias(count, COUNT)
-    )
-    query.group_by(column("bucket", "place"), value.copy(), copy=False)
+    own = [column("bucket"), column(code_name(place))]
+    held = exp.select(own[0], alias(own[1], "code"), alias(count, "n")).from_(relation(places))
+    held.group_by(*(part.copy() for part in own), copy=False)
+    query = exp.select(
+        alias(column("bucket", "held"), BUCKET),
+        alias(column("value", "coded"), VALUE),
+        alias(column("n", "held"), COUNT),
+    ).from_(held.subquery("held"), copy=False)
+    same = exp.EQ(this=column("code", "held"), expression=column("code", "coded"))
+    query.join(relation(codes, as_="coded"), on=same, copy=False)
     columns = ((BUCKET, Role.QUASI_IDENTIFIER, None), (VALUE, Role.SENSITIVE, bound), (COUNT, Role.INSENSITIVE, None))
     return Fragment(name, columns, query)
-
-
-def _placed(policy: BoundPolicy, places: str) -> exp.Select:
-    query = exp.select().from_(relation(policy.relation, as_="source"))
-    same = exp.EQ(this=row_number(), expression=column("row", "place"))
-    return query.join(relation(places, as_="place"), on=same, copy=False)
 
 
 def unequal(exact: exp.Table, values: exp.Table) -> exp.Select:

@@ -58,13 +58,11 @@ def rows_of(
     quasi_identifiers: Sequence[str],
     columns: Mapping[str, exp.Expr] | None = None,
     entity: str | None = None,
-    weight: str | None = None,
 ) -> Rows:
     """The rows of any relation; a class is those that agree on the quasi-identifiers."""
     keys = tuple(column(name) for name in quasi_identifiers)
     label = class_label({name: column(name) for name in quasi_identifiers})
-    named = [column(name) if name else None for name in (entity, weight)]
-    return Rows(source, keys, label, columns or {}, *named)
+    return Rows(source, keys, label, columns or {}, column(entity) if entity else None)
 
 
 def class_label(labels: Mapping[str, exp.Expr]) -> exp.Expr:

@@ -93,9 +93,10 @@ def bucket_numbers(slots: str, draw: str) -> exp.Select:
     return exp.select(column("first"), alias(number, "bucket")).from_(shaken, copy=False)
 
 
-def places(dealt: str, slots: str, numbers: str) -> exp.Select:
-    """row, bucket: where every row of the source belongs."""
-    query = exp.select(column("row", "dealt"), column("bucket", "number")).from_(relation(dealt, as_="dealt"))
+def places(dealt: str, slots: str, numbers: str, attributes: int) -> exp.Select:
+    """row, bucket, code_0, ...: where every row of the source belongs."""
+    codes = [column(code_name(place), "dealt") for place in range(attributes)]
+    query = exp.select(column("row", "dealt"), column("bucket", "number"), *codes).from_(relation(dealt, as_="dealt"))
     of_slot = exp.EQ(this=column("slot", "dealt"), expression=column("slot", "slot"))
     of_first = exp.EQ(this=column("first", "slot"), expression=column("first", "number"))
     query.join(relation(slots, as_="slot"), on=of_slot, copy=False)

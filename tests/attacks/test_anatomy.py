@@ -39,7 +39,7 @@ CREATE TABLE naive_sensitive AS SELECT bucket, disease AS value, 1 AS count FROM
 """
 
 
-@pytest.fixture(params=["random", "near"])
+@pytest.fixture(params=["random", "near"], scope="module")
 def con(request: pytest.FixtureRequest) -> Connection:
     connection = sqlanon.connect(config={"threads": "1"})
     connection.execute(SOURCE + NUMBERED)
