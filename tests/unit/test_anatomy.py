@@ -12,6 +12,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
+from sqlanon.datasets import load_adult
 from sqlanon.errors import InternalError
 
 SOURCE = (
@@ -402,3 +403,22 @@ def test_an_error_half_way_leaves_nothing(con: Connection, monkeypatch: pytest.M
     left = rows(con, "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' OR temporary")
     assert left == [("visits",)]
     assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]
+
+
+def test_the_census_extract_is_7_diverse_and_no_more(with_adult: Path) -> None:
+    """Of 45,222 people 13.31 % work in craft and repair."""
+    connection = sqlanon.connect()
+    load_adult(connection.duckdb)
+    connection.execute(
+        "CREATE TABLE people AS SELECT * FROM adult WHERE COLUMNS(*) IS NOT NULL;"
+        "CREATE POLICY census ON people (age QUASI IDENTIFIER, sex QUASI IDENTIFIER, race QUASI IDENTIFIER, "
+        "occupation SENSITIVE) REQUIRE k_anonymity(k => 7)"
+    )
+    ((n, most),) = rows(connection, "SELECT sum(n), max(n) FROM (SELECT count(*) AS n FROM people GROUP BY occupation)")
+    assert (n, round(most / n, 4)) == (45_222, 0.1331)
+    assert [row[10] for row in release(connection, "(l => 7)", policy="census")] == [7.0, 7.0]
+    assert rows(connection, "SELECT count(DISTINCT bucket), count(*) FROM r_qi") == [(45_222 // 7, 45_222)]
+    assert rows(connection, "SELECT max(count), max(bucket) FROM r_sensitive") == [(1, 45_222 // 7)]
+    with pytest.raises(PrivacyViolation, match=rf"{most - 45_222 // 8} more than the {45_222 // 8} that") as error:
+        release(connection, "(l => 8)", policy="census")
+    assert "l => 7" in str(error.value.hint)
