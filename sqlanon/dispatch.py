@@ -209,7 +209,7 @@ def _measured(one: Measurement) -> tuple[Any, ...]:
 
 def _export(engine: Engine, statement: s.ExportRelease, progress: Progress | None) -> Answer:
     done = export_release(engine, _load(engine, statement.name), statement)
-    return Answer(_EXPORTED, ((done.release, done.format, done.path, done.rows, done.certificate),))
+    return Answer(_EXPORTED, tuple((one.release, one.format, one.path, one.rows, one.certificate) for one in done))
 
 
 def _estimate(engine: Engine, statement: s.Estimate, progress: Progress | None) -> Answer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from benchmarks.cases import distinct, large, mondrian, mondrian_peers, search, snapshot, solve, startup, view
+from benchmarks.cases import anatomy, distinct, large, mondrian, mondrian_peers, search, snapshot, solve, startup, view
 from benchmarks.context import Context
 from benchmarks.figure import Figure
 
@@ -18,6 +18,7 @@ CASES: dict[str, Case] = {
     "distinct": distinct.run,
     "search": search.run,
     "mondrian": mondrian.run,
+    "anatomy": anatomy.run,
     "view": view.run,
     "snapshot": snapshot.run,
 }

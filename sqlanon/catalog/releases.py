@@ -44,8 +44,8 @@ _PLAIN = (
     "created_at",
 )
 _COLUMNS = (*_PLAIN, "schema_name", "object_name", "method_arguments")
-_ATTRIBUTE = ("attribute", "role", "hierarchy", "level", "height", "weight")
-_OBJECT = ("kind", "schema_name", "object_name")
+_ATTRIBUTE = ("attribute", "role", "hierarchy", "level", "height", "weight", "fragment", "source")
+_OBJECT = ("kind", "schema_name", "object_name", "fragment")
 _MEASURED = ("question", "attribute", "required", "achieved", "satisfied")
 _TABLES = (
     "release",
@@ -119,12 +119,14 @@ def _attribute_row(attribute: ReleaseAttribute) -> dict[str, object]:
         "level": attribute.level,
         "height": attribute.height,
         "weight": attribute.weight,
+        "fragment": attribute.fragment,
+        "source": attribute.source,
     }
 
 
 def _object_row(made: ReleaseObject) -> dict[str, object]:
     schema, name = _schema_and_name(made.name)
-    return {"kind": made.kind, "schema_name": schema, "object_name": name}
+    return {"kind": made.kind, "schema_name": schema, "object_name": name, "fragment": made.fragment}
 
 
 def listing(engine: Engine) -> list[Release]:
@@ -217,7 +219,10 @@ def _release(engine: Engine, row: dict[str, Any]) -> Release:
         method_arguments=arguments,
         attributes=published,
         objects=tuple(
-            ReleaseObject(made["kind"], QualifiedName((made["schema_name"], made["object_name"]))) for made in objects
+            ReleaseObject(
+                made["kind"], QualifiedName((made["schema_name"], made["object_name"])), fragment=made["fragment"]
+            )
+            for made in objects
         ),
         **{column: row[column] for column in _PLAIN},
     )
@@ -231,4 +236,6 @@ def _attribute(row: dict[str, Any]) -> ReleaseAttribute:
         level=row["level"],
         height=row["height"],
         weight=Decimal(row["weight"]),
+        fragment=row["fragment"],
+        source=row["source"],
     )

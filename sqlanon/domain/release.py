@@ -17,7 +17,8 @@ class ReleaseAttribute:
     """A published attribute with the level of its hierarchy that the release shows.
 
     `level` counts from 0, the value itself, to `height`, where the value is `*`; both
-    are None where nothing is generalized.
+    are None where nothing is generalized. `fragment` is the one that has the column, in a
+    release of several, and `source` the source's column behind it where that has another name.
     """
 
     name: str
@@ -26,14 +27,21 @@ class ReleaseAttribute:
     level: int | None = None
     height: int | None = None
     weight: Decimal = Decimal(1)
+    fragment: str | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True)
 class ReleaseObject:
-    """A table or view that belongs to a release and is dropped with it."""
+    """A table or view that belongs to a release and is dropped with it.
+
+    `fragment` names it among the tables that are published together, as the release; it
+    is None for a release of one object, and for what only stands beside one.
+    """
 
     kind: str
     name: QualifiedName
+    fragment: str | None = None
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,9 @@ class Release:
     of the lattice can come, and `proven_optimal` whether the release reaches the least
     there is. `content_fingerprint` identifies a snapshot's rows and
     is None for a live view. `created_at` is UTC without a time zone.
+
+    A release of several tables has none of its own name: its `fragments` stand under it
+    and their own, `name_fragment`.
     """
 
     release_id: str
@@ -77,3 +88,13 @@ class Release:
     proven_optimal: bool | None = None
     loss_bound: float | None = None
     loss_name: str | None = None
+
+    @property
+    def published(self) -> tuple[ReleaseObject, ...]:
+        """What the release shows: the object of its name, or its fragments."""
+        fragments = tuple(made for made in self.objects if made.fragment is not None)
+        return fragments or (ReleaseObject(self.kind, self.name),)
+
+    def attributes_of(self, fragment: str | None) -> tuple[ReleaseAttribute, ...]:
+        """The columns of one of the published objects."""
+        return tuple(attribute for attribute in self.attributes if attribute.fragment == fragment)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Generalization", "Partition", "Round", "Transformation"]
+__all__ = ["Bucketization", "Generalization", "Partition", "Round", "Transformation"]
 
 
 @dataclass(frozen=True)
@@ -77,4 +77,27 @@ class Partition:
     loss_name: str = "granularity_loss"
 
 
-Transformation = Generalization | Partition
+@dataclass(frozen=True)
+class Bucketization:
+    """Bucketization (Xiao and Tao 2006): a bucket for every row, and no value changed.
+
+    `places` is a temporary table of the source's row numbers, their buckets and the codes
+    of their sensitive values (row, bucket, code_0, ...); `codes` are the sensitive columns
+    in that order, each with the table of its values (value, code). There are `count`
+    buckets of `smallest` to `largest` rows, within `regions` regions. Nothing is
+    suppressed, and no value is coarser: the loss is 0.
+    """
+
+    places: str
+    codes: tuple[tuple[str, str], ...]
+    count: int
+    smallest: int
+    largest: int
+    regions: int
+    rows: int
+    loss: Fraction = Fraction(0)
+    suppressed: int = 0
+    loss_name: str = "granularity_loss"
+
+
+Transformation = Generalization | Partition | Bucketization

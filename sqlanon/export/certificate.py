@@ -51,7 +51,11 @@ class Proof:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a certificate is made from. `columns` are the file's."""
+    """What a certificate is made from.
+
+    `columns` are the file's. Of a release of several tables, `tables` has the name, the
+    number of rows and the columns of each instead.
+    """
 
     release: Release
     policy: Policy
@@ -60,6 +64,7 @@ class Evidence:
     columns: Sequence[Column]
     engine_version: str
     exported_at: datetime
+    tables: Sequence[tuple[str, int, Sequence[Column]]] = ()
 
 
 def certificate(evidence: Evidence) -> dict[str, Any]:
@@ -93,13 +98,25 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
             ],
         },
         "method": {"name": release.method, "arguments": _arguments(release.method_arguments)},
-        "columns": [{"name": name, "type": kind} for name, kind in evidence.columns],
+        **_shown(evidence),
         "versions": {
             "released_with": {"engine": release.engine_version, "sqlanon": release.sqlanon_version},
             "exported_with": {"engine": evidence.engine_version, "sqlanon": __version__},
         },
         "time": {"released": _utc(release.created_at), "exported": _utc(evidence.exported_at)},
     }
+
+
+def _shown(evidence: Evidence) -> dict[str, Any]:
+    """The columns, of the one table or of each."""
+    if not evidence.tables:
+        return {"columns": _columns(evidence.columns)}
+    tables = [{"name": name, "rows": rows, "columns": _columns(columns)} for name, rows, columns in evidence.tables]
+    return {"tables": tables}
+
+
+def _columns(columns: Sequence[Column]) -> list[dict[str, str]]:
+    return [{"name": name, "type": kind} for name, kind in columns]
 
 
 def with_files(stated: dict[str, Any], files: Sequence[dict[str, Any]]) -> dict[str, Any]:

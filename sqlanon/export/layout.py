@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +28,8 @@ _LONGEST_NAME = 150  # bytes: file systems allow 255
 class Layout:
     """`given` is the path as the user wrote it, `target` the folder or the data file that it means.
 
-    `data`, `certificate` and `markdown` are the files' names.
+    `data`, `certificate` and `markdown` are the files' names, `others` those of the further
+    data files of a release of several tables, which takes a folder.
     """
 
     given: str
@@ -36,10 +38,16 @@ class Layout:
     data: str
     certificate: str = "certificate.json"
     markdown: str = "certificate.md"
+    others: tuple[str, ...] = ()
 
     @property
-    def names(self) -> tuple[str, str, str]:
-        return self.data, self.certificate, self.markdown
+    def names(self) -> tuple[str, ...]:
+        return *self.tables, self.certificate, self.markdown
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The data files, one a table."""
+        return self.data, *self.others
 
     @property
     def folder(self) -> Path:
@@ -80,7 +88,7 @@ class Layout:
         there = [name for name in self.names if os.path.lexists(self.folder / name)]
         if there and not replace:
             raise UserError(f"{self.shown(there[0])} exists already", hint="choose another path, or say (REPLACE true)")
-        tests = dict(zip(self.names, (is_own_file, is_certificate, is_markdown), strict=True))
+        tests = {self.data: is_own_file, self.certificate: is_certificate, self.markdown: is_markdown}
         for name in there:
             if not tests[name](self.folder / name):
                 raise UserError(
@@ -89,8 +97,11 @@ class Layout:
                 )
 
 
-def layout_of(path: str, format_: str, release: str) -> Layout:
-    """The files of an export. Raises UserError for a path that cannot be one, or that fits another format."""
+def layout_of(path: str, format_: str, table: str, *others: str) -> Layout:
+    """The files of an export of one table, or several.
+
+    Raises UserError for a path that cannot be one, that fits another format, or that names one file for several tables.
+    """
     if not path.strip() or "\0" in path:
         raise UserError("the path of an export names a folder or a file", hint="write TO 'out/'")
     if _REMOTE.match(path):
@@ -101,19 +112,36 @@ def layout_of(path: str, format_: str, release: str) -> Layout:
     target = Path(os.path.realpath(target))
     as_file = suffixes().get(target.suffix.lower())
     if as_file is None or path.endswith(("/", os.sep)) or target.is_dir():
-        return Layout(path, target, True, _file_name(release) + export_format(format_).SUFFIXES[0])
+        names = [name + export_format(format_).SUFFIXES[0] for name in _file_names((table, *others))]
+        return Layout(path, target, True, names[0], others=tuple(names[1:]))
     if as_file != format_:
         raise UserError(
             f"{path} names a {as_file} file, but the format is {format_}",
             hint=f"write (FORMAT {as_file}), another suffix, or a folder such as 'out/'",
         )
+    if others:
+        raise UserError(
+            f"{path} names one file, and the release has {len(others) + 1} tables", hint="name a folder, such as 'out/'"
+        )
     name = target.name
     return Layout(path, target, False, name, f"{name}.certificate.json", f"{name}.certificate.md")
 
 
-def _file_name(release: str) -> str:
-    """The release's name as any file system can have it; the certificate states the name itself."""
-    plain = "".join(letter if letter.isalnum() or letter in "_-" else "_" for letter in release)
+def _file_names(tables: Sequence[str]) -> list[str]:
+    """A name for the file of each table; those that would be one file get a number."""
+    names: list[str] = []
+    for table in tables:
+        plain = name = _file_name(table)
+        number = 2
+        while name.casefold() in (other.casefold() for other in names):
+            name, number = f"{plain}_{number}", number + 1
+        names.append(name)
+    return names
+
+
+def _file_name(table: str) -> str:
+    """The table's name as any file system can have it; the certificate states the name itself."""
+    plain = "".join(letter if letter.isalnum() or letter in "_-" else "_" for letter in table)
     return plain.encode()[:_LONGEST_NAME].decode(errors="ignore") or "release"
 
 

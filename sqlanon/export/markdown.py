@@ -41,9 +41,24 @@ def _lines(stated: dict[str, Any]) -> Iterator[str]:
     yield from (f"- {sentence}" for sentence in (*_LIMITS, *_limits_of_pseudonyms(stated["policy"])))
     yield from _generalization(stated)
     yield from _policy(stated["policy"])
-    yield from _section("Columns")
-    yield from _table(("column", "type"), [(_code(c["name"]), _code(c["type"])) for c in stated["columns"]])
+    yield from _columns(stated)
     yield from _files(stated["files"], stated["versions"])
+
+
+def _columns(stated: dict[str, Any]) -> Iterator[str]:
+    """The columns of the one table, or of each of several."""
+    head = ("column", "type")
+    if "columns" in stated:
+        yield from _section("Columns")
+        yield from _table(head, [(_code(c["name"]), _code(c["type"])) for c in stated["columns"]])
+        return
+    yield from _section("Tables")
+    rows = [
+        (_code(table["name"]), f"{table['rows']:,}", _code(c["name"]), _code(c["type"]))
+        for table in stated["tables"]
+        for c in table["columns"]
+    ]
+    yield from _table(("table", "rows", *head), rows)
 
 
 def _required(requirements: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -99,6 +114,13 @@ _REGIONS = {
 }
 
 
+_BUCKETS = (
+    "The quasi-identifiers are the source's own values, so who is in the table can be told. Sensitive values are in "
+    "tables of their own, by bucket: the requirements hold of the rows of a bucket, whose numbers and orders the "
+    "operating system drew."
+)
+
+
 def _generalization(stated: dict[str, Any]) -> Iterator[str]:
     method, loss = stated["method"], stated["loss"]
     yield from _section("Generalization")
@@ -108,6 +130,8 @@ def _generalization(stated: dict[str, Any]) -> Iterator[str]:
             for a in stated["levels"]
         ]
         yield from _table(("quasi-identifier", "level", "of", "hierarchy"), rows)
+    elif "tables" in stated:
+        yield _BUCKETS
     else:
         yield _REGIONS[method["arguments"].get("publish") == "none"]
     yield ""

@@ -7,6 +7,7 @@ renamed into place; a failure at any point leaves what was there before.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,7 @@ from sqlanon.export.formats.base import ExportFile, Format, export_format
 from sqlanon.export.layout import Layout, layout_of
 from sqlanon.export.markdown import to_markdown
 from sqlanon.export.place import Staging, file_errors, put, staging
-from sqlanon.export.snapshot import Snapshot, checked_snapshot
+from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.verify import Expected, verify_file
 from sqlanon.pipeline.content import fingerprint_of
 from sqlanon.sqlgen.names import alias, column, relation
@@ -34,7 +35,7 @@ __all__ = ["Exported", "export_release"]
 
 @dataclass(frozen=True)
 class Exported:
-    """What an export wrote: `path` is the data file and `certificate` its certificate in JSON, with forward slashes."""
+    """A data file that an export wrote: `path`, and `certificate`, the certificate in JSON, with forward slashes."""
 
     release: str
     format: str
@@ -43,8 +44,8 @@ class Exported:
     certificate: str
 
 
-def export_release(engine: Engine, release: Release, statement: ExportRelease) -> Exported:
-    """Writes a snapshot and its certificate to files.
+def export_release(engine: Engine, release: Release, statement: ExportRelease) -> list[Exported]:
+    """Writes a snapshot, a file a table, and its certificate.
 
     Raises UserError for a live view, an unknown format, a target that exists, a path that
     cannot be written, and inside a transaction that the user began: the files would
@@ -55,15 +56,17 @@ def export_release(engine: Engine, release: Release, statement: ExportRelease) -
     _require_frozen(release)
     _require_settled(engine)
     with file_errors(statement.path):
-        layout = layout_of(statement.path, statement.format, release.name.name)
+        layout = layout_of(statement.path, statement.format, *(made.name.name for made in release.published))
         recover(layout.target)
         layout.require_free(replace=statement.replace)
         with staging(layout) as place:
-            rows = _write(engine, release, kind, layout, place)
+            counts = _write(engine, release, kind, layout, place)
             put(place.files, layout, replace=statement.replace)
-    return Exported(
-        str(release.name), statement.format, layout.shown(layout.data), rows, layout.shown(layout.certificate)
-    )
+    stated = layout.shown(layout.certificate)
+    return [
+        Exported(str(release.name), statement.format, layout.shown(name), rows, stated)
+        for name, rows in zip(layout.tables, counts, strict=True)
+    ]
 
 
 def _require_frozen(release: Release) -> None:
@@ -82,37 +85,57 @@ def _require_settled(engine: Engine) -> None:
         )
 
 
-def _write(engine: Engine, release: Release, kind: Format, layout: Layout, place: Staging) -> int:
-    """The data file, verified, and both certificates; the number of rows."""
+@dataclass(frozen=True)
+class _Written:
+    """A table on its way into a file: its rows as the file is to hold them, and their fingerprint and number."""
+
+    table: ReleasedTable
+    file: ExportFile
+    rows: exp.Select
+    fingerprint: str
+    count: int
+
+
+def _write(engine: Engine, release: Release, kind: Format, layout: Layout, place: Staging) -> list[int]:
+    """The data files, verified, and both certificates; the number of rows of each table."""
     with engine.transaction():
         snapshot = checked_snapshot(engine, release)
-        columns = tuple((name, kind.published_type(type_)) for name, type_ in snapshot.columns)
-        rows = _rows(snapshot, columns)
-        expected_rows = fingerprint_of(engine, rows)
-    file = ExportFile(place.files / layout.data, release.name.name, columns)
-    kind.require(file)
-    stated = certificate(_evidence(engine, snapshot, columns))
+        files = [place.files / name for name in layout.tables]
+        tables = [_prepared(engine, kind, *one) for one in zip(snapshot.tables, files, strict=True)]
+    stated = certificate(_evidence(engine, snapshot, tables))
     text = to_json(stated)
-    kind.write(engine, file, rows, text)
-    expected = Expected(expected_rows, text, snapshot.shown, snapshot.achieved, snapshot.frozen)
-    verify_file(engine, kind, file, expected, place.spill)
-    stated = with_files(stated, [_described(file.path)])
+    for one in tables:
+        kind.require(one.file)
+        kind.write(engine, one.file, one.rows, text)
+        expected = Expected(
+            one.fingerprint, text, snapshot.shown, snapshot.achieved, snapshot.frozen, one.table.fragment
+        )
+        verify_file(engine, kind, one.file, expected, place.spill)
+    stated = with_files(stated, [_described(one.file.path) for one in tables])
     (place.files / layout.certificate).write_text(to_json(stated), encoding="utf-8")
     (place.files / layout.markdown).write_text(to_markdown(stated), encoding="utf-8")
-    return release.released_rows
+    return [one.count for one in tables]
 
 
-def _rows(snapshot: Snapshot, columns: tuple[tuple[str, str], ...]) -> exp.Select:
-    """The snapshot's columns by name, cast where the format holds another type."""
+def _prepared(engine: Engine, kind: Format, table: ReleasedTable, path: Path) -> _Written:
+    columns = tuple((name, kind.published_type(type_)) for name, type_ in table.columns)
+    rows = _rows(table, columns)
+    count = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table.name)))[0][0]
+    file = ExportFile(path, table.name.name, columns)
+    return _Written(table, file, rows, fingerprint_of(engine, rows), int(count))
+
+
+def _rows(table: ReleasedTable, columns: tuple[tuple[str, str], ...]) -> exp.Select:
+    """The table's columns by name, cast where the format holds another type."""
     outputs: list[exp.Expr] = []
-    for (name, held), (_, published) in zip(snapshot.columns, columns, strict=True):
+    for (name, held), (_, published) in zip(table.columns, columns, strict=True):
         as_is: exp.Expr = column(name)
         cast = exp.Cast(this=as_is, to=exp.DataType.build(published, dialect="duckdb"))
         outputs.append(alias(as_is if held == published else cast, name))
-    return exp.select(*outputs).from_(relation(snapshot.release.name))
+    return exp.select(*outputs).from_(relation(table.name))
 
 
-def _evidence(engine: Engine, snapshot: Snapshot, columns: tuple[tuple[str, str], ...]) -> Evidence:
+def _evidence(engine: Engine, snapshot: Snapshot, tables: Sequence[_Written]) -> Evidence:
     return Evidence(
         release=snapshot.release,
         policy=snapshot.policy,
@@ -123,9 +146,10 @@ def _evidence(engine: Engine, snapshot: Snapshot, columns: tuple[tuple[str, str]
                 zip(snapshot.shown.requirements, snapshot.achieved, strict=True)
             )
         ],
-        columns=columns,
+        columns=tables[0].file.columns if len(tables) == 1 else (),
         engine_version=engine.version(),
         exported_at=datetime.now(UTC).replace(tzinfo=None),
+        tables=[(one.file.table, one.count, one.file.columns) for one in tables] if len(tables) > 1 else (),
     )
 
 

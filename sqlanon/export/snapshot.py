@@ -12,17 +12,18 @@ from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
 from sqlanon.domain.policy import Policy
-from sqlanon.domain.release import Release
+from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.domain.report import Measurement, PrivacyReport
+from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import CatalogError, EngineError, PrivacyViolation
 from sqlanon.pipeline.checks import check_release
-from sqlanon.pipeline.content import content_fingerprint
+from sqlanon.pipeline.content import fingerprint_of_tables
 from sqlanon.pipeline.shown import Shown, shown_by
 from sqlanon.pipeline.types import without_enums
 from sqlanon.sqlgen.names import column, literal, relation
 
-__all__ = ["Frozen", "Snapshot", "checked_snapshot"]
+__all__ = ["Frozen", "ReleasedTable", "Snapshot", "checked_snapshot"]
 
 # What requirements may read besides the released rows.
 _FROZEN = ("release_taxonomy", "release_value_range")
@@ -37,6 +38,15 @@ class Frozen:
 
 
 @dataclass(frozen=True)
+class ReleasedTable:
+    """One of the tables that a release publishes, with its columns; `fragment` is None if there is no other."""
+
+    name: QualifiedName
+    fragment: str | None
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """A release with what its catalog says of it.
 
@@ -47,7 +57,7 @@ class Snapshot:
     release: Release
     policy: Policy
     hierarchies: Sequence[StoredHierarchy]
-    columns: tuple[Column, ...]
+    tables: tuple[ReleasedTable, ...]
     shown: Shown
     achieved: tuple[Measurement, ...]
     frozen: Mapping[str, Frozen]
@@ -61,17 +71,19 @@ def checked_snapshot(engine: Engine, release: Release) -> Snapshot:
     """
     policy, hierarchies = policy_of(release), hierarchies_of(release)
     _require_consistent(release, policy, hierarchies)
-    columns = _columns(engine, release)
+    tables = tuple(
+        ReleasedTable(made.name, made.fragment, _columns(engine, release, made)) for made in release.published
+    )
     report = check_release(engine, release)
     shown = shown_by(engine, release)
     _require_achieved(release, shown, report)
-    if content_fingerprint(engine, release.name) != release.content_fingerprint:
+    if fingerprint_of_tables(engine, [table.name for table in tables]) != release.content_fingerprint:
         raise PrivacyViolation(
             f"{release.name} does not have the rows any more that were checked when it was made; nothing was exported",
             hint=_since(engine, release),
         )
     frozen = {table: _frozen(engine, table, release.release_id) for table in _FROZEN}
-    return Snapshot(release, policy, hierarchies, columns, shown, report.measurements, frozen)
+    return Snapshot(release, policy, hierarchies, tables, shown, report.measurements, frozen)
 
 
 def _since(engine: Engine, release: Release) -> str:
@@ -90,22 +102,22 @@ def _require_consistent(release: Release, policy: Policy, hierarchies: Sequence[
         )
 
 
-def _columns(engine: Engine, release: Release) -> tuple[Column, ...]:
+def _columns(engine: Engine, release: Release, made: ReleaseObject) -> tuple[Column, ...]:
     try:
-        columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(release.name))))
+        columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(made.name))))
     except EngineError:
         raise PrivacyViolation(
-            f"the table {release.name} cannot be read any more; nothing was exported", hint="create it again"
+            f"the table {made.name} cannot be read any more; nothing was exported", hint="create it again"
         ) from None
-    if [name for name, _ in columns] != [attribute.name for attribute in release.attributes]:
+    if [name for name, _ in columns] != [attribute.name for attribute in release.attributes_of(made.fragment)]:
         raise PrivacyViolation(
-            f"{release.name} does not have the columns any more that were released; nothing was exported",
+            f"{made.name} does not have the columns any more that were released; nothing was exported",
             hint="create it again",
         )
     for name, column_type in columns:
         if without_enums(column_type) != column_type:
             raise PrivacyViolation(
-                f"the column {name} of {release.name} is an ENUM now, whose dictionary may hold withheld values; "
+                f"the column {name} of {made.name} is an ENUM now, whose dictionary may hold withheld values; "
                 "nothing was exported",
                 hint="create it again",
             )

@@ -18,6 +18,7 @@ from sqlanon.pipeline.check import measured
 from sqlanon.pipeline.content import fingerprint_of
 from sqlanon.pipeline.shown import Shown
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.fragments import COUNT, VALUE
 from sqlanon.sqlgen.names import alias, column, parameter, relation
 from sqlanon.sqlgen.normal_relations import Background
 
@@ -37,7 +38,8 @@ class Expected:
     `fingerprint` is that of its rows whatever their order, `certificate` the text that it
     carries, `achieved` what the snapshot comes to in each requirement of `shown`. Where a
     requirement asks about what no file shows, the fingerprint is what proves it.
-    `frozen` are the tables of the catalog that the others read, by name.
+    `frozen` are the tables of the catalog that the others read, by name. A file that has
+    one `fragment` of a release answers what is asked of that.
     """
 
     fingerprint: str
@@ -45,6 +47,7 @@ class Expected:
     shown: Shown
     achieved: Sequence[Measurement]
     frozen: Mapping[str, Frozen]
+    fragment: str | None = None
 
 
 def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expected, spill: Path) -> None:
@@ -72,10 +75,12 @@ def _require_requirements(reader: Engine, rows: exp.Query, columns: Sequence[Col
     shown = expected.shown
     for table, frozen in expected.frozen.items():
         _put_beside(reader, table, frozen)
-    exported = shown.rows(_typed(rows.copy(), columns, shown).subquery("exported"))
-    found = measured(reader, shown.answerable, exported, _beside(shown.background()))
-    for place, requirement, reached in zip(shown.places, shown.answerable, found, strict=True):
-        _require(requirement, reached, expected.achieved[place])
+    exported = _typed(rows.copy(), columns, shown, expected.fragment).subquery("exported")
+    for asked in shown.asked({expected.fragment: exported}):
+        requirements = shown.requirements_at(asked.places)
+        found = measured(reader, requirements, asked.rows, _beside(shown.background(asked.places)))
+        for place, requirement, reached in zip(asked.places, requirements, found, strict=True):
+            _require(requirement, reached, expected.achieved[place])
 
 
 def _require(requirement: BoundRequirement, found: Measurement, expected: Measurement) -> None:
@@ -97,17 +102,21 @@ def _alike(one: float | None, other: float | None) -> bool:
     return isclose(one, other, rel_tol=_SAME, abs_tol=_SAME)
 
 
-def _typed(rows: exp.Query, columns: Sequence[Column], shown: Shown) -> exp.Select:
+def _typed(rows: exp.Query, columns: Sequence[Column], shown: Shown, fragment: str | None) -> exp.Select:
     """The file's rows, with sensitive values in the types that the snapshot has: their order is that of the type.
 
     Quasi-identifiers stay as they are in the file, where equal values may be told apart.
     """
     held = {b.column: b.published_type for b in shown.bound.sensitive}
+    if shown.values:
+        own = next((name for name, part in shown.values.items() if part == fragment), None)
+        # Numbers that a format holds as texts are added up.
+        held = {} if own is None else {VALUE: held[own], COUNT: "BIGINT"}
     outputs: list[exp.Expr] = []
     for name, kind in columns:
-        own = held.get(name, kind)
-        as_is = own == kind or own.endswith("]") or own.startswith(_COMPOSITE)
-        cast = exp.Cast(this=column(name), to=exp.DataType.build(own, dialect="duckdb"))
+        type_ = held.get(name, kind)
+        as_is = type_ == kind or type_.endswith("]") or type_.startswith(_COMPOSITE)
+        cast = exp.Cast(this=column(name), to=exp.DataType.build(type_, dialect="duckdb"))
         outputs.append(alias(column(name) if as_is else cast, name))
     return exp.select(*outputs).from_(rows.subquery("read"))
 

@@ -31,7 +31,7 @@ from sqlanon.sqlgen.points import Points, ancestors, is_numeric, ranked_summary
 from sqlanon.sqlgen.regions import region_loss
 from sqlanon.udfs import registered
 
-__all__ = ["Options", "options", "require_supported", "solve", "target_of"]
+__all__ = ["MOST_ATTRIBUTES", "Options", "RankedCells", "options", "require_supported", "solve", "target_of"]
 
 MODES = ("strict", "relaxed")
 SPLITS = ("median", "information_gain")
@@ -41,7 +41,7 @@ PUBLISHED = ("range", "ancestor", "centroid", "none")
 _ARGUMENTS = ("mode", "split", "target", "hierarchy", "publish", "bounds")
 
 # What has been tried of a region is a bit an attribute.
-_MOST_ATTRIBUTES = 62
+MOST_ATTRIBUTES = 62
 
 # Cells that stand for so many rows each, or more, are cut as they are; fewer, and rows are cut one by one.
 _COUNTED_FROM = 2
@@ -133,8 +133,8 @@ def require_supported(policy: BoundPolicy, requirements: Sequence[BoundRequireme
                 f"mondrian cannot meet {requirement}: regions are cut by the source's rows alone",
                 hint="use METHOD generalization",
             )
-    if len(policy.quasi_identifiers) > _MOST_ATTRIBUTES:
-        raise PolicyError(f"mondrian cuts at most {_MOST_ATTRIBUTES} quasi-identifiers")
+    if len(policy.quasi_identifiers) > MOST_ATTRIBUTES:
+        raise PolicyError(f"mondrian cuts at most {MOST_ATTRIBUTES} quasi-identifiers")
     for bound in policy.quasi_identifiers:
         if bound.min_level > 0 or bound.max_level < bound.height:
             raise PolicyError(

@@ -11,11 +11,13 @@ from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.pipeline.carry import guards_of
+from sqlanon.pipeline.fragments import asked_of_buckets, unequal_buckets
 from sqlanon.pipeline.materialize import helper_columns, hidden_of
 from sqlanon.pipeline.shown import frozen_background, shown_rows
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.asked import relation_names, report_row
+from sqlanon.sqlgen.fragments import FragmentsQuery
 from sqlanon.sqlgen.guard import with_steps
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.normal_relations import Background, relations_of, sensitive_values
@@ -81,7 +83,7 @@ def check_stage(state: State) -> State:
     found = _of_candidate(state, [place for place in range(len(state.requirements)) if place not in hidden])
     if hidden:
         # A view has no helper columns: its own report, which reads the source, speaks for these.
-        report = need(state.query).report(tuple(hidden))
+        report = state.one_query.report(tuple(hidden))
         found |= reported(state.engine, report, {place: state.requirements[place] for place in hidden})
         for place in hidden:
             _require(state, place, found[place], report)
@@ -91,16 +93,38 @@ def check_stage(state: State) -> State:
 
 def _of_candidate(state: State, places: Sequence[int]) -> dict[int, Measurement]:
     """What the requirements at these places come to in the candidate's own rows."""
-    bound, query = need(state.bound), need(state.query)
+    bound, query = need(state.bound), state.compiled
+    if isinstance(query, FragmentsQuery):
+        return _of_fragments(state, query)
     requirements = [state.requirements[place] for place in places]
     guards = {place: name for place, name in guards_of(state.requirements).items() if place in places}
     helpers = helper_columns(query) if state.create.kind == "table" else {}
     columns = {name: helpers.get(name, name) for name in guards.values()}
     entity = helpers.get(bound.entity.column) if bound.entity else None
-    rows = shown_rows(bound, relation(need(state.candidate)), query.keys, columns, entity)
+    rows = shown_rows(bound, relation(state.candidates[0].stands), query.keys, columns, entity)
     needs_public = any("public_class" in requirement.reads for requirement in requirements)
     public = query.public_class() if needs_public else None
     background = frozen_background(bound, requirements, query.release_id, places, guards, public)
+    return _required(state, places, rows, background)
+
+
+def _of_fragments(state: State, query: FragmentsQuery) -> dict[int, Measurement]:
+    """What the requirements come to in the candidates of buckets and values, once these fit together."""
+    sources = {one.fragment or "": relation(one.stands) for one in state.candidates}
+    every = range(len(state.requirements))
+    if unequal_buckets(state.engine, sources, query.values):
+        raise InternalError(f"the tables of {state.create.name} do not fit together; nothing was published")
+    found: dict[int, Measurement] = {}
+    for asked in asked_of_buckets(sources, state.requirements, every, query.values):
+        requirements = [state.requirements[place] for place in asked.places]
+        background = frozen_background(need(state.bound), requirements, query.release_id, asked.places)
+        found |= _required(state, asked.places, asked.rows, background)
+    return found
+
+
+def _required(state: State, places: Sequence[int], rows: Rows, background: Background) -> dict[int, Measurement]:
+    """What the requirements at these places come to. Raises PrivacyViolation for one that is not met."""
+    requirements = [state.requirements[place] for place in places]
     found = measured(state.engine, requirements, rows, background)
     for number, (place, reached) in enumerate(zip(places, found, strict=True)):
         if not reached.satisfied:
@@ -123,7 +147,8 @@ def _require_complete(state: State) -> None:
     if state.create.kind == "view" and not (need(state.source).stable and (public is None or public.stable)):
         # A view or a query may answer with other rows than the search had; the guard holds for any.
         return
-    placed = need(state.query).placed
+    query = state.compiled
+    placed = None if isinstance(query, FragmentsQuery) else query.placed
     if state.released_rows < found.rows and placed is not None and _alike(state, placed):
         raise PrivacyViolation(
             f"{state.create.name}: regions that show the same are one class, and it violates what each of them meets; "

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from sqlglot import exp
 
 from sqlanon.catalog import releases
 from sqlanon.catalog.names import fold
-from sqlanon.domain.bound import BoundAttribute, BoundPolicy, PublicTable
+from sqlanon.domain.bound import BoundPolicy, PublicTable
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
@@ -18,19 +18,18 @@ from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
 from sqlanon.pipeline.carry import guards_of
 from sqlanon.pipeline.check import measured, reported
 from sqlanon.pipeline.companions import content_view, report_view
-from sqlanon.pipeline.content import content_fingerprint
-from sqlanon.pipeline.encode import require_listed
+from sqlanon.pipeline.content import content_fingerprint, fingerprint_of_tables
+from sqlanon.pipeline.fragments import unequal_buckets
 from sqlanon.pipeline.publish import is_own
 from sqlanon.pipeline.requirements import bind_requirements
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.shown import Shown, shown_by, shown_rows
 from sqlanon.pipeline.source import bind_source, find_relation, own_object
-from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.generalized import generalized, listed_values, published_value
+from sqlanon.pipeline.taxonomies import listed_taxonomy
+from sqlanon.sqlgen.generalized import published_value
 from sqlanon.sqlgen.names import alias, column, relation
 from sqlanon.sqlgen.normal_relations import Background
 from sqlanon.sqlgen.rows import class_label
-from sqlanon.sqlgen.taxonomy import Taxonomy
 from sqlanon.syntax.statements import CheckRelation
 
 __all__ = ["check_relation", "check_release", "require_own_columns"]
@@ -49,27 +48,56 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
     try:
         shown = shown_by(engine, release)
         hidden = _of_view(engine, release, shown) if release.kind == "view" else _of_snapshot(engine, release, shown)
-        own = shown.rows(relation(own_object(engine, release.name)))
-        answered = measured(engine, shown.answerable, own, shown.background())
+        answered = _answered(engine, release, shown)
     except EngineError as error:
         raise UserError(f"{release.name} cannot be read, so nothing can be said of it: {error.message}") from None
-    found = hidden | dict(zip(shown.places, answered, strict=True))
+    found = hidden | answered
     return PrivacyReport(tuple(found[place] for place in sorted(found)))
 
 
-def require_own_columns(engine: Engine, release: Release) -> None:
-    """The object still has the kind and the columns of the release: a column more is one that nobody checked."""
-    found = find_relation(engine, own_object(engine, release.name))
-    if found is None:
-        raise UserError(
-            f"the {release.kind} of the release {release.name} is gone",
-            hint=f"DROP ANONYMIZED {release.kind.upper()} forgets it; CREATE OR REPLACE ANONYMIZED makes it again",
-        )
-    if not is_own(engine, release, found):
+def _answered(engine: Engine, release: Release, shown: Shown) -> dict[int, Measurement]:
+    """What the released rows come to in the requirements that they answer, by place."""
+    sources = {made.fragment: relation(own_object(engine, made.name)) for made in release.published}
+    if shown.values:
+        _require_fitting(engine, release, shown, sources)
+    found: dict[int, Measurement] = {}
+    for asked in shown.asked(sources):
+        requirements = shown.requirements_at(asked.places)
+        reached = measured(engine, requirements, asked.rows, shown.background(asked.places))
+        found |= dict(zip(asked.places, reached, strict=True))
+    return found
+
+
+def _require_fitting(engine: Engine, release: Release, shown: Shown, sources: Mapping[str | None, exp.Table]) -> None:
+    """The tables of one release belong together, and are those that were released."""
+    fragments = {name: table for name, table in sources.items() if name is not None}
+    if unequal_buckets(engine, fragments, shown.values):
         raise PrivacyViolation(
-            f"{release.name} is not the {release.kind} that was released: its kind or its columns are others",
+            f"the tables of {release.name} do not fit together any more: their buckets have other numbers of rows",
             hint="create it again",
         )
+    if fingerprint_of_tables(engine, [made.name for made in release.published]) != release.content_fingerprint:
+        raise PrivacyViolation(
+            f"the tables of {release.name} do not have the rows any more that were checked when they were made",
+            hint="create it again",
+        )
+
+
+def require_own_columns(engine: Engine, release: Release) -> None:
+    """The objects still have the kind and the columns of the release: a column more is one that nobody checked."""
+    for made in release.published:
+        found = find_relation(engine, own_object(engine, made.name))
+        if found is None:
+            what = f"{made.name} of the release {release.name}" if made.fragment else f"of the release {release.name}"
+            raise UserError(
+                f"the {made.kind} {what} is gone",
+                hint=f"DROP ANONYMIZED {release.kind.upper()} forgets it; CREATE OR REPLACE ANONYMIZED makes it again",
+            )
+        if not is_own(engine, release, made, found):
+            raise PrivacyViolation(
+                f"{made.name} is not the {made.kind} that was released: its kind or its columns are others",
+                hint="create it again",
+            )
 
 
 def _of_snapshot(engine: Engine, release: Release, shown: Shown) -> dict[int, Measurement]:
@@ -134,7 +162,7 @@ def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
         bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="", public=public)
         bound, requirements = bind_requirements(engine, bound, source, scratch)
         try:
-            taxonomies = {b.column: _taxonomy(engine, bound, b, requirements, scratch) for b in bound.sensitive}
+            taxonomies = {b.column: listed_taxonomy(engine, bound, b, requirements, scratch) for b in bound.sensitive}
             background = Background(
                 taxonomies=taxonomies,
                 ranges={place: exp.select(exp.Star()).from_(relation(table)) for place, table in bound.ranges},
@@ -167,27 +195,6 @@ def _columns(bound: BoundPolicy) -> exp.Subquery:
     columns = [alias(published_value(b), b.column) for b in bound.attributes]
     others = [column(name) for name in bound.guarding]
     return exp.select(*columns, *others).from_(relation(bound.relation)).subquery("checked")
-
-
-def _taxonomy(
-    engine: Engine,
-    policy: BoundPolicy,
-    bound: BoundAttribute,
-    requirements: Sequence[BoundRequirement],
-    scratch: Scratch,
-) -> Taxonomy:
-    """The hierarchy of a sensitive column. Raises DataError if it lacks values that a requirement looks up in it."""
-    if not bound.stored:
-        return Taxonomy(bound)
-    stored = relation(("anon", "hierarchy_value"))
-    listed = listed_values(bound, stored.copy())
-    if any(
-        {"sensitive_ancestor", "guarding_node"} & set(r.reads) for r in requirements if bound.column in r.attributes
-    ):
-        own = exp.select(alias(published_value(bound), "value")).distinct().from_(relation(policy.relation))
-        values = scratch.table("values", generalized(bound, own, listed.copy(), counted=False))
-        require_listed(engine, bound, values, stored)
-    return Taxonomy(bound, listed)
 
 
 def _public_class(bound: BoundPolicy, public: PublicTable) -> exp.Select:

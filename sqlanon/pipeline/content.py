@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import sqlglot
 from sqlglot import exp
 
@@ -11,7 +13,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.pipeline.source import own_object
 from sqlanon.sqlgen.names import identifier, relation
 
-__all__ = ["content_fingerprint", "fingerprint_of", "fingerprint_query"]
+__all__ = ["content_fingerprint", "fingerprint_of", "fingerprint_of_tables", "fingerprint_query"]
 
 
 def fingerprint_query(rows: exp.Query) -> exp.Select:
@@ -31,3 +33,8 @@ def fingerprint_of(engine: Engine, rows: exp.Query) -> str:
 def content_fingerprint(engine: Engine, name: QualifiedName) -> str:
     """The fingerprint of a release's own object."""
     return fingerprint_of(engine, exp.select(exp.Star()).from_(relation(own_object(engine, name))))
+
+
+def fingerprint_of_tables(engine: Engine, names: Sequence[QualifiedName]) -> str:
+    """The fingerprint of what is published together: that of each table, in their order."""
+    return " ".join(content_fingerprint(engine, name) for name in names)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.policy import Role
-from sqlanon.domain.transformation import Generalization
+from sqlanon.domain.transformation import Generalization, Partition
 from sqlanon.methods._nodes import Problem
 from sqlanon.methods._why import why
 from sqlanon.pipeline.carry import guards_of
-from sqlanon.pipeline.reasons import cut_up, decision, printable, reasons
+from sqlanon.pipeline.fragments import fragment_name
+from sqlanon.pipeline.reasons import cut_up, dealt_out, decision, printable, reasons
 from sqlanon.pipeline.state import State, need
+from sqlanon.sqlgen.fragments import FragmentsQuery
+from sqlanon.sqlgen.release import ReleaseQuery
 from sqlanon.sqlgen.render import to_sql
 
 __all__ = ["explain_stage", "explanation"]
@@ -26,6 +30,13 @@ def explain_stage(state: State) -> State:
     return state.having(explanation=why(problem, need(state.cells), found))
 
 
+def _shown(state: State, attribute: BoundAttribute) -> str:
+    query = state.compiled
+    if isinstance(query, FragmentsQuery) and attribute.column in query.values:
+        return f"by bucket in {fragment_name(state.create.name, query.values[attribute.column]).name}"
+    return "as it is"
+
+
 def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail): what is asked, what would be published, at what loss, and why."""
     policy, bound = need(state.policy), need(state.bound)
@@ -35,7 +46,7 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     yield "bind", "source", f"{policy.source}, {state.found.rows} rows"
     for attribute in bound.published:
         if attribute.role is not Role.QUASI_IDENTIFIER:
-            shown = "as a token" if attribute.attribute.pseudonym else "as it is"
+            shown = "as a token" if attribute.attribute.pseudonym else _shown(state, attribute)
             yield "bind", attribute.column, f"{attribute.role.value}, published {shown}"
     hidden = [b.column for b in bound.attributes if b not in bound.published]
     for name in hidden:
@@ -47,6 +58,14 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
         why_so = need(state.explanation)
         yield from (("solve", item, printable(detail)) for item, detail in decision(found, why_so, quasi))
         yield from (("explain", item, printable(detail)) for item, detail in reasons(found, why_so, quasi))
-    else:
+    elif isinstance(found, Partition):
         yield from (("solve", item, detail) for item, detail in cut_up(found))
-    yield "compile", "sql", to_sql(need(state.query).select(), pretty=True)
+    else:
+        yield from (("solve", item, detail) for item, detail in dealt_out(found))
+    query = state.compiled
+    if isinstance(query, ReleaseQuery):
+        yield "compile", "sql", to_sql(query.select(), pretty=True)
+        return
+    for fragment in query.fragments:
+        table = fragment_name(state.create.name, fragment.name)
+        yield "compile", f"sql of {printable(table.name)}", to_sql(fragment.query, pretty=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.pipeline.companions import own_queries
+from sqlanon.pipeline.fragments import Candidate, candidate
 from sqlanon.pipeline.freeze import freeze_labels, freeze_ranges, freeze_taxonomies
 from sqlanon.pipeline.pseudonyms import publish_tokens
 from sqlanon.pipeline.regions import keep_regions
@@ -17,6 +18,7 @@ from sqlanon.pipeline.shown import hidden_parts
 from sqlanon.pipeline.source import qualified
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.ddl import create_table, mixed, secure_view, shuffled, view_over
+from sqlanon.sqlgen.fragments import FragmentsQuery
 from sqlanon.sqlgen.names import alias, column, relation
 from sqlanon.sqlgen.placed import BUCKET
 from sqlanon.sqlgen.release import ReleaseQuery
@@ -33,7 +35,10 @@ def target_name(state: State) -> QualifiedName:
 
 def hidden_of(state: State) -> dict[int, str]:
     """What keeps a requirement, by its place, from being recomputed from the released rows alone."""
-    bound, query = need(state.bound), need(state.query)
+    bound, query = need(state.bound), state.compiled
+    if isinstance(query, FragmentsQuery):
+        # What fragments do not show is refused before they are made.
+        return {}
     return hidden_parts(state.requirements, query.guards, bound.entity is not None, _as_it_is(query))
 
 
@@ -42,11 +47,13 @@ def _as_it_is(query: ReleaseQuery) -> set[str]:
     return {b.column for b in query.policy.published if b.role in (Role.SENSITIVE, Role.INSENSITIVE)}
 
 
-def helper_columns(query: ReleaseQuery) -> dict[str, str]:
+def helper_columns(query: ReleaseQuery | FragmentsQuery) -> dict[str, str]:
     """What a snapshot's candidate holds for its check alone: columns of the source, each with its name there.
 
     No released column has such a name. They are dropped before the candidate is published.
     """
+    if isinstance(query, FragmentsQuery):
+        return {}
     entity = query.policy.entity
     found = {entity.column: query.respondent} if entity else {}
     taken = {name.lower() for name in query.columns}
@@ -60,28 +67,36 @@ def helper_columns(query: ReleaseQuery) -> dict[str, str]:
 
 
 def materialize_stage(state: State) -> State:
-    """A snapshot's rows in random order, or the live view."""
-    target = target_name(state)
-    candidate = QualifiedName((target.parts[0], "__sqlanon_candidate_" + secrets.token_hex(6)))
+    """A snapshot's tables, each in a random order of its own, or the live view."""
+    target, query = target_name(state), state.compiled
+    fragments = [one.name for one in query.fragments] if isinstance(query, FragmentsQuery) else [None]
+    made = tuple(candidate(target, fragment) for fragment in fragments)
     if state.create.kind == "view":
-        state = _live(state, candidate)
+        state = _live(state, made[0].stands)
     else:
-        _snapshot(state, candidate)
-    rows = state.engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(candidate)))[0][0]
-    return state.having(candidate=candidate, released_rows=int(rows))
+        _snapshot(state, made)
+    rows = state.engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(made[0].stands)))[0][0]
+    return state.having(candidates=made, released_rows=int(rows))
 
 
-def _snapshot(state: State, candidate: QualifiedName) -> None:
-    query = need(state.query)
+def _snapshot(state: State, made: Sequence[Candidate]) -> None:
+    query = state.compiled
     publish_tokens(state.engine, need(state.bound), query.tokens)
     _freeze(state)
     # The source's order links rows to it, so the rows are put in one that nobody can draw again.
     with registered(state.engine, "random_draw") as draw:
-        rows = _with_helpers(query)
-        if query.placed is not None and query.placed.exact:
-            mixed_columns = [b.column for b in query.policy.sensitive]
-            rows = mixed(rows, BUCKET, mixed_columns, draw)
-        state.engine.run(create_table(candidate, shuffled(rows, draw)))
+        for one, rows in zip(made, _tables(query, draw), strict=True):
+            state.engine.run(create_table(one.stands, shuffled(rows, draw)))
+
+
+def _tables(query: ReleaseQuery | FragmentsQuery, draw: str) -> list[exp.Select]:
+    """The rows of each published table."""
+    if isinstance(query, FragmentsQuery):
+        return [fragment.query for fragment in query.fragments]
+    rows = _with_helpers(query)
+    if query.placed is None or not query.placed.exact:
+        return [rows]
+    return [mixed(rows, BUCKET, [b.column for b in query.policy.sensitive], draw)]
 
 
 def _with_helpers(query: ReleaseQuery) -> exp.Select:
@@ -95,7 +110,7 @@ def _with_helpers(query: ReleaseQuery) -> exp.Select:
 
 
 def _live(state: State, candidate: QualifiedName) -> State:
-    query, policy = need(state.query), need(state.policy)
+    query, policy = state.one_query, need(state.policy)
     if query.placed is not None:
         query = replace(query, placed=keep_regions(state.engine, query.placed, query.release_id))
     for view, text in own_queries(query.release_id, policy):
@@ -107,8 +122,8 @@ def _live(state: State, candidate: QualifiedName) -> State:
 
 def _freeze(state: State) -> None:
     """Copies what the release reads besides its source and its public table."""
-    query, bound = need(state.query), need(state.bound)
-    for recoding in query.recodings:
+    query, bound = state.compiled, need(state.bound)
+    for recoding in query.recodings if isinstance(query, ReleaseQuery) else ():
         if recoding.kept and recoding.bound.stored:
             freeze_labels(state.engine, query.release_id, recoding)
     freeze_taxonomies(state.engine, query.release_id, bound, state.requirements)

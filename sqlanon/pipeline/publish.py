@@ -15,7 +15,8 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
 from sqlanon.pipeline.companions import make_checks, own_queries
-from sqlanon.pipeline.content import content_fingerprint
+from sqlanon.pipeline.content import content_fingerprint, fingerprint_of_tables
+from sqlanon.pipeline.fragments import Candidate
 from sqlanon.pipeline.freeze import forget_labels
 from sqlanon.pipeline.materialize import helper_columns, hidden_of, target_name
 from sqlanon.pipeline.regions import region_tables
@@ -23,6 +24,8 @@ from sqlanon.pipeline.source import find_relation, own_object
 from sqlanon.pipeline.state import State, need
 from sqlanon.pipeline.types import column_types
 from sqlanon.sqlgen.ddl import drop_column, drop_object, rename_table, secure_view
+from sqlanon.sqlgen.fragments import FragmentsQuery
+from sqlanon.sqlgen.release import ReleaseQuery
 
 __all__ = ["content_fingerprint", "drop_release", "is_own", "make_room", "publish_stage"]
 
@@ -34,22 +37,17 @@ _COLUMNS = (
 
 def publish_stage(state: State) -> State:
     """Renames the candidate to its target and records the release with its measurements."""
-    engine, query, candidate, target = state.engine, need(state.query), need(state.candidate), target_name(state)
-    objects = [ReleaseObject(state.create.kind, target)]
+    engine, query, target = state.engine, state.compiled, target_name(state)
+    objects = [ReleaseObject(state.create.kind, made.name, made.fragment) for made in state.candidates]
     if state.create.kind == "view":
-        # A view cannot be renamed into a secure one, so it is made again under its name.
-        engine.run(drop_object("view", candidate))
-        body = query.select()
-        engine.run(secure_view(target, body))
-        read = [name for name, _ in own_queries(query.release_id, need(state.policy))]
-        checks = make_checks(engine, query, body, tuple(hidden_of(state)))
-        objects += [ReleaseObject("view", name) for name in (*read, *checks)]
-        objects += [ReleaseObject("table", name) for name in (region_tables(query.placed) if query.placed else [])]
+        objects += _publish_view(state, state.one_query, state.candidates[0])
     else:
-        for helper in helper_columns(query).values():
-            engine.run(drop_column(candidate, helper))
-        engine.run(rename_table(candidate, target.name))
-        forget_labels(engine, query.release_id, query.recodings)
+        for made in state.candidates:
+            for helper in helper_columns(query).values():
+                engine.run(drop_column(made.stands, helper))
+            engine.run(rename_table(made.stands, made.name.name))
+        if isinstance(query, ReleaseQuery):
+            forget_labels(engine, query.release_id, query.recodings)
     release = _release(state, target, tuple(objects))
     releases.save(engine, release)
     releases.save_rounds(engine, release, _rounds(state))
@@ -57,12 +55,24 @@ def publish_stage(state: State) -> State:
     return state.having(release=release)
 
 
+def _publish_view(state: State, query: ReleaseQuery, made: Candidate) -> list[ReleaseObject]:
+    """What stands beside the view. A view cannot be renamed into a secure one, so it is made again under its name."""
+    engine = state.engine
+    engine.run(drop_object("view", made.stands))
+    body = query.select()
+    engine.run(secure_view(made.name, body))
+    read = [name for name, _ in own_queries(query.release_id, need(state.policy))]
+    checks = make_checks(engine, query, body, tuple(hidden_of(state)))
+    tables = region_tables(query.placed) if query.placed else []
+    return [*(ReleaseObject("view", n) for n in (*read, *checks)), *(ReleaseObject("table", n) for n in tables)]
+
+
 def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, ...]) -> Release:
     policy, found = need(state.policy), state.found
     searched = found if isinstance(found, Generalization) else None
     is_view = state.create.kind == "view"
     return Release(
-        release_id=need(state.query).release_id,
+        release_id=state.compiled.release_id,
         name=target,
         kind=state.create.kind,
         policy=policy.name,
@@ -76,7 +86,9 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
         loss=float(found.loss),
         nodes=searched.nodes if searched else None,
         nodes_checked=searched.checked if searched else None,
-        content_fingerprint=None if is_view else content_fingerprint(state.engine, target),
+        content_fingerprint=None
+        if is_view
+        else fingerprint_of_tables(state.engine, [m.name for m in state.candidates]),
         engine_version=state.engine.version(),
         sqlanon_version=__version__,
         created_at=datetime.now(UTC).replace(tzinfo=None),
@@ -91,7 +103,9 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
 
 def _attributes(state: State) -> tuple[ReleaseAttribute, ...]:
     """The release's columns. Those that tell its classes apart are its quasi-identifiers."""
-    bound, query, found = need(state.bound), need(state.query), state.found
+    bound, query, found = need(state.bound), state.compiled, state.found
+    if isinstance(query, FragmentsQuery):
+        return _attributes_of(query)
     known = {b.column: b for b in bound.published}
     levels: dict[str, int] = {}
     if isinstance(found, Generalization):
@@ -115,6 +129,21 @@ def _attributes(state: State) -> tuple[ReleaseAttribute, ...]:
     return tuple(attributes)
 
 
+def _attributes_of(query: FragmentsQuery) -> tuple[ReleaseAttribute, ...]:
+    return tuple(
+        ReleaseAttribute(
+            name=name,
+            role=role,
+            hierarchy=b.hierarchy.name if b and b.hierarchy else None,
+            weight=b.attribute.weight if b else Decimal(1),
+            fragment=fragment.name,
+            source=b.column if b and b.column != name else None,
+        )
+        for fragment in query.fragments
+        for name, role, b in fragment.columns
+    )
+
+
 def _rounds(state: State) -> list[tuple[tuple[int, ...], int]]:
     """The levels of the quasi-identifiers and the published rows of each round of a local recoding."""
     found = state.found
@@ -133,11 +162,12 @@ def make_room(state: State) -> State | None:
     target = target_name(state)
     found = find_relation(state.engine, own_object(state.engine, target))
     known = releases.find(state.engine, target)
-    if found and (known is None or not is_own(state.engine, known, found)):
+    own = next((made for made in known.published if made.name == known.name), None) if known else None
+    if found and (known is None or own is None or not is_own(state.engine, known, own, found)):
         raise UserError(f"{target} is a {found[0]} that is not a release", hint="drop it first, or choose another name")
     if known is None:
         return state
-    if found and state.create.if_not_exists:
+    if state.create.if_not_exists and all(_stands(state.engine, known, made) for made in known.published):
         return None
     if not state.create.or_replace and not state.create.if_not_exists:
         raise UserError(
@@ -151,14 +181,19 @@ def drop_release(engine: Engine, release: Release) -> None:
     """Drops a release's objects and forgets it. What has taken an object's name since, and is another, stays."""
     for made in release.objects:
         found = find_relation(engine, own_object(engine, made.name))
-        if found and (is_own(engine, release, found) if made.name == release.name else found[0] == made.kind):
+        if found and (is_own(engine, release, made, found) if made in release.published else found[0] == made.kind):
             engine.run(drop_object(made.kind, found[1]))
     releases.delete(engine, release.release_id)
 
 
-def is_own(engine: Engine, release: Release, found: tuple[str, QualifiedName]) -> bool:
-    """Whether what stands under a release's name has its kind and its columns, or is somebody else's by now."""
+def _stands(engine: Engine, release: Release, made: ReleaseObject) -> bool:
+    found = find_relation(engine, own_object(engine, made.name))
+    return found is not None and is_own(engine, release, made, found)
+
+
+def is_own(engine: Engine, release: Release, made: ReleaseObject, found: tuple[str, QualifiedName]) -> bool:
+    """Whether what stands under a released object's name has its kind and its columns, or is somebody else's by now."""
     kind, name = found
     # Asked of the catalog, for a view whose source is gone cannot be described.
     columns = [column for (column,) in engine.rows(_COLUMNS, name.parts)]
-    return kind == release.kind and columns == [attribute.name for attribute in release.attributes]
+    return kind == made.kind and columns == [attribute.name for attribute in release.attributes_of(made.fragment)]

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.explanation import ExaminedNode, Explanation
-from sqlanon.domain.transformation import Generalization, Partition
+from sqlanon.domain.transformation import Bucketization, Generalization, Partition
 
-__all__ = ["cut_up", "decision", "printable", "reasons"]
+__all__ = ["cut_up", "dealt_out", "decision", "printable", "reasons"]
 
 
 def decision(
@@ -55,6 +55,15 @@ def cut_up(found: Partition) -> Iterator[tuple[str, str]]:
     yield "suppressed rows", f"0 of {found.rows}"
     yield found.loss_name.replace("_", " "), f"{_loss(found.loss)}, not proven to be the least"
     yield "attempts", f"{found.attempts}: each cuts all regions that are still open"
+
+
+def dealt_out(found: Bucketization) -> Iterator[tuple[str, str]]:
+    """Rows of (item, detail): into how many buckets the rows are dealt out."""
+    mean = f", {found.rows / found.count:.1f} rows each in the mean" if found.count else ""
+    where = f", within {found.regions} regions" if found.regions > 1 else ""
+    sizes = f"the largest has {found.largest} rows, the smallest {found.smallest}"
+    yield "buckets", f"{found.count}{where}{mean}; {sizes}"
+    yield "suppressed rows", f"0 of {found.rows}"
 
 
 def printable(text: str) -> str:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.policy import Policy, Role
-from sqlanon.domain.values import QualifiedName
+from sqlanon.domain.policy import Policy, Requirement, Role
+from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import PolicyError
 from sqlanon.pipeline.ranges import bind_ranges
@@ -16,8 +16,9 @@ from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import BoundSource
 from sqlanon.pipeline.types import without_enums
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
+from sqlanon.registry import plugin
 
-__all__ = ["bind_requirements", "resolve_requirements"]
+__all__ = ["bind_requirements", "promised_by", "resolve_requirements"]
 
 # Normal relations that are made of more than the source's rows.
 _OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
@@ -28,22 +29,34 @@ _NESTED = ("STRUCT", "MAP", "UNION", "VARIANT")
 _GUARDING = (Role.INSENSITIVE, Role.IDENTIFIER)
 
 
-def resolve_requirements(policy: Policy, sensitive: Sequence[str] | None = None) -> tuple[BoundRequirement, ...]:
+def resolve_requirements(
+    policy: Policy, sensitive: Sequence[str] | None = None, promised: Sequence[Requirement] = ()
+) -> tuple[BoundRequirement, ...]:
     """The policy's requirements, each once for every sensitive attribute that it is asked about.
 
-    `sensitive` are the columns of the sensitive attributes in the policy's order, by
-    default as the policy spells them. Raises what `bind_requirement` does; PolicyError
+    Behind them stand those that a method has `promised` of itself. `sensitive` are the
+    columns of the sensitive attributes in the policy's order, by default as the policy
+    spells them. Raises what `bind_requirement` does; PolicyError
     where a requirement needs a hierarchy that the attribute does not name or a public
     table that the policy does not, and for a public table that nothing asks about.
     """
     attributes = tuple(policy.having(Role.SENSITIVE))
     columns = [a.name for a in attributes] if sensitive is None else sensitive
     hierarchies = {column: a.hierarchy for column, a in zip(columns, attributes, strict=True)}
-    bound = tuple(one for requirement in policy.requirements for one in bind_requirement(requirement, columns))
+    bound = [one for requirement in policy.requirements for one in bind_requirement(requirement, columns)]
+    # What the policy requires already is asked once.
+    own = [one for requirement in promised for one in bind_requirement(requirement, columns)]
+    bound += [one for one in own if one not in bound]
     for requirement in bound:
         _require_hierarchies(policy, requirement, hierarchies)
     _require_public_table(policy, bound)
-    return bound
+    return tuple(bound)
+
+
+def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Requirement, ...]:
+    """What a method promises of itself, besides what a policy requires. Raises UserError as its `options` does."""
+    module = plugin("sqlanon.methods", method)
+    return tuple(module.promises(module.options(arguments))) if hasattr(module, "promises") else ()
 
 
 def _require_hierarchies(policy: Policy, requirement: BoundRequirement, hierarchies: Mapping[str, str | None]) -> None:
@@ -72,7 +85,7 @@ def _require_public_table(policy: Policy, requirements: Sequence[BoundRequiremen
 
 
 def bind_requirements(
-    engine: Engine, bound: BoundPolicy, source: BoundSource, scratch: Scratch
+    engine: Engine, bound: BoundPolicy, source: BoundSource, scratch: Scratch, promised: Sequence[Requirement] = ()
 ) -> tuple[BoundPolicy, tuple[BoundRequirement, ...]]:
     """The policy with what its requirements need beside the source, and the requirements asked of the source's columns.
 
@@ -81,7 +94,7 @@ def bind_requirements(
     requirement cannot compare, and for a column of guarding nodes that is none.
     """
     sensitive = {attribute.column: attribute for attribute in bound.sensitive}
-    requirements = resolve_requirements(bound.policy, tuple(sensitive))
+    requirements = resolve_requirements(bound.policy, tuple(sensitive), promised)
     guarding: list[str] = []
     ranges: list[tuple[int, QualifiedName]] = []
     asked: list[BoundRequirement] = []

@@ -5,10 +5,11 @@ from __future__ import annotations
 from sqlanon.catalog import policies
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.names import fold
+from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError
 from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
-from sqlanon.pipeline.requirements import bind_requirements, resolve_requirements
+from sqlanon.pipeline.requirements import bind_requirements, promised_by, resolve_requirements
 from sqlanon.pipeline.source import BoundSource, bind_source
 from sqlanon.pipeline.state import State, need
 from sqlanon.registry import plugin
@@ -24,7 +25,7 @@ def resolve_stage(state: State) -> State:
     given = plugin("sqlanon.methods", state.create.method.name).options(state.create.method.arguments)
     policy = policies.load(state.engine, state.create.policy)
     hierarchies = hierarchies_of(state.engine, policy)
-    requirements = resolve_requirements(policy)
+    requirements = resolve_requirements(policy, promised=_promised(state))
     return state.having(
         options=given, policy=policy, hierarchies=tuple(hierarchies.values()), requirements=requirements
     )
@@ -47,8 +48,13 @@ def bind_stage(state: State) -> State:
     bound = bind(policy, source, by_name, fingerprint(policy, list(state.hierarchies)), public)
     if not bound.published:
         raise PolicyError(f"{policy} publishes no column")
-    bound, requirements = bind_requirements(engine, bound, source, scratch)
+    bound, requirements = bind_requirements(engine, bound, source, scratch, _promised(state))
     return state.having(source=source, bound=bound, requirements=requirements)
+
+
+def _promised(state: State) -> tuple[Requirement, ...]:
+    method = state.create.method
+    return promised_by(method.name, method.arguments)
 
 
 def _require_here(state: State, named: Source, found: BoundSource, what: str) -> None:

@@ -43,7 +43,7 @@ RELEASE: tuple[tuple[str, Stage], ...] = (
 def explain(engine: Engine, statement: CreateRelease, progress: Progress | None = None) -> State:
     """A dry run: everything up to the SELECT of the release, with the reasons, and nothing published."""
     with engine.transaction(), Scratch(engine) as scratch:
-        return _through(PLAN, State(engine, statement, scratch, progress))
+        return _through(PLAN, State(engine, statement, scratch, progress, dry=True))
 
 
 def create(engine: Engine, statement: CreateRelease, progress: Progress | None = None) -> State | None:

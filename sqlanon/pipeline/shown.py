@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -13,12 +13,14 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Column, Engine
-from sqlanon.errors import PolicyError, PrivacyViolation
+from sqlanon.errors import CatalogError, PolicyError, PrivacyViolation
 from sqlanon.pipeline.bind import bind
 from sqlanon.pipeline.carry import guards_of
-from sqlanon.pipeline.requirements import resolve_requirements
+from sqlanon.pipeline.fragments import Asked, asked_of_buckets
+from sqlanon.pipeline.requirements import promised_by, resolve_requirements
 from sqlanon.pipeline.source import BoundSource, own_object
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.fragments import QUASI_IDENTIFIERS
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.normal_relations import Background
 from sqlanon.sqlgen.rows import Rows, rows_of
@@ -113,7 +115,8 @@ class Shown:
 
     `bound` has the release's own columns, quasi-identifiers and sensitive attributes
     only. `hidden` says for a requirement, by its place, what no released row shows of
-    that which it asks about; `guards` are the published columns of guarding nodes.
+    that which it asks about; `guards` are the published columns of guarding nodes. Of a release of several tables
+    `values` says which has the values of a sensitive attribute.
     """
 
     bound: BoundPolicy
@@ -121,24 +124,28 @@ class Shown:
     hidden: Mapping[int, str]
     guards: Mapping[int, str]
     release_id: str
+    values: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def places(self) -> tuple[int, ...]:
         """The places of the requirements that the released rows answer."""
         return tuple(place for place in range(len(self.requirements)) if place not in self.hidden)
 
-    @property
-    def answerable(self) -> tuple[BoundRequirement, ...]:
-        return tuple(self.requirements[place] for place in self.places)
-
-    def rows(self, source: exp.Table | exp.Subquery) -> Rows:
-        """The release's rows, wherever they stand now."""
+    def asked(self, sources: Mapping[str | None, exp.Table | exp.Subquery]) -> list[Asked]:
+        """The released rows, wherever they stand now, and which requirements they answer; by fragment, if there are."""
+        if self.values:
+            named = {name: source for name, source in sources.items() if name is not None}
+            return list(asked_of_buckets(named, self.requirements, self.places, self.values))
         keys = [bound.column for bound in self.bound.quasi_identifiers]
-        return shown_rows(self.bound, source, keys, {name: name for name in self.guards.values()})
+        rows = shown_rows(self.bound, sources[None], keys, {name: name for name in self.guards.values()})
+        return [Asked(rows, self.places)]
 
-    def background(self) -> Background:
-        """What `answerable` reads besides the rows."""
-        return frozen_background(self.bound, self.answerable, self.release_id, self.places, self.guards)
+    def requirements_at(self, places: Sequence[int]) -> list[BoundRequirement]:
+        return [self.requirements[place] for place in places]
+
+    def background(self, places: Sequence[int]) -> Background:
+        """What the requirements at these places read besides the rows."""
+        return frozen_background(self.bound, self.requirements_at(places), self.release_id, places, self.guards)
 
 
 def shown_by(engine: Engine, release: Release) -> Shown:
@@ -148,13 +155,14 @@ def shown_by(engine: Engine, release: Release) -> Shown:
     EngineError if it cannot be read.
     """
     policy = policy_of(release)
-    name = own_object(engine, release.name)
-    columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(name))))
+    name = own_object(engine, release.published[0].name)
+    columns = tuple(_columns(engine, release))
+    promised = promised_by(release.method, release.method_arguments)
     hierarchies = {fold(stored.definition.name): stored for stored in hierarchies_of(release)}
     try:
         source = BoundSource(columns, name, None, stable=False)
         bound = bind(_asked_of(policy, release), source, hierarchies, fingerprint="")
-        requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive))
+        requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive), promised)
     except PolicyError as error:
         raise PrivacyViolation(
             f"{release.name} is not what was released: {error.message}", hint="create it again"
@@ -163,7 +171,38 @@ def shown_by(engine: Engine, release: Release) -> Shown:
     visible = _published_as_it_is(policy, columns)
     hidden = hidden_parts(requirements, {p: fold(g) for p, g in guards.items()}, policy.entity is not None, visible)
     own = {place: visible[fold(guard)] for place, guard in guards.items() if place not in hidden}
-    return Shown(bound, requirements, hidden, own, release.release_id)
+    values = _values(release, bound)
+    return Shown(bound, requirements, hidden, own, release.release_id, values)
+
+
+def _values(release: Release, bound: BoundPolicy) -> dict[str, str]:
+    """Which fragment has the values of each sensitive attribute; empty for a release of one table or view."""
+    fragments = {made.fragment for made in release.published}
+    if fragments == {None}:
+        return {}
+    values = {a.source or a.name: a.fragment or "" for a in release.attributes if a.role is Role.SENSITIVE}
+    if set(values) != {b.column for b in bound.sensitive} or fragments != {QUASI_IDENTIFIERS, *values.values()}:
+        raise CatalogError(
+            f"release {release.name}: its rows in the catalog do not say which of its tables has which values",
+            hint="they were changed by hand: create the release again",
+        )
+    return values
+
+
+def _columns(engine: Engine, release: Release) -> Iterator[Column]:
+    """The columns of what is released, each once, and those of fragments under the names that the source has for them.
+
+    So a sensitive attribute has its own name, and not that of the column of values.
+    """
+    known: set[str] = set()
+    for made in release.published:
+        found = engine.columns(exp.select(exp.Star()).from_(relation(own_object(engine, made.name))))
+        behind = {fold(a.name): a.source for a in release.attributes_of(made.fragment)}
+        for name, kind in found:
+            named = behind.get(fold(name)) or name
+            if fold(named) not in known:
+                known.add(fold(named))
+                yield named, kind
 
 
 def _asked_of(policy: Policy, release: Release) -> Policy:
@@ -172,6 +211,7 @@ def _asked_of(policy: Policy, release: Release) -> Policy:
     A method may add columns to the policy's quasi-identifiers, or put one in their place.
     """
     exact = release.method == "mondrian" and ("publish", "none") in release.method_arguments
+    exact = exact or len(release.published) > 1
     keys = dict.fromkeys(() if exact else (a.name for a in policy.quasi_identifiers))
     known = {fold(name) for name in keys}
     keys |= dict.fromkeys(

@@ -9,19 +9,23 @@ from fractions import Fraction
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy, PublicTable
-from sqlanon.domain.transformation import Partition, Transformation
+from sqlanon.domain.transformation import Bucketization, Partition, Transformation
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.methods import generalization, mondrian
+from sqlanon.methods import anatomy, generalization, mondrian
 from sqlanon.pipeline.carry import guards_of
 from sqlanon.pipeline.companions import public_view, source_view
 from sqlanon.pipeline.encode import Cells, encode
+from sqlanon.pipeline.fragments import require_names
 from sqlanon.pipeline.regions import place_rows
-from sqlanon.pipeline.source import BoundSource
+from sqlanon.pipeline.source import BoundSource, qualified
 from sqlanon.pipeline.state import State, need
+from sqlanon.pipeline.taxonomies import listed_taxonomy
 from sqlanon.search.lattice import Progress
 from sqlanon.sqlgen.cells import rank_name, row_number
+from sqlanon.sqlgen.fragments import bucketized
 from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.normal_relations import Background
 from sqlanon.sqlgen.placed import ROW, Placed
 from sqlanon.sqlgen.release import Recoding, ReleaseQuery
 
@@ -30,6 +34,8 @@ __all__ = ["compile_stage", "encode_stage", "solve_stage"]
 
 def encode_stage(state: State) -> State:
     bound = need(state.bound)
+    if isinstance(state.options, anatomy.Options):
+        return _encode_buckets(state, state.options)
     if not isinstance(state.options, mondrian.Options):
         return state.having(cells=encode(state.engine, bound, state.scratch, state.requirements))
     mondrian.require_supported(bound, state.requirements, state.create.kind, state.options)
@@ -47,9 +53,24 @@ def encode_stage(state: State) -> State:
     return state.having(cells=cells)
 
 
+def _encode_buckets(state: State, given: anatomy.Options) -> State:
+    """Only rows that are to be near each other need cells."""
+    bound = need(state.bound)
+    anatomy.require_supported(bound, state.requirements, state.create.kind, given)
+    require_names(state.engine, bound, qualified(state.engine, state.create.name), free=not state.dry)
+    if given.grouping != "near":
+        return state
+    return state.having(cells=encode(state.engine, bound, state.scratch, state.requirements, flat=True))
+
+
 def solve_stage(state: State) -> State:
     """The method's choice. Raises PrivacyViolation where there is none."""
-    engine, bound, cells, keep = state.engine, need(state.bound), need(state.cells), state.scratch.table
+    engine, bound, keep = state.engine, need(state.bound), state.scratch.table
+    if isinstance(state.given, anatomy.Options):
+        background, report = _background(state), _regions_reporter(state)
+        dealt = anatomy.solve(engine, bound, state.requirements, state.given, state.cells, background, keep, report)
+        return state.having(transformation=dealt)
+    cells = need(state.cells)
     guards = tuple(guards_of(state.requirements).items())
     given = state.given
     found: Transformation
@@ -59,6 +80,15 @@ def solve_stage(state: State) -> State:
     else:
         found = generalization.solve(engine, bound, state.requirements, guards, given, cells, keep, _reporter(state))
     return state.having(transformation=found)
+
+
+def _background(state: State) -> Background:
+    """What requirements read besides rows, before any of it is copied for the release."""
+    engine, bound, asked = state.engine, need(state.bound), state.requirements
+    return Background(
+        taxonomies={b.column: listed_taxonomy(engine, bound, b, asked, state.scratch) for b in bound.sensitive},
+        ranges={place: exp.select(exp.Star()).from_(relation(table)) for place, table in bound.ranges},
+    )
 
 
 def _regions_reporter(state: State) -> Callable[[int, int], None] | None:
@@ -89,6 +119,9 @@ def compile_stage(state: State) -> State:
     release_id = secrets.token_hex(16)
     live = state.create.kind == "view"
     source = need(state.source)
+    tokens = {b.column: state.scratch.name("token") for b in bound.published if b.attribute.pseudonym}
+    if isinstance(found, Bucketization):
+        return state.having(query=bucketized(bound, found, release_id, tokens))
     recodings: tuple[Recoding, ...] = ()
     placed: Placed | None = None
     if isinstance(found, Partition):
@@ -102,7 +135,7 @@ def compile_stage(state: State) -> State:
         source=_columns(bound, _live_source(source, release_id) if live else bound.relation, placed),
         stable=source.stable or not live,
         release_id=release_id,
-        tokens={b.column: state.scratch.name("token") for b in bound.published if b.attribute.pseudonym},
+        tokens=tokens,
         guards=guards_of(state.requirements),
         public=_public(bound.public, release_id, live) if bound.public else None,
         public_stable=bound.public is None or bound.public.stable or not live,

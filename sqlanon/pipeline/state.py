@@ -12,14 +12,15 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import PrivacyReport
 from sqlanon.domain.transformation import Transformation
-from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError
-from sqlanon.methods import generalization, mondrian
+from sqlanon.methods import anatomy, generalization, mondrian
 from sqlanon.pipeline.encode import Cells
+from sqlanon.pipeline.fragments import Candidate
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import BoundSource
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.fragments import FragmentsQuery
 from sqlanon.sqlgen.release import ReleaseQuery
 from sqlanon.syntax.statements import CreateRelease
 
@@ -27,7 +28,7 @@ __all__ = ["Progress", "State", "need"]
 
 _T = TypeVar("_T")
 
-Options = generalization.Options | mondrian.Options
+Options = generalization.Options | mondrian.Options | anatomy.Options
 
 
 class Progress(Protocol):
@@ -38,12 +39,16 @@ class Progress(Protocol):
 
 @dataclass(frozen=True)
 class State:
-    """Filled from left to right: each stage returns it with one more part."""
+    """Filled from left to right: each stage returns it with one more part.
+
+    `dry` is whether nothing is to be published.
+    """
 
     engine: Engine
     create: CreateRelease
     scratch: Scratch
     progress: Progress | None = None
+    dry: bool = False
     options: Options | None = None
     policy: Policy | None = None
     hierarchies: tuple[StoredHierarchy, ...] = ()
@@ -53,8 +58,8 @@ class State:
     cells: Cells | None = None
     transformation: Transformation | None = None
     explanation: Explanation | None = None
-    query: ReleaseQuery | None = None
-    candidate: QualifiedName | None = None
+    query: ReleaseQuery | FragmentsQuery | None = None
+    candidates: tuple[Candidate, ...] = ()
     report: PrivacyReport | None = None
     released_rows: int = 0
     release: Release | None = None
@@ -72,6 +77,20 @@ class State:
         if self.transformation is None:
             raise InternalError("a stage asks for what the method chose before it has")
         return self.transformation
+
+    @property
+    def compiled(self) -> ReleaseQuery | FragmentsQuery:
+        """What the release is made from."""
+        if self.query is None:
+            raise InternalError("a stage asks for the SELECT of a release before it is compiled")
+        return self.query
+
+    @property
+    def one_query(self) -> ReleaseQuery:
+        """The SELECT of a release of one table or view."""
+        if not isinstance(self.query, ReleaseQuery):
+            raise InternalError("a stage asks for the one SELECT of a release that has none, or several")
+        return self.query
 
     def having(self, **parts: Any) -> State:
         return replace(self, **parts)

@@ -9,7 +9,16 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.names import alias, literal
 
-__all__ = ["PER_REQUIREMENT", "PER_SUBJECT", "Asks", "depends_on_others", "relation_names", "report_row", "subjects"]
+__all__ = [
+    "PER_REQUIREMENT",
+    "PER_SUBJECT",
+    "Asks",
+    "by_attribute",
+    "depends_on_others",
+    "relation_names",
+    "report_row",
+    "subjects",
+]
 
 # Relations about one sensitive attribute, or several jointly, and those about one requirement's own arguments.
 PER_SUBJECT = ("class_sensitive_value", "sensitive_value", "sensitive_ancestor")
@@ -43,6 +52,17 @@ class Asks(Protocol):
 def subjects(requirements: Sequence[Asks]) -> list[tuple[str, ...]]:
     """What is asked about: sensitive columns, each by itself or several jointly, without repetition."""
     return list(dict.fromkeys(tuple(r.attributes) for r in requirements if r.attributes))
+
+
+def by_attribute(requirements: Sequence[Asks], attributes: Sequence[str]) -> dict[str, list[int]]:
+    """The places of the requirements that are asked of each attribute's values.
+
+    Those that ask about none, such as the size of classes, are asked of the first.
+    """
+    places: dict[str, list[int]] = {name: [] for name in attributes}
+    for place, requirement in enumerate(requirements):
+        places[requirement.attributes[0] if requirement.attributes else attributes[0]].append(place)
+    return places
 
 
 def relation_names(requirements: Sequence[Asks]) -> list[dict[str, str]]:

@@ -66,7 +66,7 @@ def equivalence_class_of(
 
 
 def _counted(rows: Rows) -> exp.Select:
-    size = exp.Count(this=exp.Star())
+    size = rows.count()
     entities = respondents(rows.entity.copy()) if rows.entity else size.copy()
     query = rows.grouped().select(alias(size, "size"), alias(entities, "entities"), copy=False)
     if not rows.keys:
@@ -144,7 +144,7 @@ def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
     """class_value_i(class_id, value_0, ..., n): the rows of each class with each value."""
     values = [rows.value(name) for name in subject]
     named = [alias(value, f"value_{place}") for place, value in enumerate(values)]
-    count = alias(exp.Count(this=exp.Star()), "n")
+    count = alias(rows.count(), "n")
     return rows.grouped(*values).select(*named, count, copy=False)
 
 

@@ -23,7 +23,7 @@ class Rows:
     Those that agree on `keys`, NULL being a value, are a class, and `class_id` names it:
     a column of that name, or an expression over the keys. `columns` says what stands for
     the value of each column that a requirement asks about, `entity` for the respondent.
-    Every expression is one over `relation`.
+    Where a row stands for several, `weight` says for how many. Every expression is one over `relation`.
     """
 
     relation: exp.Table | exp.Subquery
@@ -31,6 +31,13 @@ class Rows:
     class_id: exp.Expr
     columns: Mapping[str, exp.Expr] = field(default_factory=dict)
     entity: exp.Expr | None = None
+    weight: exp.Expr | None = None
+
+    def count(self) -> exp.Expr:
+        """How many rows there are."""
+        if self.weight is None:
+            return exp.Count(this=exp.Star())
+        return exp.Cast(this=exp.Sum(this=self.weight.copy()), to=exp.DataType.build("BIGINT"))
 
     def value(self, name: str) -> exp.Expr:
         if name not in self.columns:

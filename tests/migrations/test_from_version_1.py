@@ -79,7 +79,7 @@ def engine(path):
     connection = duckdb.connect(path)
     made = DuckDBEngine(connection)
     applied = migrations.migrate(made, transaction=made.transaction)
-    assert [str(migration) for migration in applied] == ["0002_privacy_models", "0003_workload"]
+    assert [str(migration) for migration in applied] == ["0002_privacy_models", "0003_fragments"]
     yield made
     connection.close()
 

@@ -1,0 +1,29 @@
+-- Releases of several tables: which of them a column and an object belong to, and which column of the
+-- source is behind a column of another name; NULL for a release of one table or view, and for the objects that stand
+-- beside one. Workloads, aggregate queries over a source, and the error of a release's answers to them.
+
+ALTER TABLE anon.release_attribute ADD COLUMN fragment VARCHAR;
+ALTER TABLE anon.release_attribute ADD COLUMN source VARCHAR;
+ALTER TABLE anon.release_object ADD COLUMN fragment VARCHAR;
+
+CREATE TABLE anon.workload (
+    workload VARCHAR NOT NULL,
+    query_id BIGINT NOT NULL,
+    sql VARCHAR NOT NULL
+);
+
+CREATE TABLE anon.query_error (
+    release_id VARCHAR NOT NULL,
+    workload VARCHAR NOT NULL,
+    query_id BIGINT NOT NULL,
+    groups VARCHAR NOT NULL,
+    result VARCHAR NOT NULL,
+    actual DOUBLE,
+    estimated DOUBLE,
+    stderr DOUBLE,
+    low DOUBLE,
+    high DOUBLE,
+    relative_error DOUBLE,
+    within BOOLEAN,
+    outcome VARCHAR NOT NULL
+);

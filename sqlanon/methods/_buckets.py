@@ -1,0 +1,160 @@
+"""Deals rows out to buckets that meet every requirement.
+
+Where one sensitive attribute is asked for l-diversity alone, the groups of `sqlgen.buckets` satisfy it by their
+making. Where more is asked, they are put together, two, four, eight at a time, wherever one violates. All models are
+monotone: a union of buckets that satisfy satisfies. So this ends, at the latest with the region as one bucket, and
+rows that none of it needs stay in small buckets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.transformation import Bucketization
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PrivacyViolation
+from sqlanon.methods._diverse import too_frequent
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.search.rollup import Keep
+from sqlanon.sqlgen import buckets, slots
+from sqlanon.sqlgen.asked import by_attribute
+from sqlanon.sqlgen.guard import violations, with_steps
+from sqlanon.sqlgen.names import alias, column, relation
+from sqlanon.sqlgen.normal_relations import Background, relations_of, sensitive_values
+from sqlanon.sqlgen.rows import Rows
+from sqlanon.udfs import registered
+
+__all__ = ["Dealing"]
+
+
+class Dealing:
+    """The rows of a policy's source, with the values of their sensitive attributes numbered.
+
+    `requirements` is all that buckets have to meet; `own` are those of it that the method promises.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        policy: BoundPolicy,
+        requirements: Sequence[BoundRequirement],
+        own: Sequence[BoundRequirement],
+        background: Background,
+        keep: Keep,
+    ) -> None:
+        self._engine = engine
+        self._policy = policy
+        self._requirements = requirements
+        self._own = own
+        self._background = background
+        self._keep = keep
+        source = relation(policy.relation)
+        coded = [(b, keep("codes", buckets.value_codes(b, source.copy()))) for b in policy.sensitive]
+        # The attribute with the most frequent value is the hardest to deal out, and comes first.
+        coded.sort(key=lambda one: -self._number(exp.select(exp.Max(this=column("n"))).from_(relation(one[1]))))
+        self._sensitive: list[BoundAttribute] = [bound for bound, _ in coded]
+        self._codes = [table for _, table in coded]
+
+    def require_feasible(self, variant: str, l: int, c: Decimal) -> None:  # noqa: E741 - the papers' name
+        """Raises PrivacyViolation unless all rows as one bucket meet every requirement: else no buckets can."""
+        for bound, table in zip(self._sensitive, self._codes, strict=True):
+            if why := too_frequent(self._engine, table, variant, l, c):
+                raise PrivacyViolation(
+                    f"{bound.column} cannot be {l}-diverse: {why[0]}; nothing was published", hint=why[1]
+                )
+        names = [bound.column for bound in self._sensitive]
+        rows = [slots.whole_rows(table, name) for table, name in zip(self._codes, names, strict=True)]
+        broken = self._broken(rows)
+        if self._number(exp.select(exp.Count(this=exp.Star())).from_(broken.subquery("broken"))):
+            raise self._violation()
+
+    def deal(self, regions: str | None, count: int, least: int, different: int | None) -> Bucketization:
+        """Buckets within the regions of a `region_map`, of `least` rows with as many values where that is possible.
+
+        `different` is the l of distinct l-diversity, for which frequent values may be in a bucket several times.
+        """
+        keep, engine = self._keep, self._engine
+        with registered(engine, "random_draw") as draw:
+            drawn = keep("drawn", buckets.drawn(self._policy, self._sensitive, self._codes, regions, draw))
+        held = keep("held", buckets.held(drawn))
+        groups = keep("groups", buckets.groups(held, max(least, self._least_rows()), different))
+        starts = keep("starts", buckets.starts(held, groups))
+        dealt = keep("dealt", buckets.dealt(drawn, starts, len(self._codes)))
+        made = keep("slots", slots.slots(groups))
+        if not self._by_theorem(groups, different):
+            made = self._merged(dealt, made, groups)
+        with registered(engine, "random_draw") as draw:
+            numbers = keep("numbers", slots.bucket_numbers(made, draw))
+        places = keep("places", slots.places(dealt, made, numbers, len(self._codes)))
+        number, smallest, largest, rows = map(int, engine.rows(buckets.sizes(places))[0])
+        codes = tuple((bound.column, table) for bound, table in zip(self._sensitive, self._codes, strict=True))
+        return Bucketization(places, codes, number, smallest, largest, count, rows)
+
+    def _by_theorem(self, groups: str, different: int | None) -> bool:
+        """Whether groups satisfy by their making all that is asked: the size, and the diversity of one attribute.
+
+        A value with at most g rows never meets itself. Distinct l-diversity holds by the number of groups.
+        """
+        others = [r for r in self._requirements if r not in self._own and set(r.reads) != {"equivalence_class"}]
+        if others or len(self._sensitive) > 1:
+            return False
+        if different is not None:
+            return True
+        often = exp.GT(this=column("most"), expression=column("groups"))
+        return not self._number(exp.select(exp.Count(this=exp.Star())).from_(relation(groups)).where(often))
+
+    def _merged(self, dealt: str, made: str, groups: str) -> str:
+        """Puts groups together until no bucket violates."""
+        tallies = [self._keep("tally", slots.tally(dealt, place)) for place in range(len(self._codes))]
+        chunks = self._number(exp.select(exp.Max(this=column("groups"))).from_(relation(groups)))
+        while True:
+            rows = [
+                slots.class_rows(tally, made, table, bound.column)
+                for tally, table, bound in zip(tallies, self._codes, self._sensitive, strict=True)
+            ]
+            broken = self._keep("violating", self._broken(rows))
+            if not self._number(exp.select(exp.Count(this=exp.Star())).from_(relation(broken))):
+                return made
+            if chunks <= 1:
+                raise self._violation()
+            chunks = (chunks + 1) // 2
+            made = self._keep("slots", slots.merged(made, broken))
+
+    def _broken(self, rows: Sequence[Rows]) -> exp.Query:
+        """class_id: the classes that violate a requirement; `rows` are those of each attribute."""
+        names = [bound.column for bound in self._sensitive]
+        every: exp.Query | None = None
+        for places, own in zip(by_attribute(self._requirements, names).values(), rows, strict=True):
+            if not places:
+                continue
+            part = self._broken_of([self._requirements[place] for place in places], places, own)
+            every = exp.union(every, part, distinct=True, copy=False) if every else part
+        assert every is not None
+        return every
+
+    def _broken_of(self, requirements: Sequence[BoundRequirement], places: Sequence[int], rows: Rows) -> exp.Select:
+        ranges = {now: self._background.ranges[p] for now, p in enumerate(places) if p in self._background.ranges}
+        background = replace(self._background, ranges=ranges)
+        steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
+        query = exp.select(column("class_id")).from_(violations(requirements).subquery("violation"), copy=False)
+        whole = with_steps(query, steps)
+        return exp.select(alias(column("class_id"), "class_id")).from_(whole.subquery("broken"), copy=False)
+
+    def _least_rows(self) -> int:
+        """The rows that any bucket needs: the greatest k that is asked."""
+        asked = [v for r in self._requirements for name, v in r.arguments if name == "k" and isinstance(v, int)]
+        return max([1, *asked])
+
+    def _violation(self) -> PrivacyViolation:
+        asked = ", ".join(dict.fromkeys(map(str, self._requirements)))
+        return PrivacyViolation(
+            f"{asked} cannot be met: not even all rows as one bucket do; nothing was published", hint="ask for less"
+        )
+
+    def _number(self, query: exp.Query) -> int:
+        return int(self._engine.rows(query)[0][0] or 0)

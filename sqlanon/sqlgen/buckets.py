@@ -1,0 +1,215 @@
+"""Rows dealt out to buckets, each as relations that can be read alone.
+
+The sensitive values of a region are numbered in their order, and those that are equal in an order that was drawn.
+Row i belongs to group i mod g: at most g rows of a value come one after the other, so no two of them meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.sqlgen.cells import row_number
+from sqlanon.sqlgen.generalized import published_value
+from sqlanon.sqlgen.names import alias, column, literal, relation
+
+__all__ = [
+    "code_name",
+    "dealt",
+    "drawn",
+    "groups",
+    "held",
+    "sizes",
+    "starts",
+    "value_codes",
+]
+
+_BIGINT = exp.DataType.build("BIGINT")
+
+
+def code_name(place: int) -> str:
+    """The column with the code of a row's value of the sensitive attribute at this place."""
+    return f"code_{place}"
+
+
+def value_codes(bound: BoundAttribute, source: exp.Table) -> exp.Select:
+    """value, n, code: the values of a sensitive attribute, NULL among them, with their rows, numbered from 1."""
+    counted = exp.select(alias(published_value(bound), "value"), alias(exp.Count(this=exp.Star()), "n"))
+    counted = counted.from_(source).group_by(published_value(bound))
+    order = [
+        exp.Ordered(this=part, nulls_first=False)
+        for part in (exp.Is(this=column("value"), expression=exp.Null()), column("value"))
+    ]
+    code = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=order))
+    return exp.select(column("value"), column("n"), alias(code, "code")).from_(counted.subquery("counted"))
+
+
+def drawn(
+    policy: BoundPolicy, sensitive: Sequence[BoundAttribute], codes: Sequence[str], regions: str | None, draw: str
+) -> exp.Select:
+    """row, region, code_0, ..., draw: a row a row of the source, with random bits that `draw` gives.
+
+    `regions` is a table of `regions.region_map`; without one there is one region.
+    """
+    region = literal(0) if regions is None else column("region", "placed")
+    query = exp.select(
+        alias(row_number(), "row"),
+        alias(exp.Cast(this=region, to=_BIGINT.copy()), "region"),
+        *(alias(column("code", code_name(place)), code_name(place)) for place in range(len(codes))),
+        alias(exp.Anonymous(this=draw, expressions=[literal(0)]), "draw"),
+    ).from_(relation(policy.relation, as_="source"))
+    for place, (bound, table) in enumerate(zip(sensitive, codes, strict=True)):
+        name = code_name(place)
+        same = exp.NullSafeEQ(this=published_value(bound, "source"), expression=column("value", name))
+        query.join(relation(table, as_=name), on=same, copy=False)
+    if regions is not None:
+        alike = [
+            exp.NullSafeEQ(this=published_value(bound, "source"), expression=column(f"value_{place}", "placed"))
+            for place, bound in enumerate(policy.quasi_identifiers)
+        ]
+        query.join(relation(regions, as_="placed"), on=exp.and_(*alike), copy=False)
+    return query
+
+
+def held(drawn: str) -> exp.Select:
+    """region, code, n: how many rows of each region have each value of the first attribute."""
+    names = [column("region"), column(code_name(0))]
+    count = alias(exp.Count(this=exp.Star()), "n")
+    query = exp.select(names[0], alias(names[1], "code"), count).from_(relation(drawn))
+    return query.group_by(*(name.copy() for name in names))
+
+
+def groups(held: str, least: int, different: int | None = None) -> exp.Select:
+    """region, rows, most, groups, base: how many groups each region is dealt out to, and how many are before it.
+
+    Groups get `least` rows or more, as long as the region has them. `most` is how many rows the most frequent value
+    has. If `different` is given, groups are no more than can have so many different values each: with min(n, g) rows
+    of each value in g different groups, these are n_1 + ... + n_m less what frequent values have too much, and g
+    groups need g l. Where the j most frequent values are left out the rest has to give l - j to each group, so
+    g <= (rows - the j greatest n) / (l - j) for every j < l.
+    """
+    order = exp.Order(
+        expressions=[
+            exp.Ordered(this=column("n"), desc=True, nulls_first=False),
+            exp.Ordered(this=column("code"), nulls_first=False),
+        ]
+    )
+    own = [column("region")]
+    place = exp.Window(this=exp.RowNumber(), partition_by=own, order=order)
+    top = exp.Window(this=exp.Sum(this=column("n")), partition_by=_copies(own), order=order.copy(), spec=_up_to_here())
+    every = exp.Window(this=exp.Sum(this=column("n")), partition_by=_copies(own))
+    ranked = exp.select(
+        column("region"), column("n"), alias(place, "place"), alias(_whole(top), "top"), alias(_whole(every), "rows")
+    ).from_(relation(held))
+    limits: list[exp.Expr] = [exp.IntDiv(this=exp.Max(this=column("rows")), expression=literal(least))]
+    if different is not None:
+        rest = exp.Paren(this=exp.Sub(this=column("rows"), expression=column("top")))
+        still = exp.Paren(this=exp.Sub(this=literal(different), expression=column("place")))
+        before = exp.LT(this=column("place"), expression=literal(different))
+        each = exp.Case(ifs=[exp.If(this=before, true=exp.IntDiv(this=rest, expression=still))])
+        limits += [
+            exp.IntDiv(this=exp.Max(this=column("rows")), expression=literal(different)),
+            exp.Min(this=each),
+        ]
+    number = exp.Greatest(this=literal(1), expressions=[exp.Least(this=limits[0], expressions=limits[1:])])
+    if len(limits) == 1:
+        number = exp.Greatest(this=literal(1), expressions=limits)
+    by_region = exp.select(
+        column("region"),
+        alias(exp.Max(this=column("rows")), "rows"),
+        alias(exp.Max(this=column("n")), "most"),
+        alias(_whole(number), "groups"),
+    )
+    by_region = by_region.from_(ranked.subquery("ranked"), copy=False).group_by(column("region"))
+    reached = exp.Window(
+        this=exp.Sum(this=column("groups")),
+        order=exp.Order(expressions=[exp.Ordered(this=column("region"), nulls_first=False)]),
+        spec=_up_to_here(),
+    )
+    base = exp.Sub(this=_whole(reached), expression=column("groups"))
+    return exp.select(exp.Star(), alias(base, "base")).from_(by_region.subquery("by_region"), copy=False)
+
+
+def starts(held: str, groups: str) -> exp.Select:
+    """region, code, kept, first, behind, groups, base: the numbers of the rows with a value.
+
+    Of each value min(n, g) rows are `kept` and numbered from `first`, value after value; what a value has too much is
+    numbered from `behind`, after all that are kept. So each group has as many different values as there can be.
+    """
+    joined = exp.select(
+        column("region", "held"),
+        column("code", "held"),
+        column("n", "held"),
+        column("groups", "region"),
+        column("base", "region"),
+        alias(exp.Least(this=column("n", "held"), expressions=[column("groups", "region")]), "kept"),
+    ).from_(relation(held, as_="held"))
+    same = exp.EQ(this=column("region", "held"), expression=column("region", "region"))
+    joined.join(relation(groups, as_="region"), on=same, copy=False)
+    more = exp.Sub(this=column("n"), expression=column("kept"))
+    first = exp.Sub(this=_running(column("kept")), expression=column("kept"))
+    all_kept = _whole(exp.Window(this=exp.Sum(this=column("kept")), partition_by=[column("region")]))
+    behind = exp.Sub(this=exp.Add(this=all_kept, expression=_running(more)), expression=exp.Paren(this=more.copy()))
+    names = [column(name) for name in ("region", "code", "kept", "groups", "base")]
+    return exp.select(*names, alias(first, "first"), alias(behind, "behind")).from_(
+        joined.subquery("joined"), copy=False
+    )
+
+
+def _running(part: exp.Expr) -> exp.Expr:
+    order = exp.Order(expressions=[exp.Ordered(this=column("code"), nulls_first=False)])
+    return _whole(exp.Window(this=exp.Sum(this=part), partition_by=[column("region")], order=order, spec=_up_to_here()))
+
+
+def dealt(drawn: str, starts: str, attributes: int) -> exp.Select:
+    """row, slot, code_0, ...: every row in its slot, a number for each region and group."""
+    own = [column("region"), column(code_name(0))]
+    order = exp.Order(expressions=[exp.Ordered(this=column("draw"), nulls_first=False)])
+    rank = exp.Sub(this=exp.Window(this=exp.RowNumber(), partition_by=_copies(own), order=order), expression=literal(1))
+    codes = [column(code_name(place)) for place in range(attributes)]
+    ranked = exp.select(column("row"), column("region"), *codes, alias(rank, "rank")).from_(relation(drawn))
+    among = exp.LT(this=column("rank", "ranked"), expression=column("kept", "start"))
+    kept = exp.Add(this=column("first", "start"), expression=column("rank", "ranked"))
+    after = exp.Sub(
+        this=exp.Add(this=column("behind", "start"), expression=column("rank", "ranked")),
+        expression=column("kept", "start"),
+    )
+    number = exp.Paren(this=exp.Case(ifs=[exp.If(this=among, true=kept)], default=after))
+    group = exp.Paren(this=exp.Mod(this=number, expression=column("groups", "start")))
+    slot = exp.Add(this=column("base", "start"), expression=group)
+    query = exp.select(
+        column("row", "ranked"),
+        alias(slot, "slot"),
+        *(column(code_name(place), "ranked") for place in range(attributes)),
+    ).from_(ranked.subquery("ranked"), copy=False)
+    same = [
+        exp.EQ(this=column("region", "ranked"), expression=column("region", "start")),
+        exp.EQ(this=column(code_name(0), "ranked"), expression=column("code", "start")),
+    ]
+    return query.join(relation(starts, as_="start"), on=exp.and_(*same), copy=False)
+
+
+def sizes(places: str) -> exp.Select:
+    """How many buckets there are, the rows of the smallest and of the largest, and all rows."""
+    counted = exp.select(alias(exp.Count(this=exp.Star()), "n")).from_(relation(places)).group_by(column("bucket"))
+    every = exp.Count(this=exp.Star())
+    ends = [
+        exp.Coalesce(this=end, expressions=[literal(0)])
+        for end in (exp.Min(this=column("n")), exp.Max(this=column("n")))
+    ]
+    total = exp.Coalesce(this=exp.Sum(this=column("n")), expressions=[literal(0)])
+    return exp.select(every, *ends, total).from_(counted.subquery("bucket"), copy=False)
+
+
+def _up_to_here() -> exp.WindowSpec:
+    return exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
+
+
+def _copies(parts: Sequence[exp.Expr]) -> list[exp.Expr]:
+    return [part.copy() for part in parts]
+
+
+def _whole(part: exp.Expr) -> exp.Expr:
+    return exp.Cast(this=part, to=_BIGINT.copy())

@@ -1,0 +1,154 @@
+"""The SELECTs of a release that publishes several tables: its fragments.
+
+A fragment's name is what stands behind the release's own, as in `hospital_qi`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.policy import Role
+from sqlanon.domain.transformation import Bucketization
+from sqlanon.sqlgen.buckets import code_name
+from sqlanon.sqlgen.cells import row_number
+from sqlanon.sqlgen.generalized import published_value
+from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.placed import BUCKET
+
+__all__ = [
+    "COUNT",
+    "QUASI_IDENTIFIERS",
+    "VALUE",
+    "Fragment",
+    "FragmentsQuery",
+    "bucketized",
+    "sensitive_names",
+    "unequal",
+]
+
+# The names of Anatomy's tables and of the columns that it adds.
+QUASI_IDENTIFIERS = "qi"
+_SENSITIVE = "sensitive"
+VALUE = "value"
+COUNT = "count"
+
+_BIGINT = exp.DataType.build("BIGINT")
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """One of the tables: its columns with their roles, and the attributes that are behind them where there are any.
+
+    `query` gives its rows, in whatever order.
+    """
+
+    name: str
+    columns: tuple[tuple[str, Role, BoundAttribute | None], ...]
+    query: exp.Select
+
+
+@dataclass(frozen=True)
+class FragmentsQuery:
+    """What a release of several tables is made from; the first of them has a row a row of the source.
+
+    `tokens` maps a column to a table of value and token.
+    """
+
+    policy: BoundPolicy
+    release_id: str
+    fragments: tuple[Fragment, ...]
+    tokens: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The fragment that has the values of each sensitive attribute."""
+        every = ((part.name, *one) for part in self.fragments for one in part.columns)
+        return {b.column: name for name, _, role, b in every if role is Role.SENSITIVE and b is not None}
+
+
+def sensitive_names(sensitive: Sequence[str]) -> dict[str, str]:
+    """The fragment of each sensitive column: one is `sensitive`, several have their own names."""
+    return {sensitive[0]: _SENSITIVE} if len(sensitive) == 1 else {name: name for name in sensitive}
+
+
+def bucketized(policy: BoundPolicy, found: Bucketization, release_id: str, tokens: Mapping[str, str]) -> FragmentsQuery:
+    """Anatomy's tables (Xiao and Tao 2006, definition 3): the quasi-identifiers, and the values of each bucket.
+
+    Sensitive attributes have a table each, so that nothing tells which of their values are one row's.
+    """
+    names = sensitive_names([bound.column for bound in policy.sensitive])
+    exact = _quasi_identifiers(policy, found.places, tokens)
+    codes = {name: (place, table) for place, (name, table) in enumerate(found.codes)}
+    values = (_values(b, names[b.column], found.places, *codes[b.column]) for b in policy.sensitive)
+    return FragmentsQuery(policy, release_id, (exact, *values), tokens)
+
+
+def _quasi_identifiers(policy: BoundPolicy, places: str, tokens: Mapping[str, str]) -> Fragment:
+    """The rows as they are, with their buckets and without the sensitive attributes."""
+    shown = [bound for bound in policy.published if bound.role is not Role.SENSITIVE]
+    query = exp.select().from_(relation(policy.relation, as_="source"))
+    own = exp.EQ(this=row_number(), expression=column("row", "place"))
+    query.join(relation(places, as_="place"), on=own, copy=False)
+    for place, bound in enumerate(shown):
+        if not bound.attribute.pseudonym:
+            query.select(alias(published_value(bound, "source"), bound.column), copy=False)
+            continue
+        name = f"token_{place}"
+        text = exp.Cast(this=column(bound.column, "source"), to=exp.DataType.build("VARCHAR"))
+        same = exp.NullSafeEQ(this=text, expression=column("value", name))
+        query.join(relation(tokens[bound.column], as_=name), on=same, join_type="LEFT", copy=False)
+        query.select(alias(column("token", name), bound.column), copy=False)
+    query.select(alias(column("bucket", "place"), BUCKET), copy=False)
+    # Classes are told apart by the bucket; the quasi-identifiers are values like others.
+    roles = [Role.INSENSITIVE if b.role is Role.QUASI_IDENTIFIER else b.role for b in shown]
+    columns = [(b.column, role, b) for b, role in zip(shown, roles, strict=True)]
+    return Fragment(QUASI_IDENTIFIERS, (*columns, (BUCKET, Role.QUASI_IDENTIFIER, None)), query)
+
+
+def _values(bound: BoundAttribute, name: str, places: str, place: int, codes: str) -> Fragment:
+    """How many rows of each bucket have each value of one attribute, whose codes stand at a place of `places`."""
+    count = exp.Cast(this=exp.Count(this=exp.Star()), to=_BIGINT.copy())
+    own = [column("bucket"), column(code_name(place))]
+    held = exp.select(own[0], alias(own[1], "code"), alias(count, "n")).from_(relation(places))
+    held.group_by(*(part.copy() for part in own), copy=False)
+    query = exp.select(
+        alias(column("bucket", "held"), BUCKET),
+        alias(column("value", "coded"), VALUE),
+        alias(column("n", "held"), COUNT),
+    ).from_(held.subquery("held"), copy=False)
+    same = exp.EQ(this=column("code", "held"), expression=column("code", "coded"))
+    query.join(relation(codes, as_="coded"), on=same, copy=False)
+    columns = ((BUCKET, Role.QUASI_IDENTIFIER, None), (VALUE, Role.SENSITIVE, bound), (COUNT, Role.INSENSITIVE, None))
+    return Fragment(name, columns, query)
+
+
+def unequal(exact: exp.Table, values: exp.Table) -> exp.Select:
+    """How many buckets do not have as many rows in one table as values in the other, or have a value twice or not."""
+    rows = exp.select(column(BUCKET), alias(exp.Count(this=exp.Star()), "n")).from_(exact).group_by(column(BUCKET))
+    total = exp.Cast(this=exp.Sum(this=column(COUNT)), to=_BIGINT.copy())
+    least = exp.Min(this=exp.Coalesce(this=column(COUNT), expressions=[literal(0)]))
+    every = exp.select(column(BUCKET), column(VALUE), alias(total, "n"), alias(exp.Count(this=exp.Star()), "times"))
+    every = every.select(alias(least, "least")).from_(values).group_by(column(BUCKET), column(VALUE))
+    summed = exp.select(
+        column(BUCKET),
+        alias(exp.Cast(this=exp.Sum(this=column("n")), to=_BIGINT.copy()), "n"),
+        alias(exp.Max(this=column("times")), "times"),
+        alias(exp.Min(this=column("least")), "least"),
+    )
+    summed = summed.from_(every.subquery("each"), copy=False).group_by(column(BUCKET))
+    same = exp.NullSafeEQ(this=column(BUCKET, "exact"), expression=column(BUCKET, "summed"))
+    broken = exp.or_(
+        exp.Not(this=exp.NullSafeEQ(this=column("n", "exact"), expression=column("n", "summed"))),
+        exp.GT(this=column("times", "summed"), expression=literal(1)),
+        exp.LT(this=column("least", "summed"), expression=literal(1)),
+    )
+    return (
+        exp.select(exp.Count(this=exp.Star()))
+        .from_(rows.subquery("exact"), copy=False)
+        .join(summed.subquery("summed"), on=same, join_type="FULL", copy=False)
+        .where(broken)
+    )

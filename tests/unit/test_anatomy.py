@@ -1,0 +1,424 @@
+"""METHOD anatomy by example: what it publishes, what it refuses, and what happens to its tables afterwards."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
+from sqlanon.datasets import load_adult
+from sqlanon.errors import InternalError
+
+SOURCE = (
+    "CREATE TABLE visits AS SELECT i AS visit, 20 + (i * 7) % 40 AS age, 'z' || (i * 5) % 8 AS zip, "
+    "['flu', 'cold', 'asthma', 'ulcer', 'flu'][i % 5 + 1] AS disease, i % 6 AS ward FROM range(120) AS n(i)"
+)
+ROLES = "visit IDENTIFIER, age QUASI IDENTIFIER, zip QUASI IDENTIFIER, ward INSENSITIVE, disease SENSITIVE"
+
+
+@pytest.fixture
+def con() -> Connection:
+    connection = sqlanon.connect(config={"threads": "1"})
+    connection.execute(f"{SOURCE}; CREATE POLICY p ON visits ({ROLES}) REQUIRE k_anonymity(k => 2)")
+    return connection
+
+
+def rows(con: Connection, query: str) -> list[Any]:
+    return list(con.duckdb.execute(query).fetchall())
+
+
+def release(con: Connection, method: str = "(l => 2)", name: str = "r", policy: str = "p") -> list[Any]:
+    statement = f"CREATE OR REPLACE ANONYMIZED TABLE {name} AS POLICY {policy} METHOD anatomy{method}"
+    return list(con.execute(statement).fetchall())
+
+
+def tables(con: Connection) -> set[str]:
+    return {name for (name,) in rows(con, "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'")}
+
+
+def refused(con: Connection, roles: str, requirements: str = "k_anonymity(k => 2)", method: str = "(l => 2)") -> str:
+    con.execute(f"CREATE OR REPLACE POLICY q ON visits ({roles}) REQUIRE {requirements}")
+    with pytest.raises(PolicyError) as error:
+        release(con, method, "s", "q")
+    return str(error.value)
+
+
+def test_two_tables_are_published(con: Connection) -> None:
+    answer = release(con)
+    assert [row[:6] for row in answer] == [("main.r", "table", 120, 120, 0, 0.0)] * 2
+    assert [row[7:] for row in answer] == [
+        ("k_anonymity", None, 2.0, 2.0, True),
+        ("probabilistic_l_diversity", "disease", 2.0, 2.0, True),
+    ]
+    assert tables(con) == {"visits", "r_qi", "r_sensitive"}
+    described = "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = '{}' ORDER BY column_index"
+    assert rows(con, described.format("r_sensitive")) == [
+        ("bucket", "BIGINT"),
+        ("value", "VARCHAR"),
+        ("count", "BIGINT"),
+    ]
+    assert [name for name, _ in rows(con, described.format("r_qi"))] == ["age", "zip", "ward", "bucket"]
+    assert rows(con, "SELECT age, zip, ward FROM r_qi ORDER BY ALL") == rows(
+        con, "SELECT age, zip, ward FROM visits ORDER BY ALL"
+    )
+
+
+def test_several_sensitive_attributes_have_a_table_each(con: Connection) -> None:
+    con.execute(
+        "CREATE POLICY two ON visits (age QUASI IDENTIFIER, disease SENSITIVE, ward SENSITIVE) "
+        "REQUIRE k_anonymity(k => 4), t_closeness(t => 0.4, attribute => disease)"
+    )
+    answer = release(con, "(l => 2)", policy="two")
+    assert tables(con) == {"visits", "r_qi", "r_disease", "r_ward"}
+    assert {(row[7], row[8]) for row in answer} == {
+        ("k_anonymity", None),
+        ("equal_t_closeness", "disease"),
+        ("probabilistic_l_diversity", "disease"),
+        ("probabilistic_l_diversity", "ward"),
+    }
+    assert all(row[-1] for row in con.execute("CHECK r").fetchall())
+    for name in ("disease", "ward"):
+        assert rows(con, f"SELECT bucket FROM r_{name} GROUP BY bucket HAVING max(count) * 2 > sum(count)") == []
+        assert Counter(dict(rows(con, f"SELECT value, sum(count) FROM r_{name} GROUP BY value"))) == Counter(
+            dict(rows(con, f"SELECT {name}, count(*) FROM visits GROUP BY ALL"))
+        )
+
+
+def test_near_rows_share_buckets(con: Connection) -> None:
+    spans = {}
+    for grouping in ("random", "near"):
+        release(con, f"(l => 2, grouping => '{grouping}')")
+        spans[grouping] = rows(
+            con, "SELECT avg(span) FROM (SELECT max(age) - min(age) AS span FROM r_qi GROUP BY bucket)"
+        )[0][0]
+    assert spans["near"] < spans["random"] / 2
+
+
+def test_requirements_of_the_policy_hold_of_buckets(con: Connection) -> None:
+    """They are put together until the shares of a bucket are those of the whole."""
+    con.execute(f"CREATE POLICY close ON visits ({ROLES}) REQUIRE t_closeness(t => 0.1), l_diversity(l => 4)")
+    for grouping in ("random", "near"):
+        answer = release(con, f"(l => 2, grouping => '{grouping}')", policy="close")
+        reached = {row[7]: row[10] for row in answer}
+        assert reached["equal_t_closeness"] <= 0.1
+        assert reached["distinct_l_diversity"] == 4
+        assert rows(con, "SELECT count(DISTINCT bucket) > 1 FROM r_qi") == [(True,)]
+
+
+def test_hierarchies_and_ranges_are_asked_of_buckets_and_of_files(con: Connection, tmp_path: Path) -> None:
+    con.execute(
+        "CREATE HIERARCHY organs AS LEVELS (FROM (VALUES ('flu', 'lung'), ('cold', 'lung'), ('asthma', 'lung'), "
+        "('ulcer', 'gut')) AS t(a, b)); CREATE TABLE bounds (value VARCHAR, low DOUBLE, high DOUBLE);"
+        "INSERT INTO bounds VALUES ('flu', 0.2, 0.6);"
+        "CREATE POLICY far ON visits (AGE QUASI IDENTIFIER, Disease SENSITIVE USING organs) "
+        "REQUIRE t_closeness(t => 0.25, distance => 'hierarchical'), value_ranges(ranges => bounds)"
+    )
+    release(con, policy="far")
+    con.execute("DROP TABLE bounds; DROP POLICY far; DROP HIERARCHY organs")
+    found = {row[1]: row[-1] for row in con.execute("CHECK r").fetchall()}
+    assert found == {"hierarchical_t_closeness": True, "value_ranges": True, "probabilistic_l_diversity": True}
+    con.execute(f"EXPORT r TO '{tmp_path}/out' (FORMAT csv)")
+
+
+def test_null_is_a_value(con: Connection) -> None:
+    con.execute("UPDATE visits SET disease = NULL WHERE disease = 'flu'")
+    release(con)
+    assert rows(con, "SELECT max(count) FROM r_sensitive WHERE value IS NULL") == [(1,)]
+    with pytest.raises(PrivacyViolation, match=r"48 of 120 rows \(40.0%\), 8 more than the 40 that l => 3 allows"):
+        release(con, "(l => 3)")
+
+
+@pytest.mark.parametrize(
+    ("variant", "l", "why", "largest"),
+    [
+        ("'probabilistic'", 3, "8 more than the 40", "l => 2 is"),
+        ("'distinct'", 5, "it has 4 different values", "l => 4 is"),
+        ("'entropy'", 4, "as diverse as 3.789", "l => 3 is"),
+        ("'recursive', c => 1", 3, "fewer than 48 would be few enough", "l => 2 is"),
+        ("'recursive', c => 0.1", 2, "fewer than 7.2 would be few enough", "no l above 1 works"),
+    ],
+)
+def test_what_cannot_be_met_is_said_in_rows(con: Connection, variant: str, l: int, why: str, largest: str) -> None:  # noqa: E741
+    release(con)
+    before = rows(con, "SELECT * FROM r_qi")
+    with pytest.raises(PrivacyViolation) as error:
+        release(con, f"(l => {l}, variant => {variant})")
+    assert why in error.value.message
+    assert largest in str(error.value.hint)
+    assert not any(disease in str(error.value) for disease in ("flu", "cold", "asthma", "ulcer"))
+    # The former release stands as it was.
+    assert rows(con, "SELECT * FROM r_qi") == before
+    assert tables(con) == {"visits", "r_qi", "r_sensitive"}
+
+
+def test_the_largest_l_works(con: Connection) -> None:
+    for variant, number in (("probabilistic'", 2), ("distinct'", 4), ("entropy'", 3), ("recursive', c => 1", 2)):
+        assert all(row[-1] for row in release(con, f"(l => {number}, variant => '{variant})"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ("", "lacks its argument 'l'"),
+        ("(l => 1)", "whole number from 2"),
+        ("(l => 2.5)", "whole number from 2"),
+        ("(l => true)", "whole number from 2"),
+        ("(l => 2, variant => 'none')", "no variant 'none'"),
+        ("(l => 2, grouping => 'far')", "no grouping 'far'"),
+        ("(l => 2, c => 3)", "c belongs to"),
+        ("(l => 2, variant => 'recursive', c => 0)", "c is a number above 0"),
+        ("(l => 2, suppression => 0.1)", "no argument 'suppression'"),
+    ],
+)
+def test_arguments_are_checked(con: Connection, arguments: str, why: str) -> None:
+    with pytest.raises(PolicyError, match=why):
+        release(con, arguments)
+    assert tables(con) == {"visits"}
+
+
+def test_what_buckets_cannot_promise_is_refused_by_name(con: Connection) -> None:
+    one = "age QUASI IDENTIFIER, disease SENSITIVE"
+    assert "counts rows and not respondents" in refused(con, f"{one}, visit ENTITY")
+    assert "MIN LEVEL 1" in refused(con, "age QUASI IDENTIFIER MIN LEVEL 1, disease SENSITIVE")
+    jointly = refused(con, f"{one}, ward SENSITIVE", "l_diversity(l => 2, jointly => true)")
+    assert "never published together" in jointly
+    con.execute("CREATE TABLE voters AS SELECT age FROM visits")
+    con.execute(f"CREATE POLICY public ON visits ({one}) AGAINST voters REQUIRE k_map(k => 2)")
+    with pytest.raises(PolicyError, match="k_map"):
+        release(con, policy="public")
+    con.execute("CREATE HIERARCHY h AS LEVELS (SELECT DISTINCT disease FROM visits)")
+    wish = "age QUASI IDENTIFIER, disease SENSITIVE USING h, zip INSENSITIVE"
+    assert "guarding nodes belong" in refused(con, wish, "personalized(p => 0.5, guarding => zip)")
+    assert "there is no sensitive attribute" in refused(con, "age QUASI IDENTIFIER")
+    with pytest.raises(PolicyError, match="cannot draw the same buckets twice"):
+        con.execute("CREATE ANONYMIZED VIEW v AS POLICY p METHOD anatomy(l => 2)")
+    assert tables(con) == {"visits", "voters"}
+
+
+def test_names_that_are_taken_or_alike_are_refused_before_anything_is_done(con: Connection) -> None:
+    for name in ("r_qi", "R_SENSITIVE"):
+        con.execute(f"CREATE TABLE {name} AS SELECT 1 AS mine")
+        with pytest.raises(UserError, match=f"publishes a table main.{name.lower()}"):
+            release(con)
+        con.execute(f"DROP TABLE {name}")
+    con.execute("CREATE TABLE r AS SELECT 1 AS mine")
+    with pytest.raises(UserError, match="r is a table that is not a release"):
+        release(con)
+    con.execute("DROP TABLE r; CREATE VIEW buckets AS SELECT age, disease, ward AS qi, zip AS Bucket FROM visits")
+    for roles, why in (
+        ("disease SENSITIVE, qi SENSITIVE", "two tables"),
+        ("disease SENSITIVE, bucket INSENSITIVE", "adds"),
+    ):
+        con.execute(
+            f"CREATE OR REPLACE POLICY q ON buckets (age QUASI IDENTIFIER, {roles}) REQUIRE k_anonymity(k => 2)"
+        )
+        with pytest.raises(PolicyError, match=why):
+            release(con, policy="q")
+    con.execute(
+        "CREATE OR REPLACE POLICY q ON (SELECT *, age AS rowid FROM visits) (age QUASI IDENTIFIER, disease "
+        "SENSITIVE) REQUIRE k_anonymity(k => 2)"
+    )
+    with pytest.raises(PolicyError, match="a column rowid of its own"):
+        release(con, policy="q")
+    assert tables(con) == {"visits"}
+
+
+def test_a_release_is_one_thing_whatever_it_publishes(con: Connection) -> None:
+    assert release(con)
+    first = rows(con, "FROM r_qi ORDER BY rowid")
+    con.execute("CREATE ANONYMIZED TABLE IF NOT EXISTS r AS POLICY p METHOD anatomy(l => 2)")
+    assert rows(con, "FROM r_qi ORDER BY rowid") == first
+    with pytest.raises(UserError, match="exists already"):
+        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2)")
+    with pytest.raises(UserError, match="r_qi is a table that is not a release"):
+        con.execute("CREATE ANONYMIZED TABLE r_qi AS POLICY p METHOD anatomy(l => 2)")
+    # A release of one table takes the place of several, and the other way round.
+    con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD generalization")
+    assert tables(con) == {"visits", "r"}
+    release(con)
+    assert tables(con) == {"visits", "r_qi", "r_sensitive"}
+    assert rows(con, "SELECT object_name, fragment FROM anon.release_object ORDER BY ALL") == [
+        ("r_qi", "qi"),
+        ("r_sensitive", "sensitive"),
+    ]
+    # What has taken a name since is somebody else's.
+    con.execute("DROP TABLE r_qi; CREATE TABLE r_qi AS SELECT 1 AS mine")
+    with pytest.raises(PrivacyViolation, match=r"main\.r_qi is not the table that was released"):
+        con.execute("CHECK r")
+    con.execute("DROP ANONYMIZED TABLE r")
+    assert tables(con) == {"visits", "r_qi"}
+    assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]
+
+
+def test_if_not_exists_makes_what_is_gone(con: Connection) -> None:
+    release(con)
+    con.execute("DROP TABLE r_sensitive")
+    with pytest.raises(UserError, match=r"the table main\.r_sensitive of the release main\.r is gone"):
+        con.execute("CHECK r")
+    con.execute("CREATE ANONYMIZED TABLE IF NOT EXISTS r AS POLICY p METHOD anatomy(l => 2)")
+    assert all(row[-1] for row in con.execute("CHECK r").fetchall())
+
+
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        ("UPDATE r_qi SET age = age + 1 WHERE rowid = 3", "do not have the rows"),
+        ("UPDATE r_sensitive SET value = 'gout' WHERE rowid = 3", "do not have the rows"),
+        ("UPDATE r_sensitive SET value = NULL WHERE rowid = 3", "do not have the rows"),
+        ("UPDATE r_qi SET bucket = 1 WHERE bucket = 2", "do not fit together"),
+        ("UPDATE r_qi SET bucket = NULL WHERE rowid = 0", "do not fit together"),
+        ("DELETE FROM r_qi WHERE bucket = 1", "do not fit together"),
+        ("DELETE FROM r_sensitive WHERE bucket = 1", "do not fit together"),
+        ("UPDATE r_sensitive SET count = count + 1 WHERE rowid = 0", "do not fit together"),
+        ("UPDATE r_sensitive SET count = NULL WHERE rowid = 0", "do not fit together"),
+        ("INSERT INTO r_sensitive VALUES (1, 'flu', 0), (1, 'gout', 0)", "do not fit together"),
+        ("INSERT INTO r_sensitive SELECT bucket, value, 1 FROM r_sensitive", "do not fit together"),
+        ("ALTER TABLE r_qi ADD COLUMN disease VARCHAR", "is not the table that was released"),
+    ],
+)
+def test_check_and_export_notice_an_edit(con: Connection, tmp_path: Path, edit: str, why: str) -> None:
+    release(con)
+    assert all(row[-1] for row in con.execute("CHECK r").fetchall())
+    con.execute(edit)
+    with pytest.raises(PrivacyViolation, match=why):
+        con.execute("CHECK r")
+    with pytest.raises(PrivacyViolation):
+        con.execute(f"EXPORT r TO '{tmp_path}/out'")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "UPDATE anon.release_object SET fragment = NULL WHERE fragment = 'qi'",
+        "UPDATE anon.release_object SET fragment = 'other' WHERE fragment = 'sensitive'",
+        "UPDATE anon.release_attribute SET role = 'insensitive' WHERE role = 'sensitive'",
+        "UPDATE anon.release_attribute SET source = 'ward' WHERE source = 'disease'",
+        "DELETE FROM anon.release_object WHERE fragment = 'sensitive'",
+    ],
+)
+def test_a_catalog_that_was_changed_proves_nothing(con: Connection, edit: str) -> None:
+    release(con)
+    con.duckdb.execute(edit)
+    with pytest.raises(sqlanon.SqlanonError) as error:
+        con.execute("CHECK r")
+    assert not isinstance(error.value, InternalError)
+
+
+def test_rows_may_stand_in_another_order(con: Connection) -> None:
+    release(con)
+    con.execute("CREATE OR REPLACE TABLE r_qi AS FROM r_qi ORDER BY age")
+    assert all(row[-1] for row in con.execute("CHECK r").fetchall())
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
+def test_an_export_has_a_file_a_table_and_one_certificate(con: Connection, tmp_path: Path, kind: str) -> None:
+    release(con, name='"r é"')
+    answer = con.execute(f"""EXPORT "r é" TO '{tmp_path}/out' (FORMAT {kind})""").fetchall()
+    names = [f"r_é_qi.{kind}", f"r_é_sensitive.{kind}"]
+    assert [Path(path).name for _, _, path, _, _ in answer] == names
+    assert [count for *_, count, _ in answer] == [120, 120]
+    assert {file.name for file in (tmp_path / "out").iterdir()} == {*names, "certificate.json", "certificate.md"}
+    stated = json.loads((tmp_path / "out" / "certificate.json").read_text())
+    assert [file["name"] for file in stated["files"]] == names
+    assert [(table["name"], table["rows"]) for table in stated["tables"]] == [("r é_qi", 120), ("r é_sensitive", 120)]
+    assert "columns" not in stated
+    assert [one["achieved"] for one in stated["requirements"]] == [2, 2]
+    assert "| `r é_sensitive` | 120 | `value` | `VARCHAR` |" in (tmp_path / "out" / "certificate.md").read_text()
+    if kind != "duckdb":
+        read = duckdb.execute(f"FROM '{tmp_path}/out/{names[1]}' ORDER BY ALL").fetchall()
+        assert read == rows(con, 'FROM "r é_sensitive" ORDER BY ALL')
+    with pytest.raises(UserError, match="exists already"):
+        con.execute(f"""EXPORT "r é" TO '{tmp_path}/out' (FORMAT {kind})""")
+    con.execute(f"""EXPORT "r é" TO '{tmp_path}/out' (FORMAT {kind}, REPLACE true)""")
+    with pytest.raises(UserError, match="names one file, and the release has 2 tables"):
+        con.execute(f"""EXPORT "r é" TO '{tmp_path}/x.{kind}' (FORMAT {kind})""")
+
+
+def test_files_of_names_that_a_file_system_holds_alike_are_numbered(con: Connection, tmp_path: Path) -> None:
+    con.execute(
+        'CREATE POLICY q ON (SELECT age, disease AS "a b", ward AS "A?B" FROM visits) '
+        '(age QUASI IDENTIFIER, "a b" SENSITIVE, "A?B" SENSITIVE) REQUIRE k_anonymity(k => 2)'
+    )
+    release(con, policy="q")
+    con.execute(f"EXPORT r TO '{tmp_path}/out'")
+    assert {file.name for file in (tmp_path / "out").glob("*.parquet")} == {
+        "r_qi.parquet",
+        "r_a_b.parquet",
+        "r_A_B_2.parquet",
+    }
+
+
+def test_explain_says_the_buckets_and_the_statements(con: Connection) -> None:
+    found = con.execute("EXPLAIN ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2)").fetchall()
+    said = {item: detail for _, item, detail in found}
+    assert said["buckets"] == "60, 2.0 rows each in the mean; the largest has 2 rows, the smallest 2"
+    assert said["disease"] == "sensitive, published by bucket in r_sensitive"
+    assert [item for stage, item, _ in found if stage == "compile"] == ["sql of r_qi", "sql of r_sensitive"]
+    assert tables(con) == {"visits"}
+    near = con.execute("EXPLAIN ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2, grouping => 'near')").fetchall()
+    assert "within" in {item: detail for _, item, detail in near}["buckets"]
+
+
+def test_pseudonyms_stay_with_the_quasi_identifiers(con: Connection) -> None:
+    con.execute(
+        "CREATE POLICY tokens ON visits (visit IDENTIFIER PSEUDONYM, age QUASI IDENTIFIER, disease SENSITIVE) "
+        "REQUIRE l_diversity(l => 2)"
+    )
+    release(con, policy="tokens")
+    assert rows(con, "SELECT count(DISTINCT visit), min(length(visit)) FROM r_qi") == [(120, 32)]
+    assert {row[1] for row in con.execute("CHECK r").fetchall()} == {
+        "distinct_l_diversity",
+        "probabilistic_l_diversity",
+    }
+
+
+def test_what_the_policy_requires_already_is_asked_once(con: Connection) -> None:
+    con.execute(f"CREATE POLICY same ON visits ({ROLES}) REQUIRE l_diversity(l => 2, variant => 'probabilistic')")
+    assert len(release(con, policy="same")) == len(con.execute("CHECK r").fetchall()) == 1
+
+
+def test_enums_are_published_as_text(con: Connection) -> None:
+    con.execute("CREATE TYPE illness AS ENUM ('flu', 'cold', 'asthma', 'ulcer', 'plague')")
+    con.execute("ALTER TABLE visits ALTER disease TYPE illness")
+    release(con)
+    assert rows(con, "SELECT DISTINCT typeof(value) FROM r_sensitive") == [("VARCHAR",)]
+
+
+def test_an_error_half_way_leaves_nothing(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlanon.pipeline import check
+
+    def broken(*_: object) -> int:
+        return 1
+
+    monkeypatch.setattr(check, "unequal_buckets", broken)
+    with pytest.raises(sqlanon.SqlanonError, match="do not fit together"):
+        release(con)
+    left = rows(con, "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' OR temporary")
+    assert left == [("visits",)]
+    assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]
+
+
+def test_the_census_extract_is_7_diverse_and_no_more(with_adult: Path) -> None:
+    """Of 45,222 people 13.31 % work in craft and repair."""
+    connection = sqlanon.connect()
+    load_adult(connection.duckdb)
+    connection.execute(
+        "CREATE TABLE people AS SELECT * FROM adult WHERE COLUMNS(*) IS NOT NULL;"
+        "CREATE POLICY census ON people (age QUASI IDENTIFIER, sex QUASI IDENTIFIER, race QUASI IDENTIFIER, "
+        "occupation SENSITIVE) REQUIRE k_anonymity(k => 7)"
+    )
+    ((n, most),) = rows(connection, "SELECT sum(n), max(n) FROM (SELECT count(*) AS n FROM people GROUP BY occupation)")
+    assert (n, round(most / n, 4)) == (45_222, 0.1331)
+    assert [row[10] for row in release(connection, "(l => 7)", policy="census")] == [7.0, 7.0]
+    assert rows(connection, "SELECT count(DISTINCT bucket), count(*) FROM r_qi") == [(45_222 // 7, 45_222)]
+    assert rows(connection, "SELECT max(count), max(bucket) FROM r_sensitive") == [(1, 45_222 // 7)]
+    with pytest.raises(PrivacyViolation, match=rf"{most - 45_222 // 8} more than the {45_222 // 8} that") as error:
+        release(connection, "(l => 8)", policy="census")
+    assert "l => 7" in str(error.value.hint)
