@@ -85,10 +85,10 @@ def groups(held: str, least: int, different: int | None = None) -> exp.Select:
     """region, rows, most, groups, base: how many groups each region is dealt out to, and how many are before it.
 
     Groups get `least` rows or more, as long as the region has them. `most` is how many rows the most frequent value
-    has. If `different` is given, groups are no more than can have so many different values each: with min(n, g) rows
-    of each value in g different groups, these are n_1 + ... + n_m less what frequent values have too much, and g
-    groups need g l. Where the j most frequent values are left out the rest has to give l - j to each group, so
-    g <= (rows - the j greatest n) / (l - j) for every j < l.
+    has. If `different` is given, it is the l of distinct l-diversity, and there are as many groups as can have l
+    different values each. Of a value with n rows min(n, g) are in different groups, so g groups are possible iff
+    these minima sum up to g l or more. That sum is the least, over all j, of j g and the rows without the j most
+    frequent values. So g is the greatest number with g (l - j) <= (rows without the j most frequent values), j < l.
     """
     order = exp.Order(
         expressions=[
@@ -113,9 +113,8 @@ def groups(held: str, least: int, different: int | None = None) -> exp.Select:
             exp.IntDiv(this=exp.Max(this=column("rows")), expression=literal(different)),
             exp.Min(this=each),
         ]
-    number = exp.Greatest(this=literal(1), expressions=[exp.Least(this=limits[0], expressions=limits[1:])])
-    if len(limits) == 1:
-        number = exp.Greatest(this=literal(1), expressions=limits)
+    fewest = exp.Least(this=limits[0], expressions=limits[1:]) if len(limits) > 1 else limits[0]
+    number = exp.Greatest(this=literal(1), expressions=[fewest])
     by_region = exp.select(
         column("region"),
         alias(exp.Max(this=column("rows")), "rows"),

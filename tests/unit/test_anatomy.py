@@ -391,6 +391,31 @@ def test_enums_are_published_as_text(con: Connection) -> None:
     assert rows(con, "SELECT DISTINCT typeof(value) FROM r_sensitive") == [("VARCHAR",)]
 
 
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("DOUBLE", "CASE i % 4 WHEN 0 THEN 'nan' WHEN 1 THEN '-0.0' WHEN 2 THEN 'inf' END::DOUBLE"),
+        ("INTEGER[]", "CASE WHEN i % 4 > 0 THEN [i % 4, NULL] END"),
+        ("STRUCT(a INTEGER, b VARCHAR)", "{'a': i % 4, 'b': NULL}"),
+        ("BOOLEAN", "i % 2 = 0"),
+        ("DATE", "DATE '0001-01-01' + (i % 4)::INTEGER"),
+    ],
+)
+def test_values_of_any_type(con: Connection, tmp_path: Path, kind: str, value: str) -> None:
+    con.execute(f"CREATE TABLE typed AS SELECT i % 7 AS age, CAST({value} AS {kind}) AS held FROM range(40) AS t(i)")
+    con.execute("CREATE POLICY typed ON typed (age QUASI IDENTIFIER, held SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    for grouping in ("random", "near"):
+        release(con, f"(l => 2, grouping => '{grouping}')", policy="typed")
+        assert rows(con, "SELECT DISTINCT typeof(value) FROM r_sensitive") == [(kind,)]
+        held = "SELECT CAST(value AS VARCHAR), sum(count) FROM r_sensitive GROUP BY ALL ORDER BY ALL"
+        assert rows(con, held) == rows(
+            con, "SELECT CAST(held AS VARCHAR), count(*) FROM typed GROUP BY ALL ORDER BY ALL"
+        )
+        assert all(row[-1] for row in con.execute("CHECK r").fetchall())
+    for form in ("parquet", "csv"):
+        con.execute(f"EXPORT r TO '{tmp_path}/{form}' (FORMAT {form})")
+
+
 def test_an_error_half_way_leaves_nothing(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlanon.pipeline import check
 
@@ -422,3 +447,12 @@ def test_the_census_extract_is_7_diverse_and_no_more(with_adult: Path) -> None:
     with pytest.raises(PrivacyViolation, match=rf"{most - 45_222 // 8} more than the {45_222 // 8} that") as error:
         release(connection, "(l => 8)", policy="census")
     assert "l => 7" in str(error.value.hint)
+
+
+def test_a_rollback_takes_every_table_along(con: Connection) -> None:
+    con.duckdb.execute("BEGIN")
+    release(con)
+    assert tables(con) == {"visits", "r_qi", "r_sensitive"}
+    con.duckdb.execute("ROLLBACK")
+    assert tables(con) == {"visits"}
+    assert rows(con, "SELECT count(*) FROM anon.release_object") == [(0,)]

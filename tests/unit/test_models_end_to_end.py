@@ -335,8 +335,8 @@ def test_a_violation_names_the_requirement_and_the_query(con: Connection, monkey
     policy(con, "hierarchical_t_closeness", "k_anonymity")
 
     def spoilt(state: State) -> State:
-        assert state.candidate is not None
-        state.engine.run(f"UPDATE {state.candidate} SET disease = 'flu' WHERE sex = 'F'")
+        assert state.candidates
+        state.engine.run(f"UPDATE {state.candidates[0].stands} SET disease = 'flu' WHERE sex = 'F'")
         return state
 
     stages = [
