@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.catalog.snapshot import types_of
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
@@ -126,6 +127,7 @@ def _evidence(engine: Engine, snapshot: Snapshot, columns: tuple[tuple[str, str]
         columns=columns,
         engine_version=engine.version(),
         exported_at=datetime.now(UTC).replace(tzinfo=None),
+        types=types_of(snapshot.release),
     )
 
 

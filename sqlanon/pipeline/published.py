@@ -94,8 +94,8 @@ def _generalized(recorded: Recorded, attribute: Attribute, name: str) -> General
     levels = recorded.levels.get(fold(name))
     levels = tuple(range(bound.height + 1)) if levels is None else levels
     if bound.stored:
-        return Generalized(bound, (name,), ("listed", "star"), levels)
-    return Generalized(bound, (name,), _forms(recorded, attribute, bound, levels))
+        return Generalized(bound, (name,), ("listed", "star"), levels=levels)
+    return Generalized(bound, (name,), _forms(bound, levels))
 
 
 def _bound(recorded: Recorded, attribute: Attribute, name: str) -> BoundAttribute:
@@ -109,7 +109,7 @@ def _bound(recorded: Recorded, attribute: Attribute, name: str) -> BoundAttribut
     return BoundAttribute(attribute, name, kind, kind, definition, stored=stored, height=height)
 
 
-def _forms(recorded: Recorded, attribute: Attribute, bound: BoundAttribute, levels: Sequence[int]) -> tuple[str, ...]:
+def _forms(bound: BoundAttribute, levels: Sequence[int]) -> tuple[str, ...]:
     """How to read the labels of these levels."""
     forms: list[str] = []
     if 0 in levels:
@@ -135,16 +135,15 @@ def _of_regions(recorded: Recorded, bound: BoundAttribute) -> Generalized:
         return Generalized(bound, (bound.column,), ("any",))
     if bound.stored:
         forms = {"range": ("listed_range",), "ancestor": ("listed", "star"), "centroid": ("listed", "any")}[publish]
-        return Generalized(
-            bound, (bound.column,), forms, tuple(range(bound.height + 1)) if publish == "ancestor" else ()
-        )
+        levels = tuple(range(bound.height + 1)) if publish == "ancestor" else ()
+        return Generalized(bound, (bound.column,), forms, levels=levels)
     if recorded.arguments.get("bounds") is True and by_value(bound) and axis_of(bound.type):
         keys = (bound.column, *(f"{bound.column}_{end}" for end in ENDS))
         nulls = {"range": "range", "ancestor": "star", "centroid": "any"}[publish]
-        return Generalized(bound, keys, ("bounds", nulls))
+        return Generalized(bound, keys, ("bounds",), (nulls,))
     if publish == "range":
         return Generalized(bound, (bound.column,), ("range" if by_value(bound) else "tree_range",))
     if publish == "centroid":
         return Generalized(bound, (bound.column,), ("any",))
-    levels = tuple(range(bound.height + 1))
-    return Generalized(bound, (bound.column,), _forms(recorded, bound.attribute, bound, levels))
+    every = tuple(range(bound.height + 1))
+    return Generalized(bound, (bound.column,), _forms(bound, every))

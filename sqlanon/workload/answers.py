@@ -46,7 +46,7 @@ def answer(
     return tuple(engine.columns(shown)), rows_query
 
 
-def _figures(found: Combined, withheld: int | None) -> exp.Select:
+def _figures(found: Combined, withheld: int | None) -> exp.Query:
     """Every figure of each group and aggregate, from the combinations of the classes and the leaves."""
     query = fixed("estimate")
     rows = exp.Cast(this=literal(withheld), to=_BIGINT.copy())

@@ -38,12 +38,14 @@ class Generalized:
     `bound` has the column with the source's type, and its hierarchy if that is a stored
     one whose labels are at hand. `keys` are the release's columns that tell the labels
     apart: the column itself, and those of its bounds. `forms` says how to read a label,
-    `levels` which levels of the stored hierarchy it may be at.
+    `nulls`, where that is not the same, how to read whether NULL is among the values,
+    and `levels` which levels of the stored hierarchy it may be at.
     """
 
     bound: BoundAttribute
     keys: tuple[str, ...]
     forms: tuple[str, ...]
+    nulls: tuple[str, ...] = ()
     levels: tuple[int, ...] = ()
 
     @property

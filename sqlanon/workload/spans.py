@@ -25,10 +25,10 @@ STAR = "*"
 _COLUMNS = ("low", "low_side", "high", "high_side", "known", "open_low", "open_high", "mask")
 
 
-def fixed(name: str) -> exp.Select:
+def fixed(name: str) -> exp.Query:
     """The query of a file under sql/estimates."""
     query = sqlglot.parse_one(read("sql", "estimates", f"{name}.sql"), dialect="duckdb")
-    assert isinstance(query, exp.Select)
+    assert isinstance(query, exp.Query)
     for node in query.walk():
         node.pop_comments()
     return query
