@@ -13,6 +13,7 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.hierarchies.base import builder
 from sqlanon.pipeline.types import ENUM
+from sqlanon.sqlgen.names import alias, column
 from sqlanon.sqlgen.placed import BUCKET
 from sqlanon.sqlgen.points import by_value
 from sqlanon.sqlgen.regions import ENDS
@@ -82,9 +83,19 @@ def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Publ
         hidden=hidden,
         dealt=dealt,
         bucket=BUCKET if buckets else None,
+        buckets=_buckets(rows, dealt) if buckets else None,
+        alone=rows if buckets else None,
         withheld=recorded.withheld,
         enums=frozenset(name for name, kind in recorded.types.items() if kind == ENUM),
     )
+
+
+def _buckets(rows: exp.Query, dealt: Mapping[str, str]) -> exp.Select:
+    """The values that were dealt out in each bucket, and how many of its rows have them."""
+    parts = [column(name) for name in (BUCKET, *dealt.values())]
+    weight = exp.Cast(this=exp.Count(this=exp.Star()), to=exp.DataType.build("DOUBLE"))
+    counted = exp.select(*parts, alias(weight, "weight")).from_(rows.copy().subquery("released"))
+    return counted.group_by(*(part.copy() for part in parts))
 
 
 def _generalized(recorded: Recorded, attribute: Attribute, name: str) -> Generalized:

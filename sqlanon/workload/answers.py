@@ -126,5 +126,5 @@ def _having(query: AggregateQuery, found: Combined) -> exp.Expr:
             raise refused(part, "HAVING asks about groups and aggregates", "write it in WHERE")
     if next(aggregates_in(asked), None) is not None:
         raise refused(query.having, "HAVING cannot be estimated")
-    require_known(asked, query.having)
+    require_known(asked)
     return asked

@@ -55,6 +55,10 @@ def leaves(engine: Engine, given: Generalized, asked: Asked, keep: Keep) -> tupl
     Raises PolicyError where the query needs more than is known of the values, DataError
     where the release shows a label that its hierarchy does not have.
     """
+    if not given.bound.type:
+        raise PolicyError(
+            f"{given.column}: the release does not say of which type its values are", hint="create it again"
+        )
     shown = keep("shown", asked.labels)
     steps: list[Step] = [("shown", exp.select(exp.Star()).from_(relation(shown)))]
     if any(form in _LISTED for form in given.forms):
@@ -63,7 +67,7 @@ def leaves(engine: Engine, given: Generalized, asked: Asked, keep: Keep) -> tupl
         axis = axis_of(given.bound.type)
         if axis is None:
             raise PolicyError(
-                f"{given.column}: what is below its labels is not known for the type {given.bound.type or 'unknown'}",
+                f"{given.column}: what is below its labels is not known for the type {given.bound.type}",
                 hint="leave it out of the query",
             )
         span = keep("span", _with(_spans(given, axis), steps))
