@@ -60,13 +60,17 @@ STATEMENTS: dict[str, str] = {
         "    REQUIRE k_anonymity(k => 5);\n"
         "    -- what is required and what is reached"
     ),
+    "ESTIMATE": (
+        "ESTIMATE SELECT count(*) FROM source WHERE ... [GROUP BY ...] FROM RELEASE release | 'file';\n"
+        "    -- what a query on the source comes to, from the release alone"
+    ),
     "EXPORT": "EXPORT release TO 'path' (FORMAT parquet | csv | duckdb [, REPLACE true]);",
 }
 
 # What stands within our statements.
 _CLAUSES = """
     OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY ENTITY
-    QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT AGAINST REQUIRE METHOD FORMAT
+    QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT AGAINST REQUIRE METHOD FORMAT RELEASE
     attribute jointly variant distance ranges guarding absent generalization suppression loss recoding time_limit
     parquet csv duckdb SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()

@@ -111,10 +111,18 @@ def _having(query: AggregateQuery, found: Combined) -> exp.Expr:
     assert query.having is not None
     calls = [(one.function, one.argument) for one in found.aggregates]
 
+    named = {
+        item.name.lower(): f"value_{found.aggregates.index(item) + 1}"
+        for item in query.items
+        if isinstance(item, Aggregate)
+    }
+
     def replaced(node: exp.Expr) -> exp.Expr:
         for place, group in enumerate(query.groups):
             if node == group.expression:
                 return column(f"group_{place}")
+        if isinstance(node, exp.Column) and not node.table and node.name.lower() in named:
+            return column(named[node.name.lower()])
         if (one := aggregate_of(node)) is not None:
             return column(f"value_{calls.index((one.function, one.argument)) + 1}")
         return node

@@ -17,7 +17,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.sqlgen.names import column
 from sqlanon.workload.functions import require_known
 from sqlanon.workload.published import Published
-from sqlanon.workload.queries import AggregateQuery, refused
+from sqlanon.workload.queries import AggregateQuery, refused, shown
 
 __all__ = ["BUCKET", "ROW", "Binding", "Factors", "fold", "leaf_name", "lookup_name", "relations_in"]
 
@@ -60,6 +60,13 @@ class Binding:
 
     def __post_init__(self) -> None:
         self.asks_dealt_alone = self._asks_dealt_alone()
+        for group in self.query.groups:
+            own = isinstance(group.expression, exp.Column) and fold(group.expression.name) == fold(group.name)
+            if not own and self._is_named(fold(group.name)):
+                raise PolicyError(
+                    f"{group.name} is a column of the source and also what {shown(group.expression)} is called",
+                    hint="give it another name",
+                )
         for lookup in self.query.lookups:
             # A join may be by a column of a table that was joined before.
             self.owners.append(self.owner(relations_in(self.bound(lookup.on))[0]))
@@ -106,6 +113,8 @@ class Binding:
             for place, (lookup, columns) in enumerate(zip(self.query.lookups, self.lookup_columns, strict=True))
             for own in columns
             if fold(own) == name and qualifier in ("", fold(lookup.alias))
+            # The column of USING is one column, and without a table's name it is the source's.
+            if not (qualifier == "" and lookup.using and fold(lookup.key) == name)
         ]
         of_source = qualifier in ("", fold(self.query.alias)) and not (qualifier == "" and joined)
         if not of_source and not joined:

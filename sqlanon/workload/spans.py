@@ -110,7 +110,16 @@ def _interval(axis: Axis) -> exp.Query:
     low, high = _or_end(axis, "low"), _or_end(axis, "high")
     known = exp.and_(_not_null(column("low")), _not_null(column("high")))
     query = _select(low, high, (0, 0), known=known, open_low=_null(column("low")), open_high=_null(column("high")))
-    return query.from_(fixed("interval").subquery("interval"))
+    intervals = query.from_(fixed("interval").subquery("interval"))
+    if axis.kind != "real":
+        return intervals
+    # What is no number, or infinite, has a label of its own.
+    endless = exp.In(this=column("shown"), expressions=[literal(name) for name in ("NaN", "Infinity", "-Infinity")])
+    special = (
+        exp.select(column("label"), alias(axis.down(column("shown")), "at")).from_(relation("shown")).where(endless)
+    )
+    points = _select(column("at"), column("at"), (0, 1)).from_(special.subquery("special"))
+    return exp.union(intervals, points, distinct=False, copy=False)
 
 
 def _or_end(axis: Axis, end: str) -> exp.Expr:

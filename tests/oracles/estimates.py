@@ -43,22 +43,32 @@ class _Part:
     greatest: float | None
 
 
-def _worlds(row: Row, columns: Sequence[str], alike: Callable[[Values], Hashable]) -> list[tuple[Values, float | None]]:
-    """Every combination of leaves with its share. Leaves that nothing tells apart need no weights."""
-    cells = []
-    for column in columns:
-        leaves = row[column]
-        whole = None if any(weight is None for _, weight in leaves) else sum(weight for _, weight in leaves if weight)
-        cells.append([(value, None if not whole else (weight or 0) / whole) for value, weight in leaves])
+def _worlds(row: Row, alike: Callable[[Values], Hashable]) -> list[tuple[Values, float | None]]:
+    """Every combination of leaves with its share. Where the leaves of a column make no difference, one will do."""
+    cells = {column: _shares(leaves) for column, leaves in row.items()}
+    for column in row:
+        others = [name for name in row if name != column]
+        if all(
+            len({alike({**fixed, column: value}) for value, _ in cells[column]}) == 1
+            for fixed in (_values(others, chosen) for chosen in product(*(cells[name] for name in others)))
+        ):
+            cells[column] = [(cells[column][0][0], 1.0)]
     found = []
-    for chosen in product(*cells):
+    for chosen in product(*cells.values()):
         share: float | None = 1.0
         for _, one in chosen:
             share = None if share is None or one is None else share * one
-        found.append((dict(zip(columns, (value for value, _ in chosen), strict=True)), share))
-    if len({alike(values) for values, _ in found}) == 1:
-        return [(values, 1.0 if place == 0 else 0.0) for place, (values, _) in enumerate(found)]
+        found.append((_values(list(cells), chosen), share))
     return found
+
+
+def _shares(leaves: Cell) -> list[tuple[Any, float | None]]:
+    whole = None if any(weight is None for _, weight in leaves) else sum(weight for _, weight in leaves if weight)
+    return [(value, None if not whole else (weight or 0) / whole) for value, weight in leaves]
+
+
+def _values(columns: Sequence[str], chosen: Sequence[tuple[Any, float | None]]) -> dict[str, Any]:
+    return dict(zip(columns, (value for value, _ in chosen), strict=True))
 
 
 def _parts(
@@ -69,7 +79,7 @@ def _parts(
 ) -> dict[Hashable, list[_Part]]:
     found: dict[Hashable, list[_Part]] = {}
     for row in rows:
-        worlds = _worlds(row, list(row), lambda v: (where(v), group(v), argument(v) if argument else 0))
+        worlds = _worlds(row, lambda v: (where(v), group(v), argument(v) if argument else 0))
         groups = {group(values) for values, _ in worlds if where(values) is True}
         for key in groups:
             holds = [

@@ -27,6 +27,7 @@ RELEASES = {
     "range": "TABLE {} METHOD mondrian",
     "ancestor": "TABLE {} METHOD mondrian(publish => 'ancestor')",
     "bounds": "TABLE {} METHOD mondrian(bounds => true, publish => 'centroid')",
+    "flat": "TABLE {} METHOD mondrian",
     "buckets": "TABLE {} METHOD mondrian(publish => 'none')",
 }
 Row = dict[str, Any]
@@ -79,9 +80,13 @@ class Task:
         listed = ", ".join(f"('{value}', '{low}', '{high}')" for value, (low, high) in LISTED.items())
         con.execute(f"CREATE HIERARCHY kinds AS LEVELS (FROM (VALUES {listed}) AS t)")
         con.execute("CREATE HIERARCHY numbers AS INTERVALS (2, 4); CREATE HIERARCHY codes AS PREFIXES (1)")
+        using = {"number": " USING numbers", "kind": " USING kinds", "code": " USING codes"}
+        quasi = [
+            f"{quoted(name)} QUASI IDENTIFIER" + ("" if self.release == "flat" else hierarchy)
+            for name, hierarchy in using.items()
+        ]
         con.execute(
-            f"CREATE POLICY p ON t ({quoted('number')} QUASI IDENTIFIER USING numbers, "
-            f"{quoted('kind')} QUASI IDENTIFIER USING kinds, {quoted('code')} QUASI IDENTIFIER USING codes, "
+            f"CREATE POLICY p ON t ({', '.join(quasi)}, "
             f"{quoted('value')} SENSITIVE, {quoted('other')} INSENSITIVE) REQUIRE k_anonymity(k => {self.k})"
         )
         con.execute("CREATE ANONYMIZED " + RELEASES[self.release].format("r AS POLICY p"))
@@ -213,6 +218,7 @@ _TREE = ("cat", "dog", "cow", "oak")
 # Values that stand for all that a label of which nothing is known may hide.
 ANY: dict[str, tuple[Any, ...]] = {
     "number": (None, -UNKNOWN, *range(-6, 16), UNKNOWN),
+    "kind": (*sorted(LISTED), "elk"),
     "code": (None, "", "0", "10", "11", "11!", "12", "12!", "13", "15", "15!", "1~", "2", "2!", "21", "3", "3!", "~"),
 }
 
@@ -223,6 +229,8 @@ def cells(task: Task, name: str, shown: Any, ends: tuple[Any, Any] | None = None
         return [(None, 1.0)] if ends[0] is None else [(n, 1.0) for n in range(ends[0], ends[1] + 1)] + [(None, 0.0)]
     if shown is None:
         return [(None, 1.0)]
+    if task.release == "flat" and name != "number":
+        return _texts(name, str(shown))
     if name == "kind":
         return _kinds(str(shown), task.release)
     text = str(shown)
@@ -272,3 +280,17 @@ def _codes(text: str) -> list[tuple[Any, float | None]]:
     if null:
         return [(text, None), (bare, None), (None, None)]
     return [(text, 1.0)]
+
+
+def _texts(name: str, text: str) -> list[tuple[Any, float | None]]:
+    """The texts that a range may hide, in their order; a text may itself look like a range, or like one with NULL."""
+    bare, null = (text[:-8], True) if text.endswith(" or NULL") else (text, False)
+    match = _RANGE.fullmatch(bare)
+    if not match and not null:
+        return [(text, 1.0)]
+    found = {text, bare}
+    if match:
+        # What stands right behind a value is before all others.
+        others = {one + "\x01" for one in (match[1], *ANY[name]) if one is not None}
+        found |= {one for one in {match[1], match[2], *ANY[name], *others} if one and match[1] <= one <= match[2]}
+    return [*((one, None) for one in found), *([(None, None)] if null else [])]

@@ -156,7 +156,8 @@ def test_shares_of_labels(kind: str, hierarchy: str, values: tuple[str, str], wh
     level = 2 if "WEEK" in hierarchy else 1
     con.execute(
         f"CREATE HIERARCHY h AS {hierarchy}; CREATE POLICY p ON t (x QUASI IDENTIFIER USING h "
-        f"MIN LEVEL {level} MAX LEVEL {level}) REQUIRE k_anonymity(k => 2); CREATE ANONYMIZED TABLE r AS POLICY p; DROP TABLE t"
+        f"MIN LEVEL {level} MAX LEVEL {level}) REQUIRE k_anonymity(k => 2); "
+        "CREATE ANONYMIZED TABLE r AS POLICY p; DROP TABLE t"
     )
     assert one(con, f"SELECT count(*) AS n FROM t WHERE {where}", "r") == (
         pytest.approx(2 * share),
