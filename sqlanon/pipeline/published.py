@@ -11,6 +11,7 @@ from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.errors import PolicyError
 from sqlanon.hierarchies.base import builder
 from sqlanon.pipeline.types import ENUM
 from sqlanon.sqlgen.names import alias, column
@@ -22,6 +23,7 @@ from sqlanon.workload.published import Generalized, Published
 
 __all__ = ["Recorded", "published"]
 
+_METHODS = ("generalization", "mondrian")
 _LABELS = {"intervals": "interval", "calendar": "period", "prefixes": "mask"}
 _WHY = {
     Role.IDENTIFIER: "identifiers are not published",
@@ -53,7 +55,15 @@ class Recorded:
 
 
 def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Published:
-    """The release as an estimate reads it; `names` are those by which a query may call its source."""
+    """The release as an estimate reads it; `names` are those by which a query may call its source.
+
+    Raises PolicyError for a method whose releases it does not know how to read.
+    """
+    if recorded.method not in _METHODS:
+        raise PolicyError(
+            f"{recorded.name} was made by METHOD {recorded.method}, whose releases cannot be estimated from",
+            hint=f"there are: {', '.join(_METHODS)}",
+        )
     own = {fold(name): name for name in recorded.columns}
     exact: dict[str, str] = {}
     generalized: dict[str, Generalized] = {}

@@ -127,7 +127,7 @@ def within(truth: float, figures: Figures, sql: str) -> None:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_estimates_and_bounds(release: str) -> None:
-    @settings(max_examples=4, deadline=None, suppress_health_check=[*HealthCheck])
+    @settings(max_examples=3, deadline=None, suppress_health_check=[*HealthCheck])
     @given(tables(release), st.lists(queries(), min_size=3, max_size=3))
     def holds(task: Task, some: list[Query]) -> None:
         try:
