@@ -40,6 +40,12 @@ STATEMENTS: dict[str, str] = {
         + _wrapped("models: " + ", ".join(_MODELS))
     ),
     "DROP POLICY": "DROP POLICY [IF EXISTS] name;",
+    "CREATE WORKLOAD": (
+        "CREATE [OR REPLACE] WORKLOAD [IF NOT EXISTS] name ON POLICY policy\n"
+        "    [(queries => 1000, dimensions => 4, selectivity => 0.05, aggregate => 'count', seed => 1)];\n"
+        "    -- random queries on the source of the policy"
+    ),
+    "DROP WORKLOAD": "DROP WORKLOAD [IF EXISTS] name;",
     "EXPLAIN ANONYMIZED": (
         "EXPLAIN ANONYMIZED VIEW | TABLE name AS POLICY policy METHOD generalization(suppression => 0.02);\n"
         "    -- a dry run: nothing is written"
@@ -60,13 +66,21 @@ STATEMENTS: dict[str, str] = {
         "    REQUIRE k_anonymity(k => 5);\n"
         "    -- what is required and what is reached"
     ),
+    "ESTIMATE": (
+        "ESTIMATE SELECT count(*) FROM source WHERE ... [GROUP BY ...] FROM RELEASE release | 'file';\n"
+        "    -- what a query on the source comes to, from the release alone"
+    ),
+    "MEASURE": (
+        "MEASURE release WITH WORKLOAD workload;\n"
+        "    -- how far what a release says is from what its source says"
+    ),
     "EXPORT": "EXPORT release TO 'path' (FORMAT parquet | csv | duckdb [, REPLACE true]);",
 }
 
 # What stands within our statements.
 _CLAUSES = """
     OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY ENTITY
-    QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT AGAINST REQUIRE METHOD FORMAT
+    QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT AGAINST REQUIRE METHOD FORMAT RELEASE WORKLOAD
     attribute jointly variant distance ranges guarding absent generalization mondrian anatomy suppression loss recoding
     time_limit grouping parquet csv duckdb
     SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE

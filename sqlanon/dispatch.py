@@ -14,6 +14,7 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, UserError
+from sqlanon.export.received import estimate_export
 from sqlanon.export.run import export_release
 from sqlanon.pipeline import run
 from sqlanon.pipeline.checks import check_relation, check_release
@@ -71,11 +72,15 @@ def run_statement(engine: Engine, statement: s.Statement, progress: Progress | N
     """Runs one of sqlanon's statements: whole, or with an error and nothing done."""
     if type(statement) not in _HANDLERS:
         raise InternalError(f"there is nothing that runs {type(statement).__name__}")
-    ready = not isinstance(statement, s.CheckRelation) and prepare_catalog(engine, statement)
+    ready = not _needs_no_catalog(statement) and prepare_catalog(engine, statement)
     if isinstance(statement, _CALCULATES):
         _require_built_ins(engine)
     with migrations.known_to_be_ready(engine) if ready else nullcontext():
         return _HANDLERS[type(statement)](engine, statement, progress)
+
+
+def _needs_no_catalog(statement: s.Statement) -> bool:
+    return isinstance(statement, s.CheckRelation) or (isinstance(statement, s.Estimate) and statement.file is not None)
 
 
 def _require_built_ins(engine: Engine) -> None:
@@ -213,7 +218,10 @@ def _export(engine: Engine, statement: s.ExportRelease, progress: Progress | Non
 
 
 def _estimate(engine: Engine, statement: s.Estimate, progress: Progress | None) -> Answer:
-    columns, rows = estimate_release(engine, _load(engine, statement.release), statement.query)
+    if statement.file is not None:
+        columns, rows = estimate_export(engine, statement.file, statement.query)
+    else:
+        columns, rows = estimate_release(engine, _load(engine, statement.release), statement.query)
     return Answer(columns, tuple(rows))
 
 

@@ -70,8 +70,10 @@ WITH counted AS (
     CASE WHEN count_if(possible AND greatest IS NULL) = 0 THEN max(greatest) FILTER (WHERE possible) END AS possible_most,
     min(greatest) FILTER (WHERE certain) AS least_certain,
     max(least) FILTER (WHERE certain) AS most_certain,
-    CASE WHEN bool_or(no_p OR no_first) THEN NULL ELSE min(first / nullif(p, 0)) FILTER (WHERE n * p >= 0.5) END AS expected_min,
-    CASE WHEN bool_or(no_p OR no_first) THEN NULL ELSE max(first / nullif(p, 0)) FILTER (WHERE n * p >= 0.5) END AS expected_max
+    CASE WHEN bool_or(no_p OR no_first) THEN NULL
+      ELSE coalesce(min(first / p) FILTER (WHERE p > 0.499999999999), min(first / p) FILTER (WHERE p > 0)) END AS expected_min,
+    CASE WHEN bool_or(no_p OR no_first) THEN NULL
+      ELSE coalesce(max(first / p) FILTER (WHERE p > 0.499999999999), max(first / p) FILTER (WHERE p > 0)) END AS expected_max
   FROM known
   GROUP BY key, number
 ), lowest AS (

@@ -8,8 +8,8 @@ fingerprint covers both.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from math import isfinite
@@ -17,6 +17,7 @@ from typing import Any
 
 from sqlanon import __version__
 from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.catalog.names import fold
 from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement
@@ -53,8 +54,9 @@ class Proof:
 class Evidence:
     """What a certificate is made from.
 
-    `columns` are the file's. Of a release of several tables, `tables` has the name, the
-    number of rows and the columns of each instead.
+    `columns` are the file's, `types` those of the source by its columns' names. Of a
+    release of several tables, `tables` has the name, the number of rows and the columns
+    of each instead.
     """
 
     release: Release
@@ -65,6 +67,7 @@ class Evidence:
     engine_version: str
     exported_at: datetime
     tables: Sequence[tuple[str, int, Sequence[Column]]] = ()
+    types: Mapping[str, str] = field(default_factory=dict)
 
 
 def certificate(evidence: Evidence) -> dict[str, Any]:
@@ -92,7 +95,7 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
             "statement": _statement(evidence.policy),
             "source": _kind(evidence.policy.source),
             "public": _kind(evidence.policy.against),
-            "attributes": [_attribute(attribute) for attribute in evidence.policy.attributes],
+            "attributes": [_attribute(attribute, evidence.types) for attribute in evidence.policy.attributes],
             "hierarchies": [
                 {"name": h.definition.name, "kind": h.definition.kind, "height": h.height} for h in evidence.hierarchies
             ],
@@ -167,10 +170,13 @@ def _loss(release: Release) -> dict[str, Any]:
     }
 
 
-def _attribute(attribute: Attribute) -> dict[str, Any]:
+def _attribute(attribute: Attribute, types: Mapping[str, str]) -> dict[str, Any]:
     pseudonym = attribute.pseudonym
+    folded = {fold(name): kind for name, kind in types.items()}
     return {
         "name": attribute.name,
+        # An estimate measures with it what lies below a label.
+        "type": folded.get(fold(attribute.name)),
         "role": attribute.role.value,
         "hierarchy": attribute.hierarchy,
         "min_level": attribute.min_level,

@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.catalog.snapshot import types_of
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
@@ -150,6 +151,7 @@ def _evidence(engine: Engine, snapshot: Snapshot, tables: Sequence[_Written]) ->
         engine_version=engine.version(),
         exported_at=datetime.now(UTC).replace(tzinfo=None),
         tables=[(one.file.table, one.count, one.file.columns) for one in tables] if len(tables) > 1 else (),
+        types=types_of(snapshot.release),
     )
 
 

@@ -18,10 +18,12 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import EngineError, PolicyError, UserError
 from sqlanon.hierarchies.base import builder
 from sqlanon.pipeline.checks import require_own_columns
+from sqlanon.pipeline.collation import require_binary_text
 from sqlanon.pipeline.published import Recorded, published
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import find_relation, own_object
 from sqlanon.sqlgen.names import column, relation
+from sqlanon.sqlgen.render import to_sql
 from sqlanon.workload.answers import answer
 from sqlanon.workload.binding import fold as same_name
 from sqlanon.workload.estimators import combined
@@ -55,6 +57,7 @@ def estimate(engine: Engine, query: AggregateQuery, release: Published, scratch:
             f"the query reads {query.source}, and the release {release.name} was made of {release.names[0]}",
             hint=f"write FROM {release.names[0]}",
         )
+    require_binary_text(engine, query.source, (), called=release.name)
     try:
         lookups = [_lookup(engine, lookup, policy) for lookup in query.lookups]
         found = combined(engine, query, release, lookups, scratch.table)
@@ -124,16 +127,24 @@ def _require_same(engine: Engine, release: Release, one: StoredHierarchy) -> Non
         raise PolicyError(f"the hierarchy {name} is not any more what {release.name} was made with", hint=again)
 
 
+def _require_not_the_source(engine: Engine, lookup: Lookup, table: exp.Table, policy: Policy) -> None:
+    """Neither a joined table nor what a joined view reads is the source."""
+    own = find_relation(engine, policy.source.name) if policy.source.name else None
+    read = engine.tables_of(to_sql(exp.select(exp.Star()).from_(table.copy())))
+    if own and own[1] in [found[1] for found in (find_relation(engine, name) for name in read) if found]:
+        raise PolicyError(f"{lookup.table} reads the source of the release", hint="an estimate reads the release alone")
+
+
 def _lookup(engine: Engine, lookup: Lookup, policy: Policy) -> tuple[exp.Table, Sequence[str]]:
     """A joined table with its columns. Raises PolicyError if a key stands twice, or if it is the source itself."""
     found = find_relation(engine, lookup.table)
     if found is None:
         raise PolicyError(f"there is no table or view {lookup.table} to join")
-    own = find_relation(engine, policy.source.name) if policy.source.name else None
-    if own and own[1] == found[1]:
-        raise PolicyError(f"{lookup.table} is the source of the release", hint="an estimate reads the release alone")
     table = relation(found[1])
-    columns = [name for name, _ in engine.columns(exp.select(exp.Star()).from_(table.copy()))]
+    _require_not_the_source(engine, lookup, table, policy)
+    typed = engine.columns(exp.select(exp.Star()).from_(table.copy()))
+    require_binary_text(engine, found[1], typed, called=str(lookup.table))
+    columns = [name for name, _ in typed]
     if same_name(lookup.key) not in map(same_name, columns):
         raise PolicyError(f"{lookup.table} has no column {lookup.key}")
     count = exp.Count(this=column(lookup.key))

@@ -11,8 +11,10 @@ from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.errors import PolicyError
 from sqlanon.hierarchies.base import builder
 from sqlanon.pipeline.types import ENUM
+from sqlanon.sqlgen.names import alias, column
 from sqlanon.sqlgen.placed import BUCKET
 from sqlanon.sqlgen.points import by_value
 from sqlanon.sqlgen.regions import ENDS
@@ -21,6 +23,7 @@ from sqlanon.workload.published import Generalized, Published
 
 __all__ = ["Recorded", "published"]
 
+_METHODS = ("generalization", "mondrian")
 _LABELS = {"intervals": "interval", "calendar": "period", "prefixes": "mask"}
 _WHY = {
     Role.IDENTIFIER: "identifiers are not published",
@@ -52,7 +55,15 @@ class Recorded:
 
 
 def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Published:
-    """The release as an estimate reads it; `names` are those by which a query may call its source."""
+    """The release as an estimate reads it; `names` are those by which a query may call its source.
+
+    Raises PolicyError for a method whose releases it does not know how to read.
+    """
+    if recorded.method not in _METHODS:
+        raise PolicyError(
+            f"{recorded.name} was made by METHOD {recorded.method}, whose releases cannot be estimated from",
+            hint=f"there are: {', '.join(_METHODS)}",
+        )
     own = {fold(name): name for name in recorded.columns}
     exact: dict[str, str] = {}
     generalized: dict[str, Generalized] = {}
@@ -82,9 +93,19 @@ def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Publ
         hidden=hidden,
         dealt=dealt,
         bucket=BUCKET if buckets else None,
+        buckets=_buckets(rows, dealt) if buckets else None,
+        alone=rows if buckets else None,
         withheld=recorded.withheld,
         enums=frozenset(name for name, kind in recorded.types.items() if kind == ENUM),
     )
+
+
+def _buckets(rows: exp.Query, dealt: Mapping[str, str]) -> exp.Select:
+    """The values that were dealt out in each bucket, and how many of its rows have them."""
+    parts = [column(name) for name in (BUCKET, *dealt.values())]
+    weight = exp.Cast(this=exp.Count(this=exp.Star()), to=exp.DataType.build("DOUBLE"))
+    counted = exp.select(*parts, alias(weight, "weight")).from_(rows.copy().subquery("released"))
+    return counted.group_by(*(part.copy() for part in parts))
 
 
 def _generalized(recorded: Recorded, attribute: Attribute, name: str) -> Generalized:
@@ -94,8 +115,8 @@ def _generalized(recorded: Recorded, attribute: Attribute, name: str) -> General
     levels = recorded.levels.get(fold(name))
     levels = tuple(range(bound.height + 1)) if levels is None else levels
     if bound.stored:
-        return Generalized(bound, (name,), ("listed", "star"), levels)
-    return Generalized(bound, (name,), _forms(recorded, attribute, bound, levels))
+        return Generalized(bound, (name,), ("listed", "star"), levels=levels)
+    return Generalized(bound, (name,), _forms(bound, levels))
 
 
 def _bound(recorded: Recorded, attribute: Attribute, name: str) -> BoundAttribute:
@@ -109,7 +130,7 @@ def _bound(recorded: Recorded, attribute: Attribute, name: str) -> BoundAttribut
     return BoundAttribute(attribute, name, kind, kind, definition, stored=stored, height=height)
 
 
-def _forms(recorded: Recorded, attribute: Attribute, bound: BoundAttribute, levels: Sequence[int]) -> tuple[str, ...]:
+def _forms(bound: BoundAttribute, levels: Sequence[int]) -> tuple[str, ...]:
     """How to read the labels of these levels."""
     forms: list[str] = []
     if 0 in levels:
@@ -135,16 +156,15 @@ def _of_regions(recorded: Recorded, bound: BoundAttribute) -> Generalized:
         return Generalized(bound, (bound.column,), ("any",))
     if bound.stored:
         forms = {"range": ("listed_range",), "ancestor": ("listed", "star"), "centroid": ("listed", "any")}[publish]
-        return Generalized(
-            bound, (bound.column,), forms, tuple(range(bound.height + 1)) if publish == "ancestor" else ()
-        )
+        levels = tuple(range(bound.height + 1)) if publish == "ancestor" else ()
+        return Generalized(bound, (bound.column,), forms, levels=levels)
     if recorded.arguments.get("bounds") is True and by_value(bound) and axis_of(bound.type):
         keys = (bound.column, *(f"{bound.column}_{end}" for end in ENDS))
         nulls = {"range": "range", "ancestor": "star", "centroid": "any"}[publish]
-        return Generalized(bound, keys, ("bounds", nulls))
+        return Generalized(bound, keys, ("bounds",), (nulls,))
     if publish == "range":
         return Generalized(bound, (bound.column,), ("range" if by_value(bound) else "tree_range",))
     if publish == "centroid":
         return Generalized(bound, (bound.column,), ("any",))
-    levels = tuple(range(bound.height + 1))
-    return Generalized(bound, (bound.column,), _forms(recorded, bound.attribute, bound, levels))
+    every = tuple(range(bound.height + 1))
+    return Generalized(bound, (bound.column,), _forms(bound, every))

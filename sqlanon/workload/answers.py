@@ -46,7 +46,7 @@ def answer(
     return tuple(engine.columns(shown)), rows_query
 
 
-def _figures(found: Combined, withheld: int | None) -> exp.Select:
+def _figures(found: Combined, withheld: int | None) -> exp.Query:
     """Every figure of each group and aggregate, from the combinations of the classes and the leaves."""
     query = fixed("estimate")
     rows = exp.Cast(this=literal(withheld), to=_BIGINT.copy())
@@ -111,10 +111,18 @@ def _having(query: AggregateQuery, found: Combined) -> exp.Expr:
     assert query.having is not None
     calls = [(one.function, one.argument) for one in found.aggregates]
 
+    named = {
+        item.name.lower(): f"value_{found.aggregates.index(item) + 1}"
+        for item in query.items
+        if isinstance(item, Aggregate)
+    }
+
     def replaced(node: exp.Expr) -> exp.Expr:
         for place, group in enumerate(query.groups):
             if node == group.expression:
                 return column(f"group_{place}")
+        if isinstance(node, exp.Column) and not node.table and node.name.lower() in named:
+            return column(named[node.name.lower()])
         if (one := aggregate_of(node)) is not None:
             return column(f"value_{calls.index((one.function, one.argument)) + 1}")
         return node
@@ -126,5 +134,5 @@ def _having(query: AggregateQuery, found: Combined) -> exp.Expr:
             raise refused(part, "HAVING asks about groups and aggregates", "write it in WHERE")
     if next(aggregates_in(asked), None) is not None:
         raise refused(query.having, "HAVING cannot be estimated")
-    require_known(asked, query.having)
+    require_known(asked)
     return asked

@@ -17,7 +17,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.sqlgen.names import column
 from sqlanon.workload.functions import require_known
 from sqlanon.workload.published import Published
-from sqlanon.workload.queries import AggregateQuery, refused
+from sqlanon.workload.queries import AggregateQuery, refused, shown
 
 __all__ = ["BUCKET", "ROW", "Binding", "Factors", "fold", "leaf_name", "lookup_name", "relations_in"]
 
@@ -26,6 +26,7 @@ ROW = "row"
 BUCKET = "bucket"
 
 _LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren)
+_ORDERS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Greatest, exp.Least)
 
 
 def leaf_name(place: int) -> str:
@@ -58,13 +59,20 @@ class Binding:
     owners: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.dealt_as_they_are = not self._mixes_dealt()
+        self.asks_dealt_alone = self._asks_dealt_alone()
+        for group in self.query.groups:
+            own = isinstance(group.expression, exp.Column) and fold(group.expression.name) == fold(group.name)
+            if not own and self._is_named(fold(group.name)):
+                raise PolicyError(
+                    f"{group.name} is a column of the source and also what {shown(group.expression)} is called",
+                    hint="give it another name",
+                )
         for lookup in self.query.lookups:
             # A join may be by a column of a table that was joined before.
             self.owners.append(self.owner(relations_in(self.bound(lookup.on))[0]))
 
-    def _mixes_dealt(self) -> bool:
-        """Whether the query asks of dealt values together with anything else of their rows.
+    def _asks_dealt_alone(self) -> bool:
+        """Whether the query asks of dealt values and of nothing else of their rows.
 
         Alone they are known exactly: dealing out values changes none of them.
         """
@@ -72,7 +80,7 @@ class Binding:
         parts += [item.expression for item in self.query.groups] + [a.argument for a in self.query.aggregates]
         columns = (part for tree in parts if tree is not None for part in tree.find_all(exp.Column))
         own = {fold(part.name) for part in columns if fold(part.table) in ("", fold(self.query.alias))}
-        return bool(own & set(self.release.dealt)) and bool(own - set(self.release.dealt))
+        return bool(own & set(self.release.dealt)) and not own - set(self.release.dealt)
 
     def owner(self, relation: str) -> str:
         """The relation on whose rows a relation's columns are evaluated: a joined table's is that of its join."""
@@ -84,8 +92,17 @@ class Binding:
     def bound(self, tree: exp.Expr) -> exp.Expr:
         """The expression with each column under the name of its relation. Raises PolicyError for one that has none."""
         found = tree.copy().transform(lambda node: self._column(node) if isinstance(node, exp.Column) else node)
-        require_known(found, tree)
+        require_known(tree)
+        self._require_no_order_of_enums(tree)
         return found
+
+    def _require_no_order_of_enums(self, tree: exp.Expr) -> None:
+        """An ENUM is ordered by its dictionary, which no release shows."""
+        for node in tree.walk():
+            if isinstance(node, _ORDERS):
+                for part in node.find_all(exp.Column):
+                    if fold(part.name) in self.release.enums:
+                        raise refused(node, f"{part.name} is an ENUM, whose order no release shows")
 
     def _column(self, node: exp.Column) -> exp.Column:
         if isinstance(node.this, exp.Star) or node.args.get("db"):
@@ -96,6 +113,8 @@ class Binding:
             for place, (lookup, columns) in enumerate(zip(self.query.lookups, self.lookup_columns, strict=True))
             for own in columns
             if fold(own) == name and qualifier in ("", fold(lookup.alias))
+            # The column of USING is one column, and without a table's name it is the source's.
+            if not (qualifier == "" and lookup.using and fold(lookup.key) == name)
         ]
         of_source = qualifier in ("", fold(self.query.alias)) and not (qualifier == "" and joined)
         if not of_source and not joined:
@@ -114,7 +133,7 @@ class Binding:
     def _of_source(self, node: exp.Column, name: str) -> exp.Column:
         release = self.release
         if name in release.dealt:
-            return column(release.dealt[name], ROW if self.dealt_as_they_are else BUCKET)
+            return column(release.dealt[name], ROW if self.asks_dealt_alone else BUCKET)
         if name in release.exact:
             return column(release.exact[name], ROW)
         if name in release.generalized:

@@ -39,7 +39,7 @@ def errors(actual: str, estimated: str, release_id: str, workload: str) -> exp.S
     return exp.select(*head, *(column(name) for name in names)).from_(found.subquery("error"))
 
 
-def summary(release_id: str, workload: str) -> exp.Select:
+def summary(release_id: str, workload: str) -> exp.Query:
     """figure and value: what the errors of a workload on a release come to."""
     own = exp.select(exp.Star()).from_(relation(("anon", "query_error")))
     own.where(
@@ -54,7 +54,7 @@ def summary(release_id: str, workload: str) -> exp.Select:
     return query
 
 
-def _reading(query: exp.Select, tables: dict[str, str]) -> exp.Select:
+def _reading(query: exp.Query, tables: dict[str, str]) -> exp.Query:
     for table in list(query.find_all(exp.Table)):
         if table.name in tables:
             table.replace(relation(tables[table.name], as_=table.name))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.errors import InternalError
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import class_label
 from sqlanon.workload.binding import BUCKET, ROW, Binding, Factors, leaf_name, lookup_name
@@ -71,8 +72,10 @@ def combined(
     plan = _plan(query, release, lookups)
     binding = plan.factors.binding
     columns = {place: release.generalized[name] for name, place in binding.places.items()}
-    released = keep("released", release.rows)
-    classes = keep(_CLASS, _classes(engine, plan, release, columns, released))
+    alone = binding.asks_dealt_alone and release.alone is not None
+    released = keep("released", release.alone if alone and release.alone is not None else release.rows)
+    bucket = None if alone else release.bucket
+    classes = keep(_CLASS, _classes(engine, plan, bucket, columns, released))
     signatures: list[tuple[str, exp.Column, str]] = []
     for place, given in columns.items():
         name = leaf_name(place)
@@ -80,7 +83,7 @@ def combined(
         label = column(f"label_{place}", _CLASS)
         signatures.append((name, label, keep("signature", _signature(engine, plan, name, table, each, given))))
     if BUCKET in plan.factors.parts or any(a and a[0] == BUCKET for a in plan.arguments):
-        dealt = keep("leaf", _dealt(release, released))
+        dealt = keep("leaf", _dealt(release))
         signature = keep("signature", _signature(engine, plan, BUCKET, dealt, True, None))
         signatures.append((BUCKET, column("bucket", _CLASS), signature))
     table = keep("combination", _combination(plan, classes, signatures))
@@ -136,7 +139,7 @@ def _join_lookups(query: exp.Select, plan: _Plan, owner: str) -> exp.Select:
 
 
 def _classes(
-    engine: Engine, plan: _Plan, release: Published, columns: dict[int, Generalized], released: str
+    engine: Engine, plan: _Plan, bucket: str | None, columns: dict[int, Generalized], released: str
 ) -> exp.Select:
     """The released rows by what they show and what the query asks of it: id, label_i, parts, arguments and n."""
     rows = _join_lookups(exp.select().from_(relation(released, as_=ROW)), plan, ROW)
@@ -144,8 +147,8 @@ def _classes(
     for place, given in columns.items():
         rows.select(alias(_label(given), f"label_{place}"), copy=False)
         rows.select(alias(_shown(given), f"shown_{place}"), copy=False)
-    if release.bucket:
-        rows.select(alias(column(release.bucket, ROW), "bucket"), copy=False)
+    if bucket:
+        rows.select(alias(column(bucket, ROW), "bucket"), copy=False)
     rows.select(*_parts(plan, ROW), copy=False)
     for number, argument in enumerate(plan.arguments):
         if argument and argument[0] == ROW:
@@ -217,12 +220,12 @@ def _said(tree: exp.Expr, given: Generalized) -> str:
     return plain.sql(dialect="duckdb")
 
 
-def _dealt(release: Published, released: str) -> exp.Select:
-    """The sensitive values of each bucket: any row of it has any of them, each as likely as it is frequent."""
-    values = [column(name) for name in release.dealt.values()]
-    weight = alias(real(exp.Count(this=exp.Star())), "weight")
-    query = exp.select(alias(column(str(release.bucket)), "label"), *values, weight).from_(relation(released))
-    return query.group_by(column(str(release.bucket)), *(value.copy() for value in values))
+def _dealt(release: Published) -> exp.Select:
+    """The values of each bucket: any row of it has any of them, each as likely as it is frequent."""
+    if release.buckets is None:
+        raise InternalError(f"the buckets of {release.name} are not known")
+    parts = (column(name) for name in (*release.dealt.values(), "weight"))
+    return exp.select(alias(column("bucket"), "label"), *parts).from_(release.buckets.subquery("bucket"))
 
 
 def _signature(engine: Engine, plan: _Plan, name: str, table: str, each: bool, given: Generalized | None) -> exp.Select:

@@ -23,15 +23,11 @@ _LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren)
 _WILDCARDS = "%_"
 
 
-def require_known(bound: exp.Expr, said: exp.Expr) -> None:
+def require_known(tree: exp.Expr) -> None:
     """Raises PolicyError, naming it, for anything in an expression that is not known to be safe to evaluate."""
-    for node in bound.walk():
+    for node in tree.walk():
         if type(node) not in _KNOWN:
-            # The name of the relation is ours; the user knows the column alone.
-            plain = node.copy().transform(lambda n: exp.column(n.name) if isinstance(n, exp.Column) else n)
-            raise refused(
-                plain if plain.sql() else said, "cannot be estimated", "compare columns with constants, or compute less"
-            )
+            raise refused(node, "cannot be estimated", "compare columns with constants, or compute less")
 
 
 def is_ordered(tree: exp.Expr, relation: str) -> bool:

@@ -55,6 +55,10 @@ def leaves(engine: Engine, given: Generalized, asked: Asked, keep: Keep) -> tupl
     Raises PolicyError where the query needs more than is known of the values, DataError
     where the release shows a label that its hierarchy does not have.
     """
+    if not given.bound.type:
+        raise PolicyError(
+            f"{given.column}: the release does not say of which type its values are", hint="create it again"
+        )
     shown = keep("shown", asked.labels)
     steps: list[Step] = [("shown", exp.select(exp.Star()).from_(relation(shown)))]
     if any(form in _LISTED for form in given.forms):
@@ -63,7 +67,7 @@ def leaves(engine: Engine, given: Generalized, asked: Asked, keep: Keep) -> tupl
         axis = axis_of(given.bound.type)
         if axis is None:
             raise PolicyError(
-                f"{given.column}: what is below its labels is not known for the type {given.bound.type or 'unknown'}",
+                f"{given.column}: what is below its labels is not known for the type {given.bound.type}",
                 hint="leave it out of the query",
             )
         span = keep("span", _with(_spans(given, axis), steps))
@@ -71,7 +75,11 @@ def leaves(engine: Engine, given: Generalized, asked: Asked, keep: Keep) -> tupl
         if each:
             _require_few(engine, given, asked, axis, span)
         steps.append(("span", exp.select(exp.Star()).from_(relation(span))))
-        found = _single_leaves(axis) if each else _piece_leaves(engine, given, asked, axis, steps, keep)
+        found = (
+            (_single_leaves(axis) if axis.kind == "integer" else _point_leaves(axis))
+            if each
+            else _piece_leaves(engine, given, asked, axis, steps, keep)
+        )
         table = keep("leaf", _with(_and_null(found, given, axis), steps))
     _require_all(engine, given, shown, table)
     return table, each
@@ -91,12 +99,13 @@ def _spans(given: Generalized, axis: Axis) -> exp.Query:
 def _require_few(engine: Engine, given: Generalized, asked: Asked, axis: Axis, span: str) -> None:
     """Every leaf can be listed, and there are not too many."""
     hint = "compare it with constants by =, <, >, BETWEEN, IN and LIKE 'prefix%', or leave it out"
-    counted = exp.select(
-        exp.func("count_if", exp.Not(this=column("known"))),
-        exp.Coalesce(this=exp.Sum(this=_count()), expressions=[literal(0)]) if axis.kind == "integer" else literal(0),
-    ).from_(relation(span))
-    unknown, count = engine.rows(counted)[0]
-    if axis.kind != "integer" or unknown:
+    unlisted: exp.Expr = exp.Not(this=column("known"))
+    if axis.kind != "integer":
+        unlisted = exp.or_(unlisted, exp.NEQ(this=column("low"), expression=column("high")))
+    number = exp.Sum(this=_count()) if axis.kind == "integer" else exp.Count(this=exp.Star())
+    counted = exp.select(exp.func("count_if", unlisted), exp.Coalesce(this=number, expressions=[literal(0)]))
+    unknown, count = engine.rows(counted.from_(relation(span)))[0]
+    if unknown:
         raise PolicyError(f"{asked.why}: the values below the labels of {given.column} are not known", hint=hint)
     if int(count) > MOST_LEAVES:
         raise PolicyError(
@@ -122,9 +131,16 @@ def _single_leaves(axis: Axis) -> exp.Select:
     return single.select(*no_moments()).from_(at.subquery("single"))
 
 
+def _point_leaves(axis: Axis) -> exp.Select:
+    """The values of spans that are one value each."""
+    single = exp.select(column("label"), alias(axis.back(column("low")), "value"), alias(one(), "weight"))
+    return single.select(*no_moments()).from_(relation("span"))
+
+
 def _piece_leaves(
     engine: Engine, given: Generalized, asked: Asked, axis: Axis, steps: list[Step], keep: Keep
 ) -> exp.Query:
+    _require_comparable(engine, given, asked, axis)
     cut = keep("cut", _cuts(asked, axis))
     missing = exp.select(exp.Count(this=exp.Star())).from_(relation(cut))
     if engine.rows(missing.where(exp.Is(this=column("at"), expression=exp.Null())))[0][0]:
@@ -141,6 +157,21 @@ def _piece_leaves(
     if "mask" in given.forms and axis.kind == "text":
         return exp.union(query, _digit_leaves(), distinct=False, copy=False)
     return query
+
+
+def _require_comparable(engine: Engine, given: Generalized, asked: Asked, axis: Axis) -> None:
+    """What values are compared with keeps them in their order: text with text, and whole numbers with exact ones."""
+    kinds = [kind for one in asked.constants for _, kind in engine.columns(exp.select(alias(one.copy(), "constant")))]
+    for table, key in asked.keys:
+        kinds += [kind for _, kind in engine.columns(exp.select(alias(column(key), "key")).from_(table.copy()))]
+    for kind in kinds:
+        if axis.kind == "text" and kind not in ("VARCHAR", '"NULL"'):
+            raise PolicyError(f"{given.column} is text, and is compared with a {kind}", hint="write it in quotes")
+        if axis.kind == "integer" and axis.numeric and kind in ("DOUBLE", "FLOAT"):
+            raise PolicyError(
+                f"{given.column} holds exact numbers, and is compared with a {kind}, which may be rounded",
+                hint="write the number without an exponent, or cast it to DECIMAL",
+            )
 
 
 def _digit_leaves() -> exp.Select:
@@ -198,6 +229,6 @@ def _require_all(engine: Engine, given: Generalized, shown: str, table: str) -> 
     query = query.join(relation(table, as_="leaf"), on=same, join_type="ANTI")
     if engine.rows(query)[0][0]:
         raise DataError(
-            f"the release shows labels of {given.column} below which there is no value",
-            hint="it was changed since it was made: create it again",
+            f"the release shows labels of {given.column} below which there is no value that an estimate can compare",
+            hint="if it was changed since it was made, create it again; else leave the column out of the query",
         )

@@ -27,7 +27,7 @@ def nulls(given: Generalized, axis: Axis | None) -> exp.Query:
         ends = exp.Anonymous(this="struct_extract", expressions=[column("label"), literal("low")])
         is_null = exp.Is(this=ends, expression=exp.Null())
     rows: exp.Query = exp.select(column("label"), alias(one(), "weight")).from_(relation("shown")).where(is_null)
-    if (others := null_labels(given.forms, axis)) is not None:
+    if (others := null_labels(given.nulls or given.forms, axis)) is not None:
         rows = exp.union(rows, others, distinct=False, copy=False)
     none = exp.Cast(this=exp.Null(), to=exp.DataType.build(given.bound.type, dialect="duckdb"))
     most = alias(exp.Max(this=column("weight")), "weight")

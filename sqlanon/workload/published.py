@@ -38,12 +38,14 @@ class Generalized:
     `bound` has the column with the source's type, and its hierarchy if that is a stored
     one whose labels are at hand. `keys` are the release's columns that tell the labels
     apart: the column itself, and those of its bounds. `forms` says how to read a label,
-    `levels` which levels of the stored hierarchy it may be at.
+    `nulls`, where that is not the same, how to read whether NULL is among the values,
+    and `levels` which levels of the stored hierarchy it may be at.
     """
 
     bound: BoundAttribute
     keys: tuple[str, ...]
     forms: tuple[str, ...]
+    nulls: tuple[str, ...] = ()
     levels: tuple[int, ...] = ()
 
     @property
@@ -57,8 +59,10 @@ class Published:
 
     `exact` are the columns that are published as they are, by their folded names,
     `generalized` those that are recoded, `hidden` those that are not published with the
-    reason. `dealt` are sensitive columns whose values were dealt out among the rows of a
-    bucket, `bucket` the column that tells the buckets apart. `withheld` is the number of
+    reason. `dealt` are columns of which a row shows no value but its bucket's: `bucket` is
+    the column of `rows` with the bucket, `buckets` has the columns bucket, those of `dealt`
+    and weight, how many rows of the bucket have these values, and `alone` the dealt columns
+    of every row by themselves. `withheld` is the number of
     rows of the source that the release leaves out; None where that is not known. `enums`
     are the folded names of columns that are ENUMs in the source. `names` are the names by
     which a query may call the source.
@@ -72,5 +76,7 @@ class Published:
     hidden: Mapping[str, str] = field(default_factory=dict)
     dealt: Mapping[str, str] = field(default_factory=dict)
     bucket: str | None = None
+    buckets: exp.Query | None = None
+    alone: exp.Query | None = None
     withheld: int | None = 0
     enums: frozenset[str] = frozenset()

@@ -67,12 +67,13 @@ class Group:
 
 @dataclass(frozen=True)
 class Lookup:
-    """A table that is joined by equality of its column `key` with `on`, an expression of the query."""
+    """A table that is joined by equality of its column `key` with the column `on`, which share a name if `using`."""
 
     table: QualifiedName
     alias: str
     on: exp.Column
     key: str
+    using: bool = False
 
 
 @dataclass(frozen=True)
@@ -263,7 +264,7 @@ def _lookup(join: exp.Join, source: str) -> Lookup:
     if using and len(using) == 1:
         key = using[0].name
         own = exp.Column(this=exp.to_identifier(key, quoted=True), table=exp.to_identifier(source, quoted=True))
-        return Lookup(_qualified(table), table.alias_or_name, own, key)
+        return Lookup(_qualified(table), table.alias_or_name, own, key, using=True)
     if isinstance(on, exp.EQ) and isinstance(on.left, exp.Column) and isinstance(on.right, exp.Column):
         for key_side, own in ((on.left, on.right), (on.right, on.left)):
             if key_side.table.lower() == table.alias_or_name.lower() and own.table.lower() != key_side.table.lower():

@@ -25,10 +25,10 @@ STAR = "*"
 _COLUMNS = ("low", "low_side", "high", "high_side", "known", "open_low", "open_high", "mask")
 
 
-def fixed(name: str) -> exp.Select:
+def fixed(name: str) -> exp.Query:
     """The query of a file under sql/estimates."""
     query = sqlglot.parse_one(read("sql", "estimates", f"{name}.sql"), dialect="duckdb")
-    assert isinstance(query, exp.Select)
+    assert isinstance(query, exp.Query)
     for node in query.walk():
         node.pop_comments()
     return query
@@ -110,7 +110,16 @@ def _interval(axis: Axis) -> exp.Query:
     low, high = _or_end(axis, "low"), _or_end(axis, "high")
     known = exp.and_(_not_null(column("low")), _not_null(column("high")))
     query = _select(low, high, (0, 0), known=known, open_low=_null(column("low")), open_high=_null(column("high")))
-    return query.from_(fixed("interval").subquery("interval"))
+    intervals = query.from_(fixed("interval").subquery("interval"))
+    if axis.kind != "real":
+        return intervals
+    # What is no number, or infinite, has a label of its own.
+    endless = exp.In(this=column("shown"), expressions=[literal(name) for name in ("NaN", "Infinity", "-Infinity")])
+    special = (
+        exp.select(column("label"), alias(axis.down(column("shown")), "at")).from_(relation("shown")).where(endless)
+    )
+    points = _select(column("at"), column("at"), (0, 1)).from_(special.subquery("special"))
+    return exp.union(intervals, points, distinct=False, copy=False)
 
 
 def _or_end(axis: Axis, end: str) -> exp.Expr:

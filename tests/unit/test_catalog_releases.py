@@ -63,6 +63,7 @@ FROZEN = {
     "release_taxonomy": "'disease', 'Flu', 1, 'respiratory'",
     "release_value_range": "0, 'Flu', 0.1, NULL",
     "release_round": "1, 'zip', 2, 10",
+    "query_error": "'w', 1, '[]', 'n', 1, 1, 0, 1, 1, 0, true, 'estimated'",
 }
 MEASURED = (
     Measurement("l_diversity", "disease", 3.0, 4.0, True),

@@ -1,0 +1,296 @@
+"""Random tables, releases and queries for ESTIMATE: as SQL, and as functions of a row for the oracle."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hypothesis import strategies as st
+
+from sqlanon import Connection, connect
+
+__all__ = ["ANY", "COLUMNS", "RELEASES", "Condition", "Query", "Task", "cells", "conditions", "queries", "tables"]
+
+# The source's columns by what they are called here: number, group, code, sensitive, passed through.
+COLUMNS = {"number": 'how "old"', "kind": "sélect", "code": "zip code", "value": "value", "other": "label"}
+LISTED = {"cat": ("pet", "animal"), "dog": ("pet", "animal"), "cow": ("farm", "animal"), "oak": ("tree", "plant")}
+NUMBERS = (None, -4, -1, 0, 1, 2, 3, 5, 9)
+CODES = ("11", "12", "19", "21", None)
+UNKNOWN = 10**18
+RELEASES = {
+    "global": "TABLE {} METHOD generalization(suppression => 0)",
+    "suppressed": "TABLE {} METHOD generalization(suppression => 0.4)",
+    "local": "TABLE {} METHOD generalization(suppression => 0.4, recoding => 'local')",
+    "view": "VIEW {} METHOD generalization(suppression => 0.4)",
+    "range": "TABLE {} METHOD mondrian",
+    "ancestor": "TABLE {} METHOD mondrian(publish => 'ancestor')",
+    "bounds": "TABLE {} METHOD mondrian(bounds => true, publish => 'centroid')",
+    "flat": "TABLE {} METHOD mondrian",
+    "buckets": "TABLE {} METHOD mondrian(publish => 'none')",
+}
+Row = dict[str, Any]
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition as SQL and as a function that returns True, False or None."""
+
+    sql: str
+    holds: Callable[[Values], bool | None]
+    columns: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Query:
+    function: str
+    argument: str | None
+    where: Condition | None
+    group: str | None
+
+    @property
+    def sql(self) -> str:
+        inner = "*" if self.argument is None else quoted(self.argument)
+        head = f"{quoted(self.group)} AS g, " if self.group else ""
+        where = f" WHERE {self.where.sql}" if self.where else ""
+        group = " GROUP BY g" if self.group else ""
+        return f"SELECT {head}{self.function}({inner}) AS n FROM t{where}{group}"
+
+    @property
+    def columns(self) -> set[str]:
+        named = {name for name in (self.argument, self.group) if name}
+        return named | (set(self.where.columns) if self.where else set())
+
+
+@dataclass(frozen=True)
+class Task:
+    rows: tuple[Row, ...]
+    k: int
+    release: str
+
+    def install(self) -> Connection:
+        con = connect(config={"threads": "1"})
+        kinds = {"number": "INTEGER", "value": "INTEGER"}
+        columns = ", ".join(f"{quoted(name)} {kinds.get(name, 'VARCHAR')}" for name in COLUMNS)
+        con.execute(f"CREATE TABLE t ({columns})")
+        for row in self.rows:
+            con.duckdb.execute("INSERT INTO t VALUES (?, ?, ?, ?, ?)", [row[name] for name in COLUMNS])
+        listed = ", ".join(f"('{value}', '{low}', '{high}')" for value, (low, high) in LISTED.items())
+        con.execute(f"CREATE HIERARCHY kinds AS LEVELS (FROM (VALUES {listed}) AS t)")
+        con.execute("CREATE HIERARCHY numbers AS INTERVALS (2, 4); CREATE HIERARCHY codes AS PREFIXES (1)")
+        using = {"number": " USING numbers", "kind": " USING kinds", "code": " USING codes"}
+        quasi = [
+            f"{quoted(name)} QUASI IDENTIFIER" + ("" if self.release == "flat" else hierarchy)
+            for name, hierarchy in using.items()
+        ]
+        con.execute(
+            f"CREATE POLICY p ON t ({', '.join(quasi)}, "
+            f"{quoted('value')} SENSITIVE, {quoted('other')} INSENSITIVE) REQUIRE k_anonymity(k => {self.k})"
+        )
+        con.execute("CREATE ANONYMIZED " + RELEASES[self.release].format("r AS POLICY p"))
+        return con
+
+
+def quoted(name: str) -> str:
+    return '"' + COLUMNS[name].replace('"', '""') + '"'
+
+
+@st.composite
+def tables(draw: st.DrawFn, release: str) -> Task:
+    size = draw(st.sampled_from([12, 8, 5, 3, 1, 0]))
+    rows = [
+        {
+            "number": draw(st.sampled_from(NUMBERS)),
+            "kind": draw(st.sampled_from([*LISTED, None])),
+            "code": draw(st.sampled_from(CODES)),
+            "value": draw(st.sampled_from([None, -7, 0, 3, 8])),
+            "other": draw(st.sampled_from(["x", "y", None])),
+        }
+        for _ in range(size)
+    ]
+    return Task(tuple(rows), draw(st.sampled_from([1, 2, 2, 3])) if size > 2 else 1, release)
+
+
+def _compared(name: str, constants: Sequence[Any]) -> st.SearchStrategy[Condition]:
+    text = {"=": lambda a, b: a == b, "<>": lambda a, b: a != b, "<": lambda a, b: a < b, ">=": lambda a, b: a >= b}
+
+    def compare(sign: str, constant: Any) -> Condition:
+        shown = f"'{constant}'" if isinstance(constant, str) else str(constant)
+        return Condition(
+            f"{quoted(name)} {sign} {shown}",
+            lambda row: None if row[name] is None else text[sign](row[name], constant),
+            frozenset([name]),
+        )
+
+    return st.builds(compare, st.sampled_from([*text]), st.sampled_from(constants))
+
+
+def _others() -> list[st.SearchStrategy[Condition]]:
+    def null(name: str) -> Condition:
+        return Condition(f"{quoted(name)} IS NULL", lambda row: row[name] is None, frozenset([name]))
+
+    def between(low: int, width: int) -> Condition:
+        return Condition(
+            f"{quoted('number')} BETWEEN {low} AND {low + width}",
+            lambda row: None if row["number"] is None else low <= row["number"] <= low + width,
+            frozenset(["number"]),
+        )
+
+    def among(values: list[str]) -> Condition:
+        shown = ", ".join(f"'{value}'" for value in values)
+        return Condition(
+            f"{quoted('kind')} IN ({shown})",
+            lambda row: None if row["kind"] is None else row["kind"] in values,
+            frozenset(["kind"]),
+        )
+
+    def like(prefix: str) -> Condition:
+        return Condition(
+            f"{quoted('code')} LIKE '{prefix}%'",
+            lambda row: None if row["code"] is None else row["code"].startswith(prefix),
+            frozenset(["code"]),
+        )
+
+    return [
+        st.builds(null, st.sampled_from([*COLUMNS])),
+        st.builds(between, st.integers(-5, 8), st.integers(0, 6)),
+        st.builds(among, st.lists(st.sampled_from([*LISTED, "elk"]), min_size=1, max_size=3)),
+        st.builds(like, st.sampled_from(["1", "2", "12", "3"])),
+    ]
+
+
+def _connected(left: Condition, right: Condition, word: str) -> Condition:
+    stop = word == "OR"
+
+    def holds(row: Values) -> bool | None:
+        found = (left.holds(row), right.holds(row))
+        return stop if stop in found else None if None in found else not stop
+
+    return Condition(f"(({left.sql}) {word} ({right.sql}))", holds, left.columns | right.columns)
+
+
+def _denied(inner: Condition) -> Condition:
+    def holds(row: Values) -> bool | None:
+        found = inner.holds(row)
+        return None if found is None else not found
+
+    return Condition(f"(NOT ({inner.sql}))", holds, inner.columns)
+
+
+def conditions() -> st.SearchStrategy[Condition]:
+    leaves = st.one_of(
+        _compared("number", [-3, 0, 1.5, 3, 6]),
+        _compared("kind", ["cat", "cow", "oak"]),
+        _compared("code", ["11", "15", "2"]),
+        _compared("value", [0, 3]),
+        _compared("other", ["x", "y"]),
+        *_others(),
+    )
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            st.builds(_connected, inner, inner, st.sampled_from(["AND", "OR"])), st.builds(_denied, inner)
+        ),
+        max_leaves=4,
+    )
+
+
+def queries() -> st.SearchStrategy[Query]:
+    arguments = st.sampled_from(["number", "value"])
+    functions = st.one_of(
+        st.tuples(st.just("count"), st.none()),
+        st.tuples(st.just("count"), st.sampled_from([*COLUMNS])),
+        st.tuples(st.sampled_from(["sum", "avg", "min", "max"]), arguments),
+    )
+    return st.builds(
+        lambda called, where, group: Query(*called, where, group),
+        functions,
+        st.none() | conditions(),
+        st.sampled_from([None, None, "kind", "other", "value"]),
+    )
+
+
+_INTERVAL = re.compile(r"\[(-?\d+),(-?\d+)\)")
+_RANGE = re.compile(r"\[(-?\w+), (-?\w+)\]( or NULL)?")
+_TREE = ("cat", "dog", "cow", "oak")
+# Values that stand for all that a label of which nothing is known may hide.
+ANY: dict[str, tuple[Any, ...]] = {
+    "number": (None, -UNKNOWN, *range(-6, 16), UNKNOWN),
+    "kind": (*sorted(LISTED), "elk"),
+    "code": (None, "", "0", "10", "11", "11!", "12", "12!", "13", "15", "15!", "1~", "2", "2!", "21", "3", "3!", "~"),
+}
+
+
+def cells(task: Task, name: str, shown: Any, ends: tuple[Any, Any] | None = None) -> list[tuple[Any, float | None]]:
+    """The leaves of what the release shows of a quasi-identifier, from the text of its label alone."""
+    if ends is not None:
+        return [(None, 1.0)] if ends[0] is None else [(n, 1.0) for n in range(ends[0], ends[1] + 1)] + [(None, 0.0)]
+    if shown is None:
+        return [(None, 1.0)]
+    if task.release == "flat" and name != "number":
+        return _texts(name, str(shown))
+    if name == "kind":
+        return _kinds(str(shown), task.release)
+    text = str(shown)
+    if text == "*":
+        return [(value, None) for value in ANY[name]]
+    if name == "number":
+        return _numbers(text)
+    return _codes(text)
+
+
+def _kinds(text: str, release: str) -> list[tuple[Any, float | None]]:
+    if text == "*" or (release == "bounds" and text is not None):
+        weight = None if release == "bounds" else 1.0
+        return [*((value, weight) for value in LISTED), (None, None if weight is None else 0.0)]
+    bare, null = (text[:-8], True) if text.endswith(" or NULL") else (text, False)
+    found = [value for value, labels in LISTED.items() if bare in (value, *labels)]
+    if match := _RANGE.fullmatch(bare):
+        order = sorted(LISTED, key=_order)
+        found = order[order.index(match[1]) : order.index(match[2]) + 1]
+    return [*((value, 1.0) for value in found), *([(None, 1.0)] if null else [])]
+
+
+def _order(value: str) -> tuple[str, ...]:
+    """Where a value stands along its hierarchy: nodes by the least value below them."""
+    low, high = LISTED[value]
+    least = [min(v for v, labels in LISTED.items() if label in labels) for label in (high, low)]
+    return (*least, value)
+
+
+def _numbers(text: str) -> list[tuple[Any, float | None]]:
+    if match := _INTERVAL.fullmatch(text):
+        return [(number, 1.0) for number in range(int(match[1]), int(match[2]))]
+    bare, null = (text[:-8], True) if text.endswith(" or NULL") else (text, False)
+    match = _RANGE.fullmatch(bare)
+    low, high = (int(match[1]), int(match[2])) if match else (int(bare), int(bare))
+    return [*((number, 1.0) for number in range(low, high + 1)), *([(None, 1.0)] if null else [])]
+
+
+def _codes(text: str) -> list[tuple[Any, float | None]]:
+    bare, null = (text[:-8], True) if text.endswith(" or NULL") else (text, False)
+    if text.endswith("*"):
+        first = text[0]
+        return [*((f"{first}{digit}", 1.0) for digit in range(10)), (f"{first}!", 0.0), (f"{first}~", 0.0)]
+    if bare.startswith("["):
+        # Its order depends on values that nobody knows, and a text may look like a range.
+        return [(value, None) for value in (*ANY["code"], text) if value is not None or null]
+    if null:
+        return [(text, None), (bare, None), (None, None)]
+    return [(text, 1.0)]
+
+
+def _texts(name: str, text: str) -> list[tuple[Any, float | None]]:
+    """The texts that a range may hide, in their order; a text may itself look like a range, or like one with NULL."""
+    bare, null = (text[:-8], True) if text.endswith(" or NULL") else (text, False)
+    match = _RANGE.fullmatch(bare)
+    if not match and not null:
+        return [(text, 1.0)]
+    found = {text, bare}
+    if match:
+        # What stands right behind a value is before all others.
+        others = {one + "\x01" for one in (match[1], *ANY[name]) if one is not None}
+        found |= {one for one in {match[1], match[2], *ANY[name], *others} if one and match[1] <= one <= match[2]}
+    return [*((one, None) for one in found), *([(None, None)] if null else [])]

@@ -1,0 +1,397 @@
+"""ESTIMATE: known answers, types, joins, exports, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from math import isclose, sqrt
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlanon import Connection, connect
+from sqlanon.errors import DataError, PolicyError, SqlanonError, StatementError, UserError
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENTS = """
+CREATE TABLE patients AS SELECT * FROM (VALUES
+    (21, 'F', 'north', 'Flu', 2, 'ann'), (24, 'F', 'north', 'Cold', 3, 'bea'), (29, 'F', 'south', 'Flu', 4, 'cat'),
+    (31, 'M', 'south', 'Flu', 5, 'dan'), (35, 'M', 'south', 'Cold', 6, 'eli'), (38, 'M', 'north', 'Cold', 7, 'fay')
+) AS t(age, sex, ward, disease, days, name);
+CREATE HIERARCHY decades AS INTERVALS (10);
+CREATE HIERARCHY wards AS LEVELS (SELECT * FROM (VALUES ('north', 'all'), ('south', 'all')));
+CREATE POLICY clinic ON patients (
+    name IDENTIFIER, age QUASI IDENTIFIER USING decades, sex QUASI IDENTIFIER,
+    ward QUASI IDENTIFIER USING wards MIN LEVEL 1, disease SENSITIVE, days INSENSITIVE
+) REQUIRE k_anonymity(k => 3);
+CREATE ANONYMIZED TABLE released AS POLICY clinic;
+DROP TABLE patients;
+"""
+
+
+@pytest.fixture
+def clinic() -> Connection:
+    """Two classes of three rows, [20,30) and [30,40); the source is gone."""
+    con = connect(config={"threads": "1"})
+    con.execute(PATIENTS)
+    return con
+
+
+@pytest.fixture(scope="module")
+def asking() -> Connection:
+    """The same, for tests that only ask."""
+    con = connect(config={"threads": "1"})
+    con.execute(PATIENTS)
+    return con
+
+
+def asked(con: Connection, query: str, release: str = "released") -> list[tuple[Any, ...]]:
+    return con.sql(f"ESTIMATE {query} FROM RELEASE {release}").fetchall()
+
+
+def one(con: Connection, query: str, release: str = "released") -> tuple[Any, ...]:
+    (row,) = asked(con, query, release)
+    return row
+
+
+def rounded(rows: list[tuple[Any, ...]]) -> list[list[Any]]:
+    """Doubles are added up in the order of the rows, which is not that of a file."""
+    return [[round(part, 9) if isinstance(part, float) else part for part in row] for row in rows]
+
+
+def refused(con: Connection, query: str, release: str = "released", kind: type[SqlanonError] = PolicyError) -> str:
+    with pytest.raises(kind) as caught:
+        asked(con, query, release)
+    return str(caught.value)
+
+
+def test_a_count_by_hand(asking: Connection) -> None:
+    """4 of the 10 ages from 30 to 39 are below 34: 3 rows with p = 0.4 each, and 3 certain ones."""
+    value, stderr, low, high = one(asking, "SELECT count(*) AS n FROM patients WHERE age < 34")
+    assert (value, low, high) == (pytest.approx(3 + 1.2), 3, 6)
+    assert isclose(stderr, sqrt(3 * 0.4 * 0.6))
+
+
+def test_columns_that_are_combined_are_independent(asking: Connection) -> None:
+    """Half of the wards, and 4 of 10 ages, of 3 rows, 2 of them with a cold."""
+    query = "SELECT count(*) AS n FROM patients WHERE age >= 36 AND ward = 'south' AND disease = 'Cold'"
+    value, stderr, low, high = one(asking, query)
+    assert (value, low, high) == (pytest.approx(2 * 0.2), 0, 2)
+    assert isclose(stderr, sqrt(2 * 0.2 * 0.8))
+
+
+def test_conditions_on_one_column_are_one_condition(asking: Connection) -> None:
+    value, _, low, high = one(asking, "SELECT count(*) AS n FROM patients WHERE NOT (age < 25 OR age >= 30)")
+    assert (value, low, high) == (pytest.approx(1.5), 0, 3)
+    contradiction = one(asking, "SELECT count(*) AS n FROM patients WHERE age < 25 AND age > 27")
+    assert contradiction == (0.0, 0.0, 0, 0)
+
+
+def test_a_sum_and_a_mean_by_hand(asking: Connection) -> None:
+    """Ages from 20 to 29 have the mean 24.5 and the variance 8.25."""
+    row = one(
+        asking, "SELECT sum(age) AS s, avg(age) AS a, min(age) AS least, max(age) AS most FROM patients WHERE age < 30"
+    )
+    assert row[:4] == (pytest.approx(73.5), pytest.approx(sqrt(3 * 8.25)), 60, 87)
+    assert row[4:8] == (pytest.approx(24.5), pytest.approx(sqrt(3 * 8.25) / 3), 20, 29)
+    assert row[8:] == (pytest.approx(24.5), None, 20, 29, pytest.approx(24.5), None, 20, 29)
+
+
+def test_what_is_published_as_it_is_is_exact(asking: Connection) -> None:
+    query = "SELECT disease, count(*) AS n, sum(days) AS d FROM patients WHERE sex = 'F' GROUP BY disease"
+    assert asked(asking, query) == [
+        ("Cold", 1.0, 0.0, 1, 1, 3.0, 0.0, 3.0, 3.0),
+        ("Flu", 2.0, 0.0, 2, 2, 6.0, 0.0, 6.0, 6.0),
+    ]
+
+
+def test_groups_of_a_generalized_column_are_its_leaves(asking: Connection) -> None:
+    query = "SELECT age, count(*) AS n FROM patients WHERE age BETWEEN 28 AND 30 GROUP BY age"
+    assert [(row[0], row[1], row[3:]) for row in asked(asking, query)] == [
+        (28, pytest.approx(0.3), (0, 3)),
+        (29, pytest.approx(0.3), (0, 3)),
+        (30, pytest.approx(0.3), (0, 3)),
+    ]
+    by_ward = "SELECT ward AS w, count(*) AS n FROM patients GROUP BY ALL HAVING count(*) > 2 AND avg(days) > 1"
+    assert [row[:2] for row in asked(asking, by_ward)] == [("north", pytest.approx(3)), ("south", pytest.approx(3))]
+
+
+def test_a_lookup_table(clinic: Connection) -> None:
+    clinic.execute("CREATE TABLE homes AS SELECT * FROM (VALUES ('north', 'up'), ('south', 'down')) AS t(ward, side)")
+    clinic.execute("CREATE TABLE bands AS SELECT i AS age, i // 5 AS band FROM range(20, 35) AS t(i)")
+    query = (
+        "SELECT count(*) AS n FROM patients p JOIN homes h ON p.ward = h.ward WHERE h.side = 'up' AND disease = 'Flu'"
+    )
+    assert one(clinic, query)[0] == pytest.approx(1.5)
+    banded = "SELECT band, count(*) AS n FROM patients JOIN bands USING (age) GROUP BY band"
+    assert [row[:2] for row in asked(clinic, banded)] == [
+        (4, pytest.approx(1.5)),
+        (5, pytest.approx(1.5)),
+        (6, pytest.approx(1.5)),
+    ]
+    clinic.execute("INSERT INTO homes VALUES ('north', 'left')")
+    assert "several rows for one ward" in refused(clinic, query)
+
+
+@pytest.mark.parametrize(
+    ("kind", "hierarchy", "values", "where", "share"),
+    [
+        ("DATE", "CALENDAR (YEAR)", ("2023-02-01", "2023-11-30"), "x < DATE '2023-02-01'", 31 / 365),
+        ("DATE", "CALENDAR (QUARTER)", ("2024-04-01", "2024-06-30"), "x >= '2024-06-01'", 30 / 91),
+        ("DATE", "CALENDAR (DAY, WEEK) ", ("2021-01-01", "2020-12-31"), "x >= '2021-01-01'", 3 / 7),
+        (
+            "TIMESTAMP",
+            "CALENDAR (DAY)",
+            ("2023-02-01 01:00:00", "2023-02-01 23:00:00"),
+            "x < '2023-02-01 06:00:00'",
+            0.25,
+        ),
+        ("DOUBLE", "INTERVALS (10)", ("1.5", "9.25"), "x < 2.5", 0.25),
+        ("DECIMAL(9,2)", "INTERVALS (1)", ("1.50", "1.25"), "x < 1.25", 0.25),
+        ("INTEGER", "INTERVALS (10)", ("-1", "-9"), "x > -2.5", 0.2),
+        ("BIGINT", "PREFIXES (1)", ("120", "199"), "x < 125", 0.25),
+        ("INTEGER", "PREFIXES (2)", ("-120", "-199"), "x > -150", 0.5),
+        ("VARCHAR", "PREFIXES (2)", ("4711", "4722"), "x LIKE '471%'", 0.1),
+    ],
+)
+def test_shares_of_labels(kind: str, hierarchy: str, values: tuple[str, str], where: str, share: float) -> None:
+    con = connect()
+    con.execute(f"CREATE TABLE t (x {kind})")
+    con.duckdb.execute("INSERT INTO t VALUES (?), (?)", list(values))
+    level = 2 if "WEEK" in hierarchy else 1
+    con.execute(
+        f"CREATE HIERARCHY h AS {hierarchy}; CREATE POLICY p ON t (x QUASI IDENTIFIER USING h "
+        f"MIN LEVEL {level} MAX LEVEL {level}) REQUIRE k_anonymity(k => 2); "
+        "CREATE ANONYMIZED TABLE r AS POLICY p; DROP TABLE t"
+    )
+    assert one(con, f"SELECT count(*) AS n FROM t WHERE {where}", "r") == (
+        pytest.approx(2 * share),
+        pytest.approx(sqrt(2 * share * (1 - share))),
+        0,
+        2,
+    )
+    assert one(con, f"SELECT count(*) AS n FROM t WHERE ({where}) OR x IS NOT NULL", "r")[0] == 2.0
+
+
+def test_withheld_rows_widen_what_they_may_change(clinic: Connection) -> None:
+    con = connect()
+    con.execute(
+        "CREATE TABLE t AS SELECT 'a' AS q, 5 AS v FROM range(9) UNION ALL SELECT 'b', 7; "
+        "CREATE POLICY p ON t (q QUASI IDENTIFIER, v SENSITIVE) REQUIRE k_anonymity(k => 2); "
+        "CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization(suppression => 0.1)"
+    )
+    assert one(con, "SELECT count(*) AS n FROM t", "r") == (9.0, 0.0, 9, 10)
+    assert one(con, "SELECT sum(v) AS n, avg(v) AS a, min(v) AS l, max(v) AS m FROM t", "r") == (
+        *(45.0, 0.0, None, None),
+        *(5.0, 0.0, None, None),
+        *(5.0, None, None, 5.0),
+        *(5.0, None, 5.0, None),
+    )
+    con.execute("CREATE ANONYMIZED VIEW w AS POLICY p METHOD generalization(suppression => 0.1)")
+    assert one(con, "SELECT count(*) AS n FROM t", "w") == (9.0, 0.0, 9, None)
+
+
+def test_a_suppressed_column_says_nothing_and_is_not_guessed() -> None:
+    con = connect()
+    con.execute(
+        "CREATE TABLE t AS SELECT i AS q FROM range(4) AS t(i); "
+        "CREATE POLICY p ON t (q QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2); CREATE ANONYMIZED TABLE r AS POLICY p"
+    )
+    assert one(con, "SELECT count(*) AS n, sum(q) AS s FROM t WHERE q < 2", "r") == (
+        *(None, None, 0, 4),
+        *(None, None, None, 4),
+    )
+    assert one(con, "SELECT count(*) AS n FROM t WHERE q < 2 OR q >= 2 OR q IS NULL", "r") == (4.0, 0.0, 4, 4)
+
+
+def test_an_empty_release() -> None:
+    con = connect()
+    con.execute(
+        "CREATE TABLE t (q INTEGER, v INTEGER); CREATE HIERARCHY h AS INTERVALS (5); "
+        "CREATE POLICY p ON t (q QUASI IDENTIFIER USING h, v SENSITIVE) REQUIRE k_anonymity(k => 2); "
+        "CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian"
+    )
+    assert one(con, "SELECT count(*) AS n, sum(v) AS s FROM t WHERE q > 1", "r") == (0.0, 0.0, 0, 0, *[None] * 4)
+    assert asked(con, "SELECT v, count(*) AS n FROM t WHERE q > 1 GROUP BY v", "r") == []
+
+
+REFUSED = [
+    ("SELECT count(*) FROM patients WHERE name = 'ann'", "name"),
+    ("SELECT count(*) FROM patients WHERE height > 3", "height"),
+    ("SELECT count(*) FROM patients WHERE age > days", "age > days"),
+    ("SELECT sum(age * days) FROM patients", "age * days"),
+    ("SELECT count(DISTINCT age) FROM patients", "DISTINCT"),
+    ("SELECT count(*) FROM patients WHERE age > (SELECT 3)", "SELECT 3"),
+    ("SELECT count(*) OVER () FROM patients", "OVER"),
+    ("SELECT count(*) FROM patients WHERE hash(age) = 3", "HASH(age)"),
+    ("SELECT count(*) FROM patients WHERE random() < 0.5", "RANDOM()"),
+    ("SELECT median(age) FROM patients", "MEDIAN(age)"),
+    ("SELECT count(*) + 1 FROM patients", "COUNT(*) + 1"),
+    ("SELECT age FROM patients", "age"),
+    ("SELECT count(*) FROM patients ORDER BY 1", "ORDER BY"),
+    ("SELECT count(*) FROM patients LIMIT 1", "LIMIT"),
+    ("SELECT count(*), count(*) FROM patients", "count"),
+    ("SELECT count(*) FROM staff", "staff"),
+    ("SELECT count(*) FROM patients JOIN homes ON true", "homes"),
+    ("SELECT count(*) FROM patients LEFT JOIN homes ON patients.ward = homes.ward", "LEFT JOIN"),
+    ("SELECT count(*) FROM patients JOIN nowhere ON patients.ward = nowhere.ward", "nowhere"),
+    ("SELECT max(disease) FROM patients", "disease"),
+    ("SELECT count(*) FROM patients GROUP BY ROLLUP (sex)", "ROLLUP (sex)"),
+    ("SELECT sex, count(*) FROM patients GROUP BY sex HAVING days > 3", "days"),
+    ("SELECT count(*) FROM patients UNION SELECT 1", "UNION"),
+    ("WITH p AS (SELECT 1) SELECT count(*) FROM patients", "WITH"),
+]
+
+
+@pytest.mark.parametrize(("query", "named"), REFUSED)
+def test_what_cannot_be_estimated_is_named(asking: Connection, query: str, named: str) -> None:
+    assert named in refused(asking, query)
+
+
+def test_a_query_that_is_none(asking: Connection) -> None:
+    assert "cannot be read" in refused(asking, "SELECT count( FROM patients WHERE )", kind=StatementError)
+    with pytest.raises(StatementError, match="FROM RELEASE"):
+        asking.sql("ESTIMATE SELECT count(*) FROM patients")
+    with pytest.raises(UserError, match=r"no release main\.nowhere"):
+        asked(asking, "SELECT count(*) FROM patients", "nowhere")
+
+
+def test_values_that_are_not_known_are_not_listed() -> None:
+    con = connect()
+    con.execute(
+        "CREATE TABLE t AS SELECT i / 7 AS x FROM range(8) AS t(i); CREATE HIERARCHY h AS INTERVALS (2); "
+        "CREATE POLICY p ON t (x QUASI IDENTIFIER USING h) REQUIRE k_anonymity(k => 4); "
+        "CREATE ANONYMIZED TABLE r AS POLICY p METHOD mondrian"
+    )
+    assert "not known" in refused(con, "SELECT x, count(*) FROM t GROUP BY x", "r")
+    assert "not known" in refused(con, "SELECT count(*) FROM t WHERE round(x) = 1", "r")
+
+
+def test_a_hierarchy_that_was_replaced(clinic: Connection) -> None:
+    clinic.execute(
+        "CREATE OR REPLACE HIERARCHY wards AS LEVELS (SELECT * FROM (VALUES ('north', 'all'), ('sea', 'all')))"
+    )
+    assert "not any more" in refused(clinic, "SELECT count(*) FROM patients WHERE ward = 'north'")
+    assert one(clinic, "SELECT count(*) AS n FROM patients WHERE sex = 'F'")[0] == 3.0
+
+
+def test_a_label_that_nobody_made(clinic: Connection) -> None:
+    clinic.execute("UPDATE released SET age = 'old' WHERE age = '[20,30)'")
+    assert "below which there is no value" in refused(
+        clinic, "SELECT count(*) FROM patients WHERE age > 3", kind=DataError
+    )
+
+
+def test_the_order_of_an_enum_is_not_guessed() -> None:
+    con = connect()
+    con.execute(
+        "CREATE TYPE size AS ENUM ('small', 'big'); CREATE TABLE t AS SELECT 'big'::size AS s FROM range(3); "
+        "CREATE POLICY p ON t (s QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2); CREATE ANONYMIZED TABLE r AS POLICY p"
+    )
+    assert "ENUM" in refused(con, "SELECT count(*) FROM t WHERE s > 'small'", "r")
+    assert one(con, "SELECT count(*) AS n FROM t WHERE s = 'big'", "r") == (3.0, 0.0, 3, 3)
+    (text,) = con.duckdb.execute("SELECT policy_json FROM anon.release").fetchone()
+    assert json.loads(text)["types"] == {"s": "ENUM"}
+
+
+def test_a_join_does_not_reach_the_source() -> None:
+    con = connect()
+    con.execute(PATIENTS.replace("DROP TABLE patients;", "CREATE VIEW seen AS SELECT name, age FROM patients;"))
+    for table in ("patients", "seen"):
+        query = f"SELECT count(*) FROM patients p JOIN {table} s ON p.days = s.age"
+        assert "source" in refused(con, query)
+
+
+def test_nothing_is_written(tmp_path: Path) -> None:
+    with connect(tmp_path / "clinic.duckdb") as con:
+        con.execute(PATIENTS)
+    with connect(tmp_path / "clinic.duckdb", read_only=True) as con:
+        assert one(con, "SELECT count(*) AS n FROM patients WHERE age < 34")[0] == pytest.approx(4.2)
+        assert con.duckdb.execute("SELECT count(*) FROM duckdb_tables() WHERE temporary").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("format_", ["parquet", "csv"])
+def test_an_export_answers_without_a_database(clinic: Connection, tmp_path: Path, format_: str) -> None:
+    clinic.execute(f"EXPORT released TO '{tmp_path}/out' (FORMAT {format_})")
+    query = "SELECT disease, count(*) AS n, avg(days) AS d FROM patients WHERE age < 34 GROUP BY disease"
+    expected = asked(clinic, query)
+    for file in (f"released.{format_}", "certificate.json"):
+        assert rounded(asked(connect(), query, f"'{tmp_path}/out/{file}'")) == rounded(expected)
+
+
+def test_an_export_does_not_say_what_a_stored_hierarchy_lists(clinic: Connection, tmp_path: Path) -> None:
+    clinic.execute(f"EXPORT released TO '{tmp_path}/out'")
+    query = "SELECT count(*) AS n FROM patients WHERE ward = 'north'"
+    assert one(clinic, query)[0] == pytest.approx(3)
+    assert one(connect(), query, f"'{tmp_path}/out/released.parquet'") == (None, None, 0, 6)
+    assert "north" not in (tmp_path / "out/certificate.json").read_text(encoding="utf-8")
+
+
+def test_a_parquet_file_carries_what_it_needs(clinic: Connection, tmp_path: Path) -> None:
+    clinic.execute(f"EXPORT released TO '{tmp_path}/one.parquet'")
+    (tmp_path / "one.parquet.certificate.json").unlink()
+    assert one(connect(), "SELECT count(*) AS n FROM released WHERE age < 34", f"'{tmp_path}/one.parquet'")[0] > 4
+
+
+def test_files_that_do_not_belong_together(clinic: Connection, tmp_path: Path) -> None:
+    query = "SELECT count(*) FROM patients"
+    clinic.execute(f"EXPORT released TO '{tmp_path}/out' (FORMAT csv)")
+    data, certificate = tmp_path / "out/released.csv", tmp_path / "out/certificate.json"
+    text = data.read_text(encoding="utf-8")
+    data.write_text(text.replace("Flu", "Fly"), encoding="utf-8")
+    assert "certifies" in refused(connect(), query, f"'{data}'", UserError)
+    data.write_text(text, encoding="utf-8")
+    stated = json.loads(certificate.read_text(encoding="utf-8"))
+    certificate.write_text(json.dumps({**stated, "policy": {}}), encoding="utf-8")
+    assert "does not say" in refused(connect(), query, f"'{certificate}'", UserError)
+    certificate.unlink()
+    assert "no certificate" in refused(connect(), query, f"'{data}'", UserError)
+    assert "there is no file" in refused(connect(), query, f"'{tmp_path}/none.csv'", UserError)
+    clinic.execute(f"EXPORT released TO '{tmp_path}/db' (FORMAT duckdb)")
+    assert "parquet or csv" in refused(connect(), query, f"'{tmp_path}/db/released.duckdb'", UserError)
+
+
+@pytest.mark.parametrize("method", ["mondrian", "mondrian(bounds => true)", "generalization(recoding => 'local')"])
+def test_an_export_of_any_method(tmp_path: Path, method: str) -> None:
+    con = connect(config={"threads": "1"})
+    con.execute(
+        "CREATE TABLE t AS SELECT i AS x, i % 3 AS y FROM range(9) AS t(i); CREATE HIERARCHY h AS INTERVALS (3, 6); "
+        "CREATE POLICY p ON t (x QUASI IDENTIFIER USING h, y SENSITIVE) REQUIRE k_anonymity(k => 3); "
+        f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}; EXPORT r TO '{tmp_path}/r.csv' (FORMAT csv)"
+    )
+    query = "SELECT y, count(*) AS n, sum(x) AS s FROM t WHERE x < 4 GROUP BY y"
+    expected = asked(con, query, "r")
+    assert [row[0] for row in expected] == [0, 1, 2]
+    assert rounded(asked(connect(), query, f"'{tmp_path}/r.csv'")) == rounded(expected)
+
+
+def test_a_release_of_a_method_that_is_not_known(clinic: Connection) -> None:
+    clinic.execute("UPDATE anon.release SET method = 'slicing'")
+    assert "METHOD slicing" in refused(clinic, "SELECT count(*) FROM patients")
+
+
+def test_a_release_without_types(clinic: Connection) -> None:
+    """As it was made before they were recorded."""
+    (text,) = clinic.duckdb.execute("SELECT policy_json FROM anon.release").fetchone()
+    old = {name: part for name, part in json.loads(text).items() if name != "types"}
+    clinic.duckdb.execute("UPDATE anon.release SET policy_json = ?", [json.dumps(old)])
+    assert "of which type" in refused(clinic, "SELECT count(*) FROM patients WHERE age > 3")
+    assert one(clinic, "SELECT count(*) AS n FROM patients WHERE sex = 'F'")[0] == 3.0
+
+
+def test_comparisons_that_lose_the_order(asking: Connection) -> None:
+    assert "may be rounded" in refused(asking, "SELECT count(*) FROM patients WHERE age = 1e1")
+    con = connect(config={"threads": "1"})
+    con.execute(
+        "CREATE TABLE t AS SELECT '0' || i AS z FROM range(3) AS t(i); CREATE HIERARCHY h AS PREFIXES (1); "
+        "CREATE POLICY p ON t (z QUASI IDENTIFIER USING h) REQUIRE k_anonymity(k => 3); "
+        "CREATE ANONYMIZED TABLE r AS POLICY p"
+    )
+    assert "is text" in refused(con, "SELECT count(*) FROM t WHERE z = 1", "r")
+    con.execute("SET default_collation = 'nocase'")
+    assert "collation" in refused(con, "SELECT count(*) FROM t WHERE z = '1'", "r", UserError)
+
+
+def test_names_that_mean_two_things(asking: Connection) -> None:
+    assert "another name" in refused(asking, "SELECT age // 10 AS days, count(*) FROM patients GROUP BY days")
+    assert asked(asking, "SELECT sex, count(*) AS n FROM patients GROUP BY 1 HAVING n > 5") == []
