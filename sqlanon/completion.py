@@ -36,7 +36,8 @@ STATEMENTS: dict[str, str] = {
         "    column QUASI IDENTIFIER [USING hierarchy] [MIN LEVEL n] [MAX LEVEL n] [WEIGHT w],\n"
         "    column SENSITIVE [USING hierarchy],\n"
         "    column INSENSITIVE\n"
-        ") [AGAINST table | (SELECT ...)] REQUIRE k_anonymity(k => 5), l_diversity(l => 3, variant => 'entropy');\n"
+        ") [CONFIDENTIAL (column, ...), ...] [VISIBLE (column, ...), ...] [AGAINST table | (SELECT ...)]\n"
+        "    REQUIRE k_anonymity(k => 5), l_diversity(l => 3, variant => 'entropy');\n"
         + _wrapped("models: " + ", ".join(_MODELS))
     ),
     "DROP POLICY": "DROP POLICY [IF EXISTS] name;",
@@ -66,7 +67,7 @@ STATEMENTS: dict[str, str] = {
 # What stands within our statements.
 _CLAUSES = """
     OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY ENTITY
-    QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT AGAINST REQUIRE METHOD FORMAT
+    QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE AGAINST REQUIRE METHOD FORMAT
     attribute jointly variant distance ranges guarding absent generalization suppression loss recoding time_limit
     parquet csv duckdb SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
