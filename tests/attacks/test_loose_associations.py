@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from statistics import correlation
 from typing import Any
 
 import pytest
@@ -64,6 +65,16 @@ def test_no_guess_is_better_than_chance(near) -> None:
         right, tried = hits(made, guess)
         # Half of the guesses, within five standard deviations.
         assert abs(right - tried / 2) < 5 * (tried / 4) ** 0.5, guess.__name__
+
+
+def test_the_numbers_of_groups_tell_nothing() -> None:
+    with database() as engine:
+        made = make(engine, Table(COLUMNS, patients()), FRAGMENTS, CONSTRAINTS, SIZES, ("age",))
+    for number in range(len(FRAGMENTS)):
+        groups = [row[-2 + number] for row in made.truth]
+        # The deviation of this correlation is about one in the square root of the groups, 0.02.
+        assert abs(correlation([row[0] for row in made.truth], groups)) < 0.1
+        assert sorted(set(groups)) == list(range(1, len(set(groups)) + 1))
 
 
 def test_who_is_in_a_group_is_drawn_anew() -> None:
