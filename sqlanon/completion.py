@@ -36,7 +36,8 @@ STATEMENTS: dict[str, str] = {
         "    column QUASI IDENTIFIER [USING hierarchy] [MIN LEVEL n] [MAX LEVEL n] [WEIGHT w],\n"
         "    column SENSITIVE [USING hierarchy],\n"
         "    column INSENSITIVE\n"
-        ") [AGAINST table | (SELECT ...)] REQUIRE k_anonymity(k => 5), l_diversity(l => 3, variant => 'entropy');\n"
+        ") [CONFIDENTIAL (column, ...), ...] [VISIBLE (column, ...), ...] [AGAINST table | (SELECT ...)]\n"
+        "    REQUIRE k_anonymity(k => 5), l_diversity(l => 3, variant => 'entropy');\n"
         + _wrapped("models: " + ", ".join(_MODELS))
     ),
     "DROP POLICY": "DROP POLICY [IF EXISTS] name;",
@@ -71,19 +72,18 @@ STATEMENTS: dict[str, str] = {
         "    -- what a query on the source comes to, from the release alone"
     ),
     "MEASURE": (
-        "MEASURE release WITH WORKLOAD workload;\n"
-        "    -- how far what a release says is from what its source says"
+        "MEASURE release WITH WORKLOAD workload;\n    -- how far what a release says is from what its source says"
     ),
     "EXPORT": "EXPORT release TO 'path' (FORMAT parquet | csv | duckdb [, REPLACE true]);",
 }
 
 # What stands within our statements.
 _CLAUSES = """
-    OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY ENTITY
-    QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT AGAINST REQUIRE METHOD FORMAT RELEASE WORKLOAD
-    attribute jointly variant distance ranges guarding absent generalization mondrian anatomy suppression loss recoding
-    time_limit grouping parquet csv duckdb
-    SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
+    OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY
+    ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE AGAINST REQUIRE METHOD FORMAT
+    RELEASE WORKLOAD attribute jointly variant distance ranges guarding absent generalization mondrian anatomy
+    suppression loss recoding time_limit grouping parquet csv duckdb SELECT FROM WHERE GROUP BY ORDER LIMIT
+    INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
 _WORD = re.compile(r'"[^"]*$|\w+$')
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")

@@ -1,6 +1,7 @@
 -- Releases of several tables: which of them a column and an object belong to, and which column of the
 -- source is behind a column of another name; NULL for a release of one table or view, and for the objects that stand
--- beside one. Workloads, aggregate queries over a source, and the error of a release's answers to them.
+-- beside one. Sets of attributes that policies keep apart, or want together. Workloads, aggregate
+-- queries over a source, and the error of a release's answers to them.
 
 ALTER TABLE anon.release_attribute ADD COLUMN fragment VARCHAR;
 ALTER TABLE anon.release_attribute ADD COLUMN source VARCHAR;
@@ -26,4 +27,11 @@ CREATE TABLE anon.query_error (
     relative_error DOUBLE,
     within BOOLEAN,
     outcome VARCHAR NOT NULL
+);
+
+CREATE TABLE anon.policy_constraint (
+    policy VARCHAR NOT NULL,
+    position INTEGER,
+    kind VARCHAR NOT NULL,
+    attributes VARCHAR NOT NULL
 );

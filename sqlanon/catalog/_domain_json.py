@@ -21,7 +21,11 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
 from sqlanon.domain.values import Source
 
-__all__ = ["definition_from_json", "definition_to_json", "policy_from_json", "policy_to_json"]
+__all__ = ["attributes_from_json", "definition_from_json", "definition_to_json", "policy_from_json", "policy_to_json"]
+
+
+# The keys of a policy that stand only where they say something.
+_OPTIONAL = ("against", "confidential", "visible")
 
 
 def definition_to_json(definition: HierarchyDefinition) -> dict[str, Any]:
@@ -46,8 +50,8 @@ def definition_from_json(json_value: Any) -> HierarchyDefinition:
 
 
 def policy_to_json(policy: Policy) -> dict[str, Any]:
-    """The key `against` stands only where there is a public table: policies without one keep their fingerprints."""
-    fields = {
+    """What few policies have stands only where a policy has it: the others keep their fingerprints."""
+    fields: dict[str, Any] = {
         "name": policy.name,
         "source": _source_to_json(policy.source),
         "attributes": [_attribute_to_json(attribute) for attribute in policy.attributes],
@@ -56,13 +60,18 @@ def policy_to_json(policy: Policy) -> dict[str, Any]:
             for requirement in policy.requirements
         ],
     }
-    return fields if policy.against is None else {**fields, "against": _source_to_json(policy.against)}
+    if policy.against is not None:
+        fields["against"] = _source_to_json(policy.against)
+    for key, sets in (("confidential", policy.confidential), ("visible", policy.visible)):
+        if sets:
+            fields[key] = [list(one) for one in sets]
+    return fields
 
 
 def policy_from_json(json_value: Any) -> Policy:
     known = ("name", "source", "attributes", "requirements")
-    has_public = isinstance(json_value, dict) and "against" in json_value
-    fields = fields_of(json_value, "a policy", (*known, "against") if has_public else known)
+    given = tuple(key for key in _OPTIONAL if isinstance(json_value, dict) and key in json_value)
+    fields = fields_of(json_value, "a policy", (*known, *given))
     return Policy(
         name=text_of(fields["name"], "a policy's name"),
         source=_source_from_json(fields["source"]),
@@ -70,8 +79,19 @@ def policy_from_json(json_value: Any) -> Policy:
         requirements=tuple(
             _requirement_from_json(item) for item in list_of(fields["requirements"], "the requirements")
         ),
-        against=_source_from_json(fields["against"]) if has_public else None,
+        against=_source_from_json(fields["against"]) if "against" in given else None,
+        confidential=_sets_from_json(fields.get("confidential", [])),
+        visible=_sets_from_json(fields.get("visible", [])),
     )
+
+
+def _sets_from_json(json_value: Any) -> tuple[tuple[str, ...], ...]:
+    return tuple(attributes_from_json(item) for item in list_of(json_value, "the sets of attributes"))
+
+
+def attributes_from_json(json_value: Any) -> tuple[str, ...]:
+    """A set of attributes, as a list of their names."""
+    return tuple(text_of(item, "an attribute's name") for item in list_of(json_value, "a set of attributes"))
 
 
 def _source_to_json(source: Source) -> dict[str, Any]:

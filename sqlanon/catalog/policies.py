@@ -1,4 +1,4 @@
-"""Policies as rows of `anon.policy`, `anon.policy_attribute` and `anon.policy_requirement`."""
+"""Policies as rows of `anon.policy`, `policy_attribute`, `policy_requirement` and `policy_constraint`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from sqlanon.catalog import _rows, migrations
+from sqlanon.catalog._domain_json import attributes_from_json
 from sqlanon.catalog._json import BadJson, arguments_from_json, arguments_to_json, dumps, loads
 from sqlanon.catalog._source_text import read_source, write_source
 from sqlanon.catalog.names import fold, nearest
@@ -16,6 +17,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 
 __all__ = ["delete", "exists", "listing", "load", "save", "validate"]
+
+# Kinds of constraints.
+_CONFIDENTIAL, _VISIBLE = "confidential", "visible"
 
 _ATTRIBUTE = (
     "attribute",
@@ -46,6 +50,20 @@ def save(engine: Engine, policy: Policy) -> None:
         for i, r in enumerate(policy.requirements, start=1)
     ]
     _rows.insert(engine, "policy_requirement", requirements)
+    _rows.insert(engine, "policy_constraint", _constraint_rows(policy))
+
+
+def _constraint_rows(policy: Policy) -> list[dict[str, object]]:
+    """A row a set, counted over both kinds."""
+    sets = [(kind, one) for kind, sets in _sets_of(policy) for one in sets]
+    return [
+        {"policy": policy.name, "position": i, "kind": kind, "attributes": dumps(list(one))}
+        for i, (kind, one) in enumerate(sets, start=1)
+    ]
+
+
+def _sets_of(policy: Policy) -> tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]:
+    return ((_CONFIDENTIAL, policy.confidential), (_VISIBLE, policy.visible))
 
 
 def _source_row(source: Source) -> tuple[str | None, str | None]:
@@ -90,7 +108,7 @@ def delete(engine: Engine, name: str) -> bool:
     if not migrations.ready(engine):
         return False
     there_was = exists(engine, name)
-    for table in ("policy", "policy_attribute", "policy_requirement"):
+    for table in ("policy", "policy_attribute", "policy_requirement", "policy_constraint"):
         _rows.delete(engine, table, {"policy": name})
     return there_was
 
@@ -112,12 +130,15 @@ def load(engine: Engine, name: str) -> Policy:
     name = found[0]["policy"]
     attributes = _rows.read(engine, "policy_attribute", _ATTRIBUTE, by_name, order=("position",))
     requirements = _rows.read(engine, "policy_requirement", ("model", "arguments"), by_name, order=("position",))
+    sets = _constraints(name, _rows.read(engine, "policy_constraint", ("kind", "attributes"), by_name, ("position",)))
     policy = Policy(
         name=name,
         source=_source(found[0], "source", "query") or Source(),
         attributes=tuple(_attribute(name, row) for row in attributes),
         requirements=tuple(_requirement(name, row) for row in requirements),
         against=_source(found[0], "against", "against_query"),
+        confidential=sets[_CONFIDENTIAL],
+        visible=sets[_VISIBLE],
     )
     validate(policy)
     return policy
@@ -162,6 +183,26 @@ def _role(policy: str, row: dict[str, Any]) -> Role:
             f"policy {policy}: {row['attribute']} has the unknown role {row['role']!r} in anon.policy_attribute",
             hint=f"roles are {', '.join(Role)}",
         ) from None
+
+
+def _constraints(policy: str, rows: list[dict[str, Any]]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """The sets of each kind, in their order."""
+    found: dict[str, tuple[tuple[str, ...], ...]] = {_CONFIDENTIAL: (), _VISIBLE: ()}
+    for row in rows:
+        kind = row["kind"].strip().lower()
+        if kind not in found:
+            raise PolicyError(
+                f"policy {policy}: a row of anon.policy_constraint has the unknown kind {row['kind']!r}",
+                hint=f"kinds are {', '.join(found)}",
+            )
+        try:
+            found[kind] += (attributes_from_json(loads(row["attributes"])),)
+        except BadJson as problem:
+            raise PolicyError(
+                f"policy {policy}: the attributes of a {kind} set in anon.policy_constraint cannot be read: {problem}",
+                hint='write them as a JSON list of names, such as ["dob", "disease"]',
+            ) from None
+    return found
 
 
 def _requirement(policy: str, row: dict[str, Any]) -> Requirement:

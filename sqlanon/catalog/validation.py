@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
+from sqlanon.catalog._constraints import validate_constraints
 from sqlanon.catalog.names import fold
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.errors import PolicyError
@@ -35,7 +36,8 @@ def validate(policy: Policy) -> None:
     _require_unique(policy, (a.name for a in policy.attributes))
     for attribute in policy.attributes:
         _validate_attribute(policy, attribute)
-    if not policy.quasi_identifiers:
+    # Where something is CONFIDENTIAL, that is what a release must satisfy.
+    if not policy.quasi_identifiers and not policy.confidential:
         raise _wrong(
             policy,
             "it has no quasi-identifier",
@@ -46,7 +48,7 @@ def validate(policy: Policy) -> None:
         raise _wrong(
             policy, f"{' and '.join(entities)} are each an ENTITY", "keep one; make the others IDENTIFIER or drop them"
         )
-    if not policy.requirements:
+    if not policy.requirements and not policy.confidential:
         raise _wrong(policy, "it requires nothing", "add REQUIRE k_anonymity(k => 5), or another model")
     for requirement in policy.requirements:
         _validate_requirement(policy, requirement)
@@ -56,6 +58,7 @@ def validate(policy: Policy) -> None:
             raise _wrong(
                 policy, f"{requirement.model} is required twice", f"keep one {requirement.model}(...), the stricter"
             )
+    validate_constraints(policy)
 
 
 def _wrong(policy: Policy, problem: str, hint: str) -> PolicyError:

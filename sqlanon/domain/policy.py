@@ -77,6 +77,10 @@ class Policy:
 
     `against` is the public table D of which the source's respondents are a part: k-map
     and delta-presence (Nergiz et al. 2007) are asked of a release against it.
+
+    `confidential` are confidentiality constraints (De Capitani di Vimercati et al. 2010):
+    sets of attributes whose values must not be seen together, or, where a set has one
+    attribute, at all. `visible` are sets whose values must be seen together.
     """
 
     name: str
@@ -84,6 +88,8 @@ class Policy:
     attributes: tuple[Attribute, ...]
     requirements: tuple[Requirement, ...]
     against: Source | None = None
+    confidential: tuple[tuple[str, ...], ...] = ()
+    visible: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
         """What errors call it; a policy that stands for a CHECK has no name but its source's."""

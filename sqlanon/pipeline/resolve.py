@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 from sqlanon.catalog import policies
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.names import fold
-from sqlanon.domain.policy import Requirement
+from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError
 from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
@@ -22,13 +24,25 @@ def resolve_stage(state: State) -> State:
 
     The method and its arguments are checked here too, before anything is read. Raises UserError for an unknown method.
     """
-    given = plugin("sqlanon.methods", state.create.method.name).options(state.create.method.arguments)
+    method = plugin("sqlanon.methods", state.create.method.name)
+    given = method.options(state.create.method.arguments)
     policy = policies.load(state.engine, state.create.policy)
+    _require_constraints_kept(policy, state.create.method.name, method)
     hierarchies = hierarchies_of(state.engine, policy)
     requirements = resolve_requirements(policy, promised=_promised(state))
     return state.having(
         options=given, policy=policy, hierarchies=tuple(hierarchies.values()), requirements=requirements
     )
+
+
+def _require_constraints_kept(policy: Policy, name: str, method: ModuleType) -> None:
+    """A method that does not say that it knows confidentiality constraints would publish across them."""
+    if policy.confidential and not getattr(method, "KEEPS_CONSTRAINTS", False):
+        raise PolicyError(
+            f"{policy}: the method {name} does not know confidentiality constraints, and the policy has "
+            f"CONFIDENTIAL ({', '.join(policy.confidential[0])})",
+            hint=f"leave CONFIDENTIAL out of a policy for {name}",
+        )
 
 
 def bind_stage(state: State) -> State:

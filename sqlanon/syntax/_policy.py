@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -33,13 +34,18 @@ _LOWER = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def create(reader: Reader, position: Position) -> CreatePolicy:
-    """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source (attributes) [AGAINST public] REQUIRE requirements."""
+    """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source (attributes)
+    [CONFIDENTIAL (attributes), ...] [VISIBLE (attributes), ...] [AGAINST public] REQUIRE requirements.
+
+    Where something is CONFIDENTIAL, REQUIRE may be left out.
+    """
     or_replace, if_not_exists = created(reader, "POLICY")
     name = object_name(reader, "policy")
     reader.expect("ON")
-    on, attributes, public = source(reader), _attributes(reader), against(reader)
-    policy = Policy(name, on, attributes, requirements(reader), public)
-    reader.end()
+    on, attributes = source(reader), _attributes(reader)
+    confidential, visible = _sets(reader, "CONFIDENTIAL"), _sets(reader, "VISIBLE")
+    public, required = _rest(reader, _still_possible(confidential, visible), optional=bool(confidential))
+    policy = Policy(name, on, attributes, required, public, confidential, visible)
     return CreatePolicy(policy, or_replace, if_not_exists, position=position)
 
 
@@ -106,6 +112,49 @@ def requirements(reader: Reader) -> tuple[Requirement, ...]:
         found.append(required)
         if not reader.accept_symbol(","):
             return tuple(found)
+
+
+def _rest(reader: Reader, also: Sequence[str], *, optional: bool) -> tuple[Source | None, tuple[Requirement, ...]]:
+    """[AGAINST public] REQUIRE requirements, up to the end; if `optional`, the end may come at once."""
+    if optional and reader.peek().kind is Kind.END:
+        return None, ()
+    public = against(reader, *also)
+    required = requirements(reader)
+    reader.end()
+    return public, required
+
+
+def _still_possible(confidential: Sequence[object], visible: Sequence[object]) -> tuple[str, ...]:
+    """What else than AGAINST and REQUIRE could stand next, for the message."""
+    if visible:
+        return ('","',)
+    return ('","', "VISIBLE") if confidential else ("CONFIDENTIAL", "VISIBLE")
+
+
+def _sets(reader: Reader, keyword: str) -> tuple[tuple[str, ...], ...]:
+    """CONFIDENTIAL or VISIBLE (column, ...), ...; nothing without the keyword."""
+    found: list[tuple[str, ...]] = []
+    if reader.accept(keyword):
+        found.append(_set(reader))
+        while reader.accept_symbol(","):
+            found.append(_set(reader))
+    return tuple(found)
+
+
+def _set(reader: Reader) -> tuple[str, ...]:
+    """(column, ...), no column twice."""
+    found: dict[str, str] = {}
+
+    def item() -> None:
+        token = reader.peek()
+        column = reader.name("a column")
+        if folded(column) in found:
+            hint = "name it once; DuckDB's names do not tell upper from lower case"
+            raise reader.refused(f"the column {token.text} is named twice in one set", hint=hint, token=token)
+        found[folded(column)] = column
+
+    reader.listed(item)
+    return tuple(found.values())
 
 
 def _attributes(reader: Reader) -> tuple[Attribute, ...]:

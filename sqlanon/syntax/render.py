@@ -7,7 +7,7 @@ The text is for people, for the catalog and for certificates, in the language th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
@@ -117,8 +117,18 @@ def _create_policy(statement: CreatePolicy) -> str:
     policy = statement.policy
     head = f"{_create(statement.or_replace)}POLICY {_if_not_exists(statement.if_not_exists)}"
     attributes = ",\n".join(f"    {_attribute(attribute)}" for attribute in policy.attributes)
-    required = _against(policy.against) + _requirements(policy.requirements)
-    return f"{head}{_name(policy.name)} ON {_source(policy.source)} (\n{attributes}\n) {required}"
+    parts = [
+        _sets("CONFIDENTIAL", policy.confidential),
+        _sets("VISIBLE", policy.visible),
+        _against(policy.against) + (_requirements(policy.requirements) if policy.requirements else ""),
+    ]
+    behind = " ".join(part for part in parts if part)
+    return f"{head}{_name(policy.name)} ON {_source(policy.source)} (\n{attributes}\n) {behind}"
+
+
+def _sets(keyword: str, sets: Sequence[Sequence[str]]) -> str:
+    """CONFIDENTIAL or VISIBLE with its sets of attributes; nothing if there are none."""
+    return f"{keyword} " + ", ".join(f"({', '.join(map(_name, one))})" for one in sets) if sets else ""
 
 
 def _attribute(attribute: Attribute) -> str:

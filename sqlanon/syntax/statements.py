@@ -65,7 +65,9 @@ class DropHierarchy(_Placed):
 
 @dataclass(frozen=True)
 class CreatePolicy(_Placed):
-    """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source (attributes) [AGAINST public] REQUIRE requirements."""
+    """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source (attributes)
+    [CONFIDENTIAL (attributes), ...] [VISIBLE (attributes), ...] [AGAINST public] [REQUIRE requirements].
+    """
 
     policy: Policy
     or_replace: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -173,6 +174,12 @@ def test_what_is_new_can_be_written(engine):
     assert policies.load(engine, "hospital") == against
     engine.run("UPDATE anon.policy SET against = 'main.voters', against_query = NULL WHERE policy = 'hospital'")
     assert policies.load(engine, "hospital").against == Source(QualifiedName(("main", "voters")))
+
+
+def test_constraints_can_be_written(engine):
+    constrained = replace(POLICY, requirements=(), confidential=(("ssn", "zip"),))
+    policies.save(engine, constrained)
+    assert policies.load(engine, "hospital") == constrained
 
 
 def test_a_new_catalog_and_a_migrated_one_are_the_same(engine):

@@ -52,6 +52,7 @@ def test_install_makes_the_catalog_once(engine):
         "policy",
         "policy_attribute",
         "policy_requirement",
+        "policy_constraint",
         "release",
         "release_attribute",
         "release_recoding",

@@ -82,13 +82,13 @@ requirements = st.lists(
     unique_by=lambda requirement: requirement.subject,
 ).map(tuple)
 publics = st.none() | sources
-policies = st.builds(
-    Policy,
-    names,
-    sources,
-    st.lists(attributes, min_size=1, max_size=4, unique_by=lambda attribute: attribute.name.lower()).map(tuple),
-    requirements,
-    publics,
+several = st.lists(attributes, min_size=1, max_size=4, unique_by=lambda attribute: attribute.name.lower()).map(tuple)
+sets = st.lists(st.lists(names, min_size=1, max_size=3, unique_by=str.lower).map(tuple), max_size=3).map(tuple)
+some_sets = sets.filter(bool)
+policies = st.one_of(
+    st.builds(Policy, names, sources, several, requirements, publics, sets, sets),
+    # Where something is confidential, nothing else need be required.
+    st.builds(Policy, names, sources, several, st.just(()), st.none(), some_sets, sets),
 )
 definitions = st.one_of(
     st.builds(HierarchyDefinition, names, words, st.lists(values, max_size=4).map(tuple), arguments),

@@ -56,6 +56,7 @@ attributes = st.builds(
     pseudonym=st.none() | st.builds(Pseudonym, st.none() | texts),
 )
 sources = names.map(lambda name: Source(name=name)) | texts.map(lambda query: Source(query=query))
+sets = st.lists(st.lists(texts, max_size=3).map(tuple), max_size=3).map(tuple)
 policies = st.builds(
     Policy,
     name=texts,
@@ -63,6 +64,8 @@ policies = st.builds(
     attributes=st.lists(attributes, max_size=3).map(tuple),
     requirements=st.lists(st.builds(Requirement, texts, arguments), max_size=2).map(tuple),
     against=st.none() | sources,
+    confidential=sets,
+    visible=sets,
 )
 
 

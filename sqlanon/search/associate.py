@@ -1,0 +1,161 @@
+"""Loose associations: which rows of the fragments a release shows together, as groups only.
+
+De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose
+associations (2010) and Loose associations to increase utility in data publishing (2015).
+The rows of each fragment are put into groups, and the association says, a row for each
+row of the source, which group of each fragment it is in. Three properties make it k-loose
+with k = k_1 k_2 for groups of k_1 and k_2 rows: the rows of a group differ (group
+heterogeneity), no two rows have the same pair of groups (association heterogeneity), and
+all rows of the groups that a group is linked to differ (deep heterogeneity); to differ
+means, in the values that a constraint has in the fragment.
+
+It is a promise against who knows a respondent's values in one fragment and looks for
+those in another. Who knows the values in two of three fragments is not in the definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from sqlglot import exp
+
+from sqlanon.catalog.names import fold
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.search._blocks import Blocks
+from sqlanon.search.fragments import require_correct
+from sqlanon.search.rollup import Keep
+from sqlanon.sqlgen import loose
+from sqlanon.sqlgen.names import relation
+
+__all__ = ["Association", "associate", "covered"]
+
+
+@dataclass(frozen=True)
+class Association:
+    """Each row's group in every fragment, in temporary tables that say which row is which and are never published.
+
+    `placed` rows have groups. The other `left_out` ones have none and are in no fragment
+    either: a row beside the groups could be linked through its being there. `k` is the
+    least product of the sizes of two fragments' groups that a constraint lies across;
+    None if there is no such constraint.
+    """
+
+    rows: str
+    groups: str
+    fragments: tuple[tuple[str, ...], ...]
+    placed: int
+    left_out: int
+    k: int | None
+
+    def fragment(self, number: int, group: str) -> exp.Select:
+        """The rows of a fragment with the number of their group in the column `group`, in no order that is secret."""
+        before = sum(map(len, self.fragments[:number]))
+        return loose.fragment_rows(
+            self.rows, self.groups, list(enumerate(self.fragments[number], start=before)), number, group
+        )
+
+    def association(self, groups: Sequence[str]) -> exp.Select:
+        """For each row the numbers of its groups, in a column of this name a fragment."""
+        return loose.association_rows(self.groups, groups)
+
+
+def covered(
+    fragments: Sequence[Sequence[str]], constraints: Sequence[Sequence[str]]
+) -> list[tuple[Sequence[str], dict[int, tuple[str, ...]]]]:
+    """The constraints whose attributes are all published, each with its attributes in every fragment that has any."""
+    found: list[tuple[Sequence[str], dict[int, tuple[str, ...]]]] = []
+    published = {fold(name) for fragment in fragments for name in fragment}
+    for constraint in constraints:
+        asked = set(map(fold, constraint))
+        if asked <= published:
+            parts = {i: tuple(name for name in one if fold(name) in asked) for i, one in enumerate(fragments)}
+            found.append((constraint, {i: part for i, part in parts.items() if part}))
+    return found
+
+
+def associate(
+    engine: Engine,
+    source: exp.Query,
+    fragments: Sequence[Sequence[str]],
+    constraints: Sequence[Sequence[str]],
+    sizes: Sequence[int],
+    draw: str,
+    keep: Keep,
+    near: Sequence[str] = (),
+) -> Association:
+    """Groups of at least `sizes` rows, one size a fragment, such that the heterogeneities hold for each constraint.
+
+    `source` has a column for each attribute of the fragments, and those of `near`. With
+    `near`, groups hold rows that are beside each other in these columns: attributes of
+    one fragment, or numbers that order their values, such as ranks along a hierarchy.
+    The columns must depend on one fragment alone; if they depended on two, which rows are
+    in one block would tell of how the two go together. With `near` more rows may be left
+    out: where one key decides, at most one in a hundred more.
+
+    `draw` names a function that gives random bits for each row.
+
+    Raises PolicyError for fragments that a constraint does not allow, and for sizes that
+    would publish an association as it is.
+    """
+    columns = [name for fragment in fragments for name in fragment]
+    asked = covered(fragments, constraints)
+    require_correct(fragments, columns, [constraint for constraint, _ in asked])
+    k = _looseness(fragments, sizes, [parts for _, parts in asked])
+    first = _near_fragment(fragments, near)
+    rows = keep("rows", loose.numbered(source, columns, near, draw))
+    keys = _keys([part for _, parts in asked for part in parts.values()])
+    place = {name: number for number, name in enumerate(columns)}
+    keyed = keep("keyed", loose.keyed(rows, [[place[name] for name in key] for key in keys], len(near)))
+    laid = loose.grid(sizes, first)
+    blocks = Blocks(engine, keyed, len(keys), laid.rows, draw, keep)
+    placed = blocks.near() if near else blocks.all()
+    cells = keep("cells", loose.located(placed, keyed, laid, draw, first))
+    named = [keep("labels", loose.labels(cells, number, draw)) for number in range(len(fragments))]
+    groups = keep("groups", loose.grouped(cells, named))
+    total, held = (
+        int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
+        for table in (rows, groups)
+    )
+    return Association(rows, groups, tuple(map(tuple, fragments)), held, total - held, k)
+
+
+def _looseness(
+    fragments: Sequence[Sequence[str]], sizes: Sequence[int], covered_parts: Sequence[dict[int, tuple[str, ...]]]
+) -> int | None:
+    """The k that groups of these sizes come to."""
+    if len(fragments) < 2 or len(sizes) != len(fragments):
+        raise PolicyError(
+            f"a loose association needs two fragments or more and a size for each, not {len(fragments)} fragments "
+            f"and {len(sizes)} sizes"
+        )
+    if any(size < 1 for size in sizes):
+        raise PolicyError(f"a group has at least one row, not {min(sizes)}")
+    pairs = {pair for parts in covered_parts for pair in combinations(sorted(parts), 2)}
+    k = min((sizes[one] * sizes[other] for one, other in pairs), default=None)
+    if k == 1:
+        raise PolicyError(
+            "groups of one row on both sides publish the association as it is", hint="ask for groups of two or more"
+        )
+    return k
+
+
+def _near_fragment(fragments: Sequence[Sequence[str]], near: Sequence[str]) -> int:
+    """The fragment whose groups are to be alike; the first where nothing says."""
+    asked = set(map(fold, near))
+    touched = [place for place, fragment in enumerate(fragments) if asked & set(map(fold, fragment))]
+    if len(touched) > 1:
+        raise PolicyError(
+            f"near names attributes of several fragments: {', '.join(near)}",
+            hint="name attributes of one fragment: blocks would tell how the fragments go together",
+        )
+    return touched[0] if touched else 0
+
+
+def _keys(parts: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The parts that no other is within: rows that differ in fewer attributes differ in more."""
+    distinct = sorted({frozenset(part) for part in parts}, key=lambda part: (len(part), sorted(part)))
+    minimal = [one for i, one in enumerate(distinct) if not any(other <= one for other in distinct[:i])]
+    return [tuple(sorted(part)) for part in minimal]

@@ -1,0 +1,153 @@
+"""Loose associations of tables in Python: made by sqlanon, read back, and looked at by the oracle."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import duckdb
+from sqlglot import exp
+
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.pipeline.scratch import Scratch
+from sqlanon.search.associate import Association, associate, covered
+from sqlanon.search.looseness import Looseness, looseness
+from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
+from sqlanon.sqlgen.names import relation
+from sqlanon.udfs import registered
+from tests.oracles import loose as oracle
+
+Rows = Sequence[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns with their SQL types, and rows."""
+
+    columns: tuple[tuple[str, str], ...]
+    rows: Rows
+
+
+@dataclass(frozen=True)
+class Made:
+    """A loose association as it is published: each fragment's rows with their group last, and the group numbers.
+
+    `truth` is what nobody may see: the values of each row that is published, fragment after fragment, then its groups.
+    """
+
+    association: Association
+    truth: Rows
+    fragments: tuple[Rows, ...]
+    groups: Rows
+    found: Looseness
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+@contextmanager
+def database() -> Iterator[DuckDBEngine]:
+    connection = duckdb.connect()
+    yield DuckDBEngine(connection)
+    connection.close()
+
+
+def store(engine: DuckDBEngine, name: str, table: Table) -> None:
+    engine.run(f"CREATE OR REPLACE TABLE {quoted(name)} ({', '.join(f'{quoted(c)} {t}' for c, t in table.columns)})")
+    if table.rows:
+        marks = ", ".join("?" for _ in table.columns)
+        engine.connection.executemany(f"INSERT INTO {quoted(name)} VALUES ({marks})", [list(row) for row in table.rows])
+
+
+def make(
+    engine: DuckDBEngine,
+    table: Table,
+    fragments: Sequence[Sequence[str]],
+    constraints: Sequence[Sequence[str]],
+    sizes: Sequence[int],
+    near: Sequence[str] = (),
+) -> Made:
+    store(engine, "source", table)
+    source = exp.select(exp.Star()).from_(relation("source"))
+    with Scratch(engine) as scratch, registered(engine, "random_draw") as draw:
+        made = associate(engine, source, fragments, constraints, sizes, draw, scratch.table, near)
+        for number in range(len(fragments)):
+            keep(engine, f"fragment_{number}", made.fragment(number, "a group"))
+        keep(engine, "association", made.association([f"group {number}" for number in range(len(fragments))]))
+        columns = [f"value_{place}" for place in range(sum(map(len, fragments)))]
+        columns += [f"group_{number}" for number in range(len(fragments))]
+        truth = engine.connection.execute(
+            f"SELECT {', '.join(columns)} FROM {quoted(made.rows)} JOIN {quoted(made.groups)} USING (row)"
+        ).fetchall()
+    published = published_as(fragments)
+    return Made(
+        made,
+        truth,
+        tuple(engine.connection.execute(f"FROM fragment_{number}").fetchall() for number in range(len(fragments))),
+        engine.connection.execute("FROM association").fetchall(),
+        looseness(engine, published, constraints),
+    )
+
+
+def keep(engine: DuckDBEngine, name: str, query: exp.Select) -> None:
+    engine.run(exp.Create(kind="TABLE", this=relation(name), expression=query, replace=True))
+
+
+def published_as(fragments: Sequence[Sequence[str]]) -> PublishedAssociation:
+    """The tables fragment_0, ..., with the column "a group", and association."""
+    return PublishedAssociation(
+        relation("association"),
+        tuple(f"group {number}" for number in range(len(fragments))),
+        tuple(
+            PublishedFragment(relation(f"fragment_{number}"), tuple(fragment), "a group")
+            for number, fragment in enumerate(fragments)
+        ),
+    )
+
+
+def publish(engine: DuckDBEngine, fragments: Sequence[Table], groups: Rows) -> None:
+    """Tables made by hand, each fragment's group in its last column."""
+    for number, table in enumerate(fragments):
+        store(engine, f"fragment_{number}", Table((*table.columns, ("a group", "INTEGER")), table.rows))
+    columns = tuple((f"group {number}", "INTEGER") for number in range(len(fragments)))
+    store(engine, "association", Table(columns, groups))
+
+
+def judged(
+    fragments: Sequence[Sequence[str]], tables: Sequence[Rows], groups: Rows, constraints: Sequence[Sequence[str]]
+) -> dict[tuple[tuple[str, ...], int, int], oracle.Pair]:
+    """What the oracle says of each pair of fragments under each constraint."""
+    found = {}
+    for constraint, parts in covered(fragments, constraints):
+        for one, other in permutations(sorted(parts), 2):
+            sides = [
+                [(tuple(row[fragments[f].index(name)] for name in parts[f]), row[-1]) for row in tables[f]]
+                for f in (one, other)
+            ]
+            pairs = [(row[one], row[other]) for row in groups]
+            found[tuple(constraint), one, other] = oracle.pair(sides[0], sides[1], pairs)
+    return found
+
+
+def agrees(found: Looseness, expected: dict[tuple[tuple[str, ...], int, int], oracle.Pair]) -> bool:
+    seen = {(p.constraint, p.one, p.other): p for p in found.pairs}
+    return seen.keys() == expected.keys() and all(
+        (not pair.repeated, not pair.alike_in_linked, pair.k) == (own.association, own.deep, own.k)
+        and (not pair.alike_in_group and not seen[key[0], key[2], key[1]].alike_in_group) == own.group
+        for key, own in expected.items()
+        for pair in [seen[key]]
+    )
+
+
+def multiset(rows: Rows) -> Counter[tuple[Any, ...]]:
+    return Counter(map(tuple, rows))
+
+
+def selected(table: Table, names: Sequence[str]) -> list[tuple[Any, ...]]:
+    places = [[name for name, _ in table.columns].index(name) for name in names]
+    return [tuple(row[place] for place in places) for row in table.rows]

@@ -1,0 +1,210 @@
+"""Loose associations: what is found in tables made by hand, what is refused, and rows that must be left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sqlanon.errors import PolicyError
+from sqlanon.search.looseness import looseness
+from tests.oracles.loose import most_blocks
+from tests.properties.loose_support import Table, agrees, database, judged, make, publish, published_as
+
+FRAGMENTS = (("a",), ("b",))
+TYPES = (("a", "INTEGER"), ("b", "VARCHAR"))
+CONSTRAINTS = (("a", "b"),)
+
+# A block of four rows: groups 1 and 2 of a, groups 1 and 2 of b, and all four pairs.
+LEFT = [(1, 1), (2, 1), (3, 2), (4, 2)]
+RIGHT = [("w", 1), ("x", 2), ("y", 1), ("z", 2)]
+PAIRS = [(1, 1), (1, 2), (2, 1), (2, 2)]
+
+
+def changed(rows, place, row):
+    return [*rows[:place], row, *rows[place + 1 :]]
+
+
+def found(left=LEFT, right=RIGHT, pairs=PAIRS):
+    """The report on these tables, which the oracle agrees with."""
+    with database() as engine:
+        publish(engine, [Table(TYPES[:1], left), Table(TYPES[1:], right)], pairs)
+        made = looseness(engine, published_as(FRAGMENTS), CONSTRAINTS)
+    assert agrees(made, judged(FRAGMENTS, [left, right], pairs, CONSTRAINTS))
+    return made
+
+
+def test_a_sound_block() -> None:
+    sound = found()
+    assert sound.heterogeneous
+    assert (sound.k, sound.sizes, sound.unmatched) == (4, (2, 2), (0, 0))
+
+
+@pytest.mark.parametrize("value", [1, None])
+def test_group_heterogeneity_is_missed(value) -> None:
+    # Both rows of a group of a are alike, NULL or not: three values of a are left of four.
+    broken = found(left=changed(changed(LEFT, 1, (value, 1)), 0, (value, 1)))
+    assert not broken.heterogeneous
+    assert [pair.alike_in_group for pair in broken.pairs] == [1, 0]
+    assert [pair.repeated for pair in broken.pairs] == [0, 0]
+    assert broken.k == 3
+
+
+def test_association_heterogeneity_is_missed() -> None:
+    # Each group still has two rows in the association, but is linked to one other group twice.
+    broken = found(pairs=[(1, 1), (1, 1), (2, 2), (2, 2)])
+    assert not broken.heterogeneous
+    assert [pair.repeated for pair in broken.pairs] == [2, 2]
+    assert [pair.alike_in_group for pair in broken.pairs] == [0, 0]
+    assert broken.unmatched == (0, 0)
+    assert broken.k == 2
+
+
+def test_deep_heterogeneity_is_missed() -> None:
+    # The groups of b differ within, but a group of a is linked to "w" in both of them.
+    broken = found(right=changed(RIGHT, 1, ("w", 2)))
+    assert not broken.heterogeneous
+    assert [(pair.alike_in_group, pair.repeated) for pair in broken.pairs] == [(0, 0), (0, 0)]
+    assert [pair.alike_in_linked for pair in broken.pairs] == [2, 0]
+    assert [pair.k for pair in broken.pairs] == [3, 4]
+    assert broken.k == 3
+
+
+def test_tables_that_do_not_fit_together_are_seen() -> None:
+    for pairs, unmatched in (
+        (PAIRS[:3], (1, 1)),
+        ([*PAIRS, (3, 3)], (1, 1)),
+        ([(1, 1), (1, 2), (2, 1), (2, None)], (0, 2)),
+    ):
+        broken = found(pairs=pairs)
+        assert broken.unmatched == unmatched
+        assert not broken.heterogeneous
+    # A row whose group is in no pair at all is linked to nothing.
+    assert found(left=[*LEFT, (5, 3)]).k == 0
+    assert found(left=[*LEFT, (5, None)]).k == 0
+    assert found(left=[*LEFT, (5, None)]).sizes == (1, 2)
+
+
+def test_the_least_k_of_all_groups_counts() -> None:
+    lone_left, lone_right = [*LEFT, (9, 9), (10, 9)], [*RIGHT, ("p", 9), ("q", 9)]
+    assert found(lone_left, lone_right, [*PAIRS, (9, 9), (9, 9)]).k == 2
+
+
+def test_without_rows_there_is_no_k() -> None:
+    nothing = found([], [], [])
+    assert (nothing.k, nothing.sizes, nothing.unmatched, nothing.heterogeneous) == (None, (None, None), (0, 0), True)
+
+
+def test_constraints_are_looked_at_by_their_parts() -> None:
+    fragments = (("a", "c"), ("b",))
+    left = [(1, 7, 1), (2, 7, 1), (3, 7, 2), (4, 7, 2)]
+    with database() as engine:
+        publish(engine, [Table((("a", "INTEGER"), ("c", "INTEGER")), left), Table(TYPES[1:], RIGHT)], PAIRS)
+        published = published_as(fragments)
+        assert looseness(engine, published, [("A", "b")]).k == 4
+        assert looseness(engine, published, [("a", "b", "c")]).heterogeneous
+        # All have one value of c.
+        alone = looseness(engine, published, [("a", "b"), ("c", "b")])
+        assert (alone.k, alone.heterogeneous) == (1, False)
+        # What is not published is nobody's to link, and what lies in one fragment is another check's.
+        assert looseness(engine, published, [("c", "b", "x"), ("a", "c")]).pairs == ()
+
+
+@pytest.mark.parametrize(
+    ("fragments", "constraints", "sizes", "near", "message"),
+    [
+        ((("a", "b"),), CONSTRAINTS, (2,), (), "the fragment (a, b) contains CONFIDENTIAL (a, b)"),
+        ((("a",), ("b", "A")), CONSTRAINTS, (2, 2), (), "A stands twice"),
+        ((("a",), ("b",)), [("a",)], (2, 2), (), "the fragment (a) contains CONFIDENTIAL (a)"),
+        ((("a",),), [], (2,), (), "needs two fragments or more"),
+        (FRAGMENTS, CONSTRAINTS, (2,), (), "2 fragments and 1 sizes"),
+        (FRAGMENTS, CONSTRAINTS, (2, 0), (), "at least one row, not 0"),
+        (FRAGMENTS, CONSTRAINTS, (1, 1), (), "publish the association as it is"),
+        (FRAGMENTS, CONSTRAINTS, (2, 2), ("a", "B"), "near names attributes of several fragments: a, B"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(fragments, constraints, sizes, near, message) -> None:
+    with database() as engine, pytest.raises(PolicyError) as refused:
+        make(engine, Table(TYPES, [(1, "x")]), fragments, constraints, sizes, near)
+    assert message in refused.value.message
+
+
+def test_a_value_that_is_too_frequent_is_left_out_and_nobody_sees_it_beside_the_groups() -> None:
+    rows = [(number, "flu" if number < 20 else f"rare {number}") for number in range(26)]
+    with database() as engine:
+        made = make(engine, Table(TYPES, rows), FRAGMENTS, CONSTRAINTS, (2, 2))
+    # Each block has three of the six rare ones.
+    assert (made.association.placed, made.association.left_out) == (8, 18)
+    assert len(made.fragments[0]) == len(made.fragments[1]) == 8
+    assert (made.found.k, made.found.heterogeneous) == (4, True)
+
+
+@pytest.mark.parametrize("rows", [[], [(1, "x")], [(1, "x"), (2, "y"), (3, "z")], [(i, None) for i in range(50)]])
+def test_what_fills_no_block_is_left_out_whole(rows) -> None:
+    with database() as engine:
+        made = make(engine, Table(TYPES, rows), FRAGMENTS, CONSTRAINTS, (2, 2))
+    assert (made.association.placed, made.association.left_out) == (0, len(rows))
+    assert made.fragments == ([], [])
+    assert made.found.k is None
+
+
+def test_not_a_number_is_one_value() -> None:
+    rows = [(number, float("nan")) for number in range(12)]
+    with database() as engine:
+        made = make(engine, Table((("a", "INTEGER"), ("b", "DOUBLE")), rows), FRAGMENTS, CONSTRAINTS, (2, 2))
+    assert made.association.placed == 0
+
+
+def test_fragments_without_a_constraint_across_are_grouped_all_the_same() -> None:
+    with database() as engine:
+        made = make(engine, Table(TYPES, [(1, "x")] * 9), FRAGMENTS, [("a", "nowhere")], (2, 2))
+    assert (made.association.placed, made.association.k, made.found.sizes) == (8, None, (2, 2))
+
+
+WIDE = (("a", "INTEGER"), ("c", "INTEGER"), ("b", "VARCHAR"))
+
+
+@pytest.mark.parametrize("near", [("a",), ("c", "a")])
+def test_near_groups_hold_rows_that_are_near(near) -> None:
+    rows = [(number, number * 7, f"b{number % 13}") for number in range(600)]
+    spans = {}
+    with database() as engine:
+        for asked in ((), near):
+            made = make(engine, Table(WIDE, rows), (("a", "c"), ("b",)), (("a", "c", "b"),), (3, 2), asked)
+            assert made.found.heterogeneous
+            groups: dict[int, list[int]] = {}
+            for row in made.fragments[0]:
+                groups.setdefault(row[-1], []).append(row[0])
+            spans[asked] = sum(max(group) - min(group) for group in groups.values()) / len(groups)
+    assert spans[near] < spans[()] / 10
+
+
+def test_near_groups_leave_out_few_rows_more() -> None:
+    # In one place every second row has the flu; in all it is rare enough for every row to be placed.
+    rows = [(number, number, "flu" if number < 180 and number % 2 else f"b{number % 13}") for number in range(600)]
+    assert most_blocks([row[2] for row in rows], 6) * 6 == 600
+    with database() as engine:
+        made = make(engine, Table(WIDE, rows), (("a", "c"), ("b",)), (("a", "c", "b"),), (3, 2), ("a",))
+    assert made.found.heterogeneous
+    assert made.association.left_out <= 6
+
+
+@pytest.mark.parametrize("near", [(), ("a",)])
+def test_with_several_keys_nearly_every_row_is_placed(near) -> None:
+    # Three columns in which rows are alike, each in its own way, and three fragments; blocks of 9 rows.
+    rows = [(number % 31, number // 31 % 23, f"b{number * 7 % 29}") for number in range(900)]
+    fragments = (("a",), ("c",), ("b",))
+    with database() as engine:
+        made = make(engine, Table(WIDE, rows), fragments, [("a", "b"), ("c", "b"), ("a", "c")], (3, 3, 3), near)
+    assert (made.found.heterogeneous, made.found.k) == (True, 9)
+    assert made.association.left_out <= 90
+
+
+def test_names_of_groups_and_a_source_with_more_columns() -> None:
+    table = Table((("row", "INTEGER"), ("draw", "VARCHAR"), ("value_0", "VARCHAR"), ("unused", "INTEGER")), [])
+    rows = [(number, f"b{number}", "c", number) for number in range(8)]
+    with database() as engine:
+        made = make(
+            engine, replace(table, rows=rows), (("value_0", "row"), ("draw",)), [("row", "draw")], (2, 2), ("row",)
+        )
+    assert (made.association.placed, made.found.k) == (8, 4)
