@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlanon.catalog.names import fold
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.export._former import CERTIFICATE_FORMAT
@@ -122,6 +123,9 @@ def _recorded(stated: dict[str, Any]) -> Recorded:
     It has no labels of stored hierarchies, which may list values that the release does not show.
     """
     policy = _policy(stated["policy"]["statement"])
+    if stated["policy"]["source"] == "query":
+        # The query is not in a certificate, and what stands for it is no name.
+        policy = replace(policy, source=Source(query=""))
     arguments = dict(stated["method"]["arguments"])
     # A certificate states the levels of the first round of a local recoding alone.
     several = arguments.get("recoding") == "local"

@@ -19,7 +19,7 @@ from sqlanon.sqlgen.placed import BUCKET
 from sqlanon.sqlgen.points import by_value
 from sqlanon.sqlgen.regions import ENDS
 from sqlanon.workload.axes import axis_of
-from sqlanon.workload.published import Generalized, Published
+from sqlanon.workload.published import Generalized, Published, dealt_name
 
 __all__ = ["Recorded", "published"]
 
@@ -102,10 +102,11 @@ def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Publ
 
 def _buckets(rows: exp.Query, dealt: Mapping[str, str]) -> exp.Select:
     """The values that were dealt out in each bucket, and how many of its rows have them."""
-    parts = [column(name) for name in (BUCKET, *dealt.values())]
+    own = [column(name) for name in (BUCKET, *dealt.values())]
+    values = [alias(part.copy(), dealt_name(place)) for place, part in enumerate(own[1:])]
     weight = exp.Cast(this=exp.Count(this=exp.Star()), to=exp.DataType.build("DOUBLE"))
-    counted = exp.select(*parts, alias(weight, "weight")).from_(rows.copy().subquery("released"))
-    return counted.group_by(*(part.copy() for part in parts))
+    counted = exp.select(alias(own[0].copy(), "bucket"), *values, alias(weight, "weight"))
+    return counted.from_(rows.copy().subquery("released")).group_by(*own)
 
 
 def _generalized(recorded: Recorded, attribute: Attribute, name: str) -> Generalized:

@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlanon.errors import PolicyError
 from sqlanon.sqlgen.names import column
 from sqlanon.workload.functions import require_known
-from sqlanon.workload.published import Published
+from sqlanon.workload.published import Published, dealt_name
 from sqlanon.workload.queries import AggregateQuery, refused, shown
 
 __all__ = ["BUCKET", "ROW", "Binding", "Factors", "fold", "leaf_name", "lookup_name", "relations_in"]
@@ -133,7 +133,9 @@ class Binding:
     def _of_source(self, node: exp.Column, name: str) -> exp.Column:
         release = self.release
         if name in release.dealt:
-            return column(release.dealt[name], ROW if self.asks_dealt_alone else BUCKET)
+            if self.asks_dealt_alone:
+                return column(release.dealt[name], ROW)
+            return column(dealt_name(list(release.dealt).index(name)), BUCKET)
         if name in release.exact:
             return column(release.exact[name], ROW)
         if name in release.generalized:

@@ -8,6 +8,7 @@ counting is SQL: this module says which relations there are and what stands in t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -22,7 +23,7 @@ from sqlanon.workload.functions import constants_of, is_ordered
 from sqlanon.workload.leaves import Asked, leaves
 from sqlanon.workload.listed import MOMENTS
 from sqlanon.workload.moments import leaf_moments, moments_of, real, share
-from sqlanon.workload.published import Generalized, Published
+from sqlanon.workload.published import Generalized, Published, dealt_name
 from sqlanon.workload.queries import Aggregate, AggregateQuery, refused
 from sqlanon.workload.spans import together
 
@@ -31,7 +32,7 @@ __all__ = ["Combined", "combined"]
 Keep = Callable[[str, exp.Query], str]
 
 _DOUBLE = exp.DataType.build("DOUBLE")
-_NUMBERS = ("INT", "DECIMAL", "DOUBLE", "FLOAT", "BOOLEAN")
+_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER|DECIMAL\(.*\)|DOUBLE|FLOAT|BOOLEAN")
 _CLASS = "class"
 
 
@@ -176,7 +177,7 @@ def _require_numbers(engine: Engine, plan: _Plan, name: str, rows: exp.Select) -
     for argument, said in zip(plan.arguments, plan.said, strict=True):
         if argument and said is not None and argument[0] == name:
             ((_, kind),) = engine.columns(rows.copy().select(alias(argument[1].copy(), "value")))
-            if not any(number in kind for number in _NUMBERS) or "[" in kind or "(" in kind.replace("DECIMAL(", ""):
+            if not _NUMBER.fullmatch(kind):
                 raise refused(said, f"is of type {kind}: sum, avg, min and max are estimated of numbers")
 
 
@@ -224,7 +225,7 @@ def _dealt(release: Published) -> exp.Select:
     """The values of each bucket: any row of it has any of them, each as likely as it is frequent."""
     if release.buckets is None:
         raise InternalError(f"the buckets of {release.name} are not known")
-    parts = (column(name) for name in (*release.dealt.values(), "weight"))
+    parts = (column(name) for name in (*map(dealt_name, range(len(release.dealt))), "weight"))
     return exp.select(alias(column("bucket"), "label"), *parts).from_(release.buckets.subquery("bucket"))
 
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 
-__all__ = ["FORMS", "Generalized", "Published"]
+__all__ = ["FORMS", "Generalized", "Published", "dealt_name"]
 
 # How a label says which values are below it. `value` is the value itself, `interval`, `period`
 # and `mask` are labels of INTERVALS, CALENDAR and PREFIXES, `range` the ends of a region in the
@@ -29,6 +29,11 @@ FORMS = (
     "star",
     "any",
 )
+
+
+def dealt_name(place: int) -> str:
+    """The column with the values of a bucket that were dealt out, of the dealt column at this place."""
+    return f"dealt_{place}"
 
 
 @dataclass(frozen=True)
@@ -60,9 +65,9 @@ class Published:
     `exact` are the columns that are published as they are, by their folded names,
     `generalized` those that are recoded, `hidden` those that are not published with the
     reason. `dealt` are columns of which a row shows no value but its bucket's: `bucket` is
-    the column of `rows` with the bucket, `buckets` has the columns bucket, those of `dealt`
-    and weight, how many rows of the bucket have these values, and `alone` the dealt columns
-    of every row by themselves. `withheld` is the number of
+    the column of `rows` with the bucket, `buckets` has the columns bucket, `dealt_name` for
+    each of `dealt` and weight, how many rows of the bucket have these values, and `alone` the
+    dealt columns of every row by themselves. `withheld` is the number of
     rows of the source that the release leaves out; None where that is not known. `enums`
     are the folded names of columns that are ENUMs in the source. `names` are the names by
     which a query may call the source.

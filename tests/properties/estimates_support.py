@@ -14,7 +14,7 @@ from sqlanon import Connection, connect
 __all__ = ["ANY", "COLUMNS", "RELEASES", "Condition", "Query", "Task", "cells", "conditions", "queries", "tables"]
 
 # The source's columns by what they are called here: number, group, code, sensitive, passed through.
-COLUMNS = {"number": 'how "old"', "kind": "sélect", "code": "zip code", "value": "value", "other": "label"}
+COLUMNS = {"number": 'how "old"', "kind": "sélect", "code": "zip code", "value": "weight", "other": "label"}
 LISTED = {"cat": ("pet", "animal"), "dog": ("pet", "animal"), "cow": ("farm", "animal"), "oak": ("tree", "plant")}
 NUMBERS = (None, -4, -1, 0, 1, 2, 3, 5, 9)
 CODES = ("11", "12", "19", "21", None)

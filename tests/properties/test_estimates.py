@@ -26,7 +26,7 @@ def released_rows(con: Connection, task: Task, query: Query) -> list[dict[str, l
     rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
     dealt: dict[Any, Counter[Any]] = {}
     for row in rows:
-        dealt.setdefault(row.get("bucket"), Counter())[row["value"]] += 1
+        dealt.setdefault(row.get("bucket"), Counter())[row[COLUMNS["value"]]] += 1
     mixes = task.release == "buckets" and "value" in query.columns and len(query.columns) > 1
     seen = []
     for row in rows:

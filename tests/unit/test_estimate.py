@@ -395,3 +395,21 @@ def test_comparisons_that_lose_the_order(asking: Connection) -> None:
 def test_names_that_mean_two_things(asking: Connection) -> None:
     assert "another name" in refused(asking, "SELECT age // 10 AS days, count(*) FROM patients GROUP BY days")
     assert asked(asking, "SELECT sex, count(*) AS n FROM patients GROUP BY 1 HAVING n > 5") == []
+
+
+def test_an_export_of_a_query(tmp_path: Path) -> None:
+    """What a policy on a query is of has the name of the policy."""
+    con = connect(config={"threads": "1"})
+    con.execute(
+        "CREATE POLICY p ON (SELECT i AS x, 0 AS y FROM range(6) AS t(i)) (x INSENSITIVE, y QUASI IDENTIFIER) "
+        "REQUIRE k_anonymity(k => 3); "
+        f"CREATE ANONYMIZED TABLE r AS POLICY p; EXPORT r TO '{tmp_path}/r.parquet'"
+    )
+    for release in ("r", f"'{tmp_path}/r.parquet'"):
+        assert one(connect() if release != "r" else con, "SELECT sum(x) AS n FROM p", release) == (
+            15.0,
+            0.0,
+            15.0,
+            15.0,
+        )
+        assert "write FROM p" in refused(con, "SELECT count(*) FROM elsewhere", release)
