@@ -32,6 +32,8 @@ __all__ = ["FORMAT_VERSION", "Evidence", "Proof", "certificate", "to_json", "wit
 
 FORMAT_VERSION = 1
 
+_HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
+
 # What the certificate of a release before there was a choice speaks of.
 _FORMER_LOSS = "granularity_loss"
 
@@ -175,8 +177,8 @@ def _attribute(attribute: Attribute, types: Mapping[str, str]) -> dict[str, Any]
     folded = {fold(name): kind for name, kind in types.items()}
     return {
         "name": attribute.name,
-        # An estimate measures with it what lies below a label.
-        "type": folded.get(fold(attribute.name)),
+        # An estimate measures with it what lies below a label. Of what is not published it is nobody's business.
+        "type": None if pseudonym or attribute.role in _HIDDEN else folded.get(fold(attribute.name)),
         "role": attribute.role.value,
         "hierarchy": attribute.hierarchy,
         "min_level": attribute.min_level,

@@ -133,7 +133,6 @@ def _recorded(stated: dict[str, Any]) -> Recorded:
     return Recorded(
         name=str(stated["release"]),
         policy=policy,
-        kind="table",
         method=str(stated["method"]["name"]),
         arguments=arguments,
         columns=[str(part["name"]) for part in stated["columns"]],

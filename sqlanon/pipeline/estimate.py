@@ -90,7 +90,6 @@ def _recorded(engine: Engine, release: Release, query: AggregateQuery) -> Record
     return Recorded(
         name=str(release.name),
         policy=policy,
-        kind=release.kind,
         method=release.method,
         arguments=dict(release.method_arguments),
         columns=[attribute.name for attribute in release.attributes],

@@ -43,7 +43,6 @@ class Recorded:
 
     name: str
     policy: Policy
-    kind: str
     method: str
     arguments: Mapping[str, object]
     columns: Sequence[str]

@@ -9,26 +9,7 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 
-__all__ = ["FORMS", "Generalized", "Published", "dealt_name"]
-
-# How a label says which values are below it. `value` is the value itself, `interval`, `period`
-# and `mask` are labels of INTERVALS, CALENDAR and PREFIXES, `range` the ends of a region in the
-# order of the values and `tree_range` in that of a hierarchy whose order is not known, `bounds`
-# the columns with these ends, `listed` the labels of a stored hierarchy and `listed_range` its
-# ranges. `star` is `*`, below which any value may be, and `any` says nothing at all.
-FORMS = (
-    "value",
-    "interval",
-    "period",
-    "mask",
-    "range",
-    "tree_range",
-    "bounds",
-    "listed",
-    "listed_range",
-    "star",
-    "any",
-)
+__all__ = ["Generalized", "Published", "dealt_name"]
 
 
 def dealt_name(place: int) -> str:
@@ -45,6 +26,12 @@ class Generalized:
     apart: the column itself, and those of its bounds. `forms` says how to read a label,
     `nulls`, where that is not the same, how to read whether NULL is among the values,
     and `levels` which levels of the stored hierarchy it may be at.
+
+    A label is read as `value`, the value itself; as `interval`, `period` or `mask`, labels
+    of INTERVALS, CALENDAR and PREFIXES; as `range`, the ends of a region in the order of the
+    values, or `tree_range`, in that of a hierarchy whose order is not known; by `bounds`, the
+    columns with these ends; as `listed`, a label of a stored hierarchy, or `listed_range`, a
+    range of its values. Below a `star` may be any value, and `any` label says nothing at all.
     """
 
     bound: BoundAttribute

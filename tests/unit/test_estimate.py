@@ -324,7 +324,10 @@ def test_an_export_does_not_say_what_a_stored_hierarchy_lists(clinic: Connection
     query = "SELECT count(*) AS n FROM patients WHERE ward = 'north'"
     assert one(clinic, query)[0] == pytest.approx(3)
     assert one(connect(), query, f"'{tmp_path}/out/released.parquet'") == (None, None, 0, 6)
-    assert "north" not in (tmp_path / "out/certificate.json").read_text(encoding="utf-8")
+    text = (tmp_path / "out/certificate.json").read_text(encoding="utf-8")
+    assert "north" not in text
+    types = {one["name"]: one["type"] for one in json.loads(text)["policy"]["attributes"]}
+    assert (types["age"], types["days"], types["name"]) == ("INTEGER", "INTEGER", None)
 
 
 def test_a_parquet_file_carries_what_it_needs(clinic: Connection, tmp_path: Path) -> None:

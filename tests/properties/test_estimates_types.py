@@ -1,0 +1,120 @@
+"""The truth lies within the bounds of ESTIMATE for values of every type that it measures, ordinary or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sqlanon import connect
+
+HUGE = 2**63
+RANGES = ("mondrian", "mondrian(bounds => true)", "mondrian(publish => 'ancestor')")
+LEVELS = (
+    "generalization",
+    "generalization(recoding => 'local', suppression => 0.4)",
+    "mondrian(publish => 'ancestor')",
+)
+DATES = [date(1, 1, 1), date(1969, 12, 31), date(1970, 1, 1), date(1970, 1, 31), date(2000, 2, 29), date(9999, 12, 31)]
+MOMENTS = [
+    datetime(1582, 10, 15, 1),
+    datetime(1969, 12, 31, 23, 59, 59, 999_999),
+    datetime(1970, 1, 1),
+    datetime(2024, 2, 29),
+]
+NUMBERS = [-1e300, -0.5, 0.1, 0.2, 0.30000000000000004, 1e17, 1e300, float("nan"), float("inf")]
+TEXTS = [
+    "",
+    "*",
+    "**",
+    " ",
+    "NULL",
+    "[a, b]",
+    "a or NULL",
+    'a "b"',
+    "B",
+    "a",
+    "é1",
+    "é2",
+    "\n",
+    "12",
+    "19",
+    "94*41",
+    "-1",
+]
+DOMAINS: dict[str, tuple[str, str | None, Sequence[Any], Sequence[str], Sequence[str]]] = {
+    "huge": (
+        "BIGINT",
+        None,
+        [-HUGE, -1, 0, 2**53, 2**53 + 1, HUGE - 1],
+        [f"{HUGE - 1}", "0", "0.5", f"{2**53 + 1}"],
+        RANGES,
+    ),
+    "wide": ("BIGINT", "INTERVALS (1000000000000)", [-HUGE, -1, 0, 5, HUGE - 1], ["0", "7", f"{-HUGE}"], LEVELS),
+    "digits": (
+        "INTEGER",
+        "PREFIXES (2, 1)",
+        [-120, -19, -5, 0, 7, 12, 19, 100, 199],
+        ["0", "-19", "15", "150"],
+        LEVELS,
+    ),
+    "doubles": ("DOUBLE", None, NUMBERS, ["0.1", "0.2", "1e300", "'nan'", "'inf'"], RANGES),
+    "steps": ("DOUBLE", "INTERVALS (0.5, 1)", NUMBERS, ["0.1", "0", "1e300", "-0.25"], LEVELS),
+    "cents": (
+        "DECIMAL(9,2)",
+        "INTERVALS (0.25, 1)",
+        ["-0.01", "0.00", "0.10", "0.24", "0.25", "99.99"],
+        ["0.1", "0.245"],
+        LEVELS,
+    ),
+    "dates": ("DATE", None, DATES, ["DATE '1970-01-01'", "'2000-02-29'", "TIMESTAMP '1969-12-31 12:00:00'"], RANGES),
+    "months": ("DATE", "CALENDAR (MONTH, DECADE)", DATES, ["DATE '1970-01-15'", "'2000-02-29'"], LEVELS),
+    "moments": (
+        "TIMESTAMP",
+        "CALENDAR (HOUR, YEAR)",
+        MOMENTS,
+        ["'1970-01-01'", "'1969-12-31 23:59:59.999999'"],
+        LEVELS,
+    ),
+    "texts": ("VARCHAR", None, TEXTS, ["''", "'a'", "'[a, b]'", "'é'"], RANGES),
+    "masks": ("VARCHAR", "PREFIXES (2, 1)", TEXTS, ["'*'", "'12'", "'é1'", "'a'"], LEVELS),
+}
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_truth_is_within_the_bounds(domain: str) -> None:
+    kind, hierarchy, values, constants, methods = DOMAINS[domain]
+    conditions = st.one_of(
+        st.builds("x {} {}".format, st.sampled_from(["=", "<>", "<", "<=", ">", ">="]), st.sampled_from(constants)),
+        st.builds("NOT (x BETWEEN {} AND {})".format, st.sampled_from(constants), st.sampled_from(constants)),
+        st.builds("x IN ({}, NULL, {})".format, st.sampled_from(constants), st.sampled_from(constants)),
+        st.sampled_from(["x IS NULL", "x LIKE '9%'", "x LIKE 'é%'"] if kind == "VARCHAR" else ["x IS NULL"]),
+    )
+
+    @settings(max_examples=2, deadline=None, suppress_health_check=[*HealthCheck])
+    @given(
+        st.lists(st.sampled_from([*values, None]), min_size=2, max_size=9),
+        st.sampled_from(methods),
+        st.lists(conditions, min_size=3, max_size=3),
+    )
+    def holds(rows: list[Any], method: str, asked: list[str]) -> None:
+        with connect(config={"threads": "1"}) as con:
+            con.execute(f"CREATE TABLE t (x {kind})")
+            for row in rows:
+                con.duckdb.execute("INSERT INTO t VALUES (?)", [row])
+            using = "USING h" if hierarchy else ""
+            con.execute(f"CREATE HIERARCHY h AS {hierarchy or 'INTERVALS (1)'}")
+            con.execute(f"CREATE POLICY p ON t (x QUASI IDENTIFIER {using}) REQUIRE k_anonymity(k => 2)")
+            con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
+            for condition in asked:
+                query = f"SELECT count(*) AS n FROM t WHERE {condition}"
+                ((truth,),) = con.duckdb.execute(query).fetchall()
+                ((value, stderr, low, high),) = con.sql(f"ESTIMATE {query} FROM RELEASE r").fetchall()
+                assert low <= truth <= high, (condition, rows)
+                assert value is None or (low <= value <= high and stderr >= 0), (condition, rows)
+
+    holds()
