@@ -1,9 +1,9 @@
 """Deals rows out to buckets that meet every requirement.
 
 Where one sensitive attribute is asked for l-diversity alone, the groups of `sqlgen.buckets` satisfy it by their
-making. Where more is asked, they are put together, two, four, eight at a time, wherever one violates. All models are
-monotone: a union of buckets that satisfy satisfies. So this ends, at the latest with the region as one bucket, and
-rows that none of it needs stay in small buckets.
+making. Where more is asked, they are put together, two, four, eight at a time, wherever one violates. A union of
+buckets that satisfy satisfies, but for delta-disclosure that ignores absent values. Either way this ends, at the latest
+with the region as one bucket, which is known to satisfy, and rows that none of it needs stay in small buckets.
 """
 
 from __future__ import annotations
