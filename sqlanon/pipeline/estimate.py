@@ -44,7 +44,7 @@ def estimate_release(engine: Engine, release: Release, text: str) -> Answered:
     query = parsed(text)
     require_own_columns(engine, release)
     recorded = _recorded(engine, release, query)
-    rows = exp.select(exp.Star()).from_(relation(own_object(engine, release.name)))
+    rows = exp.select(exp.Star()).from_(relation(own_object(engine, release.published[0].name)))
     names = [*source_names(recorded.policy), release.name.name]
     with engine.transaction(), Scratch(engine) as scratch:
         return estimate(engine, query, published(recorded, rows, names), scratch, recorded.policy)
@@ -93,14 +93,25 @@ def _recorded(engine: Engine, release: Release, query: AggregateQuery) -> Record
         kind=release.kind,
         method=release.method,
         arguments=dict(release.method_arguments),
-        columns=[attribute.name for attribute in release.attributes],
+        columns=[attribute.name for attribute in release.attributes_of(release.published[0].fragment)],
         types={fold(name): kind for name, kind in types_of(release).items()},
         levels=levels,
         hierarchies={fold(h.definition.name): (h.definition, h.height) for h in hierarchies},
         stored=frozenset(fold(h.definition.name) for h in stored),
         # What a live view withholds changes with its source, and nobody sees how much that is.
         withheld=release.suppressed_rows if release.kind == "table" else None,
+        buckets=_buckets(engine, release),
     )
+
+
+def _buckets(engine: Engine, release: Release) -> dict[str, exp.Query]:
+    """The tables of the values of each sensitive column, where a release has such."""
+    if release.method != "anatomy":
+        return {}
+    made = {
+        one.fragment: exp.select(exp.Star()).from_(relation(own_object(engine, one.name))) for one in release.published
+    }
+    return {fold(a.source or a.name): made[a.fragment] for a in release.attributes if a.role is Role.SENSITIVE}
 
 
 def _columns_of(query: AggregateQuery) -> set[str]:
