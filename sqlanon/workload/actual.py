@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.names import alias, column, literal
+from sqlanon.sqlgen.rows import class_label
 from sqlanon.workload.queries import AggregateQuery
 
-__all__ = ["COUNTED", "as_it_is", "columns_of", "counted_rows", "is_plain", "many"]
+__all__ = ["COUNTED", "as_it_is", "columns_of", "counted_rows", "distinct_rows", "is_plain", "many"]
 
 # The rows of the source by the columns that the queries read: n says how many there are of each.
 COUNTED = "n"
@@ -43,20 +44,33 @@ def counted_rows(source: exp.Table, columns: Sequence[str], weight: str) -> exp.
     return query.group_by(*(name.copy() for name in names)) if names else query
 
 
-def many(queries: Sequence[AggregateQuery], rows: str, weight: str) -> exp.Select:
-    """One row: the figures of all aggregates of plain queries, in their order, over a table of `counted_rows`."""
+def distinct_rows(source: exp.Table, columns: Sequence[str]) -> exp.Select:
+    """How many rows there are, and about how many different ones."""
+    count = exp.Count(this=exp.Star())
+    if not columns:
+        return exp.select(count, literal(1)).from_(source)
+    return exp.select(count, exp.ApproxDistinct(this=class_label({name: column(name) for name in columns}))).from_(
+        source
+    )
+
+
+def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None) -> exp.Select:
+    """One row: the figures of all aggregates of plain queries, in their order, over a table of `counted_rows`.
+
+    Where there is no `weight`, each row stands for itself.
+    """
     figures: list[exp.Expr] = []
     for query in queries:
         holds = _own(query.where) if query.where is not None else exp.true()
         for aggregate in query.aggregates:
             argument = None if aggregate.argument is None else _own(aggregate.argument)
             figures.append(exp.Cast(this=_figure(aggregate.function, argument, holds, weight), to=_DOUBLE.copy()))
-    return exp.select(*(alias(figure, f"figure_{i}") for i, figure in enumerate(figures))).from_(relation(rows))
+    return exp.select(*(alias(figure, f"figure_{i}") for i, figure in enumerate(figures))).from_(rows)
 
 
-def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: str) -> exp.Expr:
+def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: str | None) -> exp.Expr:
     """An aggregate over rows that stand for several each."""
-    n = column(weight)
+    n = literal(1) if weight is None else column(weight)
     known = exp.Not(this=exp.Is(this=exp.Paren(this=argument.copy()), expression=exp.Null())) if argument else None
     among = exp.and_(exp.Paren(this=holds.copy()), known) if known else holds
     rows = exp.Coalesce(this=_where(exp.Sum(this=n), among), expressions=[literal(0)])

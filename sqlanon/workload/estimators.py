@@ -28,7 +28,7 @@ from sqlanon.workload.published import Generalized, Published
 from sqlanon.workload.queries import Aggregate, AggregateQuery, refused
 from sqlanon.workload.spans import together
 
-__all__ = ["Combined", "combined"]
+__all__ = ["Combined", "combined", "labels_of"]
 
 Keep = Callable[[str, exp.Query], str]
 
@@ -112,8 +112,8 @@ def _classes(
     rows = _join_lookups(exp.select().from_(relation(released, as_=ROW)), plan, ROW)
     _require_numbers(engine, plan, ROW, rows)
     for place, given in columns.items():
-        rows.select(alias(_label(given), f"label_{place}"), copy=False)
-        rows.select(alias(_shown(given), f"shown_{place}"), copy=False)
+        label, text = labels_of(given)
+        rows.select(alias(label, f"label_{place}"), alias(text, f"shown_{place}"), copy=False)
     if bucket:
         rows.select(alias(column(bucket, ROW), "bucket"), copy=False)
     rows.select(*_parts(plan, ROW), copy=False)
@@ -132,14 +132,13 @@ def _classes(
     return exp.select(alias(exp.Window(this=exp.RowNumber()), "id"), exp.Star()).from_(counted.subquery("counted"))
 
 
-def _label(given: Generalized) -> exp.Expr:
-    if len(given.keys) == 1:
-        return column(given.keys[0], ROW)
-    return class_label({name: column(key, ROW) for name, key in zip(("shown", "low", "high"), given.keys, strict=True)})
-
-
-def _shown(given: Generalized) -> exp.Expr:
-    return exp.Cast(this=column(given.keys[0], ROW), to=exp.DataType.build("VARCHAR"))
+def labels_of(given: Generalized) -> tuple[exp.Expr, exp.Expr]:
+    """What tells the labels of a column apart on the released rows, and the label itself as a text."""
+    own = [column(key, ROW) for key in given.keys]
+    text = exp.Cast(this=own[0].copy(), to=exp.DataType.build("VARCHAR"))
+    if len(own) == 1:
+        return own[0], text
+    return class_label(dict(zip(("shown", "low", "high"), own, strict=True))), text
 
 
 def _require_numbers(engine: Engine, plan: Plan, name: str, rows: exp.Select) -> None:

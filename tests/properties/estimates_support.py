@@ -11,7 +11,21 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, connect
 
-__all__ = ["ANY", "COLUMNS", "DEALT", "RELEASES", "Condition", "Query", "Task", "cells", "conditions", "queries", "tables"]
+__all__ = [
+    "ANY",
+    "COLUMNS",
+    "DEALT",
+    "RELEASES",
+    "Condition",
+    "Query",
+    "Task",
+    "cells",
+    "conditions",
+    "conjuncts",
+    "queries",
+    "quoted",
+    "tables",
+]
 
 # The source's columns by what they are called here: number, group, code, sensitive, passed through.
 COLUMNS = {"number": 'how "old"', "kind": "sélect", "code": "zip code", "value": "weight", "other": "label"}
@@ -191,8 +205,9 @@ def _denied(inner: Condition) -> Condition:
     return Condition(f"(NOT ({inner.sql}))", holds, inner.columns)
 
 
-def conditions() -> st.SearchStrategy[Condition]:
-    leaves = st.one_of(
+def conjuncts() -> st.SearchStrategy[Condition]:
+    """Conditions on one column each."""
+    return st.one_of(
         _compared("number", [-3, 0, 1.5, 3, 6]),
         _compared("kind", ["cat", "cow", "oak"]),
         _compared("code", ["11", "15", "2"]),
@@ -200,8 +215,11 @@ def conditions() -> st.SearchStrategy[Condition]:
         _compared("other", ["x", "y"]),
         *_others(),
     )
+
+
+def conditions() -> st.SearchStrategy[Condition]:
     return st.recursive(
-        leaves,
+        conjuncts(),
         lambda inner: st.one_of(
             st.builds(_connected, inner, inner, st.sampled_from(["AND", "OR"])), st.builds(_denied, inner)
         ),

@@ -18,7 +18,7 @@ from tests.properties.estimates_support import Task, quoted, tables
 
 METHODS = {"buckets": "r", "anatomy": "r_qi", "near": "r_qi"}
 ROWS, DRAWS = 120, 1500
-# The mean of so many draws is further than this many of its standard errors from the expectation once in a million runs.
+# The mean of the draws is further than so many of its standard errors from what is expected once in a million runs.
 ERRORS = 5.0
 
 
@@ -90,6 +90,7 @@ def test_the_estimate_is_the_mean_of_all_assignments(visits: Connection, where: 
         f"ESTIMATE SELECT count(*) FROM visits WHERE {where} FROM RELEASE r"
     ).fetchall()
     assert abs(estimate - mean(found)) <= ERRORS * stdev(found) / sqrt(DRAWS) + 1e-9
-    assert low <= min(found) and max(found) <= high
+    assert low <= min(found)
+    assert max(found) <= high
     # Rows are taken to be independent of each other, and dealing without repetition makes them vary less.
     assert stdev(found) <= stderr * (1 + ERRORS / sqrt(2 * DRAWS))
