@@ -61,18 +61,21 @@ def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None)
     """
     figures: list[exp.Expr] = []
     for query in queries:
-        holds = _own(query.where) if query.where is not None else exp.true()
         for aggregate in query.aggregates:
+            holds = _own(query.where) if query.where is not None else exp.true()
             argument = None if aggregate.argument is None else _own(aggregate.argument)
             figures.append(exp.Cast(this=_figure(aggregate.function, argument, holds, weight), to=_DOUBLE.copy()))
-    return exp.select(*(alias(figure, f"figure_{i}") for i, figure in enumerate(figures))).from_(rows)
+    every = exp.Select(expressions=[alias(figure, f"figure_{i}") for i, figure in enumerate(figures)])
+    return every.from_(rows, copy=False)
 
 
 def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: str | None) -> exp.Expr:
     """An aggregate over rows that stand for several each."""
     n = literal(1) if weight is None else column(weight)
-    known = exp.Not(this=exp.Is(this=exp.Paren(this=argument.copy()), expression=exp.Null())) if argument else None
-    among = exp.and_(exp.Paren(this=holds.copy()), known) if known else holds
+    among = holds
+    if argument is not None:
+        known = exp.Not(this=exp.Is(this=exp.Paren(this=argument.copy()), expression=exp.Null()))
+        among = exp.and_(exp.Paren(this=holds), known, copy=False)
     rows = exp.Coalesce(this=_where(exp.Sum(this=n), among), expressions=[literal(0)])
     if function == "count" or argument is None:
         return rows
@@ -87,12 +90,12 @@ def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: s
 
 
 def _where(aggregate: exp.Expr, condition: exp.Expr) -> exp.Expr:
-    return exp.Filter(this=aggregate, expression=exp.Where(this=condition.copy()))
+    return exp.Filter(this=aggregate, expression=exp.Where(this=condition.copy() if condition.parent else condition))
 
 
 def _own(tree: exp.Expr) -> exp.Expr:
     """The same with plain column names: there is one relation to read."""
-    return tree.copy().transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node)
+    return tree.transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node)
 
 
 def as_it_is(text: str, query: AggregateQuery, source: exp.Table) -> exp.Select:

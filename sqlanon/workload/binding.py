@@ -96,7 +96,7 @@ class Binding:
 
     def bound(self, tree: exp.Expr) -> exp.Expr:
         """The expression with each column under the name of its relation. Raises PolicyError for one that has none."""
-        found = tree.copy().transform(lambda node: self._column(node) if isinstance(node, exp.Column) else node)
+        found = tree.transform(lambda node: self._column(node) if isinstance(node, exp.Column) else node)
         require_known(tree)
         self._require_no_order_of_enums(tree)
         return found

@@ -20,6 +20,8 @@ __all__ = ["VALUE", "Conjunction", "conjunction"]
 # The column of a relation of values that a part of a condition is asked of.
 VALUE = "value"
 
+_BOOLEAN = exp.DataType.build("BOOLEAN")
+
 
 @dataclass(frozen=True)
 class Conjunction:
@@ -57,7 +59,7 @@ def conjunction(query: AggregateQuery, release: Published) -> Conjunction | None
                 return None
             constants[name] = (*constants.get(name, ()), *constants_of(bound, leaf))
         held = _of_value(bound)
-        conditions[name] = exp.and_(conditions[name], held) if name in conditions else held
+        conditions[name] = exp.and_(conditions[name], held, copy=False) if name in conditions else held
     dealt = set(conditions) & set(release.dealt_places)
     return Conjunction(conditions, constants) if len(dealt) <= 1 else None
 
@@ -73,5 +75,6 @@ def _conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _of_value(tree: exp.Expr) -> exp.Expr:
-    value = tree.copy().transform(lambda node: column(VALUE) if isinstance(node, exp.Column) else node)
-    return exp.Cast(this=exp.Paren(this=value), to=exp.DataType.build("BOOLEAN"))
+    """A bound condition, which nothing else has, over values."""
+    value = tree.transform(lambda node: column(VALUE) if isinstance(node, exp.Column) else node, copy=False)
+    return exp.Cast(this=exp.Paren(this=value), to=_BOOLEAN.copy())

@@ -150,7 +150,8 @@ class Together:
         others = [literal(number) for number, one in some if name not in one.conditions]
         asked = _listed([class_label({"query": literal(q), "holds": tree}) for q, tree in conditions.items()])
         query = fixed("share")
-        rows = asked.select(column("number"), column("weight"), copy=False).from_(relation(self._leaves(name, some)))
+        rows = asked.select(column("number"), column("weight"), copy=False)
+        rows.from_(relation(self._leaves(name, some)), copy=False)
         for table in list(query.find_all(exp.Table)):
             if table.name == "leaf":
                 table.replace(rows.subquery("leaf"))
@@ -176,11 +177,9 @@ class Together:
             rows = exp.select(column("number", "held"), values, column("weight", "leaf")).from_(held)
             same = exp.NullSafeEQ(this=column("label", "held"), expression=column("bucket", "leaf"))
             return self._keep("leaf", rows.join(release.dealt[which].values.subquery("leaf"), on=same, copy=False))
-        constants = {tree.sql(): tree for _, one_ in some for tree in one_.constants.get(name, ())}
+        constants = dict.fromkeys(tree for _, one_ in some for tree in one_.constants.get(name, ()))
         shown = exp.select(column("label"), column("shown")).from_(relation(labels))
-        table, _ = leaves(
-            self._engine, release.generalized[name], Asked(shown, list(constants.values()), (), False), self._keep
-        )
+        table, _ = leaves(self._engine, release.generalized[name], Asked(shown, list(constants), (), False), self._keep)
         rows = exp.select(column("number", "held"), column("value", "leaf"), column("weight", "leaf")).from_(held)
         same = exp.NullSafeEQ(this=column("label", "held"), expression=column("label", "leaf"))
         return self._keep("leaf", rows.join(relation(table, as_="leaf"), on=same, copy=False))
@@ -200,7 +199,7 @@ def _listed(structs: Sequence[exp.Expr]) -> exp.Select:
             exp.PropertyEQ(this=exp.to_identifier("recursive"), expression=exp.true()),
         ],
     )
-    return exp.select(unnested)
+    return exp.Select(expressions=[unnested])
 
 
 def _matched(tables: Mapping[str, str], shares: Mapping[int, str], dealt: Sequence[int]) -> exp.Select:
