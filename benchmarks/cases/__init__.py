@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from benchmarks.cases import anatomy, distinct, large, mondrian, mondrian_peers, search, snapshot, solve, startup, view
+from benchmarks.cases import (
+    anatomy,
+    distinct,
+    large,
+    measure,
+    mondrian,
+    mondrian_peers,
+    search,
+    snapshot,
+    solve,
+    startup,
+    view,
+)
 from benchmarks.context import Context
 from benchmarks.figure import Figure
 
@@ -19,6 +31,7 @@ CASES: dict[str, Case] = {
     "search": search.run,
     "mondrian": mondrian.run,
     "anatomy": anatomy.run,
+    "measure": measure.run,
     "view": view.run,
     "snapshot": snapshot.run,
 }

@@ -3,7 +3,8 @@
 -- combination has a row for each class of released rows that agree in what they show (id, n
 -- rows) and each combination of leaves below its labels: its share of all of them, whether
 -- rows there satisfy the query, and what their values come to. withheld has one row, the
--- number of rows that the release leaves out, NULL where nobody knows.
+-- number of rows that the release leaves out, NULL where nobody knows. bound has what
+-- counts are bounded by besides: the sums of buckets (dealt.sql), or nothing.
 --
 -- A row satisfies with the probability p, its value counts with the expectation `first` and
 -- the second moment `second`. Rows are independent of each other, so variances add up. The
@@ -117,8 +118,8 @@ SELECT
   possible_rows > 0 AS possible,
   CAST(hits AS DOUBLE) AS count,
   sqrt(hits_variance) AS count_stderr,
-  CAST(certain_rows AS BIGINT) AS count_low,
-  CAST(possible_rows + withheld.rows AS BIGINT) AS count_high,
+  CAST(coalesce(bound.low, certain_rows) AS BIGINT) AS count_low,
+  CAST(coalesce(bound.high, possible_rows) + withheld.rows AS BIGINT) AS count_high,
   CASE WHEN possible_rows > 0 THEN value END AS sum,
   CASE WHEN possible_rows > 0 THEN sqrt(value_variance) END AS sum_stderr,
   CASE WHEN withheld.rows = 0 AND possible_rows > 0 THEN value_low END AS sum_low,
@@ -144,4 +145,5 @@ SELECT
 FROM total
 JOIN mean_low ON total.key IS NOT DISTINCT FROM mean_low.key AND total.number = mean_low.number
 JOIN mean_high ON total.key IS NOT DISTINCT FROM mean_high.key AND total.number = mean_high.number
+LEFT JOIN bound ON total.key IS NOT DISTINCT FROM bound.key AND total.number = bound.number
 CROSS JOIN withheld

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,9 @@ from sqlanon.pipeline.estimate import Answered, estimate, source_names
 from sqlanon.pipeline.published import Recorded, published
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.types import ENUM
+from sqlanon.sqlgen.fragments import COUNT, VALUE, sensitive_names
 from sqlanon.sqlgen.names import alias, column
+from sqlanon.sqlgen.placed import BUCKET
 from sqlanon.sqlgen.regions import ENDS
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreatePolicy
@@ -36,9 +39,9 @@ _BESIDE = ".certificate.json"
 
 @dataclass(frozen=True)
 class _Export:
-    """The data file, its format and its certificate."""
+    """The data files, one a table, their format and their certificate."""
 
-    data: Path
+    data: tuple[Path, ...]
     format: str
     stated: dict[str, Any]
 
@@ -52,14 +55,16 @@ def estimate_export(engine: Engine, path: str, text: str) -> Answered:
     query = parsed(text)
     found = _found(engine, Path(path).expanduser())
     try:
-        recorded = _recorded(found.stated)
-        columns = tuple((str(part["name"]), str(part["type"])) for part in found.stated["columns"])
-        file = ExportFile(found.data, str(found.stated["release"]), columns)
+        files = _files(found)
+        recorded = _recorded(found.stated, files[0])
+        rows, *values = (export_format(found.format).read(file) for file in files)
+        rows = _typed(files[0], rows, recorded)
+        if recorded.method == "anatomy":
+            recorded = replace(recorded, buckets=_buckets(recorded, files, values))
     except (KeyError, TypeError, ValueError, AttributeError, SqlanonError):
         raise UserError(
             f"{path}: its certificate does not say what an estimate needs", hint="export the release again"
         ) from None
-    rows = _typed(file, export_format(found.format).read(file), recorded)
     release = published(recorded, rows, [*source_names(recorded.policy), recorded.name])
     with engine.transaction(), Scratch(engine) as scratch:
         return estimate(engine, query, release, scratch, recorded.policy)
@@ -83,7 +88,33 @@ def _found(engine: Engine, path: Path) -> _Export:
     texts = export_format(format_).certificate(engine, ExportFile(path, "", ()))
     if not texts:
         raise UserError(f"{path} has no certificate", hint=f"put {path.name}{_BESIDE} beside it")
-    return _Export(path, format_, _certificate(path, texts[0]))
+    stated = _certificate(path, texts[0])
+    if "tables" in stated:
+        raise UserError(f"{path} is one of several files", hint="keep it beside the others and their certificate.json")
+    return _Export((path,), format_, stated)
+
+
+def _files(found: _Export) -> list[ExportFile]:
+    """The files with the names of their tables and columns, in the certificate's order."""
+    tables = found.stated.get("tables") or [{"name": found.stated["release"], "columns": found.stated["columns"]}]
+    return [
+        ExportFile(path, str(table["name"]), tuple((str(c["name"]), str(c["type"])) for c in table["columns"]))
+        for path, table in zip(found.data, tables, strict=True)
+    ]
+
+
+def _buckets(recorded: Recorded, files: Sequence[ExportFile], values: Sequence[exp.Query]) -> dict[str, exp.Query]:
+    """The tables with the values of each sensitive column, in that column's type."""
+    tables = {fold(file.table): rows for file, rows in zip(files[1:], values, strict=True)}
+    found: dict[str, exp.Query] = {}
+    names = sensitive_names([attribute.name for attribute in recorded.policy.having(Role.SENSITIVE)])
+    for name, fragment in names.items():
+        rows = tables[fold(f"{recorded.name}_{fragment}")]
+        kind = recorded.types.get(fold(name), ENUM)
+        to = exp.DataType.build("VARCHAR" if kind == ENUM else kind, dialect="duckdb")
+        typed = alias(exp.Cast(this=column(VALUE), to=to), VALUE)
+        found[fold(name)] = exp.select(column(BUCKET), typed, column(COUNT)).from_(rows.subquery("dealt"))
+    return found
 
 
 def _certificate(path: Path, text: str) -> dict[str, Any]:
@@ -102,7 +133,8 @@ def _names(stated: dict[str, Any]) -> list[str]:
 
 
 def _with_data(path: Path, stated: dict[str, Any]) -> _Export:
-    """The data file that a certificate names, if it still is the one that was certified."""
+    """The data files that a certificate names, if they still are the ones that were certified."""
+    found: list[tuple[Path, str]] = []
     for entry in stated.get("files") or []:
         data = path.with_name(Path(str(entry.get("name"))).name)
         format_ = suffixes().get(data.suffix.lower())
@@ -113,12 +145,14 @@ def _with_data(path: Path, stated: dict[str, Any]) -> _Export:
         with data.open("rb") as content:
             if hashlib.file_digest(content, "sha256").hexdigest() != entry.get("sha256"):
                 raise UserError(f"{data} is not the file that {path} certifies", hint="take both from one export")
-        return _Export(data, format_, stated)
-    raise UserError(f"the certificate {path} names no file")
+        found.append((data, str(format_)))
+    if not found:
+        raise UserError(f"the certificate {path} names no file")
+    return _Export(tuple(data for data, _ in found), found[0][1], stated)
 
 
-def _recorded(stated: dict[str, Any]) -> Recorded:
-    """What the certificate records of the release.
+def _recorded(stated: dict[str, Any], rows: ExportFile) -> Recorded:
+    """What the certificate records of the release, whose rows are in this file.
 
     It has no labels of stored hierarchies, which may list values that the release does not show.
     """
@@ -135,7 +169,7 @@ def _recorded(stated: dict[str, Any]) -> Recorded:
         policy=policy,
         method=str(stated["method"]["name"]),
         arguments=arguments,
-        columns=[str(part["name"]) for part in stated["columns"]],
+        columns=[name for name, _ in rows.columns],
         types=types,
         levels={fold(str(one["attribute"])): None if several else (int(one["level"]),) for one in stated["levels"]},
         hierarchies={
@@ -156,11 +190,13 @@ def _policy(text: str) -> Policy:
 
 def _typed(file: ExportFile, rows: exp.Query, recorded: Recorded) -> exp.Query:
     """The rows with what is published as it is in the source's types, which a format may not hold."""
-    types = dict(recorded.types)
+    # The bucket is no column of the source, whatever one of these is called.
+    types = {name: kind for name, kind in recorded.types.items() if recorded.method != "anatomy" or name != BUCKET}
     labels = {
         fold(a.name)
         for a in recorded.policy.quasi_identifiers
         if recorded.levels.get(fold(a.name)) != (0,)
+        and recorded.method != "anatomy"
         and (recorded.method != "mondrian" or recorded.arguments.get("publish") != "none")
     }
     for attribute in recorded.policy.having(Role.QUASI_IDENTIFIER):

@@ -30,7 +30,7 @@ from sqlanon.workload.estimators import combined
 from sqlanon.workload.published import Published
 from sqlanon.workload.queries import AggregateQuery, Lookup, parsed
 
-__all__ = ["estimate", "estimate_release", "source_names"]
+__all__ = ["estimate", "estimate_release", "readable", "source_names"]
 
 Answered = tuple[tuple[Column, ...], list[tuple[Any, ...]]]
 
@@ -42,12 +42,16 @@ def estimate_release(engine: Engine, release: Release, text: str) -> Answered:
     hierarchy is not any more the one that the release was made with.
     """
     query = parsed(text)
-    require_own_columns(engine, release)
-    recorded = _recorded(engine, release, query)
-    rows = exp.select(exp.Star()).from_(relation(own_object(engine, release.name)))
-    names = [*source_names(recorded.policy), release.name.name]
     with engine.transaction(), Scratch(engine) as scratch:
-        return estimate(engine, query, published(recorded, rows, names), scratch, recorded.policy)
+        return estimate(engine, query, readable(engine, release, [query]), scratch, policy_of(release))
+
+
+def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]) -> Published:
+    """A release in this database as these queries read it; raises PolicyError as `estimate_release` does."""
+    require_own_columns(engine, release)
+    recorded = _recorded(engine, release, {name for query in queries for name in _columns_of(query)})
+    rows = exp.select(exp.Star()).from_(relation(own_object(engine, release.published[0].name)))
+    return published(recorded, rows, [*source_names(recorded.policy), release.name.name])
 
 
 def estimate(engine: Engine, query: AggregateQuery, release: Published, scratch: Scratch, policy: Policy) -> Answered:
@@ -73,9 +77,8 @@ def source_names(policy: Policy) -> list[str]:
     return [*own, policy.name]
 
 
-def _recorded(engine: Engine, release: Release, query: AggregateQuery) -> Recorded:
+def _recorded(engine: Engine, release: Release, asked: set[str]) -> Recorded:
     policy, hierarchies = policy_of(release), hierarchies_of(release)
-    asked = _columns_of(query)
     using = {fold(a.hierarchy) for a in policy.quasi_identifiers if a.hierarchy and same_name(a.name) in asked}
     stored = [h for h in hierarchies if builder(h.definition.kind).STORED]
     rounds = releases.rounds(engine, release)
@@ -92,14 +95,25 @@ def _recorded(engine: Engine, release: Release, query: AggregateQuery) -> Record
         policy=policy,
         method=release.method,
         arguments=dict(release.method_arguments),
-        columns=[attribute.name for attribute in release.attributes],
+        columns=[attribute.name for attribute in release.attributes_of(release.published[0].fragment)],
         types={fold(name): kind for name, kind in types_of(release).items()},
         levels=levels,
         hierarchies={fold(h.definition.name): (h.definition, h.height) for h in hierarchies},
         stored=frozenset(fold(h.definition.name) for h in stored),
         # What a live view withholds changes with its source, and nobody sees how much that is.
         withheld=release.suppressed_rows if release.kind == "table" else None,
+        buckets=_buckets(engine, release),
     )
+
+
+def _buckets(engine: Engine, release: Release) -> dict[str, exp.Query]:
+    """The tables of the values of each sensitive column, where a release has such."""
+    if release.method != "anatomy":
+        return {}
+    made = {
+        one.fragment: exp.select(exp.Star()).from_(relation(own_object(engine, one.name))) for one in release.published
+    }
+    return {fold(a.source or a.name): made[a.fragment] for a in release.attributes if a.role is Role.SENSITIVE}
 
 
 def _columns_of(query: AggregateQuery) -> set[str]:

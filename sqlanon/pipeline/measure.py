@@ -14,21 +14,27 @@ from sqlanon.catalog.names import fold
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Engine
-from sqlanon.errors import EngineError, SqlanonError, UserError
-from sqlanon.pipeline.estimate import estimate_release
+from sqlanon.errors import DataError, EngineError, PolicyError, SqlanonError, UserError
+from sqlanon.pipeline.estimate import estimate_release, readable
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import bind_source
 from sqlanon.pipeline.state import Progress
 from sqlanon.sqlgen.names import alias, identifier, relation
-from sqlanon.workload.actual import COUNTED, as_it_is, columns_of, counted_rows, is_plain, many
+from sqlanon.workload.actual import COUNTED, as_it_is, columns_of, counted_rows, distinct_rows, is_plain, many
+from sqlanon.workload.conjunctions import conjunction
 from sqlanon.workload.error import ACTUAL, ESTIMATED, errors, summary
 from sqlanon.workload.queries import Aggregate, AggregateQuery, parsed
+from sqlanon.workload.together import Together
 
 __all__ = ["measure"]
 
 # So many queries in one statement over the source, and so many results in one over the catalog.
 _BATCH = 100
 _INSERTED = 200
+# So often rows repeat, on the average, where they are counted first.
+_REPEATED = 2
+# Fewer queries are asked one by one.
+_FEW = 2
 
 _T = TypeVar("_T")
 _Asked = tuple[int, str, AggregateQuery]
@@ -45,7 +51,7 @@ def measure(
     asked = [(number, text, _parsed(workload, number, text)) for number, text in workloads.load(engine, workload)]
     with engine.transaction(), Scratch(engine) as scratch:
         # The release first: it says of a query what is wrong with it.
-        estimated = _on_release(engine, release, asked, workload, progress)
+        estimated = _on_release(engine, release, asked, scratch, workload, progress)
         found = _table(engine, scratch, "estimated", ESTIMATED, estimated)
         actual = _table(engine, scratch, "actual", ACTUAL, _on_source(engine, release, asked, scratch, workload))
         workloads.forget_errors(engine, workload, release.release_id)
@@ -76,9 +82,11 @@ def _on_source(
         weight = COUNTED
         while fold(weight) in map(fold, names):
             weight += "_"
-        rows = scratch.table("counted", counted_rows(source, names, weight))
+        rows, n = source, None
+        if _repeats(engine, source, names):
+            rows, n = relation(scratch.table("counted", counted_rows(source, names, weight))), weight
         for some in _batches(plain, _BATCH):
-            figures = iter(_figures(engine, some, rows, weight, workload))
+            figures = iter(_figures(engine, some, rows, n, workload))
             for number, _, query in some:
                 for aggregate in query.aggregates:
                     yield number, "[]", aggregate.name, next(figures)
@@ -92,7 +100,15 @@ def _on_source(
                 yield from _results(number, query, row, 1)
 
 
-def _figures(engine: Engine, some: Sequence[_Asked], rows: str, weight: str, workload: str) -> Sequence[Any]:
+def _repeats(engine: Engine, source: exp.Table, names: Sequence[str]) -> bool:
+    """Whether equal rows are frequent, so that it pays to count them first."""
+    rows, different = engine.rows(distinct_rows(source, names))[0]
+    return bool(different <= rows / _REPEATED)
+
+
+def _figures(
+    engine: Engine, some: Sequence[_Asked], rows: exp.Table, weight: str | None, workload: str
+) -> Sequence[Any]:
     """The figures of several queries in one scan."""
     try:
         return engine.rows(many([query for _, _, query in some], rows, weight))[0]
@@ -103,9 +119,18 @@ def _figures(engine: Engine, some: Sequence[_Asked], rows: str, weight: str, wor
 
 
 def _on_release(
-    engine: Engine, release: Release, asked: Sequence[_Asked], workload: str, progress: Progress | None
+    engine: Engine,
+    release: Release,
+    asked: Sequence[_Asked],
+    scratch: Scratch,
+    workload: str,
+    progress: Progress | None,
 ) -> Iterator[tuple[Any, ...]]:
     """query_id, groups, result, estimate, stderr, low and high of every query, asked of the release."""
+    at_once = _together(engine, release, asked, scratch, workload)
+    yield from at_once
+    answered = {row[0] for row in at_once}
+    asked = [one for one in asked if one[0] not in answered]
     for done, (number, text, query) in enumerate(asked):
         if progress:
             progress("estimate", done, len(asked))
@@ -115,6 +140,26 @@ def _on_release(
             raise _named(workload, number, error) from None
         for row in rows:
             yield from _results(number, query, row, 4)
+
+
+def _together(
+    engine: Engine, release: Release, asked: Sequence[_Asked], scratch: Scratch, workload: str
+) -> list[tuple[Any, ...]]:
+    """The same of the queries that can be asked at once; of none where one of them is refused, and then named."""
+    own = readable(engine, release, [])
+    queries = {number: query for number, _, query in asked}
+    found = {number: one for number, query in queries.items() if (one := conjunction(query, own)) is not None}
+    if len(found) < _FEW:
+        return []
+    try:
+        own = readable(engine, release, [queries[number] for number in found])
+        figures = list(Together(engine, own, list(found.items()), scratch.table).figures())
+    except EngineError as error:
+        # An error ends the transaction: they cannot be asked one by one.
+        raise _named(workload, f"one of {min(found)} to {max(found)}", error) from None
+    except (PolicyError, DataError):
+        return []
+    return [(number, "[]", queries[number].aggregates[0].name, *rest) for number, *rest in figures]
 
 
 def _results(number: int, query: AggregateQuery, row: Sequence[Any], width: int) -> Iterator[tuple[Any, ...]]:

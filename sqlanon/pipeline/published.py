@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -14,16 +14,17 @@ from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchies.base import builder
 from sqlanon.pipeline.types import ENUM
+from sqlanon.sqlgen.fragments import COUNT, VALUE
 from sqlanon.sqlgen.names import alias, column
 from sqlanon.sqlgen.placed import BUCKET
 from sqlanon.sqlgen.points import by_value
 from sqlanon.sqlgen.regions import ENDS
 from sqlanon.workload.axes import axis_of
-from sqlanon.workload.published import Generalized, Published, dealt_name
+from sqlanon.workload.published import Dealt, Generalized, Published, dealt_name
 
 __all__ = ["Recorded", "published"]
 
-_METHODS = ("generalization", "mondrian")
+_METHODS = ("generalization", "mondrian", "anatomy")
 _LABELS = {"intervals": "interval", "calendar": "period", "prefixes": "mask"}
 _WHY = {
     Role.IDENTIFIER: "identifiers are not published",
@@ -38,7 +39,8 @@ class Recorded:
     `columns` are its own, `types` those of the source by their folded names. `levels` are
     the levels that a column's labels may be at, by folded names, None where any may occur.
     `stored` are the hierarchies whose labels are at hand, by folded names; those that are
-    stored and are not among them say nothing of what is below a label.
+    stored and are not among them say nothing of what is below a label. `buckets` are the tables
+    (bucket, value, count) of columns whose values stand apart from the rows, by folded names.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Recorded:
     hierarchies: Mapping[str, tuple[HierarchyDefinition, int]]
     stored: frozenset[str]
     withheld: int | None
+    buckets: Mapping[str, exp.Query] = field(default_factory=dict)
 
 
 def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Published:
@@ -67,18 +70,21 @@ def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Publ
     exact: dict[str, str] = {}
     generalized: dict[str, Generalized] = {}
     hidden: dict[str, str] = {}
-    dealt: dict[str, str] = {}
-    buckets = recorded.method == "mondrian" and recorded.arguments.get("publish") == "none"
+    together: dict[str, str] = {}
+    apart: list[Dealt] = []
+    buckets = bool(recorded.buckets) or recorded.arguments.get("publish") == "none"
     for attribute in recorded.policy.attributes:
         name = fold(attribute.name)
-        if attribute.pseudonym or attribute.role in _WHY or name not in own:
+        if name in recorded.buckets:
+            apart.append(Dealt((name,), _counted(recorded.buckets[name])))
+        elif attribute.pseudonym or attribute.role in _WHY or name not in own:
             hidden[name] = (
                 "tokens stand for its values"
                 if attribute.pseudonym
                 else _WHY.get(attribute.role, "it is not published")
             )
         elif attribute.role is not Role.QUASI_IDENTIFIER:
-            (dealt if buckets and attribute.role is Role.SENSITIVE else exact)[name] = own[name]
+            (together if buckets and attribute.role is Role.SENSITIVE else exact)[name] = own[name]
         elif buckets or recorded.levels.get(name) == (0,):
             exact[name] = own[name]
         else:
@@ -90,10 +96,8 @@ def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Publ
         exact=exact,
         generalized=generalized,
         hidden=hidden,
-        dealt=dealt,
+        dealt=(*apart, *([Dealt(tuple(together), _buckets(rows, together))] if together else [])),
         bucket=BUCKET if buckets else None,
-        buckets=_buckets(rows, dealt) if buckets else None,
-        alone=rows if buckets else None,
         withheld=recorded.withheld,
         enums=frozenset(name for name, kind in recorded.types.items() if kind == ENUM),
     )
@@ -106,6 +110,13 @@ def _buckets(rows: exp.Query, dealt: Mapping[str, str]) -> exp.Select:
     weight = exp.Cast(this=exp.Count(this=exp.Star()), to=exp.DataType.build("DOUBLE"))
     counted = exp.select(alias(own[0].copy(), "bucket"), *values, alias(weight, "weight"))
     return counted.from_(rows.copy().subquery("released")).group_by(*own)
+
+
+def _counted(table: exp.Query) -> exp.Select:
+    """The same from a table that has counted them (Xiao and Tao, Anatomy, 2006, definition 3)."""
+    weight = exp.Cast(this=column(COUNT), to=exp.DataType.build("DOUBLE"))
+    parts = (alias(column(BUCKET), "bucket"), alias(column(VALUE), dealt_name(0)), alias(weight, "weight"))
+    return exp.select(*parts).from_(table.copy().subquery("counted"))
 
 
 def _generalized(recorded: Recorded, attribute: Attribute, name: str) -> Generalized:

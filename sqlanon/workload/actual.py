@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.names import alias, column, literal
+from sqlanon.sqlgen.rows import class_label
 from sqlanon.workload.queries import AggregateQuery
 
-__all__ = ["COUNTED", "as_it_is", "columns_of", "counted_rows", "is_plain", "many"]
+__all__ = ["COUNTED", "as_it_is", "columns_of", "counted_rows", "distinct_rows", "is_plain", "many"]
 
 # The rows of the source by the columns that the queries read: n says how many there are of each.
 COUNTED = "n"
@@ -43,22 +44,38 @@ def counted_rows(source: exp.Table, columns: Sequence[str], weight: str) -> exp.
     return query.group_by(*(name.copy() for name in names)) if names else query
 
 
-def many(queries: Sequence[AggregateQuery], rows: str, weight: str) -> exp.Select:
-    """One row: the figures of all aggregates of plain queries, in their order, over a table of `counted_rows`."""
+def distinct_rows(source: exp.Table, columns: Sequence[str]) -> exp.Select:
+    """How many rows there are, and about how many different ones."""
+    count = exp.Count(this=exp.Star())
+    if not columns:
+        return exp.select(count, literal(1)).from_(source)
+    return exp.select(count, exp.ApproxDistinct(this=class_label({name: column(name) for name in columns}))).from_(
+        source
+    )
+
+
+def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None) -> exp.Select:
+    """One row: the figures of all aggregates of plain queries, in their order, over a table of `counted_rows`.
+
+    Where there is no `weight`, each row stands for itself.
+    """
     figures: list[exp.Expr] = []
     for query in queries:
-        holds = _own(query.where) if query.where is not None else exp.true()
         for aggregate in query.aggregates:
+            holds = _own(query.where) if query.where is not None else exp.true()
             argument = None if aggregate.argument is None else _own(aggregate.argument)
             figures.append(exp.Cast(this=_figure(aggregate.function, argument, holds, weight), to=_DOUBLE.copy()))
-    return exp.select(*(alias(figure, f"figure_{i}") for i, figure in enumerate(figures))).from_(relation(rows))
+    every = exp.Select(expressions=[alias(figure, f"figure_{i}") for i, figure in enumerate(figures)])
+    return every.from_(rows, copy=False)
 
 
-def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: str) -> exp.Expr:
+def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: str | None) -> exp.Expr:
     """An aggregate over rows that stand for several each."""
-    n = column(weight)
-    known = exp.Not(this=exp.Is(this=exp.Paren(this=argument.copy()), expression=exp.Null())) if argument else None
-    among = exp.and_(exp.Paren(this=holds.copy()), known) if known else holds
+    n = literal(1) if weight is None else column(weight)
+    among = holds
+    if argument is not None:
+        known = exp.Not(this=exp.Is(this=exp.Paren(this=argument.copy()), expression=exp.Null()))
+        among = exp.and_(exp.Paren(this=holds), known, copy=False)
     rows = exp.Coalesce(this=_where(exp.Sum(this=n), among), expressions=[literal(0)])
     if function == "count" or argument is None:
         return rows
@@ -73,12 +90,12 @@ def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: s
 
 
 def _where(aggregate: exp.Expr, condition: exp.Expr) -> exp.Expr:
-    return exp.Filter(this=aggregate, expression=exp.Where(this=condition.copy()))
+    return exp.Filter(this=aggregate, expression=exp.Where(this=condition.copy() if condition.parent else condition))
 
 
 def _own(tree: exp.Expr) -> exp.Expr:
     """The same with plain column names: there is one relation to read."""
-    return tree.copy().transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node)
+    return tree.transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node)
 
 
 def as_it_is(text: str, query: AggregateQuery, source: exp.Table) -> exp.Select:

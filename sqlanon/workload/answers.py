@@ -51,11 +51,22 @@ def _figures(found: Combined, withheld: int | None) -> exp.Query:
     query = fixed("estimate")
     rows = exp.Cast(this=literal(withheld), to=_BIGINT.copy())
     for table in list(query.find_all(exp.Table)):
+        if table.name == "bound":
+            table.replace(_bounds(found).subquery("bound"))
+    for table in list(query.find_all(exp.Table)):
         if table.name == "combination":
             table.replace(relation(found.table, as_="combination"))
         elif table.name == "withheld":
             table.replace(exp.select(alias(rows.copy(), "rows")).subquery("withheld"))
     return query
+
+
+def _bounds(found: Combined) -> exp.Query:
+    """What counts are bounded by besides their rows: none has more, or fewer, than was dealt out."""
+    if found.dealt:
+        return fixed("dealt")
+    ends = (alias(literal(0), end) for end in ("low", "high"))
+    return exp.select(column("key"), column("number"), *ends).from_(relation("combination")).where(exp.false())
 
 
 def _answered(query: AggregateQuery, found: Combined, table: str, withheld: int | None) -> exp.Select:

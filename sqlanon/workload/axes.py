@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 import sqlglot
 from sqlglot import exp
@@ -138,7 +139,6 @@ def axis_of(column_type: str) -> Axis | None:
 
 def _with(template: str, value: exp.Expr, unit: int = 1) -> exp.Expr:
     """A fixed expression with a value in the place of `given`, and a number in that of `unit`."""
-    tree = sqlglot.parse_one(template, dialect="duckdb")
 
     def filled(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and node.name == "given":
@@ -147,7 +147,12 @@ def _with(template: str, value: exp.Expr, unit: int = 1) -> exp.Expr:
             return exp.Cast(this=exp.Literal.string(str(unit)), to=exp.DataType.build("HUGEINT", dialect="duckdb"))
         return node
 
-    return tree.transform(filled)
+    return _parsed(template).copy().transform(filled)
+
+
+@cache
+def _parsed(template: str) -> exp.Expr:
+    return sqlglot.parse_one(template, dialect="duckdb")
 
 
 def _joined(*parts: exp.Expr) -> exp.Expr:

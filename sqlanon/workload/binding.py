@@ -19,11 +19,10 @@ from sqlanon.workload.functions import require_known
 from sqlanon.workload.published import Published, dealt_name
 from sqlanon.workload.queries import AggregateQuery, refused, shown
 
-__all__ = ["BUCKET", "ROW", "Binding", "Factors", "fold", "leaf_name", "lookup_name", "relations_in"]
+__all__ = ["ROW", "Binding", "Factors", "bucket_name", "fold", "leaf_name", "lookup_name", "relations_in"]
 
-# The release's own rows, and the values that were dealt out in a bucket.
+# The release's own rows.
 ROW = "row"
-BUCKET = "bucket"
 
 _LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren)
 _ORDERS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Greatest, exp.Least)
@@ -32,6 +31,11 @@ _ORDERS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Greatest, exp.Leas
 def leaf_name(place: int) -> str:
     """The relation with the leaves of the generalized column at this place."""
     return f"leaf_{place}"
+
+
+def bucket_name(place: int) -> str:
+    """The relation with the values of each bucket, of the dealt columns at this place."""
+    return f"bucket_{place}"
 
 
 def fold(name: str) -> str:
@@ -59,7 +63,7 @@ class Binding:
     owners: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.asks_dealt_alone = self._asks_dealt_alone()
+        self.alone = self._alone()
         for group in self.query.groups:
             own = isinstance(group.expression, exp.Column) and fold(group.expression.name) == fold(group.name)
             if not own and self._is_named(fold(group.name)):
@@ -71,8 +75,8 @@ class Binding:
             # A join may be by a column of a table that was joined before.
             self.owners.append(self.owner(relations_in(self.bound(lookup.on))[0]))
 
-    def _asks_dealt_alone(self) -> bool:
-        """Whether the query asks of dealt values and of nothing else of their rows.
+    def _alone(self) -> int | None:
+        """The place of the dealt columns that the query asks of, if it asks of nothing else of their rows.
 
         Alone they are known exactly: dealing out values changes none of them.
         """
@@ -80,7 +84,8 @@ class Binding:
         parts += [item.expression for item in self.query.groups] + [a.argument for a in self.query.aggregates]
         columns = (part for tree in parts if tree is not None for part in tree.find_all(exp.Column))
         own = {fold(part.name) for part in columns if fold(part.table) in ("", fold(self.query.alias))}
-        return bool(own & set(self.release.dealt)) and not own - set(self.release.dealt)
+        known = (place for place, dealt in enumerate(self.release.dealt) if own and own <= set(dealt.columns))
+        return next(known, None)
 
     def owner(self, relation: str) -> str:
         """The relation on whose rows a relation's columns are evaluated: a joined table's is that of its join."""
@@ -91,7 +96,7 @@ class Binding:
 
     def bound(self, tree: exp.Expr) -> exp.Expr:
         """The expression with each column under the name of its relation. Raises PolicyError for one that has none."""
-        found = tree.copy().transform(lambda node: self._column(node) if isinstance(node, exp.Column) else node)
+        found = tree.transform(lambda node: self._column(node) if isinstance(node, exp.Column) else node)
         require_known(tree)
         self._require_no_order_of_enums(tree)
         return found
@@ -127,15 +132,13 @@ class Binding:
         return self._of_source(node, name)
 
     def _is_named(self, name: str) -> bool:
-        parts = (self.release.exact, self.release.generalized, self.release.hidden, self.release.dealt)
+        parts = (self.release.exact, self.release.generalized, self.release.hidden, self.release.dealt_places)
         return any(name in part for part in parts)
 
     def _of_source(self, node: exp.Column, name: str) -> exp.Column:
         release = self.release
-        if name in release.dealt:
-            if self.asks_dealt_alone:
-                return column(release.dealt[name], ROW)
-            return column(dealt_name(list(release.dealt).index(name)), BUCKET)
+        if (dealt := release.dealt_places.get(name)) is not None:
+            return column(dealt_name(dealt[1]), ROW if self.alone is not None else bucket_name(dealt[0]))
         if name in release.exact:
             return column(release.exact[name], ROW)
         if name in release.generalized:

@@ -15,19 +15,20 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.errors import InternalError
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import class_label
-from sqlanon.workload.binding import BUCKET, ROW, Binding, Factors, leaf_name, lookup_name
+from sqlanon.workload.binding import ROW, bucket_name, leaf_name, lookup_name
+from sqlanon.workload.dealt import dealt_leaves, drawn, require_whole
 from sqlanon.workload.functions import constants_of, is_ordered
 from sqlanon.workload.leaves import Asked, leaves
 from sqlanon.workload.listed import MOMENTS
 from sqlanon.workload.moments import leaf_moments, moments_of, real, share
-from sqlanon.workload.published import Generalized, Published, dealt_name
+from sqlanon.workload.plan import Plan, plan_of
+from sqlanon.workload.published import Generalized, Published
 from sqlanon.workload.queries import Aggregate, AggregateQuery, refused
 from sqlanon.workload.spans import together
 
-__all__ = ["Combined", "combined"]
+__all__ = ["Combined", "combined", "labels_of"]
 
 Keep = Callable[[str, exp.Query], str]
 
@@ -37,25 +38,16 @@ _CLASS = "class"
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """A query taken apart: its condition over parts, its groups and the arguments of its aggregates."""
-
-    factors: Factors
-    condition: exp.Expr
-    groups: tuple[exp.Column, ...]
-    arguments: tuple[tuple[str, exp.Expr] | None, ...]
-    present: tuple[exp.Expr, ...]
-    lookups: tuple[exp.Table, ...]
-    said: tuple[exp.Expr | None, ...]
-
-
-@dataclass(frozen=True)
 class Combined:
-    """The table `combination` that estimate.sql reads; its aggregates, numbered from 1, and how many groups it has."""
+    """The table `combination` that estimate.sql reads; its aggregates, numbered from 1, and how many groups it has.
+
+    `dealt` tells whether values of buckets are among what was combined.
+    """
 
     table: str
     aggregates: tuple[Aggregate, ...]
     groups: int
+    dealt: bool
 
 
 def combined(
@@ -70,64 +62,35 @@ def combined(
     `lookups` are the joined tables with their columns. Raises PolicyError, naming it, for
     whatever of the query the release cannot answer.
     """
-    plan = _plan(query, release, lookups)
+    plan = plan_of(query, release, lookups)
     binding = plan.factors.binding
     columns = {place: release.generalized[name] for name, place in binding.places.items()}
-    alone = binding.asks_dealt_alone and release.alone is not None
-    released = keep("released", release.alone if alone and release.alone is not None else release.rows)
-    bucket = None if alone else release.bucket
-    classes = keep(_CLASS, _classes(engine, plan, bucket, columns, released))
+    alone = None if binding.alone is None else release.dealt[binding.alone]
+    released = keep("released", release.rows if alone is None else alone.values)
+    asked = {*plan.factors.parts, *(argument[0] for argument in plan.arguments if argument)}
+    dealt = {bucket_name(place): one for place, one in enumerate(release.dealt) if bucket_name(place) in asked}
+    bucket = release.bucket if dealt else None
+    classes = keep(_CLASS, _classes(engine, plan, bucket, columns, released, weighed=alone is not None))
     signatures: list[tuple[str, exp.Column, str]] = []
     for place, given in columns.items():
         name = leaf_name(place)
         table, each = leaves(engine, given, _asked(plan, place, given, classes), keep)
         label = column(f"label_{place}", _CLASS)
         signatures.append((name, label, keep("signature", _signature(engine, plan, name, table, each, given))))
-    if BUCKET in plan.factors.parts or any(a and a[0] == BUCKET for a in plan.arguments):
-        dealt = keep("leaf", _dealt(release))
-        signature = keep("signature", _signature(engine, plan, BUCKET, dealt, True, None))
-        signatures.append((BUCKET, column("bucket", _CLASS), signature))
-    table = keep("combination", _combination(plan, classes, signatures))
-    return Combined(table, query.aggregates, len(plan.groups))
+    for name, one in dealt.items():
+        values = keep("leaf", dealt_leaves(one))
+        require_whole(engine, release.name, classes, values)
+        signature = keep("signature", _signature(engine, plan, name, values, True, None))
+        signatures.append((name, column("bucket", _CLASS), signature))
+    table = keep("combination", _combination(plan, classes, signatures, [*dealt]))
+    return Combined(table, query.aggregates, len(plan.groups), bool(dealt))
 
 
-def _plan(query: AggregateQuery, release: Published, lookups: Sequence[tuple[exp.Table, Sequence[str]]]) -> _Plan:
-    binding = Binding(query, release, [columns for _, columns in lookups])
-    factors = Factors(binding)
-    condition: exp.Expr = factors.condition(query.where) if query.where is not None else exp.true()
-    for place, lookup in enumerate(query.lookups):
-        joined = column(lookup.key, lookup_name(place))
-        condition = exp.and_(condition, factors.part(binding.owners[place], _not_null(joined)))
-    groups = [factors.value(group.expression) for group in query.groups]
-    arguments: list[tuple[str, exp.Expr] | None] = [None]
-    present: list[exp.Expr] = [exp.true()]
-    for aggregate in query.aggregates:
-        value = None if aggregate.argument is None else factors.value(aggregate.argument)
-        arguments.append(value)
-        present.append(factors.part(value[0], _not_null(value[1])) if value else exp.true())
-    return _Plan(
-        factors,
-        condition,
-        tuple(factors.part(*group) for group in groups),
-        tuple(
-            None if aggregate.function == "count" else value
-            for aggregate, value in zip((Aggregate("", "count", None), *query.aggregates), arguments, strict=True)
-        ),
-        tuple(present),
-        tuple(table for table, _ in lookups),
-        (None, *(aggregate.argument for aggregate in query.aggregates)),
-    )
-
-
-def _not_null(tree: exp.Expr) -> exp.Expr:
-    return exp.Not(this=exp.Paren(this=exp.Is(this=exp.Paren(this=tree.copy()), expression=exp.Null())))
-
-
-def _parts(plan: _Plan, name: str) -> list[exp.Alias]:
+def _parts(plan: Plan, name: str) -> list[exp.Alias]:
     return [alias(part.copy(), own) for own, part in plan.factors.parts.get(name, {}).items()]
 
 
-def _join_lookups(query: exp.Select, plan: _Plan, owner: str) -> exp.Select:
+def _join_lookups(query: exp.Select, plan: Plan, owner: str) -> exp.Select:
     """The tables that are joined to the columns of one relation. A key is there once, so that no row is doubled."""
     binding = plan.factors.binding
     for place, lookup in enumerate(binding.query.lookups):
@@ -140,14 +103,17 @@ def _join_lookups(query: exp.Select, plan: _Plan, owner: str) -> exp.Select:
 
 
 def _classes(
-    engine: Engine, plan: _Plan, bucket: str | None, columns: dict[int, Generalized], released: str
+    engine: Engine, plan: Plan, bucket: str | None, columns: dict[int, Generalized], released: str, *, weighed: bool
 ) -> exp.Select:
-    """The released rows by what they show and what the query asks of it: id, label_i, parts, arguments and n."""
+    """The released rows by what they show and what the query asks of it: id, label_i, parts, arguments and n.
+
+    If they are `weighed`, each stands for as many as its weight says.
+    """
     rows = _join_lookups(exp.select().from_(relation(released, as_=ROW)), plan, ROW)
     _require_numbers(engine, plan, ROW, rows)
     for place, given in columns.items():
-        rows.select(alias(_label(given), f"label_{place}"), copy=False)
-        rows.select(alias(_shown(given), f"shown_{place}"), copy=False)
+        label, text = labels_of(given)
+        rows.select(alias(label, f"label_{place}"), alias(text, f"shown_{place}"), copy=False)
     if bucket:
         rows.select(alias(column(bucket, ROW), "bucket"), copy=False)
     rows.select(*_parts(plan, ROW), copy=False)
@@ -157,22 +123,25 @@ def _classes(
     if not rows.selects:
         rows.select(alias(literal(0), "every"), copy=False)
     names = [part.alias for part in rows.selects]
-    counted = exp.select(*(column(name) for name in names), alias(exp.Count(this=exp.Star()), "n"))
+    count: exp.Expr = exp.Count(this=exp.Star())
+    if weighed:
+        rows.select(column("weight", ROW), copy=False)
+        count = exp.Cast(this=exp.Sum(this=column("weight")), to=exp.DataType.build("BIGINT"))
+    counted = exp.select(*(column(name) for name in names), alias(count, "n"))
     counted = counted.from_(rows.subquery("shown")).group_by(*(column(name) for name in names))
     return exp.select(alias(exp.Window(this=exp.RowNumber()), "id"), exp.Star()).from_(counted.subquery("counted"))
 
 
-def _label(given: Generalized) -> exp.Expr:
-    if len(given.keys) == 1:
-        return column(given.keys[0], ROW)
-    return class_label({name: column(key, ROW) for name, key in zip(("shown", "low", "high"), given.keys, strict=True)})
+def labels_of(given: Generalized) -> tuple[exp.Expr, exp.Expr]:
+    """What tells the labels of a column apart on the released rows, and the label itself as a text."""
+    own = [column(key, ROW) for key in given.keys]
+    text = exp.Cast(this=own[0].copy(), to=exp.DataType.build("VARCHAR"))
+    if len(own) == 1:
+        return own[0], text
+    return class_label(dict(zip(("shown", "low", "high"), own, strict=True))), text
 
 
-def _shown(given: Generalized) -> exp.Expr:
-    return exp.Cast(this=column(given.keys[0], ROW), to=exp.DataType.build("VARCHAR"))
-
-
-def _require_numbers(engine: Engine, plan: _Plan, name: str, rows: exp.Select) -> None:
+def _require_numbers(engine: Engine, plan: Plan, name: str, rows: exp.Select) -> None:
     """Only numbers are added, averaged and compared."""
     for argument, said in zip(plan.arguments, plan.said, strict=True):
         if argument and said is not None and argument[0] == name:
@@ -181,7 +150,7 @@ def _require_numbers(engine: Engine, plan: _Plan, name: str, rows: exp.Select) -
                 raise refused(said, f"is of type {kind}: sum, avg, min and max are estimated of numbers")
 
 
-def _asked(plan: _Plan, place: int, given: Generalized, classes: str) -> Asked:
+def _asked(plan: Plan, place: int, given: Generalized, classes: str) -> Asked:
     name = leaf_name(place)
     groups = {group.name for group in plan.groups if group.table == name}
     constants: list[exp.Expr] = []
@@ -221,15 +190,7 @@ def _said(tree: exp.Expr, given: Generalized) -> str:
     return plain.sql(dialect="duckdb")
 
 
-def _dealt(release: Published) -> exp.Select:
-    """The values of each bucket: any row of it has any of them, each as likely as it is frequent."""
-    if release.buckets is None:
-        raise InternalError(f"the buckets of {release.name} are not known")
-    parts = (column(name) for name in (*map(dealt_name, range(len(release.dealt))), "weight"))
-    return exp.select(alias(column("bucket"), "label"), *parts).from_(release.buckets.subquery("bucket"))
-
-
-def _signature(engine: Engine, plan: _Plan, name: str, table: str, each: bool, given: Generalized | None) -> exp.Select:
+def _signature(engine: Engine, plan: Plan, name: str, table: str, each: bool, given: Generalized | None) -> exp.Select:
     """The leaves below each label by what the query asks of them: their share, and what their values come to."""
     rows = _join_lookups(exp.select().from_(relation(table, as_=name)), plan, name)
     _require_numbers(engine, plan, name, rows)
@@ -245,13 +206,19 @@ def _signature(engine: Engine, plan: _Plan, name: str, table: str, each: bool, g
     weight = exp.Case(ifs=[exp.If(this=known, true=exp.Sum(this=column("weight")))])
     grouped = exp.select(column("label"), *parts, alias(weight, "weight"), *moments).from_(rows.subquery("leaf"))
     grouped = grouped.group_by(column("label"), *(part.copy() for part in parts))
-    shares = exp.select(column("label"), *(part.copy() for part in parts), alias(share(), "share"))
+    shares = exp.select(column("label"), *(part.copy() for part in parts), column("weight"), alias(share(), "share"))
+    shares.select(alias(exp.Window(this=exp.RowNumber()), "signature"), copy=False)
     shares.select(*(column(part.alias) for part in moments), copy=False)
     return shares.from_(grouped.subquery("grouped"))
 
 
-def _combination(plan: _Plan, classes: str, signatures: Sequence[tuple[str, exp.Column, str]]) -> exp.Query:
-    """A row for each aggregate, class and combination of signatures of its labels."""
+def _combination(
+    plan: Plan, classes: str, signatures: Sequence[tuple[str, exp.Column, str]], dealt: Sequence[str]
+) -> exp.Query:
+    """A row for each aggregate, class and combination of signatures of its labels, `dealt` those of buckets.
+
+    Of these it has the bucket, and what was dealt: which signature of which table, and how many rows have it.
+    """
     rows = exp.select().from_(relation(classes, as_=_CLASS))
     shares: exp.Expr = exp.Cast(this=literal(1), to=_DOUBLE.copy())
     for name, label, table in signatures:
@@ -275,6 +242,8 @@ def _combination(plan: _Plan, classes: str, signatures: Sequence[tuple[str, exp.
             alias(exp.Coalesce(this=holds, expressions=[exp.false()]), "holds"),
             *(alias(value, name) for value, name in zip(values, MOMENTS, strict=True)),
         )
+        if dealt:
+            query.select(column("bucket", _CLASS), alias(drawn(dealt), "drawn"), copy=False)
         every.append(query)
     return together(every)
 

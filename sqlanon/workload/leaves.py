@@ -161,7 +161,8 @@ def _piece_leaves(
 
 def _require_comparable(engine: Engine, given: Generalized, asked: Asked, axis: Axis) -> None:
     """What values are compared with keeps them in their order: text with text, and whole numbers with exact ones."""
-    kinds = [kind for one in asked.constants for _, kind in engine.columns(exp.select(alias(one.copy(), "constant")))]
+    every = [alias(one.copy(), f"constant_{place}") for place, one in enumerate(asked.constants)]
+    kinds = [kind for _, kind in engine.columns(exp.select(*every))] if every else []
     for table, key in asked.keys:
         kinds += [kind for _, kind in engine.columns(exp.select(alias(column(key), "key")).from_(table.copy()))]
     for kind in kinds:
@@ -197,10 +198,10 @@ def _digit_leaves() -> exp.Select:
 
 def _cuts(asked: Asked, axis: Axis) -> exp.Query:
     """The places of the axis around every constant and every key, NULL for one that has no place there."""
-    texts: list[exp.Query] = [
-        exp.select(alias(_text(constant), "text")).from_(exp.select(literal(1)).subquery("one"))
-        for constant in asked.constants
-    ]
+    texts: list[exp.Query] = []
+    if asked.constants:
+        listed = exp.Explode(this=exp.Array(expressions=[_text(constant) for constant in asked.constants]))
+        texts.append(exp.select(alias(listed, "text")).distinct())
     texts += [exp.select(alias(_text(column(key)), "text")).from_(table) for table, key in asked.keys]
     if not texts:
         return exp.select(alias(axis.end(axis.low), "at")).from_(exp.select(literal(1)).subquery("one"))

@@ -9,12 +9,24 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 
-__all__ = ["Generalized", "Published", "dealt_name"]
+__all__ = ["Dealt", "Generalized", "Published", "dealt_name"]
 
 
 def dealt_name(place: int) -> str:
     """The column with the values of a bucket that were dealt out, of the dealt column at this place."""
     return f"dealt_{place}"
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """Columns of the source, by their folded names, of which a row shows no values but its bucket's.
+
+    `values` has the columns bucket, `dealt_name` for each of `columns` and weight, how many
+    rows of the bucket have these values together.
+    """
+
+    columns: tuple[str, ...]
+    values: exp.Query
 
 
 @dataclass(frozen=True)
@@ -51,10 +63,8 @@ class Published:
 
     `exact` are the columns that are published as they are, by their folded names,
     `generalized` those that are recoded, `hidden` those that are not published with the
-    reason. `dealt` are columns of which a row shows no value but its bucket's: `bucket` is
-    the column of `rows` with the bucket, `buckets` has the columns bucket, `dealt_name` for
-    each of `dealt` and weight, how many rows of the bucket have these values, and `alone` the
-    dealt columns of every row by themselves. `withheld` is the number of
+    reason. `dealt` are columns of which a row shows no value but its bucket's, those together
+    whose values are known together, and `bucket` is the column of `rows` with the bucket. `withheld` is the number of
     rows of the source that the release leaves out; None where that is not known. `enums`
     are the folded names of columns that are ENUMs in the source. `names` are the names by
     which a query may call the source.
@@ -66,9 +76,12 @@ class Published:
     exact: Mapping[str, str]
     generalized: Mapping[str, Generalized]
     hidden: Mapping[str, str] = field(default_factory=dict)
-    dealt: Mapping[str, str] = field(default_factory=dict)
+    dealt: tuple[Dealt, ...] = ()
     bucket: str | None = None
-    buckets: exp.Query | None = None
-    alone: exp.Query | None = None
     withheld: int | None = 0
     enums: frozenset[str] = frozenset()
+
+    @property
+    def dealt_places(self) -> dict[str, tuple[int, int]]:
+        """Where each dealt column stands: which of `dealt` has it, and at which place."""
+        return {name: (i, j) for i, one in enumerate(self.dealt) for j, name in enumerate(one.columns)}

@@ -10,6 +10,7 @@ is the label that its texts fit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import sqlglot
 from sqlglot import exp
@@ -27,6 +28,11 @@ _COLUMNS = ("low", "low_side", "high", "high_side", "known", "open_low", "open_h
 
 def fixed(name: str) -> exp.Query:
     """The query of a file under sql/estimates."""
+    return _parsed(name).copy()
+
+
+@cache
+def _parsed(name: str) -> exp.Query:
     query = sqlglot.parse_one(read("sql", "estimates", f"{name}.sql"), dialect="duckdb")
     assert isinstance(query, exp.Query)
     for node in query.walk():

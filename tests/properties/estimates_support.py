@@ -11,7 +11,21 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, connect
 
-__all__ = ["ANY", "COLUMNS", "RELEASES", "Condition", "Query", "Task", "cells", "conditions", "queries", "tables"]
+__all__ = [
+    "ANY",
+    "COLUMNS",
+    "DEALT",
+    "RELEASES",
+    "Condition",
+    "Query",
+    "Task",
+    "cells",
+    "conditions",
+    "conjuncts",
+    "queries",
+    "quoted",
+    "tables",
+]
 
 # The source's columns by what they are called here: number, group, code, sensitive, passed through.
 COLUMNS = {"number": 'how "old"', "kind": "sélect", "code": "zip code", "value": "weight", "other": "label"}
@@ -29,6 +43,17 @@ RELEASES = {
     "bounds": "TABLE {} METHOD mondrian(bounds => true, publish => 'centroid')",
     "flat": "TABLE {} METHOD mondrian",
     "buckets": "TABLE {} METHOD mondrian(publish => 'none')",
+    "anatomy": "TABLE {} METHOD anatomy(l => 2, variant => 'distinct')",
+    "near": "TABLE {} METHOD anatomy(l => 2, variant => 'distinct', grouping => 'near')",
+    "anatomy_two": "TABLE {} METHOD anatomy(l => 2, variant => 'distinct')",
+}
+# The columns that a release deals out in buckets, and the tables that have their values and how often they occur.
+_COUNTED = "(SELECT bucket, weight AS value, count(*) AS count FROM r GROUP BY ALL)"
+DEALT = {
+    "buckets": {"value": _COUNTED},
+    "anatomy": {"value": "r_sensitive"},
+    "near": {"value": "r_sensitive"},
+    "anatomy_two": {"value": "r_weight", "other": "r_label"},
 }
 Row = dict[str, Any]
 Values = Mapping[str, Any]
@@ -85,9 +110,10 @@ class Task:
             f"{quoted(name)} QUASI IDENTIFIER" + ("" if self.release == "flat" else hierarchy)
             for name, hierarchy in using.items()
         ]
+        other = "SENSITIVE" if self.release == "anatomy_two" else "INSENSITIVE"
         con.execute(
             f"CREATE POLICY p ON t ({', '.join(quasi)}, "
-            f"{quoted('value')} SENSITIVE, {quoted('other')} INSENSITIVE) REQUIRE k_anonymity(k => {self.k})"
+            f"{quoted('value')} SENSITIVE, {quoted('other')} {other}) REQUIRE k_anonymity(k => {self.k})"
         )
         con.execute("CREATE ANONYMIZED " + RELEASES[self.release].format("r AS POLICY p"))
         return con
@@ -179,8 +205,9 @@ def _denied(inner: Condition) -> Condition:
     return Condition(f"(NOT ({inner.sql}))", holds, inner.columns)
 
 
-def conditions() -> st.SearchStrategy[Condition]:
-    leaves = st.one_of(
+def conjuncts() -> st.SearchStrategy[Condition]:
+    """Conditions on one column each."""
+    return st.one_of(
         _compared("number", [-3, 0, 1.5, 3, 6]),
         _compared("kind", ["cat", "cow", "oak"]),
         _compared("code", ["11", "15", "2"]),
@@ -188,8 +215,11 @@ def conditions() -> st.SearchStrategy[Condition]:
         _compared("other", ["x", "y"]),
         *_others(),
     )
+
+
+def conditions() -> st.SearchStrategy[Condition]:
     return st.recursive(
-        leaves,
+        conjuncts(),
         lambda inner: st.one_of(
             st.builds(_connected, inner, inner, st.sampled_from(["AND", "OR"])), st.builds(_denied, inner)
         ),

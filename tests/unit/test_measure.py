@@ -188,3 +188,34 @@ def test_no_release_and_no_workload(con: Connection) -> None:
         con.execute("MEASURE r WITH WORKLOAD other")
     with pytest.raises(UserError, match="no release"):
         con.execute("MEASURE other WITH WORKLOAD own")
+
+
+def test_rows_that_do_not_repeat_are_asked_as_they_are(con: Connection) -> None:
+    con.execute("CREATE TABLE lone AS SELECT i AS a, i % 7 AS s, i * 1.5 AS x FROM range(300) AS n(i)")
+    con.execute("CREATE POLICY l ON lone (a QUASI IDENTIFIER, s SENSITIVE, x INSENSITIVE) REQUIRE k_anonymity(k => 5)")
+    con.execute("CREATE ANONYMIZED TABLE rl AS POLICY l METHOD mondrian")
+    queries = [
+        "SELECT count(*) AS n FROM lone WHERE a BETWEEN 7 AND 120 AND s IN (1, 2)",
+        "SELECT count(x) AS c, sum(x) AS x, avg(x) AS m, min(x) AS l, max(x) AS h FROM lone WHERE a < 50",
+        "SELECT count(*) AS n FROM lone WHERE a > 1000 AND s = 1",
+    ]
+    own(con, *queries)
+    con.execute("MEASURE rl WITH WORKLOAD own")
+    found = rows(con, "SELECT query_id, actual, within FROM anon.query_error")
+    assert all(within for _, _, within in found)
+    for number, query in enumerate(queries, start=1):
+        assert sorted(actual for one, actual, _ in found if one == number) == pytest.approx(
+            sorted(map(float, rows(con, query)[0]))
+        )
+
+
+def test_of_queries_that_are_asked_at_once_the_wrong_one_is_named(con: Connection) -> None:
+    own(
+        con,
+        "SELECT count(*) FROM people WHERE age < 30 AND disease = 'flu'",
+        "SELECT count(*) FROM people WHERE age < 3e1 AND disease = 'flu'",
+        "SELECT count(*) FROM people WHERE age < 31 AND disease = 'flu'",
+    )
+    with pytest.raises(UserError, match=r"workload own, query 2: .* holds exact numbers"):
+        con.execute("MEASURE r WITH WORKLOAD own")
+    assert rows(con, "FROM anon.query_error") == []

@@ -1,0 +1,61 @@
+"""A query taken apart by the relations of a release that its parts are evaluated on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.names import column
+from sqlanon.workload.binding import Binding, Factors, lookup_name
+from sqlanon.workload.published import Published
+from sqlanon.workload.queries import Aggregate, AggregateQuery
+
+__all__ = ["Plan", "plan_of"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A query taken apart: its condition over parts, its groups and the arguments of its aggregates."""
+
+    factors: Factors
+    condition: exp.Expr
+    groups: tuple[exp.Column, ...]
+    arguments: tuple[tuple[str, exp.Expr] | None, ...]
+    present: tuple[exp.Expr, ...]
+    lookups: tuple[exp.Table, ...]
+    said: tuple[exp.Expr | None, ...]
+
+
+def plan_of(query: AggregateQuery, release: Published, lookups: Sequence[tuple[exp.Table, Sequence[str]]]) -> Plan:
+    """Raises PolicyError, naming it, for whatever of the query the release cannot answer."""
+    binding = Binding(query, release, [columns for _, columns in lookups])
+    factors = Factors(binding)
+    condition: exp.Expr = factors.condition(query.where) if query.where is not None else exp.true()
+    for place, lookup in enumerate(query.lookups):
+        joined = column(lookup.key, lookup_name(place))
+        condition = exp.and_(condition, factors.part(binding.owners[place], _not_null(joined)))
+    groups = [factors.value(group.expression) for group in query.groups]
+    arguments: list[tuple[str, exp.Expr] | None] = [None]
+    present: list[exp.Expr] = [exp.true()]
+    for aggregate in query.aggregates:
+        value = None if aggregate.argument is None else factors.value(aggregate.argument)
+        arguments.append(value)
+        present.append(factors.part(value[0], _not_null(value[1])) if value else exp.true())
+    return Plan(
+        factors,
+        condition,
+        tuple(factors.part(*group) for group in groups),
+        tuple(
+            None if aggregate.function == "count" else value
+            for aggregate, value in zip((Aggregate("", "count", None), *query.aggregates), arguments, strict=True)
+        ),
+        tuple(present),
+        tuple(table for table, _ in lookups),
+        (None, *(aggregate.argument for aggregate in query.aggregates)),
+    )
+
+
+def _not_null(tree: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.Paren(this=exp.Is(this=exp.Paren(this=tree.copy()), expression=exp.Null())))

@@ -1,0 +1,79 @@
+"""Queries that MEASURE asks at once come to what ESTIMATE says of each of them."""
+
+from __future__ import annotations
+
+from math import isclose
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sqlanon.errors import InternalError, PrivacyViolation
+from sqlanon.pipeline import measure
+from sqlanon.workload import together
+from tests.properties.estimates_support import DEALT, RELEASES, Condition, Task, conjuncts, tables
+
+DRAWN = "CREATE WORKLOAD w ON POLICY p (queries => 3, dimensions => {}, seed => {}, selectivity => 0.3)"
+
+
+def alike(left: float | None, right: float | None) -> bool:
+    return left is right if left is None or right is None else isclose(left, right, rel_tol=1e-9, abs_tol=1e-7)
+
+
+def one_by_one(*_: object) -> Any:
+    raise InternalError("a query was asked by itself")
+
+
+def texts(task: Task, some: list[list[Condition]]) -> list[str]:
+    """Conjunctions, but for those that are not asked at once: of dealt values alone, or of two such columns."""
+    found = []
+    for parts in some:
+        asked = frozenset().union(*(part.columns for part in parts))
+        dealt = asked & set(DEALT.get(task.release, {}))
+        if not dealt or (len(dealt) == 1 and asked > dealt):
+            found.append("SELECT count(*) AS n FROM t WHERE " + " AND ".join(f"({part.sql})" for part in parts))
+    return found
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    @settings(max_examples=2, deadline=None, suppress_health_check=[*HealthCheck])
+    @given(
+        tables(release),
+        st.lists(st.lists(conjuncts(), min_size=1, max_size=4), min_size=3, max_size=4),
+        st.integers(1, 3),
+        st.integers(1, 99),
+        st.sampled_from([1, together.MOST_ROWS]),
+    )
+    def holds(task: Task, some: list[list[Condition]], dimensions: int, seed: int, most: int) -> None:
+        queries = texts(task, some)
+        if len(queries) < 2:
+            return
+        try:
+            con = task.install()
+        except PrivacyViolation:
+            return
+        with con:
+            con.duckdb.executemany("INSERT INTO anon.workload VALUES ('w', ?, ?)", [*enumerate(queries)])
+            if all(any(row[name] is not None for row in task.rows) for name in ("number", "kind", "code", "value")):
+                con.execute(DRAWN.replace(" w ", " drawn ").format(dimensions, seed))
+                con.execute(
+                    "INSERT INTO anon.workload SELECT 'w', 100 + query_id, sql FROM anon.workload "
+                    "WHERE workload = 'drawn'"
+                ) if release != "anatomy_two" else None
+            with monkeypatch.context() as patch:
+                patch.setattr(measure, "estimate_release", one_by_one)
+                patch.setattr(together, "MOST_ROWS", most)
+                con.execute("MEASURE r WITH WORKLOAD w")
+            found = con.duckdb.execute(
+                "SELECT sql, estimated, stderr, low, high, within FROM anon.query_error JOIN anon.workload "
+                "USING (workload, query_id) WHERE workload = 'w'"
+            ).fetchall()
+            assert len(found) >= len(queries)
+            for sql, *figures, within in found:
+                ((*own,),) = con.sql(f"ESTIMATE {sql} FROM RELEASE r").fetchall()
+                assert all(map(alike, figures, own)), (sql, figures, own)
+                assert within, sql
+
+    holds()

@@ -1,0 +1,127 @@
+"""ESTIMATE from anatomized releases by example: one and several sensitive columns, exports, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sqlanon import Connection, connect
+from sqlanon.errors import DataError, PolicyError, PrivacyViolation, UserError
+
+# Of 24 people of twelve ages all are in one bucket: each "dis ease" has 8, each value of the other column 6.
+SOURCE = """
+CREATE TABLE t AS SELECT i % 12 AS "a ge", ['x', 'y', 'z'][1 + i % 3] AS "dis ease", 10 * (i % 4) AS "value",
+    CASE WHEN i % 2 = 0 THEN 'even' END AS "select" FROM range(24) AS r(i);
+CREATE POLICY two ON t ("a ge" QUASI IDENTIFIER, "dis ease" SENSITIVE, "value" SENSITIVE, "select" INSENSITIVE)
+REQUIRE k_anonymity(k => 24);
+CREATE POLICY one ON t ("a ge" QUASI IDENTIFIER, "dis ease" SENSITIVE, "value" INSENSITIVE)
+REQUIRE k_anonymity(k => 24);
+CREATE ANONYMIZED TABLE "re lease" AS POLICY two METHOD anatomy(l => 3);
+CREATE ANONYMIZED TABLE single AS POLICY one METHOD anatomy(l => 3);
+"""
+
+
+@pytest.fixture
+def con() -> Connection:
+    connection = connect(config={"threads": "1"})
+    connection.execute(SOURCE)
+    return connection
+
+
+def asked(con: Connection, query: str, release: str = '"re lease"') -> list[Any]:
+    return list(con.sql(f"ESTIMATE {query} FROM RELEASE {release}").fetchall())
+
+
+def test_one_sensitive_column(con: Connection) -> None:
+    """Eight of the 24 rows match; eight of the 24 values do, so that no more than eight rows satisfy."""
+    where = 'WHERE "a ge" < 4 AND "dis ease" = \'x\''
+    assert asked(con, f"SELECT count(*) FROM t {where}", "single") == [
+        (pytest.approx(8 / 3), pytest.approx((8 * 2 / 9) ** 0.5), 0, 8)
+    ]
+    # Of 22 rows that match and 16 values that do, 14 coincide at least.
+    ((_, _, low, high),) = asked(con, 'SELECT count(*) FROM t WHERE "a ge" < 11 AND "dis ease" <> \'z\'', "single")
+    assert (low, high) == (22 + 16 - 24, 16)
+
+
+def test_two_sensitive_columns_are_independent(con: Connection) -> None:
+    query = 'SELECT count(*), sum("a ge") FROM t WHERE "dis ease" = \'x\' AND "value" >= 20 AND "select" = \'even\''
+    ((count, _, low, high, total, *_),) = asked(con, query)
+    assert count == pytest.approx(12 * (1 / 3) * (1 / 2))
+    assert (low, high) == (0, 8)
+    assert total == pytest.approx(sum(2 * (i % 6) for i in range(12)) / 6)
+
+
+def test_sensitive_columns_alone_are_exact_and_of_two_tables_are_not(con: Connection) -> None:
+    groups = asked(con, 'SELECT "value", count(*) FROM t GROUP BY "value"')
+    assert groups == [(value, 6.0, 0.0, 6, 6) for value in (0, 10, 20, 30)]
+    ((count, stderr, low, high),) = asked(con, 'SELECT count(*) FROM t WHERE "dis ease" = \'x\' AND "value" = 0')
+    assert count == pytest.approx(24 / 12)
+    assert stderr > 0
+    assert (low, high) == (0, 6)
+    assert asked(con, 'SELECT avg("value") FROM t')[0][:4] == (15.0, 0.0, 15.0, 15.0)
+
+
+def test_what_is_not_dealt_is_exact(con: Connection) -> None:
+    assert asked(con, 'SELECT count("select"), sum("a ge") FROM t WHERE "a ge" BETWEEN 3 AND 5')[0][:4] == (2, 0, 2, 2)
+
+
+def test_a_comparison_of_a_dealt_value_with_one_of_the_row_is_refused(con: Connection) -> None:
+    with pytest.raises(PolicyError, match="not known together"):
+        asked(con, 'SELECT count(*) FROM t WHERE "value" > "a ge"')
+    with pytest.raises(PolicyError, match="not known together"):
+        asked(con, 'SELECT count(*) FROM t WHERE length("dis ease") > "value"')
+
+
+@pytest.mark.parametrize("format_", ["parquet", "csv"])
+def test_an_export_says_the_same(con: Connection, tmp_path: Path, format_: str) -> None:
+    con.execute(f"EXPORT \"re lease\" TO '{tmp_path}/out/' (FORMAT {format_})")
+    files = sorted((tmp_path / "out").glob(f"*.{format_}"))
+    assert len(files) == 3
+    queries = (
+        'SELECT count(*) FROM t WHERE "a ge" < 4 AND "dis ease" = \'x\'',
+        'SELECT "dis ease", sum("value"), count(*) FROM t WHERE "a ge" > 3 GROUP BY "dis ease"',
+        'SELECT "value" + 1 AS v, count(*) FROM t WHERE "select" IS NULL GROUP BY v',
+    )
+    with connect() as empty:
+        for query in queries:
+            for path in (tmp_path / "out" / "certificate.json", *files):
+                assert asked(empty, query, f"'{path}'") == [pytest.approx(row) for row in asked(con, query)]
+
+
+def test_files_that_are_missing_or_changed(con: Connection, tmp_path: Path) -> None:
+    con.execute(f"EXPORT single TO '{tmp_path}/out/'")
+    values = tmp_path / "out" / "single_sensitive.parquet"
+    bytes_ = values.read_bytes()
+    values.write_bytes(bytes_ + b"x")
+    with pytest.raises(UserError, match="is not the file"):
+        asked(con, "SELECT count(*) FROM t", f"'{tmp_path}/out/single_qi.parquet'")
+    values.unlink()
+    with pytest.raises(UserError, match="there is no file"):
+        asked(con, "SELECT count(*) FROM t", f"'{tmp_path}/out/certificate.json'")
+    (tmp_path / "out" / "certificate.json").unlink()
+    with pytest.raises(UserError, match="one of several files"):
+        asked(con, "SELECT count(*) FROM t", f"'{tmp_path}/out/single_qi.parquet'")
+
+
+def test_a_release_that_was_changed(con: Connection) -> None:
+    con.execute("DELETE FROM single_sensitive WHERE value = 'x'")
+    for query in ('SELECT count(*) FROM t WHERE "a ge" < 3 AND "dis ease" = \'y\'',):
+        with pytest.raises(DataError, match="do not have as many values as rows"):
+            asked(con, query, "single")
+    con.execute("DROP TABLE single_sensitive")
+    with pytest.raises((UserError, PrivacyViolation), match="gone"):
+        asked(con, "SELECT count(*) FROM t", "single")
+
+
+def test_an_empty_release() -> None:
+    con = connect(config={"threads": "1"})
+    con.execute(
+        "CREATE TABLE t (a INTEGER, s VARCHAR); "
+        "CREATE POLICY p ON t (a QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 2); "
+        "CREATE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2)"
+    )
+    assert asked(con, "SELECT count(*), sum(a) FROM t WHERE s = 'x' AND a > 1", "r") == [
+        (0.0, 0.0, 0, 0, None, None, None, None)
+    ]
