@@ -146,7 +146,18 @@ def test_what_is_no_json_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["[4]", "4", "null", '{"k": null}', '{"k": [1]}', '{"k": {"name": []}}', '{"k": 1e999}']
+    "text",
+    [
+        "[4]",
+        "4",
+        "null",
+        '{"k": null}',
+        '{"k": []}',
+        '{"k": [[1]]}',
+        '{"k": [null]}',
+        '{"k": {"name": []}}',
+        '{"k": 1e999}',
+    ],
 )
 def test_what_are_no_arguments_is_refused(text):
     with pytest.raises(BadJson):
