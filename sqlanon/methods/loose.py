@@ -141,17 +141,18 @@ def solve(engine: Engine, policy: BoundPolicy, named: Sets, given: Options, keep
 
 
 def _impossible(engine: Engine, source: exp.Select, fragments: Sets, constraints: Sets) -> PrivacyViolation:
-    """Where not even one block of rows differs: the fragment's part of a constraint that has fewest values."""
+    """Where not one row could be placed: the fragment's part of a constraint that has fewest values."""
     parts = [part for _, held in covered(fragments, constraints) for part in held.values()]
     counts: dict[tuple[str, ...], int] = {}
     for part in parts:
-        values = exp.select(*map(column, part)).distinct(copy=False).from_(source.copy().subquery("source"))
-        query = exp.select(exp.Count(this=exp.Star())).from_(values.subquery("part"))
+        tuples = exp.select(*map(column, part)).distinct(copy=False).from_(source.copy().subquery("source"))
+        query = exp.select(exp.Count(this=exp.Star())).from_(tuples.subquery("part"))
         counts[part] = int(engine.rows(query)[0][0])
-    fewest = min(counts, key=lambda part: counts[part])
+    fewest = min(counts, key=lambda part: counts[part], default=())
+    values = f", and ({', '.join(fewest)}) has {counts[fewest]} different values" if fewest else ""
     return PrivacyViolation(
-        "no association is as loose as that: there are no rows that all differ in what is CONFIDENTIAL, as many as "
-        f"the groups need; ({', '.join(fewest)}) has {counts[fewest]} different values; nothing was published",
+        "no association as loose as that was found: it takes rows that all differ in what is CONFIDENTIAL, as many "
+        f"as linked groups hold{values}; nothing was published",
         hint="ask for a smaller k or smaller groups, or use METHOD fragments, which links nothing",
     )
 

@@ -279,6 +279,12 @@ def test_groups_that_no_rows_can_fill_are_refused(con: Connection) -> None:
     assert tables(con) == {"visits"}
 
 
+def test_fewer_rows_than_a_block_are_refused_too(con: Connection) -> None:
+    con.execute("DELETE FROM visits WHERE visit NOT IN ('v1', 'v2', 'v3')")
+    with pytest.raises(PrivacyViolation, match="as many as linked groups hold; nothing was published"):
+        release(con, "loose(k => 4) FRAGMENTS (age, zip), (ward)")
+
+
 def test_names_that_are_taken_are_refused_before_anything_is_published(con: Connection) -> None:
     con.execute("CREATE TABLE s_association AS SELECT 1 AS i")
     with pytest.raises(UserError, match=r"publishes a table main\.s_association, and there is a table of that name"):
