@@ -84,8 +84,8 @@ _CLAUSES = """
     OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY
     ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE AGAINST REQUIRE METHOD FRAGMENTS FORMAT
     RELEASE WORKLOAD attribute jointly variant distance ranges guarding absent generalization mondrian anatomy
-    fragments loose groups near suppression loss recoding time_limit grouping parquet csv duckdb SELECT FROM WHERE GROUP BY ORDER LIMIT
-    INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
+    fragments loose groups near suppression loss recoding time_limit grouping parquet csv duckdb
+    SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
 _WORD = re.compile(r'"[^"]*$|\w+$')
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
