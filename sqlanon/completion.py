@@ -57,7 +57,9 @@ STATEMENTS: dict[str, str] = {
     ),
     "CREATE ANONYMIZED TABLE": (
         "CREATE [OR REPLACE] ANONYMIZED TABLE [IF NOT EXISTS] name AS POLICY policy\n"
-        "    [METHOD generalization(suppression => 0.02) | mondrian | anatomy(l => 3)];   -- a snapshot, verified"
+        "    [METHOD generalization(suppression => 0.02) | mondrian | anatomy(l => 3)\n"
+        "        | fragments [FRAGMENTS (column, ...), ...]\n"
+        "        | loose(k => 4 | groups => (2, 2)) [FRAGMENTS (column, ...), ...]];   -- a snapshot, verified"
     ),
     "DROP ANONYMIZED VIEW": "DROP ANONYMIZED VIEW [IF EXISTS] name;",
     "DROP ANONYMIZED TABLE": "DROP ANONYMIZED TABLE [IF EXISTS] name;",
@@ -80,10 +82,10 @@ STATEMENTS: dict[str, str] = {
 # What stands within our statements.
 _CLAUSES = """
     OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY
-    ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE AGAINST REQUIRE METHOD FORMAT
+    ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE AGAINST REQUIRE METHOD FRAGMENTS FORMAT
     RELEASE WORKLOAD attribute jointly variant distance ranges guarding absent generalization mondrian anatomy
-    suppression loss recoding time_limit grouping parquet csv duckdb SELECT FROM WHERE GROUP BY ORDER LIMIT
-    INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
+    fragments loose groups near suppression loss recoding time_limit grouping parquet csv duckdb
+    SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
 _WORD = re.compile(r'"[^"]*$|\w+$')
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")

@@ -11,7 +11,7 @@ import json
 from decimal import Decimal
 from typing import Any, NoReturn
 
-from sqlanon.domain.values import QualifiedName, Value
+from sqlanon.domain.values import QualifiedName, Scalar, Value
 
 __all__ = [
     "Arguments",
@@ -100,10 +100,20 @@ def _write_decimal(value: Decimal) -> str:
 
 
 def value_to_json(value: Value) -> Any:
+    if isinstance(value, tuple):
+        return [value_to_json(one) for one in value]
     return {"name": list(value.parts)} if isinstance(value, QualifiedName) else value
 
 
 def value_from_json(json_value: Any) -> Value:
+    if not isinstance(json_value, list):
+        return _scalar_from_json(json_value)
+    if not json_value:
+        raise BadJson("an argument must not be an empty list")
+    return tuple(map(_scalar_from_json, json_value))
+
+
+def _scalar_from_json(json_value: Any) -> Scalar:
     if isinstance(json_value, Decimal):
         if abs(json_value.adjusted()) > _MOST_DIGITS:
             raise BadJson("a number in it is too long")
@@ -112,7 +122,8 @@ def value_from_json(json_value: Any) -> Value:
         return json_value
     if isinstance(json_value, dict) and json_value.keys() == {"name"}:
         return name_from_json(json_value["name"])
-    raise BadJson('an argument must be a number, a string, true, false or a name such as {"name": ["main", "t"]}')
+    what = 'a number, a string, true, false, a name such as {"name": ["main", "t"]}'
+    raise BadJson(f"an argument must be {what}, or a list of these")
 
 
 def name_from_json(json_value: Any) -> QualifiedName:
@@ -135,7 +146,7 @@ def arguments_from_json(json_value: Any) -> Arguments:
 
 def positional_from_json(json_value: Any) -> tuple[Value, ...]:
     """Positional arguments: a list such as [5, 10, 20]."""
-    return tuple(value_from_json(value) for value in list_of(json_value, "the arguments"))
+    return tuple(_scalar_from_json(value) for value in list_of(json_value, "the arguments"))
 
 
 def fields_of(json_value: Any, what: str, names: tuple[str, ...]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Bucketization", "Generalization", "Partition", "Round", "Transformation"]
+__all__ = ["Bucketization", "Fragmented", "Generalization", "Partition", "Round", "Transformation"]
 
 
 @dataclass(frozen=True)
@@ -100,4 +100,29 @@ class Bucketization:
     loss_name: str = "granularity_loss"
 
 
-Transformation = Generalization | Partition | Bucketization
+@dataclass(frozen=True)
+class Fragmented:
+    """Fragments (De Capitani di Vimercati et al. 2010): sets of columns that are published apart, no value changed.
+
+    `given` says that the user named them; if not, no correct fragmentation has fewer than
+    `least`, and `proven` says that none is better. Of a loose association `sizes` are the
+    rows that a group of each fragment has at least, `k` how loose it is, None where no
+    constraint lies across fragments, and `tables` temporary tables of what is published,
+    one a fragment and behind them the association. Rows that no group can have are
+    suppressed. The loss is that of what is not published; no value is coarser.
+    """
+
+    fragments: tuple[tuple[str, ...], ...]
+    given: bool
+    least: int
+    proven: bool
+    rows: int
+    suppressed: int = 0
+    sizes: tuple[int, ...] = ()
+    k: int | None = None
+    tables: tuple[str, ...] = ()
+    loss: Fraction = Fraction(0)
+    loss_name: str = "granularity_loss"
+
+
+Transformation = Generalization | Partition | Bucketization | Fragmented

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-__all__ = ["QualifiedName", "Source", "Value"]
+__all__ = ["QualifiedName", "Scalar", "Source", "Value"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,9 @@ class QualifiedName:
 
 
 # An argument as a user writes it: k => 4, t => 0.3, variant => 'distinct', strict => true, or a name, ranges => bounds.
-Value = bool | int | Decimal | str | QualifiedName
+Scalar = bool | int | Decimal | str | QualifiedName
+# Or a list of these, groups => (2, 2).
+Value = Scalar | tuple[Scalar, ...]
 
 
 @dataclass(frozen=True)

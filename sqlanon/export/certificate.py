@@ -25,6 +25,7 @@ from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.engines.base import Column
 from sqlanon.export._former import CERTIFICATE_FORMAT
 from sqlanon.export.losses import DEFINITIONS, OF_REGIONS
+from sqlanon.pipeline.apart import FRAGMENTATION, K_LOOSENESS
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.syntax import render
 
@@ -58,7 +59,7 @@ class Evidence:
 
     `columns` are the file's, `types` those of the source by its columns' names. Of a
     release of several tables, `tables` has the name, the number of rows and the columns
-    of each instead.
+    of each instead. `kept` is what fragments keep apart.
     """
 
     release: Release
@@ -70,6 +71,7 @@ class Evidence:
     exported_at: datetime
     tables: Sequence[tuple[str, int, Sequence[Column]]] = ()
     types: Mapping[str, str] = field(default_factory=dict)
+    kept: Sequence[Measurement] = ()
 
 
 def certificate(evidence: Evidence) -> dict[str, Any]:
@@ -84,7 +86,10 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
             "released": release.released_rows,
             "suppressed": release.suppressed_rows,
         },
-        "requirements": [_requirement(proof) for proof in evidence.proofs],
+        "requirements": [
+            *map(_requirement, evidence.proofs),
+            *(_kept(one, release.method_arguments) for one in evidence.kept),
+        ],
         "levels": [
             {"attribute": a.name, "hierarchy": a.hierarchy, "level": a.level, "height": a.height}
             for a in release.attributes
@@ -153,6 +158,39 @@ def _requirement(proof: Proof) -> dict[str, Any]:
     }
 
 
+# What fragments promise, and where it is defined.
+_APART = {
+    FRAGMENTATION: (
+        "No table has all columns of a CONFIDENTIAL set, and one has all of each VISIBLE set.",
+        "De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati 2010",
+    ),
+    K_LOOSENESS: (
+        "Each group of rows of a table is linked to so many different rows of another at least, wherever the two "
+        "together have all columns of a CONFIDENTIAL set.",
+        "De Capitani di Vimercati, Foresti, Jajodia, Livraga, Paraboschi and Samarati 2015",
+    ),
+}
+
+
+def _kept(found: Measurement, arguments: Sequence[tuple[str, Value]]) -> dict[str, Any]:
+    meaning, paper = _APART[found.question]
+    shown = f"{found.question}(k => {found.required:.0f})" if found.question == K_LOOSENESS and found.required else ""
+    return {
+        "requirement": shown or found.question,
+        "model": found.question,
+        "question": found.question,
+        "arguments": _arguments(arguments),
+        "meaning": meaning,
+        "paper": paper,
+        "attribute": None,
+        "attributes": [],
+        "required": _figure(found.required),
+        "achieved": _figure(found.achieved),
+        "satisfied": found.satisfied,
+        "recomputed_from": "rows as exported",
+    }
+
+
 def _figure(number: float | None) -> float | str | None:
     """A number as JSON has it: it has none that is infinite, and a text says so instead."""
     if number is None or isfinite(number):
@@ -209,6 +247,8 @@ def _arguments(arguments: Sequence[tuple[str, Value]]) -> dict[str, Any]:
 
 
 def _plain(value: Value) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
     return float(value) if isinstance(value, Decimal) else str(value) if isinstance(value, QualifiedName) else value
 
 

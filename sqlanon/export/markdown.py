@@ -11,6 +11,7 @@ from sqlanon.export._former import MARKDOWN_TITLE
 __all__ = ["to_markdown"]
 
 _FROM_FILE = "exported file"
+_FROM_ROWS = "rows as exported"
 
 _LIMITS = (
     "It bounds the risks that the requirements above name, and no other: a group that hides who is who may still "
@@ -77,7 +78,12 @@ def _promises(stated: dict[str, Any]) -> Iterator[str]:
         which = "Each requirement" if set(seen) == {_FROM_FILE} else "Each requirement of which the table says so"
         yield f"{which} was recomputed from the exported file itself, read back before it took its name."
     for other in dict.fromkeys(seen):
-        if other != _FROM_FILE:
+        if other == _FROM_ROWS:
+            yield (
+                "What the files together keep apart was recomputed from their rows as they were written; each file, "
+                "read back before it took its name, has exactly these rows."
+            )
+        elif other != _FROM_FILE:
             yield (
                 f"{_counted(other)} were counted when the snapshot was made; the exported file, read back before it "
                 "took its name, has exactly the rows of that snapshot."
@@ -120,6 +126,12 @@ _BUCKETS = (
     "operating system drew."
 )
 
+_APART = (
+    "Values are the source's own, so who is in the tables can be told. Which rows of two tables are one row of the "
+    "source is not published, but as far as an association of groups says; the operating system drew the order of "
+    "each table and the numbers of groups."
+)
+
 
 def _generalization(stated: dict[str, Any]) -> Iterator[str]:
     method, loss = stated["method"], stated["loss"]
@@ -131,7 +143,7 @@ def _generalization(stated: dict[str, Any]) -> Iterator[str]:
         ]
         yield from _table(("quasi-identifier", "level", "of", "hierarchy"), rows)
     elif "tables" in stated:
-        yield _BUCKETS
+        yield _APART if method["name"] in ("fragments", "loose") else _BUCKETS
     else:
         yield _REGIONS[method["arguments"].get("publish") == "none"]
     yield ""
@@ -212,6 +224,8 @@ def _call(name: str, arguments: dict[str, Any]) -> str:
 
 
 def _argument(value: Any) -> str:
+    if isinstance(value, list):
+        return f"({', '.join(map(_argument, value))})"
     if isinstance(value, bool):
         return str(value).lower()
     return "'" + value.replace("'", "''") + "'" if isinstance(value, str) else str(value)

@@ -27,7 +27,9 @@ from sqlanon.export.markdown import to_markdown
 from sqlanon.export.place import Staging, file_errors, put, staging
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.verify import Expected, verify_file
+from sqlanon.pipeline.apart import require_kept
 from sqlanon.pipeline.content import fingerprint_of
+from sqlanon.pipeline.requirements import keeps_constraints
 from sqlanon.sqlgen.names import alias, column, relation
 from sqlanon.syntax.statements import ExportRelease
 
@@ -103,6 +105,7 @@ def _write(engine: Engine, release: Release, kind: Format, layout: Layout, place
         snapshot = checked_snapshot(engine, release)
         files = [place.files / name for name in layout.tables]
         tables = [_prepared(engine, kind, *one) for one in zip(snapshot.tables, files, strict=True)]
+        _require_apart(engine, snapshot, tables)
     stated = certificate(_evidence(engine, snapshot, tables))
     text = to_json(stated)
     for one in tables:
@@ -116,6 +119,14 @@ def _write(engine: Engine, release: Release, kind: Format, layout: Layout, place
     (place.files / layout.certificate).write_text(to_json(stated), encoding="utf-8")
     (place.files / layout.markdown).write_text(to_markdown(stated), encoding="utf-8")
     return [one.count for one in tables]
+
+
+def _require_apart(engine: Engine, snapshot: Snapshot, tables: Sequence[_Written]) -> None:
+    """Fragments keep apart in the types of the files what they do in the database: no file shows that alone."""
+    release = snapshot.release
+    if keeps_constraints(release.method):
+        rows = {one.table.fragment or "": one.rows.subquery("held") for one in tables}
+        require_kept(engine, snapshot.policy, release.method_arguments, rows, release.name, "exported")
 
 
 def _prepared(engine: Engine, kind: Format, table: ReleasedTable, path: Path) -> _Written:
@@ -137,6 +148,8 @@ def _rows(table: ReleasedTable, columns: tuple[tuple[str, str], ...]) -> exp.Sel
 
 
 def _evidence(engine: Engine, snapshot: Snapshot, tables: Sequence[_Written]) -> Evidence:
+    several = snapshot.tables[0].fragment is not None
+    apart = keeps_constraints(snapshot.release.method)
     return Evidence(
         release=snapshot.release,
         policy=snapshot.policy,
@@ -144,14 +157,15 @@ def _evidence(engine: Engine, snapshot: Snapshot, tables: Sequence[_Written]) ->
         proofs=[
             Proof(requirement, achieved, snapshot.shown.hidden.get(place))
             for place, (requirement, achieved) in enumerate(
-                zip(snapshot.shown.requirements, snapshot.achieved, strict=True)
+                zip(snapshot.shown.requirements, () if apart else snapshot.achieved, strict=True)
             )
         ],
-        columns=tables[0].file.columns if len(tables) == 1 else (),
+        columns=tables[0].file.columns if not several else (),
         engine_version=engine.version(),
         exported_at=datetime.now(UTC).replace(tzinfo=None),
-        tables=[(one.file.table, one.count, one.file.columns) for one in tables] if len(tables) > 1 else (),
+        tables=[(one.file.table, one.count, one.file.columns) for one in tables] if several else (),
         types=types_of(snapshot.release),
+        kept=snapshot.achieved if apart else (),
     )
 
 

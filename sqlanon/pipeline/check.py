@@ -8,8 +8,10 @@ from math import isnan
 from sqlglot import exp
 
 from sqlanon.domain.report import Measurement, PrivacyReport
+from sqlanon.domain.transformation import Fragmented
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PrivacyViolation
+from sqlanon.pipeline.apart import require_kept
 from sqlanon.pipeline.carry import guards_of
 from sqlanon.pipeline.fragments import asked_of_buckets, unequal_buckets
 from sqlanon.pipeline.materialize import helper_columns, hidden_of
@@ -79,6 +81,8 @@ def _measurement(requirement: BoundRequirement, achieved: float | None, violatin
 
 def check_stage(state: State) -> State:
     """Checks the candidate. Raises PrivacyViolation, with the query that finds the classes, if a requirement breaks."""
+    if isinstance(state.found, Fragmented):
+        return _of_apart(state)
     hidden = hidden_of(state) if state.create.kind == "view" else {}
     found = _of_candidate(state, [place for place in range(len(state.requirements)) if place not in hidden])
     if hidden:
@@ -89,6 +93,14 @@ def check_stage(state: State) -> State:
             _require(state, place, found[place], report)
     _require_complete(state)
     return state.having(report=PrivacyReport(tuple(found[place] for place in sorted(found))))
+
+
+def _of_apart(state: State) -> State:
+    """Checks the candidates of fragments: what they keep apart is all that is promised."""
+    method, tables = state.create.method, {one.fragment or "": relation(one.stands) for one in state.candidates}
+    found = require_kept(state.engine, need(state.policy), method.arguments, tables, state.create.name)
+    _require_complete(state)
+    return state.having(report=PrivacyReport(tuple(found)))
 
 
 def _of_candidate(state: State, places: Sequence[int]) -> dict[int, Measurement]:

@@ -8,12 +8,14 @@ from sqlglot import exp
 
 from sqlanon.catalog import releases
 from sqlanon.catalog.names import fold
+from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.bound import BoundPolicy, PublicTable
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, EngineError, PolicyError, PrivacyViolation, UserError
+from sqlanon.pipeline.apart import kept_apart
 from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
 from sqlanon.pipeline.carry import guards_of
 from sqlanon.pipeline.check import measured, reported
@@ -21,7 +23,7 @@ from sqlanon.pipeline.companions import content_view, report_view
 from sqlanon.pipeline.content import content_fingerprint, fingerprint_of_tables
 from sqlanon.pipeline.fragments import unequal_buckets
 from sqlanon.pipeline.publish import is_own
-from sqlanon.pipeline.requirements import bind_requirements
+from sqlanon.pipeline.requirements import bind_requirements, keeps_constraints
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.shown import Shown, shown_by, shown_rows
 from sqlanon.pipeline.source import bind_source, find_relation, own_object
@@ -46,6 +48,8 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
     """
     require_own_columns(engine, release)
     try:
+        if keeps_constraints(release.method):
+            return _of_apart(engine, release)
         shown = shown_by(engine, release)
         hidden = _of_view(engine, release, shown) if release.kind == "view" else _of_snapshot(engine, release, shown)
         answered = _answered(engine, release, shown)
@@ -53,6 +57,13 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
         raise UserError(f"{release.name} cannot be read, so nothing can be said of it: {error.message}") from None
     found = hidden | answered
     return PrivacyReport(tuple(found[place] for place in sorted(found)))
+
+
+def _of_apart(engine: Engine, release: Release) -> PrivacyReport:
+    """What a release of fragments keeps apart; its tables are those that were released."""
+    _require_released(engine, release)
+    tables = {made.fragment or "": relation(own_object(engine, made.name)) for made in release.published}
+    return PrivacyReport(tuple(kept_apart(engine, policy_of(release), release.method_arguments, tables)))
 
 
 def _answered(engine: Engine, release: Release, shown: Shown) -> dict[int, Measurement]:
@@ -76,6 +87,10 @@ def _require_fitting(engine: Engine, release: Release, shown: Shown, sources: Ma
             f"the tables of {release.name} do not fit together any more: their buckets have other numbers of rows",
             hint="create it again",
         )
+    _require_released(engine, release)
+
+
+def _require_released(engine: Engine, release: Release) -> None:
     if fingerprint_of_tables(engine, [made.name for made in release.published]) != release.content_fingerprint:
         raise PrivacyViolation(
             f"the tables of {release.name} do not have the rows any more that were checked when they were made",

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.policy import Role
-from sqlanon.domain.transformation import Generalization, Partition
+from sqlanon.domain.transformation import Fragmented, Generalization, Partition
 from sqlanon.methods._nodes import Problem
 from sqlanon.methods._why import why
 from sqlanon.pipeline.carry import guards_of
 from sqlanon.pipeline.fragments import fragment_name
-from sqlanon.pipeline.reasons import cut_up, dealt_out, decision, printable, reasons
+from sqlanon.pipeline.reasons import cut_up, dealt_out, decision, kept_apart, printable, reasons
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.fragments import FragmentsQuery
 from sqlanon.sqlgen.release import ReleaseQuery
@@ -31,10 +31,22 @@ def explain_stage(state: State) -> State:
 
 
 def _shown(state: State, attribute: BoundAttribute) -> str:
-    query = state.compiled
+    query, found = state.compiled, state.found
+    if isinstance(query, FragmentsQuery) and isinstance(found, Fragmented):
+        own = next(one.name for one in query.fragments if attribute in [b for _, _, b in one.columns])
+        return f"as it is in {fragment_name(state.create.name, own).name}"
     if isinstance(query, FragmentsQuery) and attribute.column in query.values:
         return f"by bucket in {fragment_name(state.create.name, query.values[attribute.column]).name}"
     return "as it is"
+
+
+def _shown_columns(state: State) -> tuple[BoundAttribute, ...]:
+    """The attributes that are published; fragments may leave some out."""
+    published, found = need(state.bound).published, state.found
+    if not isinstance(found, Fragmented):
+        return published
+    held = {name for fragment in found.fragments for name in fragment}
+    return tuple(bound for bound in published if bound.column in held)
 
 
 def explanation(state: State) -> Iterator[tuple[str, str, str]]:
@@ -44,13 +56,15 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     for requirement in state.requirements:
         yield "resolve", "requirement", str(requirement)
     yield "bind", "source", f"{policy.source}, {state.found.rows} rows"
-    for attribute in bound.published:
-        if attribute.role is not Role.QUASI_IDENTIFIER:
+    shown_columns = _shown_columns(state)
+    for attribute in shown_columns:
+        if attribute.role is not Role.QUASI_IDENTIFIER or isinstance(state.found, Fragmented):
             shown = "as a token" if attribute.attribute.pseudonym else _shown(state, attribute)
             yield "bind", attribute.column, f"{attribute.role.value}, published {shown}"
-    hidden = [b.column for b in bound.attributes if b not in bound.published]
-    for name in hidden:
-        yield "bind", name, "not published: the policy hides it"
+    for attribute in bound.attributes:
+        if attribute not in shown_columns:
+            why_not = "the policy hides it" if attribute not in bound.published else "no fragment has it"
+            yield "bind", attribute.column, f"not published: {why_not}"
     for name in bound.unpublished:
         yield "bind", name, "not published: the policy does not name it"
     found, quasi = state.found, bound.quasi_identifiers
@@ -60,6 +74,8 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
         yield from (("explain", item, printable(detail)) for item, detail in reasons(found, why_so, quasi))
     elif isinstance(found, Partition):
         yield from (("solve", item, detail) for item, detail in cut_up(found))
+    elif isinstance(found, Fragmented):
+        yield from (("solve", item, printable(detail)) for item, detail in kept_apart(found))
     else:
         yield from (("solve", item, detail) for item, detail in dealt_out(found))
     query = state.compiled

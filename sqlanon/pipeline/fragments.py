@@ -21,7 +21,16 @@ from sqlanon.sqlgen.names import alias, column
 from sqlanon.sqlgen.placed import BUCKET
 from sqlanon.sqlgen.rows import Rows
 
-__all__ = ["Asked", "Candidate", "asked_of_buckets", "candidate", "fragment_name", "require_names", "unequal_buckets"]
+__all__ = [
+    "Asked",
+    "Candidate",
+    "asked_of_buckets",
+    "candidate",
+    "fragment_name",
+    "require_free",
+    "require_names",
+    "unequal_buckets",
+]
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,13 @@ def require_names(engine: Engine, policy: BoundPolicy, release: QualifiedName, *
             f"two tables of the release {release} would be called {twice[0].name}",
             hint="rename the column in a query, ON (SELECT ...)",
         )
-    for name in names if free else ():
+    if free:
+        require_free(engine, release, fragments)
+
+
+def require_free(engine: Engine, release: QualifiedName, fragments: Sequence[str]) -> None:
+    """Raises UserError where a fragment's table has the name of another."""
+    for name in (fragment_name(release, fragment) for fragment in fragments):
         found = find_relation(engine, own_object(engine, name))
         if found is not None:
             raise UserError(

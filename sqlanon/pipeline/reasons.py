@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.explanation import ExaminedNode, Explanation
-from sqlanon.domain.transformation import Bucketization, Generalization, Partition
+from sqlanon.domain.transformation import Bucketization, Fragmented, Generalization, Partition
 
-__all__ = ["cut_up", "dealt_out", "decision", "printable", "reasons"]
+__all__ = ["cut_up", "dealt_out", "decision", "kept_apart", "printable", "reasons"]
 
 
 def decision(
@@ -64,6 +64,25 @@ def dealt_out(found: Bucketization) -> Iterator[tuple[str, str]]:
     sizes = f"the largest has {found.largest} rows, the smallest {found.smallest}"
     yield "buckets", f"{found.count}{where}{mean}; {sizes}"
     yield "suppressed rows", f"0 of {found.rows}"
+
+
+def kept_apart(found: Fragmented) -> Iterator[tuple[str, str]]:
+    """Rows of (item, detail): which columns are published together, and how loosely fragments are associated."""
+    yield "fragments", f"{len(found.fragments)}: {_minimal(found)}"
+    for number, fragment in enumerate(found.fragments, start=1):
+        yield f"fragment {number}", ", ".join(fragment)
+    if found.sizes:
+        loose = "no constraint lies across fragments" if found.k is None else f"{found.k}-loose"
+        yield "groups", f"of at least {', '.join(map(str, found.sizes))} rows: {loose}"
+    yield "suppressed rows", f"{found.suppressed} of {found.rows}" + (", which fit in no group" if found.sizes else "")
+
+
+def _minimal(found: Fragmented) -> str:
+    if found.given:
+        return "those of the statement"
+    if found.proven or found.least == len(found.fragments):
+        return "proven minimal"
+    return f"not proven to be minimal: there are at least {found.least}"
 
 
 def printable(text: str) -> str:

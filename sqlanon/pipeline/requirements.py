@@ -18,7 +18,7 @@ from sqlanon.pipeline.types import without_enums
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.registry import plugin
 
-__all__ = ["bind_requirements", "promised_by", "resolve_requirements"]
+__all__ = ["bind_requirements", "keeps_constraints", "promised_by", "resolve_requirements"]
 
 # Normal relations that are made of more than the source's rows.
 _OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
@@ -57,6 +57,11 @@ def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Re
     """What a method promises of itself, besides what a policy requires. Raises UserError as its `options` does."""
     module = plugin("sqlanon.methods", method)
     return tuple(module.promises(module.options(arguments))) if hasattr(module, "promises") else ()
+
+
+def keeps_constraints(method: str) -> bool:
+    """Whether a method keeps apart what a policy names as CONFIDENTIAL, and promises nothing else."""
+    return bool(getattr(plugin("sqlanon.methods", method), "KEEPS_CONSTRAINTS", False))
 
 
 def _require_hierarchies(policy: Policy, requirement: BoundRequirement, hierarchies: Mapping[str, str | None]) -> None:

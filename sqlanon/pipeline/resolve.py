@@ -10,11 +10,13 @@ from sqlanon.catalog.names import fold
 from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError
+from sqlanon.methods._apart import require_policy
 from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
 from sqlanon.pipeline.requirements import bind_requirements, promised_by, resolve_requirements
 from sqlanon.pipeline.source import BoundSource, bind_source
 from sqlanon.pipeline.state import State, need
 from sqlanon.registry import plugin
+from sqlanon.syntax.statements import CreateRelease
 
 __all__ = ["bind_stage", "resolve_stage"]
 
@@ -27,7 +29,7 @@ def resolve_stage(state: State) -> State:
     method = plugin("sqlanon.methods", state.create.method.name)
     given = method.options(state.create.method.arguments)
     policy = policies.load(state.engine, state.create.policy)
-    _require_constraints_kept(policy, state.create.method.name, method)
+    _require_constraints_kept(policy, state.create, method)
     hierarchies = hierarchies_of(state.engine, policy)
     requirements = resolve_requirements(policy, promised=_promised(state))
     return state.having(
@@ -35,14 +37,20 @@ def resolve_stage(state: State) -> State:
     )
 
 
-def _require_constraints_kept(policy: Policy, name: str, method: ModuleType) -> None:
+def _require_constraints_kept(policy: Policy, create: CreateRelease, method: ModuleType) -> None:
     """A method that does not say that it knows confidentiality constraints would publish across them."""
-    if policy.confidential and not getattr(method, "KEEPS_CONSTRAINTS", False):
+    name = create.method.name
+    if getattr(method, "KEEPS_CONSTRAINTS", False):
+        require_policy(policy, name, create.kind)
+        return
+    if policy.confidential:
         raise PolicyError(
             f"{policy}: the method {name} does not know confidentiality constraints, and the policy has "
             f"CONFIDENTIAL ({', '.join(policy.confidential[0])})",
-            hint=f"leave CONFIDENTIAL out of a policy for {name}",
+            hint=f"leave CONFIDENTIAL out of a policy for {name}, or use METHOD fragments or loose",
         )
+    if create.method.fragments:
+        raise PolicyError(f"the method {name} takes no FRAGMENTS", hint="use METHOD fragments or loose")
 
 
 def bind_stage(state: State) -> State:

@@ -17,7 +17,7 @@ from sqlanon.errors import CatalogError, PolicyError, PrivacyViolation
 from sqlanon.pipeline.bind import bind
 from sqlanon.pipeline.carry import guards_of
 from sqlanon.pipeline.fragments import Asked, asked_of_buckets
-from sqlanon.pipeline.requirements import promised_by, resolve_requirements
+from sqlanon.pipeline.requirements import keeps_constraints, promised_by, resolve_requirements
 from sqlanon.pipeline.source import BoundSource, own_object
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.fragments import QUASI_IDENTIFIERS
@@ -133,6 +133,8 @@ class Shown:
 
     def asked(self, sources: Mapping[str | None, exp.Table | exp.Subquery]) -> list[Asked]:
         """The released rows, wherever they stand now, and which requirements they answer; by fragment, if there are."""
+        if not self.requirements:
+            return []
         if self.values:
             named = {name: source for name, source in sources.items() if name is not None}
             return list(asked_of_buckets(named, self.requirements, self.places, self.values))
@@ -162,6 +164,8 @@ def shown_by(engine: Engine, release: Release) -> Shown:
     try:
         source = BoundSource(columns, name, None, stable=False)
         bound = bind(_asked_of(policy, release), source, hierarchies, fingerprint="")
+        if keeps_constraints(release.method):
+            return Shown(bound, (), {}, {}, release.release_id)
         requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive), promised)
     except PolicyError as error:
         raise PrivacyViolation(
@@ -210,6 +214,9 @@ def _asked_of(policy: Policy, release: Release) -> Policy:
 
     A method may add columns to the policy's quasi-identifiers, or put one in their place.
     """
+    if keeps_constraints(release.method):
+        # Nothing is asked of classes.
+        return replace(policy, attributes=())
     exact = release.method == "mondrian" and ("publish", "none") in release.method_arguments
     exact = exact or len(release.published) > 1
     keys = dict.fromkeys(() if exact else (a.name for a in policy.quasi_identifiers))

@@ -9,19 +9,20 @@ from fractions import Fraction
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy, PublicTable
-from sqlanon.domain.transformation import Bucketization, Partition, Transformation
+from sqlanon.domain.transformation import Bucketization, Fragmented, Partition, Transformation
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.methods import anatomy, generalization, mondrian
+from sqlanon.methods import anatomy, fragments, generalization, loose, mondrian
 from sqlanon.pipeline.carry import guards_of
 from sqlanon.pipeline.companions import public_view, source_view
 from sqlanon.pipeline.encode import Cells, encode
-from sqlanon.pipeline.fragments import require_names
+from sqlanon.pipeline.fragments import require_free, require_names
 from sqlanon.pipeline.regions import place_rows
 from sqlanon.pipeline.source import BoundSource, qualified
 from sqlanon.pipeline.state import State, need
 from sqlanon.pipeline.taxonomies import listed_taxonomy
 from sqlanon.search.lattice import Progress
+from sqlanon.sqlgen.apart import apart, published_names
 from sqlanon.sqlgen.cells import rank_name, row_number
 from sqlanon.sqlgen.fragments import bucketized
 from sqlanon.sqlgen.names import alias, column, literal, relation
@@ -36,6 +37,9 @@ def encode_stage(state: State) -> State:
     bound = need(state.bound)
     if isinstance(state.options, anatomy.Options):
         return _encode_buckets(state, state.options)
+    if isinstance(state.options, fragments.Options | loose.Options):
+        # Values are published as they are: there is nothing to encode.
+        return state
     if not isinstance(state.options, mondrian.Options):
         return state.having(cells=encode(state.engine, bound, state.scratch, state.requirements))
     mondrian.require_supported(bound, state.requirements, state.create.kind, state.options)
@@ -70,6 +74,8 @@ def solve_stage(state: State) -> State:
         background, report = _background(state), _regions_reporter(state)
         dealt = anatomy.solve(engine, bound, state.requirements, state.given, state.cells, background, keep, report)
         return state.having(transformation=dealt)
+    if isinstance(state.given, fragments.Options | loose.Options):
+        return state.having(transformation=_apart(state, state.given))
     cells = need(state.cells)
     guards = tuple(guards_of(state.requirements).items())
     given = state.given
@@ -80,6 +86,18 @@ def solve_stage(state: State) -> State:
     else:
         found = generalization.solve(engine, bound, state.requirements, guards, given, cells, keep, _reporter(state))
     return state.having(transformation=found)
+
+
+def _apart(state: State, given: fragments.Options | loose.Options) -> Fragmented:
+    """The fragments, whose names no other table has."""
+    engine, bound, named = state.engine, need(state.bound), state.create.method.fragments
+    if isinstance(given, loose.Options):
+        found = loose.solve(engine, bound, named, given, state.scratch.table)
+    else:
+        found = fragments.solve(engine, bound, named)
+    if not state.dry:
+        require_free(engine, qualified(engine, state.create.name), published_names(found))
+    return found
 
 
 def _background(state: State) -> Background:
@@ -122,6 +140,8 @@ def compile_stage(state: State) -> State:
     tokens = {b.column: state.scratch.name("token") for b in bound.published if b.attribute.pseudonym}
     if isinstance(found, Bucketization):
         return state.having(query=bucketized(bound, found, release_id, tokens))
+    if isinstance(found, Fragmented):
+        return state.having(query=apart(bound, found, release_id))
     recodings: tuple[Recoding, ...] = ()
     placed: Placed | None = None
     if isinstance(found, Partition):

@@ -14,7 +14,7 @@ from sqlanon.domain.report import PrivacyReport
 from sqlanon.domain.transformation import Transformation
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError
-from sqlanon.methods import anatomy, generalization, mondrian
+from sqlanon.methods import anatomy, fragments, generalization, loose, mondrian
 from sqlanon.pipeline.encode import Cells
 from sqlanon.pipeline.fragments import Candidate
 from sqlanon.pipeline.scratch import Scratch
@@ -28,7 +28,7 @@ __all__ = ["Progress", "State", "need"]
 
 _T = TypeVar("_T")
 
-Options = generalization.Options | mondrian.Options | anatomy.Options
+Options = generalization.Options | mondrian.Options | anatomy.Options | fragments.Options | loose.Options
 
 
 class Progress(Protocol):

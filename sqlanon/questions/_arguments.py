@@ -22,6 +22,8 @@ _GENERIC = ("attribute", "jointly")
 
 def written(value: Value) -> str:
     """The value as a user writes it."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(written, value))})"
     if isinstance(value, str):
         return "'" + value.replace("'", "''") + "'"
     if isinstance(value, bool):

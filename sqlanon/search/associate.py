@@ -30,7 +30,7 @@ from sqlanon.search.rollup import Keep
 from sqlanon.sqlgen import loose
 from sqlanon.sqlgen.names import relation
 
-__all__ = ["Association", "associate", "covered"]
+__all__ = ["Association", "associate", "covered", "promised"]
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def associate(
     columns = [name for fragment in fragments for name in fragment]
     asked = covered(fragments, constraints)
     require_correct(fragments, columns, [constraint for constraint, _ in asked])
-    k = _looseness(fragments, sizes, [parts for _, parts in asked])
+    k = promised(fragments, constraints, sizes)
     first = _near_fragment(fragments, near)
     rows = keep("rows", loose.numbered(source, columns, near, draw))
     keys = _keys([part for _, parts in asked for part in parts.values()])
@@ -122,10 +122,13 @@ def associate(
     return Association(rows, groups, tuple(map(tuple, fragments)), held, total - held, k)
 
 
-def _looseness(
-    fragments: Sequence[Sequence[str]], sizes: Sequence[int], covered_parts: Sequence[dict[int, tuple[str, ...]]]
+def promised(
+    fragments: Sequence[Sequence[str]], constraints: Sequence[Sequence[str]], sizes: Sequence[int]
 ) -> int | None:
-    """The k that groups of these sizes come to."""
+    """The k that groups of these sizes come to; None if no constraint lies across two fragments.
+
+    Raises PolicyError for sizes that would publish an association as it is.
+    """
     if len(fragments) < 2 or len(sizes) != len(fragments):
         raise PolicyError(
             f"a loose association needs two fragments or more and a size for each, not {len(fragments)} fragments "
@@ -133,7 +136,7 @@ def _looseness(
         )
     if any(size < 1 for size in sizes):
         raise PolicyError(f"a group has at least one row, not {min(sizes)}")
-    pairs = {pair for parts in covered_parts for pair in combinations(sorted(parts), 2)}
+    pairs = {pair for _, parts in covered(fragments, constraints) for pair in combinations(sorted(parts), 2)}
     k = min((sizes[one] * sizes[other] for one, other in pairs), default=None)
     if k == 1:
         raise PolicyError(

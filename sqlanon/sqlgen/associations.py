@@ -30,7 +30,7 @@ __all__ = [
 class PublishedFragment:
     """A fragment's table: its attributes, and the column with the number of each row's group."""
 
-    relation: exp.Table
+    relation: exp.Table | exp.Subquery
     attributes: tuple[str, ...]
     group: str
 
@@ -39,7 +39,7 @@ class PublishedFragment:
 class PublishedAssociation:
     """The table of group numbers: a column for each fragment, in their order."""
 
-    relation: exp.Table
+    relation: exp.Table | exp.Subquery
     groups: tuple[str, ...]
     fragments: tuple[PublishedFragment, ...]
 

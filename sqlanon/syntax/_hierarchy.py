@@ -59,4 +59,4 @@ def _argument(reader: Reader) -> Value:
     is_unit = reader.peek().kind is Kind.WORD and not reader.sees_symbol(".", ahead=1)
     if is_unit and not (reader.sees("TRUE") or reader.sees("FALSE")):
         return reader.name("a value").upper()
-    return _values.value(reader)
+    return _values.scalar(reader)

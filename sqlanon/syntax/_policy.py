@@ -15,7 +15,7 @@ from sqlanon.syntax._lexer import Kind
 from sqlanon.syntax._reader import QUERY_WORDS, SEPARATORS, Reader, either
 from sqlanon.syntax.statements import CreatePolicy, DropPolicy
 
-__all__ = ["against", "create", "drop", "folded", "hierarchy_name", "requirements", "role_words", "source"]
+__all__ = ["against", "create", "drop", "folded", "hierarchy_name", "requirements", "role_words", "sets", "source"]
 
 _EXAMPLE = "k_anonymity(k => 4)"
 _ROLES = {role.value.replace("_", " ").upper(): role for role in Role}
@@ -43,7 +43,7 @@ def create(reader: Reader, position: Position) -> CreatePolicy:
     name = object_name(reader, "policy")
     reader.expect("ON")
     on, attributes = source(reader), _attributes(reader)
-    confidential, visible = _sets(reader, "CONFIDENTIAL"), _sets(reader, "VISIBLE")
+    confidential, visible = sets(reader, "CONFIDENTIAL"), sets(reader, "VISIBLE")
     public, required = _rest(reader, _still_possible(confidential, visible), optional=bool(confidential))
     policy = Policy(name, on, attributes, required, public, confidential, visible)
     return CreatePolicy(policy, or_replace, if_not_exists, position=position)
@@ -131,8 +131,8 @@ def _still_possible(confidential: Sequence[object], visible: Sequence[object]) -
     return ('","', "VISIBLE") if confidential else ("CONFIDENTIAL", "VISIBLE")
 
 
-def _sets(reader: Reader, keyword: str) -> tuple[tuple[str, ...], ...]:
-    """CONFIDENTIAL or VISIBLE (column, ...), ...; nothing without the keyword."""
+def sets(reader: Reader, keyword: str) -> tuple[tuple[str, ...], ...]:
+    """CONFIDENTIAL, VISIBLE or FRAGMENTS (column, ...), ...; nothing without the keyword."""
     found: list[tuple[str, ...]] = []
     if reader.accept(keyword):
         found.append(_set(reader))

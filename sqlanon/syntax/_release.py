@@ -9,7 +9,7 @@ from sqlanon.errors import Position
 from sqlanon.syntax import _values
 from sqlanon.syntax._head import if_not_exists
 from sqlanon.syntax._lexer import Kind
-from sqlanon.syntax._policy import against, folded, hierarchy_name, requirements, source
+from sqlanon.syntax._policy import against, folded, hierarchy_name, requirements, sets, source
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.statements import (
     CheckRelation,
@@ -28,7 +28,9 @@ _METHOD_EXAMPLE = "generalization(suppression => 0.02)"
 
 
 def create(reader: Reader, position: Position) -> CreateRelease:
-    """CREATE [OR REPLACE] ANONYMIZED VIEW|TABLE [IF NOT EXISTS] name AS POLICY policy [METHOD method]."""
+    """CREATE [OR REPLACE] ANONYMIZED VIEW|TABLE [IF NOT EXISTS] name AS POLICY policy
+    [METHOD method [FRAGMENTS (attributes), ...]].
+    """
     reader.expect("CREATE")
     return _anonymized(reader, position, or_replace=reader.accept("OR", "REPLACE"))
 
@@ -89,8 +91,9 @@ def _anonymized(reader: Reader, position: Position, or_replace: bool) -> CreateR
     policy = reader.name("the name of the policy")
     method = MethodCall()
     if reader.accept("METHOD"):
-        method = MethodCall(*_values.call(reader, "a method", _METHOD_EXAMPLE))
-        reader.end()
+        name_and_arguments = _values.call(reader, "a method", _METHOD_EXAMPLE)
+        method = MethodCall(*name_and_arguments, fragments=sets(reader, "FRAGMENTS"))
+        reader.end(*(() if method.fragments else ("FRAGMENTS",)))
     reader.end("METHOD")
     return CreateRelease(kind, name, policy, method, or_replace, unless_there, position=position)
 

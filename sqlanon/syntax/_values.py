@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from sqlanon.domain.values import Value
+from sqlanon.domain.values import Scalar, Value
 from sqlanon.errors import StatementError
 from sqlanon.syntax._lexer import Kind
 from sqlanon.syntax._reader import Reader, shortened
 
-__all__ = ["call", "integer", "named", "number", "sees_named", "string", "value"]
+__all__ = ["call", "integer", "named", "number", "scalar", "sees_named", "string", "value"]
 
 
 def value(reader: Reader) -> Value:
+    """A number, a string, true, false, a name, or a list of these, as in `(2, 2)`."""
+    if not reader.sees_symbol("("):
+        return scalar(reader)
+    found: list[Scalar] = []
+    reader.listed(lambda: found.append(scalar(reader)))
+    return tuple(found)
+
+
+def scalar(reader: Reader) -> Scalar:
     """A number, a string, true, false or a name."""
     token = reader.peek()
     if token.kind is Kind.STRING:

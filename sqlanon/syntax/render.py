@@ -127,7 +127,7 @@ def _create_policy(statement: CreatePolicy) -> str:
 
 
 def _sets(keyword: str, sets: Sequence[Sequence[str]]) -> str:
-    """CONFIDENTIAL or VISIBLE with its sets of attributes; nothing if there are none."""
+    """CONFIDENTIAL, VISIBLE or FRAGMENTS with its sets of attributes; nothing if there are none."""
     return f"{keyword} " + ", ".join(f"({', '.join(map(_name, one))})" for one in sets) if sets else ""
 
 
@@ -155,7 +155,8 @@ def _create_workload(statement: CreateWorkload) -> str:
 
 def _release(statement: CreateRelease) -> str:
     head = f"ANONYMIZED {statement.kind.upper()} {_if_not_exists(statement.if_not_exists)}{_qualified(statement.name)}"
-    return f"{head} AS POLICY {_name(statement.policy)} METHOD {_call(statement.method)}"
+    fragments = " " + _sets("FRAGMENTS", statement.method.fragments) if statement.method.fragments else ""
+    return f"{head} AS POLICY {_name(statement.policy)} METHOD {_call(statement.method)}{fragments}"
 
 
 def _check_relation(statement: CheckRelation) -> str:
@@ -207,6 +208,8 @@ def _value(value: Value) -> str:
             return _decimal(value)
         case int():
             return str(value)
+        case tuple():
+            return f"({', '.join(map(_value, value))})"
 
 
 def _decimal(value: Decimal) -> str:

@@ -111,10 +111,11 @@ class Measure(_Placed):
 
 @dataclass(frozen=True)
 class MethodCall:
-    """METHOD name(argument => value, ...)."""
+    """METHOD name(argument => value, ...) [FRAGMENTS (attributes), ...]."""
 
     name: str = "generalization"
     arguments: tuple[tuple[str, Value], ...] = ()
+    fragments: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -55,8 +55,10 @@ names = texts.filter(bool)
 words = names.map(str.lower)  # names of models, methods, arguments and formats
 qualified = st.lists(names, min_size=1, max_size=3).map(lambda parts: QualifiedName(tuple(parts)))
 decimals = st.decimals(allow_nan=False, allow_infinity=False)
-values = st.one_of(st.booleans(), st.integers(), decimals, texts, qualified)
+scalars = st.one_of(st.booleans(), st.integers(), decimals, texts, qualified)
+values = scalars | st.lists(scalars, min_size=1, max_size=3).map(tuple)
 arguments = st.lists(st.tuples(words, values), max_size=3, unique_by=lambda pair: pair[0]).map(tuple)
+options = st.lists(st.tuples(words, scalars), max_size=3, unique_by=lambda pair: pair[0]).map(tuple)
 queries = st.one_of(
     st.sampled_from(
         ["SELECT 1", "from t", "(SELECT ')' /* ( */ )", "with a as (select $$)$$) from a", "VALUES (1), (2)"]
@@ -91,12 +93,13 @@ policies = st.one_of(
     st.builds(Policy, names, sources, several, st.just(()), st.none(), some_sets, sets),
 )
 definitions = st.one_of(
-    st.builds(HierarchyDefinition, names, words, st.lists(values, max_size=4).map(tuple), arguments),
+    st.builds(HierarchyDefinition, names, words, st.lists(scalars, max_size=4).map(tuple), options),
     st.builds(HierarchyDefinition, names, words, query=queries),
 )
 kinds = st.sampled_from(["view", "table"])
+methods = st.builds(MethodCall, words, arguments, sets)
 releases = st.one_of(
-    st.builds(CreateRelease, kinds, qualified, names, st.builds(MethodCall, words, arguments), switch),
+    st.builds(CreateRelease, kinds, qualified, names, methods, switch),
     st.builds(CreateRelease, kinds, qualified, names, if_not_exists=switch),
 )
 columns = st.lists(names, max_size=3).map(tuple)

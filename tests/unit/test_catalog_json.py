@@ -34,13 +34,14 @@ from sqlanon.domain.values import QualifiedName, Source
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 names = st.lists(texts, min_size=1, max_size=3).map(lambda parts: QualifiedName(tuple(parts)))
 decimals = st.decimals(allow_nan=False, allow_infinity=False).filter(lambda d: abs(d.adjusted()) <= 400)
-values = st.one_of(st.booleans(), st.integers(), decimals, texts | st.just(""), names)
+scalars = st.one_of(st.booleans(), st.integers(), decimals, texts | st.just(""), names)
+values = scalars | st.lists(scalars, min_size=1, max_size=3).map(tuple)
 arguments = st.dictionaries(texts, values, max_size=3).map(lambda made: tuple(made.items()))
 definitions = st.builds(
     HierarchyDefinition,
     name=texts,
     kind=texts,
-    arguments=st.lists(values, max_size=3).map(tuple),
+    arguments=st.lists(scalars, max_size=3).map(tuple),
     options=arguments,
     query=st.none() | texts,
 )
@@ -71,7 +72,8 @@ policies = st.builds(
 
 def same(left, right):
     """Equal, and of the same types: True is not 1, and 1 is not Decimal(1)."""
-    return left == right and type(left) is type(right)
+    parts = zip(left, right, strict=True) if isinstance(left, tuple) and isinstance(right, tuple) else ()
+    return left == right and type(left) is type(right) and all(same(*pair) for pair in parts)
 
 
 @given(values)
@@ -146,7 +148,18 @@ def test_what_is_no_json_is_refused(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["[4]", "4", "null", '{"k": null}', '{"k": [1]}', '{"k": {"name": []}}', '{"k": 1e999}']
+    "text",
+    [
+        "[4]",
+        "4",
+        "null",
+        '{"k": null}',
+        '{"k": []}',
+        '{"k": [[1]]}',
+        '{"k": [null]}',
+        '{"k": {"name": []}}',
+        '{"k": 1e999}',
+    ],
 )
 def test_what_are_no_arguments_is_refused(text):
     with pytest.raises(BadJson):

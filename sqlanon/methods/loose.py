@@ -1,0 +1,178 @@
+"""Loose associations: fragments, and groups of their rows that say roughly which belong together.
+
+De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose
+associations: respecting privacy in data publishing (2010), and Loose associations to
+increase utility in data publishing (2015). k-loose: the rows of one fragment are linked
+to k different ones of another at least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isqrt
+
+from sqlglot import exp
+
+from sqlanon.catalog.names import fold
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.policy import Role
+from sqlanon.domain.transformation import Fragmented
+from sqlanon.domain.values import Value
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError, PrivacyViolation
+from sqlanon.methods._apart import Sets, constraints_of, fragments_of, loss_of, rows_of_source
+from sqlanon.search.associate import associate, covered, promised
+from sqlanon.search.rollup import Keep
+from sqlanon.sqlgen.apart import GROUP, association_columns, source_rows
+from sqlanon.sqlgen.names import column
+from sqlanon.udfs import registered
+
+__all__ = ["KEEPS_CONSTRAINTS", "Options", "options", "required", "solve"]
+
+KEEPS_CONSTRAINTS = True
+
+_ARGUMENTS = ("k", "groups", "near")
+_EXAMPLE = "write loose(k => 4), or loose(groups => (2, 2))"
+_MOST_K = 1_000_000
+_MOST_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Options:
+    """METHOD loose(k, groups, near).
+
+    `groups` are the least sizes of each fragment's groups, and `k` is how loose the
+    association has to be; one of them is there. With `near` groups hold rows that are
+    beside each other in the quasi-identifiers of one fragment.
+    """
+
+    k: int | None
+    groups: tuple[int, ...]
+    near: bool = False
+
+    def sizes(self, fragments: int) -> tuple[int, ...]:
+        """The sizes of the groups. Where only k is given, the most even ones whose products come to it."""
+        if self.groups or self.k is None:
+            return self.groups
+        side = isqrt(self.k - 1) + 1
+        return (*[side] * (fragments - 1), -(-self.k // side))
+
+
+def options(arguments: Sequence[tuple[str, Value]]) -> Options:
+    """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
+    given = dict(arguments)
+    k, groups, near = given.pop("k", None), given.pop("groups", None), given.pop("near", False)
+    if given:
+        raise PolicyError(f"loose has no argument {next(iter(given))!r}", hint=f"it has: {', '.join(_ARGUMENTS)}")
+    if k is None and groups is None:
+        raise PolicyError("loose lacks its argument 'k', or 'groups'", hint=_EXAMPLE)
+    if k is not None and not _is_whole(k, 2, _MOST_K):
+        raise PolicyError("loose takes a whole number from 2 for k", hint=_EXAMPLE)
+    if groups is not None and not (isinstance(groups, tuple) and all(_is_whole(one, 1, _MOST_ROWS) for one in groups)):
+        raise PolicyError("loose takes a list of whole numbers from 1 for groups, one a fragment", hint=_EXAMPLE)
+    if not isinstance(near, bool):
+        raise PolicyError("loose: near is true or false", hint="write near => true")
+    sizes = tuple(one for one in groups if isinstance(one, int)) if isinstance(groups, tuple) else ()
+    return Options(k if isinstance(k, int) else None, sizes, near)
+
+
+def _is_whole(value: Value, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def required(fragments: Sets, constraints: Sets, given: Options) -> int | None:
+    """The k that is promised: the one that was asked for, or that of the groups.
+
+    None where no constraint lies across fragments: nothing is linked that has to be kept apart.
+    Raises PolicyError where the groups do not come to the k that was asked for.
+    """
+    if len(fragments) < 2:
+        raise PolicyError(
+            f"a loose association is one of two fragments or more, and there is {len(fragments)}",
+            hint="use METHOD fragments, or name more: FRAGMENTS (zip, age), (disease)",
+        )
+    sizes = given.sizes(len(fragments))
+    if len(sizes) != len(fragments):
+        raise PolicyError(
+            f"loose: there are {len(fragments)} fragments, and groups has {len(sizes)} sizes",
+            hint="give one size a fragment, or k alone",
+        )
+    most = promised(fragments, constraints, sizes)
+    if given.k is not None and most is not None and given.k > most:
+        raise PolicyError(
+            f"loose: groups => ({', '.join(map(str, sizes))}) come to k => {most}, and not to {given.k}",
+            hint="ask for larger groups, or leave groups out",
+        )
+    return most if given.k is None or most is None else given.k
+
+
+def solve(engine: Engine, policy: BoundPolicy, named: Sets, given: Options, keep: Keep) -> Fragmented:
+    """The fragments, their groups and the association.
+
+    Raises PolicyError where they cannot be published, PrivacyViolation where not one row has a place in them.
+    """
+    found = fragments_of(policy, named, "loose")
+    fragments, constraints = found.fragments, constraints_of(policy.policy)
+    _require_free_name(fragments)
+    required(fragments, constraints, given)
+    sizes = given.sizes(len(fragments))
+    near = _near(policy, fragments) if given.near else []
+    rows = rows_of_source(engine, policy)
+    with registered(engine, "random_draw") as draw:
+        source = source_rows(policy, [name for fragment in fragments for name in fragment])
+        made = associate(engine, source, fragments, constraints, sizes, draw, keep, near)
+    if rows and not made.placed:
+        raise _impossible(engine, source, fragments, constraints)
+    tables = [keep("fragment", made.fragment(place, GROUP)) for place in range(len(fragments))]
+    tables.append(keep("association", made.association(association_columns(len(fragments)))))
+    return Fragmented(
+        fragments=fragments,
+        given=bool(named),
+        least=found.least,
+        proven=found.proven,
+        rows=rows,
+        suppressed=made.left_out,
+        sizes=sizes,
+        k=made.k,
+        tables=tuple(tables),
+        loss=loss_of(policy, fragments, rows, made.left_out),
+    )
+
+
+def _impossible(engine: Engine, source: exp.Select, fragments: Sets, constraints: Sets) -> PrivacyViolation:
+    """Where not one row could be placed: the fragment's part of a constraint that has fewest values."""
+    parts = [part for _, held in covered(fragments, constraints) for part in held.values()]
+    counts: dict[tuple[str, ...], int] = {}
+    for part in parts:
+        tuples = exp.select(*map(column, part)).distinct(copy=False).from_(source.copy().subquery("source"))
+        query = exp.select(exp.Count(this=exp.Star())).from_(tuples.subquery("part"))
+        counts[part] = int(engine.rows(query)[0][0])
+    fewest = min(counts, key=lambda part: counts[part], default=())
+    values = f", and ({', '.join(fewest)}) has {counts[fewest]} different values" if fewest else ""
+    return PrivacyViolation(
+        "no association as loose as that was found: it takes rows that all differ in what is CONFIDENTIAL, as many "
+        f"as linked groups hold{values}; nothing was published",
+        hint="ask for a smaller k or smaller groups, or use METHOD fragments, which links nothing",
+    )
+
+
+def _require_free_name(fragments: Sets) -> None:
+    for name in (name for fragment in fragments for name in fragment):
+        if fold(name) == GROUP:
+            raise PolicyError(
+                f"loose adds a column {GROUP} to each fragment, and there is one of that name already",
+                hint=f"rename it in a query, ON (SELECT {GROUP} AS team, ...)",
+            )
+
+
+def _near(policy: BoundPolicy, fragments: Sets) -> list[str]:
+    """The quasi-identifiers of the first fragment that has any: groups must not depend on two fragments."""
+    quasi = {bound.column for bound in policy.having(Role.QUASI_IDENTIFIER)}
+    for fragment in fragments:
+        if own := [name for name in fragment if name in quasi]:
+            return own
+    raise PolicyError(
+        "loose: near => true puts rows together that are alike in quasi-identifiers, and no fragment has one",
+        hint="leave near out, or call a column QUASI IDENTIFIER",
+    )

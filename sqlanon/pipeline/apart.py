@@ -1,0 +1,105 @@
+"""What a release of fragments keeps apart, recomputed from its tables alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.report import Measurement
+from sqlanon.domain.values import Value
+from sqlanon.engines.base import Engine
+from sqlanon.errors import InternalError, PrivacyViolation
+from sqlanon.methods import loose
+from sqlanon.methods._apart import Sets, constraints_of, publishable
+from sqlanon.search.fragments import broken
+from sqlanon.search.looseness import looseness
+from sqlanon.sqlgen.apart import ASSOCIATION, GROUP
+from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
+
+__all__ = ["FRAGMENTATION", "K_LOOSENESS", "Tables", "kept_apart", "require_kept"]
+
+FRAGMENTATION = "fragmentation"
+K_LOOSENESS = "k_looseness"
+
+# The tables of a release by what stands behind its name, in their order.
+Tables = Mapping[str, exp.Table | exp.Subquery]
+
+
+def kept_apart(
+    engine: Engine, policy: Policy, arguments: Sequence[tuple[str, Value]], tables: Tables
+) -> list[Measurement]:
+    """How many of the policy's sets a release keeps, and how loose its association is, if it has one.
+
+    `arguments` are those of its method.
+    """
+    columns = {name: _columns(engine, table) for name, table in tables.items()}
+    groups = columns.pop(ASSOCIATION, None)
+    if groups is None:
+        return [_fragmentation(policy, list(columns.values()))]
+    fragments = tuple(
+        PublishedFragment(tables[name], tuple(one for one in own if one != GROUP), GROUP)
+        for name, own in columns.items()
+    )
+    published = PublishedAssociation(tables[ASSOCIATION], tuple(groups), fragments)
+    return [
+        _fragmentation(policy, [fragment.attributes for fragment in fragments]),
+        _looseness(engine, policy, arguments, published),
+    ]
+
+
+def require_kept(
+    engine: Engine,
+    policy: Policy,
+    arguments: Sequence[tuple[str, Value]],
+    tables: Tables,
+    name: object,
+    done: str = "published",
+) -> list[Measurement]:
+    """What `kept_apart` finds of tables that are not `done` yet.
+
+    Raises PrivacyViolation where they break a constraint or are less loose than promised, InternalError where
+    they have other numbers of rows.
+    """
+    found = kept_apart(engine, policy, arguments, tables)
+    for one in found:
+        if not one.satisfied:
+            raise PrivacyViolation(
+                f"{name} would violate {one.question}: it reaches {one.achieved} of {one.required}; nothing was {done}"
+            )
+    count = exp.Count(this=exp.Star())
+    rows = {int(engine.rows(exp.select(count.copy()).from_(table.copy()))[0][0]) for table in tables.values()}
+    if len(rows) > 1:
+        raise InternalError(f"the tables of {name} have other numbers of rows; nothing was {done}")
+    return found
+
+
+def _columns(engine: Engine, table: exp.Table | exp.Subquery) -> list[str]:
+    return [name for name, _ in engine.columns(exp.select(exp.Star()).from_(table.copy()))]
+
+
+def _fragmentation(policy: Policy, fragments: Sets) -> Measurement:
+    """How many of the CONFIDENTIAL and VISIBLE sets the fragments keep, of how many."""
+    names = publishable(policy)
+    kept = [not broken(fragments, names, [one]) for one in policy.confidential]
+    kept += [not broken(fragments, names, [], [one]) for one in policy.visible]
+    return Measurement(FRAGMENTATION, None, float(len(kept)), float(sum(kept)), bool(kept) and all(kept))
+
+
+def _looseness(
+    engine: Engine, policy: Policy, arguments: Sequence[tuple[str, Value]], published: PublishedAssociation
+) -> Measurement:
+    """How loose the association is, and how loose it has to be. Where no constraint lies across fragments, neither."""
+    constraints = constraints_of(policy)
+    fragments = [fragment.attributes for fragment in published.fragments]
+    asked = loose.required(fragments, constraints, loose.options(arguments))
+    found = looseness(engine, published, constraints)
+    return Measurement(
+        question=K_LOOSENESS,
+        attribute=None,
+        required=None if asked is None else float(asked),
+        achieved=None if found.k is None else float(found.k),
+        # Without rows there is no group that could be linked to too few.
+        satisfied=found.heterogeneous and (asked is None or found.k is None or found.k >= asked),
+    )
