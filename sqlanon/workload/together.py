@@ -29,6 +29,8 @@ __all__ = ["MOST_ROWS", "Together"]
 # A statement joins so many rows at most, and asks so many queries.
 MOST_ROWS = 20_000_000
 _MOST_QUERIES = 500
+# A list of conditions is evaluated on each leaf; of more leaves only those that satisfy are written down.
+_MANY_LEAVES = 5_000
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 
@@ -125,7 +127,7 @@ class Together:
         }
         shares = {place: self._keep("share", self._shares(place, some)) for place in used}
         dealt = [place for place in used if self._names[place] in self._release.dealt_places]
-        tables["matched"] = self._keep("matched", _matched(tables, shares, dealt))
+        tables["matched"] = self._matched(tables, shares, dealt)
         query = fixed("together")
         withheld = exp.select(alias(big(literal(self._release.withheld)), "rows")).subquery("withheld")
         for table in list(query.find_all(exp.Table)):
@@ -134,6 +136,25 @@ class Together:
             elif table.name == "withheld":
                 table.replace(withheld.copy())
         return query
+
+    def _matched(self, tables: Mapping[str, str], shares: Mapping[int, str], dealt: Sequence[int]) -> str:
+        """query, n, p and certain of every class that may satisfy; of buckets also their values that do, and all.
+
+        A step joins one column's shares: joined with each other first, they would be far more rows than classes.
+        """
+        one: exp.Expr = exp.Cast(this=literal(1), to=_DOUBLE.copy())
+        none: exp.Expr = exp.Cast(this=exp.null(), to=_DOUBLE.copy())
+        start = [alias(one, "p"), alias(exp.true(), "certain"), alias(none, "satisfying"), alias(none.copy(), "total")]
+        numbers = [column(name_of(place)) for place in shares]
+        query = exp.select(column("query"), column("n"), *numbers, *start, alias(big(literal(0)), "bucket"))
+        query.from_(relation(tables["asked"]), copy=False).join(relation(tables["rolled"]), using="subset", copy=False)
+        matched: exp.Expr = query.subquery("matched")
+        table = ""
+        # Buckets come last, when few rows are left.
+        for place, share in sorted(shares.items(), key=lambda one: one[0] in dealt):
+            table = self._keep("matched", _narrowed(matched, place, share, list(shares), place in dealt))
+            matched = relation(table, as_="matched")
+        return table
 
     def _rolled(self, subset: tuple[int, ...], number: int, used: Sequence[int]) -> exp.Select:
         """The classes by the labels of some of the columns; in place of every other label there is 0."""
@@ -148,13 +169,14 @@ class Together:
         name = self._names[place]
         conditions = {number: one.conditions[name] for number, one in some if name in one.conditions}
         others = [literal(number) for number, one in some if name not in one.conditions]
-        asked = _listed([class_label({"query": literal(q), "holds": tree}) for q, tree in conditions.items()])
-        query = fixed("share")
-        rows = asked.select(column("number"), column("weight"), copy=False)
-        rows.from_(relation(self._leaves(name, some)), copy=False)
+        leaf = self._leaves(name, some)
+        satisfying = self._satisfying(leaf, conditions)
+        query = fixed("share") if name not in self._release.exact else fixed("exact_share")
         for table in list(query.find_all(exp.Table)):
             if table.name == "leaf":
-                table.replace(rows.subquery("leaf"))
+                table.replace(relation(leaf, as_="leaf"))
+            elif table.name == "satisfying":
+                table.replace(satisfying.subquery("satisfying"))
         if not others:
             return query
         one = exp.Cast(this=literal(1), to=_DOUBLE.copy())
@@ -162,6 +184,16 @@ class Together:
         whole = exp.select(alias(exp.Explode(this=exp.Array(expressions=others)), "query"), alias(literal(0), "number"))
         whole.select(alias(one, "p"), alias(exp.true(), "certain"), nothing, nothing.copy(), copy=False)
         return exp.union(query, whole, distinct=False, copy=False)
+
+    def _satisfying(self, leaf: str, conditions: Mapping[int, exp.Expr]) -> exp.Query:
+        """query, number and weight of the leaves that satisfy: few in one scan, many in one for each query."""
+        count = exp.select(exp.Count(this=exp.Star())).from_(relation(leaf))
+        if int(self._engine.rows(count)[0][0]) > _MANY_LEAVES:
+            return union_all([_where(relation(leaf), number, tree) for number, tree in conditions.items()])
+        every = _listed([class_label({"query": literal(q), "holds": tree}) for q, tree in conditions.items()])
+        every.select(column("number"), column("weight"), copy=False).from_(relation(leaf), copy=False)
+        names = (column(name) for name in ("query", "number", "weight"))
+        return exp.select(*names).from_(every.subquery("every", copy=False)).where(column("holds"))
 
     def _leaves(self, name: str, some: Sequence[tuple[int, Conjunction]]) -> str:
         """number, value and weight of the leaves below every label of a column."""
@@ -190,6 +222,12 @@ def name_of(place: int) -> str:
     return f"number_{place}"
 
 
+def _where(leaf: exp.Table, query: int, condition: exp.Expr) -> exp.Select:
+    """The leaves that satisfy one query's condition."""
+    rows = exp.select(alias(literal(query), "query"), column("number"), column("weight")).from_(leaf)
+    return rows.where(condition, copy=False)
+
+
 def _listed(structs: Sequence[exp.Expr]) -> exp.Select:
     """A row for each of some structs, a column for each of their fields."""
     unnested = exp.Anonymous(
@@ -202,26 +240,21 @@ def _listed(structs: Sequence[exp.Expr]) -> exp.Select:
     return exp.Select(expressions=[unnested])
 
 
-def _matched(tables: Mapping[str, str], shares: Mapping[int, str], dealt: Sequence[int]) -> exp.Select:
-    """query, n, p and certain of every class that may satisfy; of buckets also their values that do, and all."""
-    query = exp.select(column("query", "asked"), column("n", "rolled")).from_(relation(tables["asked"], as_="asked"))
-    same = exp.EQ(this=column("subset", "asked"), expression=column("subset", "rolled"))
-    query.join(relation(tables["rolled"], as_="rolled"), on=same, copy=False)
-    p: exp.Expr = exp.Cast(this=literal(1), to=_DOUBLE.copy())
-    certain: list[exp.Expr] = []
-    for place, table in shares.items():
-        name = f"share_{place}"
-        own = exp.EQ(this=column("query", "asked"), expression=column("query", name))
-        label = exp.EQ(this=column(name_of(place), "rolled"), expression=column("number", name))
-        query.join(relation(table, as_=name), on=exp.and_(own, label), copy=False)
-        p = exp.Mul(this=p, expression=column("p", name))
-        certain.append(column("certain", name))
-    query.select(alias(p, "p"), alias(exp.and_(*certain), "certain"), copy=False)
-    # Buckets are those of one column of each query: the numbers of the others are 0.
-    none: exp.Expr = exp.Cast(this=exp.null(), to=_DOUBLE.copy())
+def _narrowed(matched: exp.Expr, place: int, share: str, places: Sequence[int], dealt: bool) -> exp.Select:
+    """The rows that may satisfy what is asked of the column at a place, too."""
+    kept = [column(name, "matched") for name in ("query", "n", *map(name_of, places))]
+    p = exp.Mul(this=column("p", "matched"), expression=column("p", "share"))
+    certain = exp.and_(column("certain", "matched"), column("certain", "share"))
+    query = exp.select(*kept, alias(p, "p"), alias(certain, "certain"))
+    number = column(name_of(place), "matched")
     for name in ("satisfying", "total"):
-        held = [column(name, f"share_{place}") for place in dealt]
-        query.select(alias(exp.Coalesce(this=none.copy(), expressions=held), name), copy=False)
-    buckets = [column(name_of(place), "rolled") for place in dealt]
-    bucket = exp.Greatest(this=literal(0), expressions=buckets, ignore_nulls=True) if buckets else literal(0)
-    return query.select(alias(bucket, "bucket"), copy=False)
+        known: exp.Expr = column(name, "matched")
+        # A query asks of the buckets of one column: the others have none for it.
+        query.select(
+            alias(exp.Coalesce(this=column(name, "share"), expressions=[known]) if dealt else known, name), copy=False
+        )
+    bucket: exp.Expr = column("bucket", "matched")
+    query.select(alias(exp.Add(this=bucket, expression=number) if dealt else bucket, "bucket"), copy=False)
+    own = exp.EQ(this=column("query", "matched"), expression=column("query", "share"))
+    label = exp.EQ(this=number.copy(), expression=column("number", "share"))
+    return query.from_(matched, copy=False).join(relation(share, as_="share"), on=exp.and_(own, label), copy=False)

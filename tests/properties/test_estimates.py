@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from sqlanon import Connection
 from sqlanon.errors import PolicyError, PrivacyViolation
 from tests.oracles.estimates import Figures, estimates
-from tests.properties.estimates_support import ANY, COLUMNS, DEALT, RELEASES, Query, Task, cells, queries, tables
+from tests.properties.estimates_support import COLUMNS, DEALT, RELEASES, Query, Task, queries, tables
+from tests.properties.labels_support import ANY, cells
 
 QUASI = ("number", "kind", "code")
 
