@@ -2,15 +2,22 @@
 --
 -- A value of a bucket belongs to as many of its rows as it is frequent there, and to no others. So of the m rows that
 -- may satisfy no more do than there are values that satisfy with one of them, and no more fail than there are
--- values that fail with one: with s of n values that satisfy, at least m + s - n and at most s.
-WITH bucketed AS (
-  SELECT *, count(*) OVER (PARTITION BY id, number) AS combinations FROM combination
+-- values that fail with one: with s of n values that satisfy, at least m + s - n and at most s. Rows that satisfy with
+-- every value are counted first, and leave the values to the others.
+WITH counted AS (
+  SELECT
+    *,
+    count(*) OVER (PARTITION BY id, number) AS combinations,
+    sum(CASE WHEN holds THEN 1 ELSE 0 END) OVER (PARTITION BY bucket, id, key, number) AS holding
+  FROM combination
+), bucketed AS (
+  SELECT *, holding = combinations AS certain FROM counted
 ), class AS (
   SELECT
     bucket, id, key, number,
     any_value(n) AS n,
     any_value(combinations) AS combinations,
-    count_if(holds) = any_value(combinations) AS certain
+    any_value(certain) AS certain
   FROM bucketed
   GROUP BY bucket, id, key, number
   HAVING count_if(holds) > 0
@@ -30,8 +37,9 @@ WITH bucketed AS (
   ) AS every
   GROUP BY bucket, place
 ), held AS (
-  SELECT bucket, key, number, place, signature, any_value(weight) AS weight, count(*) AS hits
-  FROM (SELECT bucket, key, number, unnest(drawn, recursive := true) FROM bucketed WHERE holds) AS taken
+  SELECT bucket, key, number, place, signature, any_value(weight) AS weight,
+    count(*) AS hits, count_if(NOT certain) AS open_hits
+  FROM (SELECT bucket, key, number, certain, unnest(drawn, recursive := true) FROM bucketed WHERE holds) AS taken
   GROUP BY bucket, key, number, place, signature
 ), bounded AS (
   SELECT
@@ -39,7 +47,7 @@ WITH bucketed AS (
     any_value(asked.certain) AS certain,
     any_value(asked.possible) AS possible,
     any_value(size.n) AS n,
-    sum(held.weight) AS satisfying,
+    sum(CASE WHEN held.open_hits > 0 THEN held.weight ELSE 0 END) AS satisfying,
     -- A value that satisfies in every combination cannot fail.
     sum(CASE WHEN held.hits * size.signatures = asked.combinations THEN held.weight ELSE 0 END) AS never_failing
   FROM asked
@@ -50,7 +58,7 @@ WITH bucketed AS (
   SELECT
     key, number,
     greatest(any_value(certain), max(possible + never_failing - n)) AS low,
-    least(any_value(possible), min(satisfying)) AS high
+    any_value(certain) + least(any_value(possible) - any_value(certain), min(satisfying)) AS high
   FROM bounded
   GROUP BY bucket, key, number
 )
