@@ -14,6 +14,7 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.sqlgen.cells import row_number
 from sqlanon.sqlgen.generalized import published_value
 from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.terms import big
 
 __all__ = [
     "code_name",
@@ -25,8 +26,6 @@ __all__ = [
     "starts",
     "value_codes",
 ]
-
-_BIGINT = exp.DataType.build("BIGINT")
 
 
 def code_name(place: int) -> str:
@@ -56,7 +55,7 @@ def drawn(
     region = literal(0) if regions is None else column("region", "placed")
     query = exp.select(
         alias(row_number(), "row"),
-        alias(exp.Cast(this=region, to=_BIGINT.copy()), "region"),
+        alias(big(region), "region"),
         *(alias(column("code", code_name(place)), code_name(place)) for place in range(len(codes))),
         alias(exp.Anonymous(this=draw, expressions=[literal(0)]), "draw"),
     ).from_(relation(policy.relation, as_="source"))
@@ -101,7 +100,7 @@ def groups(held: str, least: int, different: int | None = None) -> exp.Select:
     top = exp.Window(this=exp.Sum(this=column("n")), partition_by=_copies(own), order=order.copy(), spec=_up_to_here())
     every = exp.Window(this=exp.Sum(this=column("n")), partition_by=_copies(own))
     ranked = exp.select(
-        column("region"), column("n"), alias(place, "place"), alias(_whole(top), "top"), alias(_whole(every), "rows")
+        column("region"), column("n"), alias(place, "place"), alias(big(top), "top"), alias(big(every), "rows")
     ).from_(relation(held))
     limits: list[exp.Expr] = [exp.IntDiv(this=exp.Max(this=column("rows")), expression=literal(least))]
     if different is not None:
@@ -119,7 +118,7 @@ def groups(held: str, least: int, different: int | None = None) -> exp.Select:
         column("region"),
         alias(exp.Max(this=column("rows")), "rows"),
         alias(exp.Max(this=column("n")), "most"),
-        alias(_whole(number), "groups"),
+        alias(big(number), "groups"),
     )
     by_region = by_region.from_(ranked.subquery("ranked"), copy=False).group_by(column("region"))
     reached = exp.Window(
@@ -127,7 +126,7 @@ def groups(held: str, least: int, different: int | None = None) -> exp.Select:
         order=exp.Order(expressions=[exp.Ordered(this=column("region"), nulls_first=False)]),
         spec=_up_to_here(),
     )
-    base = exp.Sub(this=_whole(reached), expression=column("groups"))
+    base = exp.Sub(this=big(reached), expression=column("groups"))
     return exp.select(exp.Star(), alias(base, "base")).from_(by_region.subquery("by_region"), copy=False)
 
 
@@ -149,7 +148,7 @@ def starts(held: str, groups: str) -> exp.Select:
     joined.join(relation(groups, as_="region"), on=same, copy=False)
     more = exp.Sub(this=column("n"), expression=column("kept"))
     first = exp.Sub(this=_running(column("kept")), expression=column("kept"))
-    all_kept = _whole(exp.Window(this=exp.Sum(this=column("kept")), partition_by=[column("region")]))
+    all_kept = big(exp.Window(this=exp.Sum(this=column("kept")), partition_by=[column("region")]))
     behind = exp.Sub(this=exp.Add(this=all_kept, expression=_running(more)), expression=exp.Paren(this=more.copy()))
     names = [column(name) for name in ("region", "code", "kept", "groups", "base")]
     return exp.select(*names, alias(first, "first"), alias(behind, "behind")).from_(
@@ -159,7 +158,7 @@ def starts(held: str, groups: str) -> exp.Select:
 
 def _running(part: exp.Expr) -> exp.Expr:
     order = exp.Order(expressions=[exp.Ordered(this=column("code"), nulls_first=False)])
-    return _whole(exp.Window(this=exp.Sum(this=part), partition_by=[column("region")], order=order, spec=_up_to_here()))
+    return big(exp.Window(this=exp.Sum(this=part), partition_by=[column("region")], order=order, spec=_up_to_here()))
 
 
 def dealt(drawn: str, starts: str, attributes: int) -> exp.Select:
@@ -208,7 +207,3 @@ def _up_to_here() -> exp.WindowSpec:
 
 def _copies(parts: Sequence[exp.Expr]) -> list[exp.Expr]:
     return [part.copy() for part in parts]
-
-
-def _whole(part: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=part, to=_BIGINT.copy())

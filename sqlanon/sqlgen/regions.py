@@ -12,7 +12,7 @@ from sqlanon.sqlgen.cells import leaves_name, rank_name
 from sqlanon.sqlgen.generalized import generalized, level_name, listed_values
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.points import first_name, is_numeric, rank_of
-from sqlanon.sqlgen.terms import paren, real
+from sqlanon.sqlgen.terms import joined, paren, real
 from sqlanon.sqlgen.turns import Turns, high_name, low_name
 
 __all__ = [
@@ -176,23 +176,16 @@ def _text(tree: exp.Expr) -> exp.Expr:
     return exp.Cast(this=tree, to=_VARCHAR.copy())
 
 
-def _joined(*parts: exp.Expr) -> exp.Expr:
-    total = parts[0]
-    for part in parts[1:]:
-        total = exp.DPipe(this=total, expression=part, safe=False)
-    return total
-
-
 def _range(place: int) -> exp.Expr:
     """The value, or [least, greatest], in their order; ` or NULL` behind it where NULL is among the values."""
     least, most = (column("value", f"{name}_{place}") for name in ("least_of", "most_of"))
     ranks = [column(rank_name(0), f"{name}_{place}") for name in ("least_of", "most_of")]
-    between = _joined(
+    between = joined(
         exp.Literal.string("["), _text(least.copy()), exp.Literal.string(", "), _text(most), exp.Literal.string("]")
     )
     same = exp.EQ(this=ranks[0], expression=ranks[1])
     shown = exp.Case(ifs=[exp.If(this=same, true=_text(least))], default=between)
-    with_null = _joined(paren(shown.copy()), exp.Literal.string(" or NULL"))
+    with_null = joined(paren(shown.copy()), exp.Literal.string(" or NULL"))
     return exp.Case(ifs=[exp.If(this=column(f"with_null_{place}", "known"), true=with_null)], default=shown)
 
 

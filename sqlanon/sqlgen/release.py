@@ -27,7 +27,7 @@ from sqlanon.sqlgen.regions import ENDS, box_name, label_name
 from sqlanon.sqlgen.rounds import Rounds, join_rounds, round_labels
 from sqlanon.sqlgen.rows import Rows
 from sqlanon.sqlgen.taxonomy import Taxonomy, frozen_labels, frozen_ranges
-from sqlanon.sqlgen.terms import union_all
+from sqlanon.sqlgen.terms import same, union_all
 
 __all__ = ["Recoding", "ReleaseQuery"]
 
@@ -97,9 +97,8 @@ class ReleaseQuery:
         outputs = self._outputs()
         if with_entity and self.policy.entity:
             outputs.append(alias(column(_ENTITY, "recoded"), self.respondent))
-        same = exp.EQ(this=column("class_id", "recoded"), expression=column("class_id", "kept"))
-        query = exp.select(*outputs).from_(relation("recoded"), copy=False).join(relation("kept"), on=same, copy=False)
-        return self._with_classes(query)
+        query = exp.select(*outputs).from_(relation("recoded"), copy=False)
+        return self._with_classes(query.join(relation("kept"), on=same("class_id", "recoded", "kept"), copy=False))
 
     def equivalence_class(self) -> exp.Select:
         """The classes that are released: class_id, size, entities. It names no value."""
@@ -108,8 +107,9 @@ class ReleaseQuery:
             column("size", "equivalence_class"),
             column("entities", "equivalence_class"),
         ).from_(relation("equivalence_class"), copy=False)
-        same = exp.EQ(this=column("class_id", "equivalence_class"), expression=column("class_id", "kept"))
-        return self._with_classes(query.join(relation("kept"), on=same, copy=False))
+        return self._with_classes(
+            query.join(relation("kept"), on=same("class_id", "equivalence_class", "kept"), copy=False)
+        )
 
     def report(self, places: Sequence[int] | None = None) -> exp.Select:
         """What each requirement comes to in the classes that are released: place, achieved, violating.
@@ -236,8 +236,7 @@ class ReleaseQuery:
         return exp.Cast(this=column(name, "source"), to=exp.DataType.build("VARCHAR"))
 
     def _passing(self) -> list[tuple[int, BoundAttribute]]:
-        published = enumerate(self.policy.published)
-        return [(i, bound) for i, bound in published if bound.role is not Role.QUASI_IDENTIFIER]
+        return [(i, b) for i, b in enumerate(self.policy.published) if b.role is not Role.QUASI_IDENTIFIER]
 
     def _pass(self, query: exp.Select, place: int, bound: BoundAttribute) -> exp.Expr:
         """A column that is published as it is, or as tokens."""

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.names import column, literal
 
-__all__ = ["added", "big", "huge", "integer", "or_zero", "paren", "real", "same", "total", "union_all"]
+__all__ = ["added", "big", "huge", "integer", "joined", "or_zero", "paren", "real", "same", "total", "union_all"]
 
 
 def big(tree: exp.Expr) -> exp.Expr:
@@ -57,9 +57,17 @@ def same(name: str, one: str, other: str) -> exp.Expr:
     return exp.EQ(this=column(name, one), expression=column(name, other))
 
 
-def union_all(queries: Sequence[exp.Query]) -> exp.Query:
-    """The rows of one or more queries."""
+def joined(*parts: exp.Expr) -> exp.Expr:
+    """One or more texts, one behind the other."""
+    text = parts[0]
+    for part in parts[1:]:
+        text = exp.DPipe(this=text, expression=part, safe=False)
+    return text
+
+
+def union_all(queries: Sequence[exp.Query], *, distinct: bool = False) -> exp.Query:
+    """The rows of one or more queries, each once if `distinct`."""
     every = queries[0]
     for other in queries[1:]:
-        every = exp.union(every, other, distinct=False, copy=False)
+        every = exp.union(every, other, distinct=distinct, copy=False)
     return every

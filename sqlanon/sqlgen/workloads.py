@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.domain.workload import WorkloadOptions
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.terms import big, integer, union_all
+from sqlanon.sqlgen.terms import big, integer, joined, union_all
 
 __all__ = ["LISTED", "Queried", "drawn_queries", "values_of"]
 
@@ -45,7 +45,7 @@ def values_of(source: exp.Table, name: str, bare: bool) -> exp.Select:
     order = exp.Order(expressions=[exp.Ordered(this=value.copy(), nulls_first=False)])
     rank = exp.Sub(this=exp.Window(this=exp.RowNumber(), order=order), expression=literal(1))
     text: exp.Expr = exp.Cast(this=value.copy(), to=_VARCHAR.copy())
-    quoted = _joined(_text("'"), _called("replace", text, _text("'"), _text("''")), _text("'"))
+    quoted = joined(_text("'"), _called("replace", text, _text("'"), _text("''")), _text("'"))
     if bare:
         # inf and nan are no literals.
         finite = _called("isfinite", exp.Cast(this=value.copy(), to=exp.DataType.build("DOUBLE")))
@@ -64,11 +64,13 @@ def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: Wor
     if others:
         asked.append(_picked(others, 1, options.seed))
     predicates = [_predicates(place, one, options.seed) for place, one in enumerate(queried)]
-    joined = exp.Anonymous(
+    condition = exp.Anonymous(
         this="string_agg",
         expressions=[column("predicate"), exp.Order(this=_text(" AND "), expressions=[_ascending("place")])],
     )
-    query = exp.select(alias(literal(name), "workload"), column("query_id"), alias(_joined(_text(head), joined), "sql"))
+    query = exp.select(
+        alias(literal(name), "workload"), column("query_id"), alias(joined(_text(head), condition), "sql")
+    )
     query.from_(relation("predicate"), copy=False).group_by(column("query_id"), copy=False)
     query.with_("query", as_=exp.select(query_id), copy=False)
     query.with_("asked", as_=union_all(asked), copy=False)
@@ -110,7 +112,7 @@ def _predicates(place: int, one: Queried, seed: int) -> exp.Select:
     texts = exp.Anonymous(
         this="string_agg", expressions=[column("text"), exp.Order(this=_text(", "), expressions=[_ascending("rank")])]
     )
-    predicate = _joined(_text(f"{one.column} IN ("), texts, _text(")"))
+    predicate = joined(_text(f"{one.column} IN ("), texts, _text(")"))
     query = exp.select(column("query_id"), alias(integer(literal(place)), "place"), alias(predicate, "predicate"))
     return (
         query.from_(each.subquery("each"), copy=False).where(few, copy=False).group_by(column("query_id"), copy=False)
@@ -123,7 +125,7 @@ def _ranges(place: int, one: Queried, seed: int) -> exp.Select:
     first = big(exp.Mod(this=draw, expression=literal(one.known - one.named + 1)))
     last = exp.Add(this=first.copy(), expression=literal(one.named - 1))
     ends = [column("text", "low"), column("text", "high")]
-    predicate = _joined(_text(f"{one.column} BETWEEN "), ends[0], _text(" AND "), ends[1])
+    predicate = joined(_text(f"{one.column} BETWEEN "), ends[0], _text(" AND "), ends[1])
     query = exp.select(
         column("query_id", "asked"), alias(integer(literal(place)), "place"), alias(predicate, "predicate")
     )
@@ -150,13 +152,6 @@ def _called(name: str, *arguments: exp.Expr) -> exp.Expr:
 
 def _text(text: str) -> exp.Expr:
     return exp.Literal.string(text)
-
-
-def _joined(*parts: exp.Expr) -> exp.Expr:
-    total = parts[0]
-    for part in parts[1:]:
-        total = exp.DPipe(this=total, expression=part, safe=False)
-    return total
 
 
 def _ascending(name: str) -> exp.Ordered:

@@ -10,6 +10,7 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.sqlgen.names import literal
+from sqlanon.sqlgen.terms import joined
 
 __all__ = ["Axis", "axis_of"]
 
@@ -107,12 +108,13 @@ class Axis:
 
     def _decimal_text(self, place: exp.Expr) -> exp.Expr:
         digits = _with(_DIGITS, place, self.scale + 1)
-        return _joined(
+        text = joined(
             _with("CASE WHEN given < 0 THEN '-' ELSE '' END", place),
             exp.Left(this=digits, expression=_with("CAST(length(given) - unit AS INTEGER)", digits, self.scale)),
             exp.Literal.string("."),
             exp.Right(this=digits.copy(), expression=literal(self.scale)),
         )
+        return exp.Paren(this=text)
 
 
 def axis_of(column_type: str) -> Axis | None:
@@ -153,10 +155,3 @@ def _with(template: str, value: exp.Expr, unit: int = 1) -> exp.Expr:
 @cache
 def _parsed(template: str) -> exp.Expr:
     return sqlglot.parse_one(template, dialect="duckdb")
-
-
-def _joined(*parts: exp.Expr) -> exp.Expr:
-    total = parts[0]
-    for part in parts[1:]:
-        total = exp.DPipe(this=total, expression=part, safe=False)
-    return exp.Paren(this=total)

@@ -17,6 +17,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import class_label
+from sqlanon.sqlgen.terms import union_all
 from sqlanon.workload.binding import ROW, bucket_name, leaf_name, lookup_name
 from sqlanon.workload.dealt import dealt_leaves, drawn, require_whole
 from sqlanon.workload.functions import constants_of, is_ordered
@@ -26,7 +27,6 @@ from sqlanon.workload.moments import leaf_moments, moments_of, real, share
 from sqlanon.workload.plan import Plan, plan_of
 from sqlanon.workload.published import Generalized, Published
 from sqlanon.workload.queries import Aggregate, AggregateQuery, refused
-from sqlanon.workload.spans import together
 
 __all__ = ["Combined", "combined", "labels_of"]
 
@@ -245,7 +245,7 @@ def _combination(
         if dealt:
             query.select(column("bucket", _CLASS), alias(drawn(dealt), "drawn"), copy=False)
         every.append(query)
-    return together(every)
+    return union_all(every)
 
 
 def _placed(tree: exp.Expr) -> exp.Expr:

@@ -17,10 +17,11 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import Step
+from sqlanon.sqlgen.terms import union_all
 from sqlanon.workload.axes import Axis, axis_of
 from sqlanon.workload.listed import MOMENTS, listed_leaves, no_moments, nulls, one, tree_steps
 from sqlanon.workload.published import Generalized
-from sqlanon.workload.spans import fixed, spans, together
+from sqlanon.workload.spans import fixed, spans
 
 __all__ = ["MOST_LEAVES", "Asked", "leaves"]
 
@@ -93,7 +94,7 @@ def _with(query: exp.Query, steps: Sequence[Step]) -> exp.Query:
 
 def _spans(given: Generalized, axis: Axis) -> exp.Query:
     every = [spans(form, axis) for form in given.forms]
-    return exp.select(exp.Star()).distinct().from_(together(every).subquery("every"))
+    return exp.select(exp.Star()).distinct().from_(union_all(every).subquery("every"))
 
 
 def _require_few(engine: Engine, given: Generalized, asked: Asked, axis: Axis, span: str) -> None:
@@ -205,7 +206,7 @@ def _cuts(asked: Asked, axis: Axis) -> exp.Query:
     texts += [exp.select(alias(_text(column(key)), "text")).from_(table) for table, key in asked.keys]
     if not texts:
         return exp.select(alias(axis.end(axis.low), "at")).from_(exp.select(literal(1)).subquery("one"))
-    every = together(texts, distinct=True)
+    every = union_all(texts, distinct=True)
     places = [
         exp.select(alias(place, "at"))
         .from_(every.copy().subquery("constant"))

@@ -10,9 +10,10 @@ from sqlanon.sqlgen.generalized import level_name, listed_values
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.points import ranked
 from sqlanon.sqlgen.rows import Step
+from sqlanon.sqlgen.terms import union_all
 from sqlanon.workload.axes import Axis
 from sqlanon.workload.published import Generalized
-from sqlanon.workload.spans import STAR, fixed, null_labels, together
+from sqlanon.workload.spans import STAR, fixed, null_labels
 
 __all__ = ["MOMENTS", "listed_leaves", "no_moments", "nulls", "one", "tree_steps"]
 
@@ -64,7 +65,7 @@ def _listed(given: Generalized) -> exp.Query:
         every.append(_listed_range(given))
     names = (column(name) for name in ("label", "value", "weight"))
     every.append(exp.select(*names).from_(nulls(given, None).subquery("nulls")))
-    return together(every)
+    return union_all(every)
 
 
 def _level_label(bound: BoundAttribute, level: int) -> exp.Expr:

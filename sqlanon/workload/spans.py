@@ -9,7 +9,7 @@ is the label that its texts fit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 
 import sqlglot
@@ -17,9 +17,10 @@ from sqlglot import exp
 
 from sqlanon.assets import read
 from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.terms import union_all
 from sqlanon.workload.axes import Axis
 
-__all__ = ["STAR", "fixed", "null_labels", "spans", "together"]
+__all__ = ["STAR", "fixed", "null_labels", "spans"]
 
 STAR = "*"
 
@@ -38,14 +39,6 @@ def _parsed(name: str) -> exp.Query:
     for node in query.walk():
         node.pop_comments()
     return query
-
-
-def together(queries: Sequence[exp.Query], *, distinct: bool = False) -> exp.Query:
-    """The rows of all queries."""
-    found = queries[0]
-    for query in queries[1:]:
-        found = exp.union(found, query, distinct=distinct, copy=False)
-    return found
 
 
 def spans(form: str, axis: Axis) -> exp.Query:
@@ -76,7 +69,7 @@ def null_labels(forms: tuple[str, ...], axis: Axis | None) -> exp.Query | None:
     if not found:
         return None
     most = alias(exp.Max(this=column("weight")), "weight")
-    return exp.select(column("label"), most).from_(together(found).subquery("nulls")).group_by(column("label"))
+    return exp.select(column("label"), most).from_(union_all(found).subquery("nulls")).group_by(column("label"))
 
 
 def _fits(axis: Axis | None) -> exp.Expr:
