@@ -70,7 +70,8 @@ STATEMENTS: dict[str, str] = {
         "    -- what is required and what is reached"
     ),
     "ESTIMATE": (
-        "ESTIMATE SELECT count(*) FROM source WHERE ... [GROUP BY ...] FROM RELEASE release | 'file';\n"
+        "ESTIMATE SELECT count(*) FROM source WHERE ... [GROUP BY ...] FROM RELEASE release | 'file'\n"
+        "    [MARGINALS (column => table, ...)];\n"
         "    -- what a query on the source comes to, from the release alone"
     ),
     "MEASURE": (
@@ -83,7 +84,7 @@ STATEMENTS: dict[str, str] = {
 _CLAUSES = """
     OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY
     ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE AGAINST REQUIRE METHOD FRAGMENTS FORMAT
-    RELEASE WORKLOAD attribute jointly variant distance ranges guarding absent generalization mondrian anatomy
+    RELEASE MARGINALS WORKLOAD attribute jointly variant distance ranges guarding absent generalization mondrian anatomy
     fragments loose groups near suppression loss recoding time_limit grouping parquet csv duckdb
     SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()

@@ -219,9 +219,10 @@ def _export(engine: Engine, statement: s.ExportRelease, progress: Progress | Non
 
 def _estimate(engine: Engine, statement: s.Estimate, progress: Progress | None) -> Answer:
     if statement.file is not None:
-        columns, rows = estimate_export(engine, statement.file, statement.query)
+        columns, rows = estimate_export(engine, statement.file, statement.query, statement.marginals)
     else:
-        columns, rows = estimate_release(engine, _load(engine, statement.release), statement.query)
+        release = _load(engine, statement.release)
+        columns, rows = estimate_release(engine, release, statement.query, statement.marginals)
     return Answer(columns, tuple(rows))
 
 

@@ -20,6 +20,7 @@ from sqlanon.errors import SqlanonError, UserError
 from sqlanon.export._former import CERTIFICATE_FORMAT
 from sqlanon.export.formats.base import ExportFile, export_format, suffixes
 from sqlanon.pipeline.estimate import Answered, estimate, source_names
+from sqlanon.pipeline.marginals import Marginals
 from sqlanon.pipeline.published import Recorded, published
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.types import ENUM
@@ -46,8 +47,10 @@ class _Export:
     stated: dict[str, Any]
 
 
-def estimate_export(engine: Engine, path: str, text: str) -> Answered:
+def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals = ()) -> Answered:
     """Estimates a query from an exported release: the path is that of its data file or of its certificate in JSON.
+
+    `marginals` are tables of this database of how frequent the values of generalized columns are.
 
     Raises UserError where they cannot be read or do not belong together, PolicyError for
     whatever of the query they cannot answer.
@@ -67,7 +70,7 @@ def estimate_export(engine: Engine, path: str, text: str) -> Answered:
         ) from None
     release = published(recorded, rows, [*source_names(recorded.policy), recorded.name])
     with engine.transaction(), Scratch(engine) as scratch:
-        return estimate(engine, query, release, scratch, recorded.policy)
+        return estimate(engine, query, release, scratch, recorded.policy, marginals)
 
 
 def _found(engine: Engine, path: Path) -> _Export:

@@ -19,11 +19,11 @@ from sqlanon.errors import EngineError, PolicyError, UserError
 from sqlanon.hierarchies.base import builder
 from sqlanon.pipeline.checks import require_own_columns
 from sqlanon.pipeline.collation import require_binary_text
+from sqlanon.pipeline.marginals import Marginals, with_marginals
 from sqlanon.pipeline.published import Recorded, published
 from sqlanon.pipeline.scratch import Scratch
-from sqlanon.pipeline.source import find_relation, own_object
+from sqlanon.pipeline.source import find_relation, own_object, require_not_source
 from sqlanon.sqlgen.names import column, relation
-from sqlanon.sqlgen.render import to_sql
 from sqlanon.workload.answers import answer
 from sqlanon.workload.binding import fold as same_name
 from sqlanon.workload.estimators import combined
@@ -35,15 +35,18 @@ __all__ = ["estimate", "estimate_release", "readable", "source_names"]
 Answered = tuple[tuple[Column, ...], list[tuple[Any, ...]]]
 
 
-def estimate_release(engine: Engine, release: Release, text: str) -> Answered:
+def estimate_release(engine: Engine, release: Release, text: str, marginals: Marginals = ()) -> Answered:
     """Estimates a query from a release in this database: its rows, and what the catalog records of it.
+
+    `marginals` are tables of how frequent the values of generalized columns are.
 
     Raises PolicyError for whatever of the query the release cannot answer, and where a
     hierarchy is not any more the one that the release was made with.
     """
     query = parsed(text)
     with engine.transaction(), Scratch(engine) as scratch:
-        return estimate(engine, query, readable(engine, release, [query]), scratch, policy_of(release))
+        own = readable(engine, release, [query])
+        return estimate(engine, query, own, scratch, policy_of(release), marginals)
 
 
 def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]) -> Published:
@@ -54,7 +57,14 @@ def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]
     return published(recorded, rows, [*source_names(recorded.policy), release.name.name])
 
 
-def estimate(engine: Engine, query: AggregateQuery, release: Published, scratch: Scratch, policy: Policy) -> Answered:
+def estimate(
+    engine: Engine,
+    query: AggregateQuery,
+    release: Published,
+    scratch: Scratch,
+    policy: Policy,
+    marginals: Marginals = (),
+) -> Answered:
     """Estimates a query from a release, wherever its rows are."""
     if fold(query.source.name) not in map(fold, release.names):
         raise PolicyError(
@@ -63,6 +73,7 @@ def estimate(engine: Engine, query: AggregateQuery, release: Published, scratch:
         )
     require_binary_text(engine, query.source, (), called=release.name)
     try:
+        release = with_marginals(engine, release, marginals, policy, scratch)
         lookups = [_lookup(engine, lookup, policy) for lookup in query.lookups]
         found = combined(engine, query, release, lookups, scratch.table)
         columns, rows = answer(engine, query, found, release.withheld, scratch.table)
@@ -140,21 +151,13 @@ def _require_same(engine: Engine, release: Release, one: StoredHierarchy) -> Non
         raise PolicyError(f"the hierarchy {name} is not any more what {release.name} was made with", hint=again)
 
 
-def _require_not_the_source(engine: Engine, lookup: Lookup, table: exp.Table, policy: Policy) -> None:
-    """Neither a joined table nor what a joined view reads is the source."""
-    own = find_relation(engine, policy.source.name) if policy.source.name else None
-    read = engine.tables_of(to_sql(exp.select(exp.Star()).from_(table.copy())))
-    if own and own[1] in [found[1] for found in (find_relation(engine, name) for name in read) if found]:
-        raise PolicyError(f"{lookup.table} reads the source of the release", hint="an estimate reads the release alone")
-
-
 def _lookup(engine: Engine, lookup: Lookup, policy: Policy) -> tuple[exp.Table, Sequence[str]]:
     """A joined table with its columns. Raises PolicyError if a key stands twice, or if it is the source itself."""
     found = find_relation(engine, lookup.table)
     if found is None:
         raise PolicyError(f"there is no table or view {lookup.table} to join")
     table = relation(found[1])
-    _require_not_the_source(engine, lookup, table, policy)
+    require_not_source(engine, lookup.table, table, policy)
     typed = engine.columns(exp.select(exp.Star()).from_(table.copy()))
     require_binary_text(engine, found[1], typed, called=str(lookup.table))
     columns = [name for name, _ in typed]

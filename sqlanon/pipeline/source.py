@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from sqlanon.assets import read
 from sqlanon.catalog.names import fold
+from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import EngineError, PolicyError, UserError
@@ -19,7 +20,7 @@ from sqlanon.sqlgen.render import to_sql
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import PassThrough
 
-__all__ = ["BoundSource", "bind_source", "find_relation", "own_object", "qualified"]
+__all__ = ["BoundSource", "bind_source", "find_relation", "own_object", "qualified", "require_not_source"]
 
 _GENERATED = (
     "SELECT count(*) FROM duckdb_columns() "
@@ -157,3 +158,11 @@ def _is_database(engine: Engine, database: str, name: str) -> bool:
     schemas = {fold(str(row[0])) for row in engine.rows(_SCHEMAS, [database])}
     databases = {fold(str(row[0])) for row in engine.rows(_DATABASES)}
     return fold(name) not in schemas and fold(name) in databases
+
+
+def require_not_source(engine: Engine, name: QualifiedName, table: exp.Table, policy: Policy) -> None:
+    """Raises PolicyError if a relation, called `name`, is what the policy is on, or a view that reads it."""
+    own = find_relation(engine, policy.source.name) if policy.source.name else None
+    read = engine.tables_of(to_sql(exp.select(exp.Star()).from_(table.copy())))
+    if own and own[1] in [found[1] for found in (find_relation(engine, one) for one in read) if found]:
+        raise PolicyError(f"{name} reads the source of the release", hint="an estimate reads the release alone")

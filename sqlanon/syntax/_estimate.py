@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import Position
 from sqlanon.syntax import _values
 from sqlanon.syntax._lexer import Kind
@@ -12,15 +13,30 @@ __all__ = ["estimate"]
 
 
 def estimate(reader: Reader, position: Position) -> Estimate:
-    """ESTIMATE query FROM RELEASE name | 'file'. A table that is called release may stand in the query."""
+    """ESTIMATE query FROM RELEASE name | 'file' [MARGINALS (column => table, ...)].
+
+    A table that is called release may stand in the query.
+    """
     reader.expect("ESTIMATE")
     if not any(reader.sees(word) for word in QUERY_WORDS) and not reader.sees_query():
         raise reader.expected(either(*QUERY_WORDS), among=QUERY_WORDS)
     query = reader.text_before("FROM", "RELEASE")
+    name, file = None, None
     if reader.peek().kind is Kind.STRING:
         file = _values.string(reader, "a path in quotes, as in 'out/hospital_2026.parquet'")
+    else:
+        name = reader.qualified_name("the name of the release, or the path of an exported one in quotes")
+    marginals: list[tuple[str, QualifiedName]] = []
+    if reader.accept("MARGINALS"):
+        reader.listed(lambda: marginals.append(_marginal(reader)))
         reader.end()
-        return Estimate(query, file=file, position=position)
-    name = reader.qualified_name("the name of the release, or the path of an exported one in quotes")
-    reader.end()
-    return Estimate(query, name, position=position)
+    else:
+        reader.end("MARGINALS")
+    return Estimate(query, name, file, tuple(marginals), position=position)
+
+
+def _marginal(reader: Reader) -> tuple[str, QualifiedName]:
+    """column => table."""
+    column = reader.name("the name of a column")
+    reader.expect_symbol("=>")
+    return column, reader.qualified_name("the table that says how frequent its values are")

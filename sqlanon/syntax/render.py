@@ -170,7 +170,10 @@ def _check_relation(statement: CheckRelation) -> str:
 
 def _estimate(statement: Estimate) -> str:
     named = _qualified(statement.release) if statement.release else _string(statement.file or "")
-    return f"ESTIMATE {query_text(statement.query)} FROM RELEASE {named}"
+    weighed = ", ".join(f"{_name(column)} => {_qualified(table)}" for column, table in statement.marginals)
+    return f"ESTIMATE {query_text(statement.query)} FROM RELEASE {named}" + (
+        f" MARGINALS ({weighed})" if weighed else ""
+    )
 
 
 def _against(public: Source | None) -> str:

@@ -184,15 +184,17 @@ class ExportRelease(_Placed):
 
 @dataclass(frozen=True)
 class Estimate(_Placed):
-    """ESTIMATE query FROM RELEASE name | 'file': an aggregate query on the source, answered from a release alone.
+    """ESTIMATE query FROM RELEASE name | 'file' [MARGINALS (column => table, ...)].
 
-    `query` is the user's own text. Exactly one of `release`, a name, and `file`, the path
-    of an exported release or of its certificate, is set.
+    An aggregate query on the source, answered from a release alone. `query` is the user's
+    own text. Exactly one of `release`, a name, and `file`, the path of an exported release
+    or of its certificate, is set. `marginals` name tables of how frequent the values of a column are.
     """
 
     query: str
     release: QualifiedName | None = None
     file: str | None = None
+    marginals: tuple[tuple[str, QualifiedName], ...] = ()
 
 
 Statement = (

@@ -8,7 +8,6 @@ counting is SQL: this module says which relations there are and what stands in t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -23,7 +22,7 @@ from sqlanon.workload.dealt import dealt_leaves, drawn, require_whole
 from sqlanon.workload.functions import constants_of, is_ordered
 from sqlanon.workload.leaves import Asked, leaves
 from sqlanon.workload.listed import MOMENTS
-from sqlanon.workload.moments import leaf_moments, moments_of, real, share
+from sqlanon.workload.moments import NUMBER, leaf_moments, moments_of, real, share
 from sqlanon.workload.plan import Plan, plan_of
 from sqlanon.workload.published import Generalized, Published
 from sqlanon.workload.queries import Aggregate, AggregateQuery, refused
@@ -33,7 +32,6 @@ __all__ = ["Combined", "combined", "labels_of"]
 Keep = Callable[[str, exp.Query], str]
 
 _DOUBLE = exp.DataType.build("DOUBLE")
-_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER|DECIMAL\(.*\)|DOUBLE|FLOAT|BOOLEAN")
 _CLASS = "class"
 
 
@@ -146,7 +144,7 @@ def _require_numbers(engine: Engine, plan: Plan, name: str, rows: exp.Select) ->
     for argument, said in zip(plan.arguments, plan.said, strict=True):
         if argument and said is not None and argument[0] == name:
             ((_, kind),) = engine.columns(rows.copy().select(alias(argument[1].copy(), "value")))
-            if not _NUMBER.fullmatch(kind):
+            if not NUMBER.fullmatch(kind):
                 raise refused(said, f"is of type {kind}: sum, avg, min and max are estimated of numbers")
 
 

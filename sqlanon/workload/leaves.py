@@ -1,7 +1,8 @@
 """The leaves below each label of a generalized column, or pieces of them on which a query's condition is the same.
 
 Every leaf below a label is taken to be equally likely (the uniform assumption of Xiao and
-Tao, Anatomy: simple and effective privacy preservation, 2006). label, value, weight, mean,
+Tao, Anatomy: simple and effective privacy preservation, 2006), or as likely as the user's
+table of the column's values says. label, value, weight, mean,
 square, least and greatest: `value` stands for all leaves of a piece, `weight` says how
 many they are, NULL where nobody knows, the others what their numbers come to.
 """
@@ -9,7 +10,7 @@ many they are, NULL where nobody knows, the others what their numbers come to.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -23,9 +24,11 @@ from sqlanon.workload.listed import MOMENTS, listed_leaves, no_moments, nulls, o
 from sqlanon.workload.published import Generalized
 from sqlanon.workload.spans import fixed, spans
 
-__all__ = ["MOST_LEAVES", "Asked", "leaves"]
+__all__ = ["MARGINAL", "MARGINAL_WEIGHT", "MOST_LEAVES", "Asked", "leaves"]
 
 MOST_LEAVES = 100_000
+# The columns of a table of how frequent values are.
+MARGINAL, MARGINAL_WEIGHT = "value", "weight"
 
 _LISTED = ("listed", "listed_range")
 _DOUBLE = exp.DataType.build("DOUBLE")
@@ -60,6 +63,9 @@ def leaves(engine: Engine, given: Generalized, asked: Asked, keep: Keep) -> tupl
         raise PolicyError(
             f"{given.column}: the release does not say of which type its values are", hint="create it again"
         )
+    if given.marginal:
+        # Each of its values is then a piece of its own.
+        asked = replace(asked, keys=[*asked.keys, (relation(given.marginal), MARGINAL)])
     shown = keep("shown", asked.labels)
     steps: list[Step] = [("shown", exp.select(exp.Star()).from_(relation(shown)))]
     if any(form in _LISTED for form in given.forms):
@@ -83,7 +89,7 @@ def leaves(engine: Engine, given: Generalized, asked: Asked, keep: Keep) -> tupl
         )
         table = keep("leaf", _with(_and_null(found, given, axis), steps))
     _require_all(engine, given, shown, table)
-    return table, each
+    return (keep("weighed", _weighed(table, given.marginal)) if given.marginal else table), each
 
 
 def _with(query: exp.Query, steps: Sequence[Step]) -> exp.Query:
@@ -155,7 +161,7 @@ def _piece_leaves(
         moments.append(alias(exp.Div(this=column(name), expression=unit) if axis.scale else column(name), name))
     query = exp.select(column("label"), alias(axis.back(column("at")), "value"), column("weight"), *moments)
     query = query.from_(fixed(f"{axis.kind}_leaf").subquery("leaf"))
-    if "mask" in given.forms and axis.kind == "text":
+    if "mask" in given.forms and axis.kind == "text" and not given.marginal:
         return exp.union(query, _digit_leaves(), distinct=False, copy=False)
     return query
 
@@ -195,6 +201,24 @@ def _digit_leaves() -> exp.Select:
     whole = exp.DPipe(this=column("low"), expression=padded, safe=False)
     query = exp.select(column("label"), alias(whole, "value"), alias(one(), "weight"), *no_moments())
     return query.from_(rows.subquery("digits"))
+
+
+def _weighed(table: str, marginal: str) -> exp.Select:
+    """The leaves, each as likely as the marginal says; what it does not name is possible and never counted on."""
+    none = exp.Cast(this=literal(0), to=_DOUBLE.copy())
+    weight = exp.Coalesce(this=column(MARGINAL_WEIGHT, "marginal"), expressions=[none])
+    counted = exp.GT(this=weight.copy(), expression=literal(0))
+    # Of pieces that weigh nothing these may be too large to be multiplied by it.
+    moments = [
+        alias(exp.Case(ifs=[exp.If(this=counted.copy(), true=column(name, "leaf"))]), name)
+        if name in ("mean", "square")
+        else column(name, "leaf")
+        for name in MOMENTS
+    ]
+    query = exp.select(column("label", "leaf"), column("value", "leaf"), alias(weight, "weight"), *moments)
+    same = exp.NullSafeEQ(this=column("value", "leaf"), expression=column(MARGINAL, "marginal"))
+    joined = relation(marginal, as_="marginal")
+    return query.from_(relation(table, as_="leaf")).join(joined, on=same, join_type="LEFT", copy=False)
 
 
 def _cuts(asked: Asked, axis: Axis) -> exp.Query:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from sqlanon.sqlgen.names import alias, column, literal
 from sqlanon.workload.listed import MOMENTS
 
-__all__ = ["leaf_moments", "moments_of", "real", "share"]
+__all__ = ["NUMBER", "leaf_moments", "moments_of", "real", "share"]
+
+# The types whose values are added, averaged and compared as numbers.
+NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER|DECIMAL\(.*\)|DOUBLE|FLOAT|BOOLEAN")
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 

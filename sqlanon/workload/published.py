@@ -44,6 +44,9 @@ class Generalized:
     values, or `tree_range`, in that of a hierarchy whose order is not known; by `bounds`, the
     columns with these ends; as `listed`, a label of a stored hierarchy, or `listed_range`, a
     range of its values. Below a `star` may be any value, and `any` label says nothing at all.
+
+    `marginal` is a table of `leaves.MARGINAL` and `leaves.MARGINAL_WEIGHT`, how frequent
+    values are elsewhere; without one those below a label are equally likely.
     """
 
     bound: BoundAttribute
@@ -51,6 +54,7 @@ class Generalized:
     forms: tuple[str, ...]
     nulls: tuple[str, ...] = ()
     levels: tuple[int, ...] = ()
+    marginal: str | None = None
 
     @property
     def column(self) -> str:

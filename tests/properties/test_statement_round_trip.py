@@ -103,6 +103,7 @@ releases = st.one_of(
     st.builds(CreateRelease, kinds, qualified, names, if_not_exists=switch),
 )
 columns = st.lists(names, max_size=3).map(tuple)
+marginals = st.lists(st.tuples(names, qualified), max_size=2).map(tuple)
 # Sensitive columns, each with its hierarchy or None.
 sensitive = st.dictionaries(names.map(str.lower), hierarchy_names, max_size=3)
 
@@ -136,8 +137,8 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(CheckRelease, qualified),
     st.builds(check_of, sources, columns.filter(bool), sensitive, requirements, publics),
     st.builds(ExportRelease, qualified, texts, words, switch),
-    st.builds(Estimate, queries, qualified),
-    st.builds(Estimate, queries, file=texts),
+    st.builds(Estimate, queries, qualified, marginals=marginals),
+    st.builds(Estimate, queries, file=texts, marginals=marginals),
 )
 
 
