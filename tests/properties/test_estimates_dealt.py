@@ -94,3 +94,27 @@ def test_the_estimate_is_the_mean_of_all_assignments(visits: Connection, where: 
     assert max(found) <= high
     # Rows are taken to be independent of each other, and dealing without repetition makes them vary less.
     assert stdev(found) <= stderr * (1 + ERRORS / sqrt(2 * DRAWS))
+
+
+# Releases that are drawn again. With so few, the mean is further than this from what is expected once in 100,000 runs.
+AGAIN, APART = 16, 6.5
+
+
+@pytest.mark.parametrize(
+    ("where", "share"), [("age < 2 AND disease = 'flu'", 0.1), ("age = 3 OR disease = 'gout'", 0.4)]
+)
+def test_the_estimate_is_unbiased_over_random_buckets(where: str, share: float) -> None:
+    """Ages and diseases are independent: where they go together, random buckets mix them, and no mean undoes that."""
+    con = connect(config={"threads": "1"})
+    con.execute(
+        "CREATE TABLE visits AS SELECT i % 4 AS age, ['flu', 'cold', 'ulcer', 'asthma', 'gout'][1 + (i // 4) % 5] "
+        f"AS disease FROM range({ROWS}) AS t(i);"
+        "CREATE POLICY p ON visits (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 3);"
+    )
+    found: list[float] = []
+    for _ in range(AGAIN):
+        con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 3)")
+        ((estimate, *_),) = con.sql(f"ESTIMATE SELECT count(*) FROM visits WHERE {where} FROM RELEASE r").fetchall()
+        found.append(estimate)
+    assert stdev(found) > 0
+    assert abs(mean(found) - share * ROWS) <= APART * stdev(found) / sqrt(AGAIN)
