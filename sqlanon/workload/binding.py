@@ -64,6 +64,7 @@ class Binding:
 
     def __post_init__(self) -> None:
         self.alone = self._alone()
+        self.base = self.alone if self.alone is not None else self._base()
         for group in self.query.groups:
             own = isinstance(group.expression, exp.Column) and fold(group.expression.name) == fold(group.name)
             if not own and self._is_named(fold(group.name)):
@@ -86,6 +87,18 @@ class Binding:
         own = {fold(part.name) for part in columns if fold(part.table) in ("", fold(self.query.alias))}
         known = (place for place, dealt in enumerate(self.release.dealt) if own and own <= set(dealt.columns))
         return next(known, None)
+
+    def _base(self) -> int | None:
+        """The place of the dealt columns whose values stand as the rows, where all rows are one bucket.
+
+        Any will do, since nothing ties them to rows. What is added up is bounded best among the rows themselves.
+        """
+        if not self.release.fragmented or any(dealt.bucket for dealt in self.release.dealt):
+            return None
+        own = [a.argument for a in self.query.aggregates if a.function != "count" and a.argument is not None]
+        names = (fold(part.name) for tree in own for part in tree.find_all(exp.Column))
+        places = (self.release.dealt_places[name][0] for name in names if name in self.release.dealt_places)
+        return next(places, 0)
 
     def owner(self, relation: str) -> str:
         """The relation on whose rows a relation's columns are evaluated: a joined table's is that of its join."""
@@ -138,7 +151,7 @@ class Binding:
     def _of_source(self, node: exp.Column, name: str) -> exp.Column:
         release = self.release
         if (dealt := release.dealt_places.get(name)) is not None:
-            return column(dealt_name(dealt[1]), ROW if self.alone is not None else bucket_name(dealt[0]))
+            return column(dealt_name(dealt[1]), ROW if dealt[0] == self.base else bucket_name(dealt[0]))
         if name in release.exact:
             return column(release.exact[name], ROW)
         if name in release.generalized:

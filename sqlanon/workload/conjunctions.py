@@ -37,7 +37,7 @@ class Conjunction:
 def conjunction(query: AggregateQuery, release: Published) -> Conjunction | None:
     """The query as a conjunction; None for one that has to be asked by itself, or is refused."""
     counts = [one.function == "count" and one.argument is None for one in query.aggregates]
-    if not is_plain(query) or counts != [True] or query.where is None:
+    if not is_plain(query) or counts != [True] or query.where is None or release.fragmented:
         return None
     if fold(query.source.name) not in map(fold, release.names):
         return None
