@@ -76,29 +76,32 @@ class Binding:
             # A join may be by a column of a table that was joined before.
             self.owners.append(self.owner(relations_in(self.bound(lookup.on))[0]))
 
+    def _named(self) -> list[str]:
+        """The columns of the source that the query names, folded."""
+        parts = [a.argument for a in self.query.aggregates if a.function != "count"]
+        parts += [self.query.where, self.query.having, *(lookup.on for lookup in self.query.lookups)]
+        parts += [item.expression for item in self.query.groups] + [a.argument for a in self.query.aggregates]
+        columns = (part for tree in parts if tree is not None for part in tree.find_all(exp.Column))
+        return [fold(part.name) for part in columns if fold(part.table) in ("", fold(self.query.alias))]
+
     def _alone(self) -> int | None:
         """The place of the dealt columns that the query asks of, if it asks of nothing else of their rows.
 
         Alone they are known exactly: dealing out values changes none of them.
         """
-        parts = [self.query.where, self.query.having, *(lookup.on for lookup in self.query.lookups)]
-        parts += [item.expression for item in self.query.groups] + [a.argument for a in self.query.aggregates]
-        columns = (part for tree in parts if tree is not None for part in tree.find_all(exp.Column))
-        own = {fold(part.name) for part in columns if fold(part.table) in ("", fold(self.query.alias))}
+        own = set(self._named())
         known = (place for place, dealt in enumerate(self.release.dealt) if own and own <= set(dealt.columns))
         return next(known, None)
 
     def _base(self) -> int | None:
         """The place of the dealt columns whose values stand as the rows, where all rows are one bucket.
 
-        Any will do, since nothing ties them to rows. What is added up is bounded best among the rows themselves.
+        Any could, since nothing ties them to rows. What is added up is bounded best among the rows themselves.
         """
         if not self.release.fragmented or any(dealt.bucket for dealt in self.release.dealt):
             return None
-        own = [a.argument for a in self.query.aggregates if a.function != "count" and a.argument is not None]
-        names = (fold(part.name) for tree in own for part in tree.find_all(exp.Column))
-        places = (self.release.dealt_places[name][0] for name in names if name in self.release.dealt_places)
-        return next(places, 0)
+        places = self.release.dealt_places
+        return next((places[name][0] for name in self._named() if name in places), 0)
 
     def owner(self, relation: str) -> str:
         """The relation on whose rows a relation's columns are evaluated: a joined table's is that of its join."""

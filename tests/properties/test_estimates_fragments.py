@@ -1,0 +1,144 @@
+"""ESTIMATE from fragments and loose associations against every table that they may have been made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from math import isclose, sqrt
+from statistics import fmean
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sqlanon import Connection
+from sqlanon.errors import PrivacyViolation
+from tests.oracles import associations
+from tests.properties.estimates_support import Condition, Query, conjuncts, queries
+from tests.properties.fragments_support import METHODS, Apart, shown, sources
+
+MOST = 5_000
+World = Sequence[dict[str, Any]]
+OF: dict[str, Callable[[list[float]], float | None]] = {
+    "count": len,
+    "sum": lambda found: sum(found) if found else None,
+    "avg": lambda found: fmean(found) if found else None,
+    "min": lambda found: min(found, default=None),
+    "max": lambda found: max(found, default=None),
+}
+
+
+def asked(con: Connection, query: Query, release: str = "r") -> dict[Hashable, Any]:
+    rows = con.sql(f"ESTIMATE {query.sql} FROM RELEASE {release}").fetchall()
+    return {(row[0] if query.group else 0): row[-4:] for row in rows}
+
+
+def satisfies(query: Query, row: dict[str, Any]) -> bool:
+    holds = query.where is None or query.where.holds(row) is True
+    return holds and (query.argument is None or row[query.argument] is not None)
+
+
+def answers(query: Query, world: World) -> dict[Hashable, list[float]]:
+    """What is counted or added up of one table, by groups."""
+    found: dict[Hashable, list[float]] = {} if query.group else {0: []}
+    for row in world:
+        if query.where is None or query.where.holds(row) is True:
+            own = found.setdefault(row[query.group] if query.group else 0, [])
+            if satisfies(query, row):
+                own.append(1 if query.function == "count" else row[query.argument or ""])
+    return found
+
+
+def within(low: float | None, value: float, high: float | None) -> bool:
+    slack = 1e-9 * max(1, abs(value))
+    return (low is None or low <= value + slack) and (high is None or value - slack <= high)
+
+
+def check(con: Connection, query: Query, worlds: list[World], withheld: int) -> None:
+    found = asked(con, query)
+    every = [answers(query, world) for world in worlds]
+    assert set(found) == {key for one in every for key in one}, query.sql
+    for key, (value, stderr, low, high) in found.items():
+        held = [one.get(key, []) for one in every]
+        for own in held:
+            known = OF[query.function](own)
+            # The bounds of what is not counted hold where it is not NULL.
+            assert known is None or within(low, known, high), (query.sql, key, known, low, high)
+        if query.function == "count":
+            assert isclose(value, fmean(map(len, held)), abs_tol=1e-9), (query.sql, key)
+            assert 0 <= low <= high <= len(worlds[0]) + withheld
+            assert stderr >= 0
+        if query.function == "sum" and value is not None:
+            assert isclose(value, fmean(map(sum, held)), abs_tol=1e-9), (query.sql, key)
+        assert query.function != "sum" or value is not None or not any(held), query.sql
+
+
+@pytest.mark.parametrize("release", METHODS)
+def test_estimates_are_the_means_of_all_assignments_and_none_is_out_of_bounds(release: str) -> None:
+    @settings(max_examples=6, deadline=None, suppress_health_check=[*HealthCheck])
+    @given(sources(release), st.lists(queries(), min_size=4, max_size=4))
+    def holds(task: Apart, some: list[Query]) -> None:
+        try:
+            con = task.install()
+        except PrivacyViolation:
+            return
+        with con:
+            fragments, association = shown(con, task)
+            if associations.count(fragments) > MOST:
+                return
+            worlds = list(associations.sources(fragments, association))
+            truths = [con.duckdb.execute(query.sql).fetchall() for query in some]
+            con.duckdb.execute("DROP TABLE t")
+            for query, truth in zip(some, truths, strict=True):
+                check(con, query, worlds, len(task.rows) - len(association))
+                found = asked(con, query)
+                for row in truth:
+                    figures = found.get(row[0] if query.group else 0)
+                    # Only withheld rows may have a group that is not in the answer.
+                    assert figures or len(task.rows) > len(association), query.sql
+                    assert figures is None or row[-1] is None or within(figures[2], row[-1], figures[3]), query.sql
+
+    holds()
+
+
+def joined(parts: Sequence[Condition]) -> Query:
+    def holds(row: Any) -> bool:
+        return all(part.holds(row) is True for part in parts)
+
+    sql = " AND ".join(f"({part.sql})" for part in parts)
+    return Query("count", None, Condition(sql, holds, frozenset().union(*(part.columns for part in parts))), None)
+
+
+@pytest.mark.parametrize("release", METHODS)
+def test_the_bounds_of_conjunctions(release: str) -> None:
+    """Of fragments that nothing links they are reached; the groups of a loose association never widen them."""
+
+    @settings(max_examples=6, deadline=None, suppress_health_check=[*HealthCheck])
+    @given(sources(release), st.lists(st.lists(conjuncts(), min_size=1, max_size=4), min_size=3, max_size=3))
+    def holds(task: Apart, some: list[list[Condition]]) -> None:
+        try:
+            con = task.install()
+        except PrivacyViolation:
+            return
+        with con:
+            fragments, association = shown(con, task)
+            if associations.count(fragments) > MOST:
+                return
+            worlds = list(associations.sources(fragments, association))
+            withheld = len(task.rows) - len(association)
+            for query in map(joined, some):
+                ((value, stderr, low, high),) = asked(con, query).values()
+                counts = [sum(satisfies(query, row) for row in world) for world in worlds]
+                places = [names for names in task.fragments if query.columns & set(names)]
+                if release.startswith("fragments") or len(places) == 1:
+                    assert (low, high - withheld) == (min(counts), max(counts)), query.sql
+                else:
+                    shares = [
+                        sum(satisfies(query, world[i]) for world in worlds) / len(worlds) for i in range(len(worlds[0]))
+                    ]
+                    assert isclose(stderr, sqrt(sum(p * (1 - p) for p in shares)), abs_tol=1e-7), query.sql
+                    assert low <= min(counts), query.sql
+                    assert max(counts) <= high - withheld <= sum(p > 0 for p in shares), query.sql
+                assert isclose(value, fmean(counts), abs_tol=1e-9), query.sql
+
+    holds()
