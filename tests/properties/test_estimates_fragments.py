@@ -12,7 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection
-from sqlanon.errors import PrivacyViolation
+from sqlanon.errors import InternalError, PrivacyViolation
+from sqlanon.pipeline import measure
+from sqlanon.workload import by_fragments
 from tests.oracles import associations
 from tests.properties.estimates_support import Condition, Query, conjuncts, queries
 from tests.properties.fragments_support import METHODS, Apart, shown, sources
@@ -140,5 +142,41 @@ def test_the_bounds_of_conjunctions(release: str) -> None:
                     assert low <= min(counts), query.sql
                     assert max(counts) <= high - withheld <= sum(p > 0 for p in shares), query.sql
                 assert isclose(value, fmean(counts), abs_tol=1e-9), query.sql
+
+    holds()
+
+
+def by_itself(*_: object) -> Any:
+    raise InternalError("a query was asked by itself")
+
+
+@pytest.mark.parametrize("release", METHODS)
+def test_what_is_measured_at_once_is_what_is_estimated_by_itself(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    @settings(max_examples=3, deadline=None, suppress_health_check=[*HealthCheck])
+    @given(
+        sources(release),
+        st.lists(st.lists(conjuncts(), min_size=1, max_size=4), min_size=3, max_size=4),
+        st.sampled_from([1, by_fragments.MOST_ROWS]),
+    )
+    def holds(task: Apart, some: list[list[Condition]], most: int) -> None:
+        try:
+            con = task.install()
+        except PrivacyViolation:
+            return
+        with con:
+            asked_together = [joined(parts).sql for parts in some]
+            con.duckdb.executemany("INSERT INTO anon.workload VALUES ('w', ?, ?)", [*enumerate(asked_together)])
+            with monkeypatch.context() as patch:
+                patch.setattr(measure, "estimate_release", by_itself)
+                patch.setattr(by_fragments, "MOST_ROWS", most)
+                con.execute("MEASURE r WITH WORKLOAD w")
+            found = con.duckdb.execute(
+                "SELECT query_id, estimated, stderr, low, high, within FROM anon.query_error WHERE workload = 'w'"
+            ).fetchall()
+            assert len(found) == len(asked_together)
+            for number, *figures, within_bounds in found:
+                ((*own,),) = con.sql(f"ESTIMATE {asked_together[number]} FROM RELEASE r").fetchall()
+                assert own == pytest.approx(figures, abs=1e-9), asked_together[number]
+                assert within_bounds
 
     holds()
