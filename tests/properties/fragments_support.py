@@ -21,8 +21,7 @@ METHODS = {
     "fragments_3": ("fragments", THREE),
     "loose_2": ("loose(groups => (2, 2))", TWO),
     "loose_3": ("loose(groups => (2, 2, 2))", THREE),
-    "uneven": ("loose(groups => (3, 1))", TWO),
-    "near": ("loose(k => 4, near => true)", TWO),
+    "uneven": ("loose(groups => (3, 1), near => true)", TWO),
 }
 # So few rows that all their assignments can be listed; a loose association needs several for one block.
 SIZES = {"fragments_2": (5, 4, 2, 1, 0), "fragments_3": (4, 3, 1, 0)}
