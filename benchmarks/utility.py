@@ -66,13 +66,16 @@ class _Release:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints a table for each l and selectivity."""
+    """Prints the mean relative errors in percent, a line each l, selectivity and method."""
     given = _parser().parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="sqlanon-utility-") as folder:
         kept = given.data or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)
         with databases.working_copy(CENSUS, prepared(CENSUS, given.rows, kept, _note)) as connection:
             _prepare(connection, given)
+            dimensions = " | ".join(f"qd {one}" for one in given.dimensions)
+            print(f"| l | selectivity | method | {dimensions} | within bounds | rows left out |")
+            print("| --- | --- | --- |" + " ---: |" * (len(given.dimensions) + 2))
             for l in given.l:  # noqa: E741 - the papers' name
                 for line in _lines(connection, given, l):
                     print(line, flush=True)
@@ -106,6 +109,7 @@ def _workload(selectivity: str, dimensions: int) -> str:
 
 
 def _lines(connection: sqlanon.Connection, given: argparse.Namespace, l: int) -> Iterator[str]:  # noqa: E741
+    """The table's lines: a method and a selectivity each."""
     variant = _variant(connection, l)
     found: dict[str, _Release | None] = {}
     for method in _METHODS:
@@ -113,11 +117,8 @@ def _lines(connection: sqlanon.Connection, given: argparse.Namespace, l: int) ->
         _declare(connection, method.confidential, f"l_diversity(l => {l}, variant => '{variant}')")
         found[method.name] = _measured(connection, given, method.call.format(l=l, variant=variant))
     for selectivity in given.selectivity:
-        yield f"\n{variant} l = {l}, selectivity {selectivity}: mean relative error in percent\n"
-        yield f"| method | {' | '.join(f'qd {one}' for one in given.dimensions)} | within bounds | rows left out |"
-        yield "| --- |" + " ---: |" * (len(given.dimensions) + 2)
         for name, release in found.items():
-            yield _line(name, release, selectivity, given.dimensions)
+            yield _line(f"{l}, {variant}", selectivity, name, release, given.dimensions)
 
 
 def _variant(connection: sqlanon.Connection, l: int) -> str:  # noqa: E741
@@ -160,12 +161,13 @@ def _answers(connection: sqlanon.Connection, workload: str) -> _Answers:
     return _Answers(figures["mean_relative_error"], int(figures["not_estimated"]), figures["bounds_hit_rate"])
 
 
-def _line(name: str, release: _Release | None, selectivity: str, dimensions: Sequence[int]) -> str:
-    if release is None:
-        return f"| {name} |{' - |' * (len(dimensions) + 2)}"
-    answers = [release.answers[selectivity, one] for one in dimensions]
-    within = min(one.within for one in answers if one.within is not None)
-    return f"| {name} | {' | '.join(map(str, answers))} | {100 * within:g} % | {release.left_out:,} |"
+def _line(l: str, selectivity: str, name: str, release: _Release | None, dimensions: Sequence[int]) -> str:  # noqa: E741
+    cells = ["-"] * (len(dimensions) + 2)
+    if release is not None:
+        answers = [release.answers[selectivity, one] for one in dimensions]
+        within = min(one.within for one in answers if one.within is not None)
+        cells = [*map(str, answers), f"{100 * within:g} %", f"{release.left_out:,}"]
+    return f"| {' | '.join([l, selectivity, name, *cells])} |"
 
 
 def _note(text: str) -> None:

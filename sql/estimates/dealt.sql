@@ -1,66 +1,109 @@
 -- Bounds of the counts of each group (key) and aggregate (number) where values were dealt out in buckets.
 --
--- A value of a bucket belongs to as many of its rows as it is frequent there, and to no others. So of the m rows that
--- may satisfy no more do than there are values that satisfy with one of them, and no more fail than there are
--- values that fail with one: with s of n values that satisfy, at least m + s - n and at most s. Rows that satisfy with
--- every value are counted first, and leave the values to the others.
+-- A value of a bucket belongs to as many of its rows as it is frequent there, and to no others. So, of the m rows of a
+-- bucket that may satisfy, no more do with a value than have it, nor than may satisfy with it, and no more fail with
+-- it than have it, nor than may fail with it. In a bucket in which s of n values satisfy what is asked of them, these
+-- are at least m + s - n and at most the lesser of m and s. Rows that satisfy with every value are counted first, and
+-- leave the values to the others.
+--
+-- Values of several places are dealt out independently, so the narrowest place bounds all of them. Where, moreover, a
+-- row fails only by a value that does so whatever it has at other places, rows that fail are no more than these values,
+-- those of all places added up (Frechet's bound). A component holds the same rows at all its places: a
+-- bucket that they share, or everything, if each place has buckets of its own (the groups of a loose association).
 WITH counted AS (
   SELECT
     *,
     count(*) OVER (PARTITION BY id, number) AS combinations,
-    sum(CASE WHEN holds THEN 1 ELSE 0 END) OVER (PARTITION BY bucket, id, key, number) AS holding
+    sum(CASE WHEN holds THEN 1 ELSE 0 END) OVER (PARTITION BY id, key, number) AS holding
   FROM combination
-), bucketed AS (
-  SELECT *, holding = combinations AS certain FROM counted
 ), class AS (
   SELECT
-    bucket, id, key, number,
+    component, id, key, number,
+    any_value(drawn) AS drawn,
     any_value(n) AS n,
-    any_value(combinations) AS combinations,
-    any_value(certain) AS certain
-  FROM bucketed
-  GROUP BY bucket, id, key, number
-  HAVING count_if(holds) > 0
+    any_value(holding) AS holding,
+    any_value(holding = combinations) AS certain
+  FROM counted
+  WHERE holds
+  GROUP BY component, id, key, number
 ), asked AS (
   SELECT
-    bucket, key, number,
+    component, place, bucket, key, number,
+    any_value(total) AS total,
     sum(n) AS possible,
-    sum(CASE WHEN certain THEN n ELSE 0 END) AS certain,
-    sum(combinations) AS combinations
-  FROM class
-  GROUP BY bucket, key, number
-), size AS (
-  SELECT bucket, place, count(*) AS signatures, sum(weight) AS n
-  FROM (
-    SELECT DISTINCT bucket, place, signature, weight
-    FROM (SELECT bucket, unnest(drawn, recursive := true) FROM combination) AS taken
-  ) AS every
-  GROUP BY bucket, place
+    sum(CASE WHEN certain THEN 0 ELSE n END) AS open
+  FROM (SELECT component, key, number, n, certain, unnest(drawn, recursive := true) FROM class) AS taken
+  GROUP BY component, place, bucket, key, number
+), taken AS (
+  SELECT id, key, number, n, combinations, holding, holding = combinations AS certain, unnest(drawn, recursive := true)
+  FROM counted
+  WHERE holds
 ), held AS (
-  SELECT bucket, key, number, place, signature, any_value(weight) AS weight,
-    count(*) AS hits, count_if(NOT certain) AS open_hits
-  FROM (SELECT bucket, key, number, certain, unnest(drawn, recursive := true) FROM bucketed WHERE holds) AS taken
-  GROUP BY bucket, key, number, place, signature
+  -- What a class may satisfy with: with the values of a signature, in some of its combinations or in all.
+  SELECT
+    id, key, number, place, bucket, signature,
+    any_value(n) AS n,
+    any_value(weight) AS weight,
+    any_value(holding) AS holding,
+    any_value(certain) AS certain,
+    count(*) * any_value(signatures) = any_value(combinations) AS always
+  FROM taken
+  GROUP BY id, key, number, place, bucket, signature
+), box AS (
+  -- A class fails by single values if it satisfies with every combination of those with which it does at each place.
+  SELECT key, number, id, abs(product(signatures) - any_value(holding)) < 0.5 AS whole
+  FROM (
+    SELECT key, number, id, place, count(*) AS signatures, any_value(holding) AS holding
+    FROM held
+    GROUP BY key, number, id, place
+  ) AS side
+  GROUP BY key, number, id
+), whole AS (
+  SELECT class.component, class.key, class.number, bool_and(class.certain OR box.whole) AS whole
+  FROM class
+  JOIN box ON class.id = box.id AND class.key IS NOT DISTINCT FROM box.key AND class.number = box.number
+  GROUP BY class.component, class.key, class.number
+), value AS (
+  SELECT
+    place, bucket, key, number, signature,
+    any_value(weight) AS weight,
+    sum(CASE WHEN certain THEN 0 ELSE n END) AS open,
+    sum(CASE WHEN always THEN n ELSE 0 END) AS always
+  FROM held
+  GROUP BY place, bucket, key, number, signature
 ), bounded AS (
   SELECT
-    asked.bucket, asked.key, asked.number, held.place,
-    any_value(asked.certain) AS certain,
+    asked.component, asked.place, asked.key, asked.number,
     any_value(asked.possible) AS possible,
-    any_value(size.n) AS n,
-    sum(CASE WHEN held.open_hits > 0 THEN held.weight ELSE 0 END) AS satisfying,
-    -- A value that satisfies in every combination cannot fail.
-    sum(CASE WHEN held.hits * size.signatures = asked.combinations THEN held.weight ELSE 0 END) AS never_failing
+    any_value(asked.open) AS open,
+    sum(least(value.weight, value.open)) AS satisfying,
+    any_value(asked.total) - sum(value.weight) + sum(least(value.weight, asked.possible - value.always)) AS failing,
+    any_value(asked.total) - sum(value.weight) + sum(least(value.weight, asked.open - value.open)) AS apart
   FROM asked
-  JOIN held ON asked.bucket = held.bucket AND asked.key IS NOT DISTINCT FROM held.key AND asked.number = held.number
-  JOIN size ON held.bucket = size.bucket AND held.place = size.place
-  GROUP BY asked.bucket, asked.key, asked.number, held.place
+  JOIN value ON asked.place = value.place AND asked.bucket IS NOT DISTINCT FROM value.bucket
+    AND asked.key IS NOT DISTINCT FROM value.key AND asked.number = value.number
+  GROUP BY asked.component, asked.place, asked.bucket, asked.key, asked.number
+), placed AS (
+  SELECT
+    component, place, key, number,
+    sum(possible) AS possible,
+    sum(open) AS open,
+    sum(least(open, satisfying)) AS satisfying,
+    sum(least(open, failing)) AS failing,
+    sum(least(open, apart)) AS apart
+  FROM bounded
+  GROUP BY component, place, key, number
 ), narrowest AS (
   SELECT
-    key, number,
-    greatest(any_value(certain), max(possible + never_failing - n)) AS low,
-    any_value(certain) + least(any_value(possible) - any_value(certain), min(satisfying)) AS high
-  FROM bounded
-  GROUP BY bucket, key, number
+    placed.component, placed.key, placed.number,
+    any_value(possible) - least(
+      any_value(open), min(failing), CASE WHEN any_value(whole.whole) THEN sum(apart) ELSE any_value(open) END
+    ) AS low,
+    any_value(possible) - any_value(open) + min(satisfying) AS high
+  FROM placed
+  JOIN whole ON placed.component IS NOT DISTINCT FROM whole.component
+    AND placed.key IS NOT DISTINCT FROM whole.key AND placed.number = whole.number
+  GROUP BY placed.component, placed.key, placed.number
 )
 SELECT key, number, sum(low) AS low, sum(high) AS high
 FROM narrowest

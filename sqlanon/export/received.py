@@ -21,9 +21,10 @@ from sqlanon.export._former import CERTIFICATE_FORMAT
 from sqlanon.export.formats.base import ExportFile, export_format, suffixes
 from sqlanon.pipeline.estimate import Answered, estimate, source_names
 from sqlanon.pipeline.marginals import Marginals
-from sqlanon.pipeline.published import Recorded, published
+from sqlanon.pipeline.published import Recorded, RecordedFragment, published
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.types import ENUM
+from sqlanon.sqlgen.apart import GROUP, association_columns
 from sqlanon.sqlgen.fragments import COUNT, VALUE, sensitive_names
 from sqlanon.sqlgen.names import alias, column
 from sqlanon.sqlgen.placed import BUCKET
@@ -61,7 +62,10 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
         files = _files(found)
         recorded = _recorded(found.stated, files[0])
         rows, *values = (export_format(found.format).read(file) for file in files)
-        rows = _typed(files[0], rows, recorded)
+        if recorded.method in ("fragments", "loose"):
+            recorded, rows = _fragments(recorded, files, [rows, *values])
+        else:
+            rows = _typed(files[0], rows, recorded)
         if recorded.method == "anatomy":
             recorded = replace(recorded, buckets=_buckets(recorded, files, values))
     except (KeyError, TypeError, ValueError, AttributeError, SqlanonError):
@@ -118,6 +122,25 @@ def _buckets(recorded: Recorded, files: Sequence[ExportFile], values: Sequence[e
         typed = alias(exp.Cast(this=column(VALUE), to=to), VALUE)
         found[fold(name)] = exp.select(column(BUCKET), typed, column(COUNT)).from_(rows.subquery("dealt"))
     return found
+
+
+def _fragments(
+    recorded: Recorded, files: Sequence[ExportFile], tables: Sequence[exp.Query]
+) -> tuple[Recorded, exp.Query]:
+    """The release with its fragments, and its rows: those of the association, or else of any fragment."""
+    loose = recorded.method == "loose"
+    group = GROUP if loose else None
+    parts = list(zip(files, tables, strict=True))
+    if loose:
+        association, rows = parts.pop()
+        recorded = replace(recorded, columns=association_columns(len(parts)))
+        if [name for name, _ in association.columns] != recorded.columns:
+            raise ValueError("no association")
+    fragments: list[RecordedFragment] = []
+    for file, table in parts:
+        own = [name for name, _ in file.columns if name != group]
+        fragments.append(RecordedFragment(own, _typed(file, table, recorded), group))
+    return replace(recorded, fragments=fragments), rows if loose else fragments[0].rows
 
 
 def _certificate(path: Path, text: str) -> dict[str, Any]:
@@ -193,15 +216,13 @@ def _policy(text: str) -> Policy:
 
 def _typed(file: ExportFile, rows: exp.Query, recorded: Recorded) -> exp.Query:
     """The rows with what is published as it is in the source's types, which a format may not hold."""
-    # The bucket is no column of the source, whatever one of these is called.
-    types = {name: kind for name, kind in recorded.types.items() if recorded.method != "anatomy" or name != BUCKET}
-    labels = {
-        fold(a.name)
-        for a in recorded.policy.quasi_identifiers
-        if recorded.levels.get(fold(a.name)) != (0,)
-        and recorded.method != "anatomy"
-        and (recorded.method != "mondrian" or recorded.arguments.get("publish") != "none")
-    }
+    # What the method added is no column of the source, whatever one of these is called.
+    added = {"anatomy": BUCKET, "loose": GROUP}.get(recorded.method)
+    types = {name: kind for name, kind in recorded.types.items() if name != added}
+    recodes = recorded.method in ("generalization", "mondrian") and recorded.arguments.get("publish") != "none"
+    labels = {fold(a.name) for a in recorded.policy.quasi_identifiers if recorded.levels.get(fold(a.name)) != (0,)}
+    if not recodes:
+        labels = set()
     for attribute in recorded.policy.having(Role.QUASI_IDENTIFIER):
         if kind := types.get(fold(attribute.name)):
             types |= {f"{fold(attribute.name)}_{end}": kind for end in ENDS if recorded.arguments.get("bounds") is True}

@@ -13,16 +13,17 @@ from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.catalog.names import fold
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of, types_of
 from sqlanon.domain.policy import Policy, Role
-from sqlanon.domain.release import Release
+from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import EngineError, PolicyError, UserError
 from sqlanon.hierarchies.base import builder
 from sqlanon.pipeline.checks import require_own_columns
 from sqlanon.pipeline.collation import require_binary_text
 from sqlanon.pipeline.marginals import Marginals, with_marginals
-from sqlanon.pipeline.published import Recorded, published
+from sqlanon.pipeline.published import Recorded, RecordedFragment, published
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import find_relation, own_object, require_not_source
+from sqlanon.sqlgen.apart import ASSOCIATION, GROUP
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.workload.answers import answer
 from sqlanon.workload.binding import fold as same_name
@@ -53,8 +54,7 @@ def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]
     """A release in this database as these queries read it; raises PolicyError as `estimate_release` does."""
     require_own_columns(engine, release)
     recorded = _recorded(engine, release, {name for query in queries for name in _columns_of(query)})
-    rows = exp.select(exp.Star()).from_(relation(own_object(engine, release.published[0].name)))
-    return published(recorded, rows, [*source_names(recorded.policy), release.name.name])
+    return published(recorded, _rows(engine, _rows_of(release)), [*source_names(recorded.policy), release.name.name])
 
 
 def estimate(
@@ -106,7 +106,7 @@ def _recorded(engine: Engine, release: Release, asked: set[str]) -> Recorded:
         policy=policy,
         method=release.method,
         arguments=dict(release.method_arguments),
-        columns=[attribute.name for attribute in release.attributes_of(release.published[0].fragment)],
+        columns=[attribute.name for attribute in release.attributes_of(_rows_of(release).fragment)],
         types={fold(name): kind for name, kind in types_of(release).items()},
         levels=levels,
         hierarchies={fold(h.definition.name): (h.definition, h.height) for h in hierarchies},
@@ -114,16 +114,38 @@ def _recorded(engine: Engine, release: Release, asked: set[str]) -> Recorded:
         # What a live view withholds changes with its source, and nobody sees how much that is.
         withheld=release.suppressed_rows if release.kind == "table" else None,
         buckets=_buckets(engine, release),
+        fragments=_fragments(engine, release),
     )
+
+
+def _rows(engine: Engine, made: ReleaseObject) -> exp.Select:
+    return exp.select(exp.Star()).from_(relation(own_object(engine, made.name)))
+
+
+def _rows_of(release: Release) -> ReleaseObject:
+    """The object with a row a row of the source: the association of a release that has one, or else the first."""
+    return next((made for made in release.published if _is_association(release, made)), release.published[0])
+
+
+def _is_association(release: Release, made: ReleaseObject) -> bool:
+    return release.method == "loose" and made.fragment == ASSOCIATION
+
+
+def _fragments(engine: Engine, release: Release) -> list[RecordedFragment]:
+    """The tables of a release that keeps columns apart."""
+    if release.method not in ("fragments", "loose"):
+        return []
+    group = GROUP if release.method == "loose" else None
+    tables = [made for made in release.published if not _is_association(release, made)]
+    columns = ([a.name for a in release.attributes_of(made.fragment) if a.name != group] for made in tables)
+    return [RecordedFragment(own, _rows(engine, made), group) for own, made in zip(columns, tables, strict=True)]
 
 
 def _buckets(engine: Engine, release: Release) -> dict[str, exp.Query]:
     """The tables of the values of each sensitive column, where a release has such."""
     if release.method != "anatomy":
         return {}
-    made = {
-        one.fragment: exp.select(exp.Star()).from_(relation(own_object(engine, one.name))) for one in release.published
-    }
+    made = {one.fragment: _rows(engine, one) for one in release.published}
     return {fold(a.source or a.name): made[a.fragment] for a in release.attributes if a.role is Role.SENSITIVE}
 
 

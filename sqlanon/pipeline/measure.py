@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -21,8 +21,10 @@ from sqlanon.pipeline.source import bind_source
 from sqlanon.pipeline.state import Progress
 from sqlanon.sqlgen.names import alias, identifier, relation
 from sqlanon.workload.actual import COUNTED, as_it_is, columns_of, counted_rows, distinct_rows, is_plain, many
+from sqlanon.workload.by_fragments import figures_by_fragments
 from sqlanon.workload.conjunctions import conjunction
 from sqlanon.workload.error import ACTUAL, ESTIMATED, errors, summary
+from sqlanon.workload.published import Published
 from sqlanon.workload.queries import Aggregate, AggregateQuery, parsed
 from sqlanon.workload.together import Together
 
@@ -148,6 +150,8 @@ def _together(
     """The same of the queries that can be asked at once; of none where one of them is refused, and then named."""
     own = readable(engine, release, [])
     queries = {number: query for number, _, query in asked}
+    if own.fragmented:
+        return _by_fragments(engine, own, queries, scratch, workload)
     found = {number: one for number, query in queries.items() if (one := conjunction(query, own)) is not None}
     if len(found) < _FEW:
         return []
@@ -159,6 +163,19 @@ def _together(
         raise _named(workload, f"one of {min(found)} to {max(found)}", error) from None
     except (PolicyError, DataError):
         return []
+    return [(number, "[]", queries[number].aggregates[0].name, *rest) for number, *rest in figures]
+
+
+def _by_fragments(
+    engine: Engine, own: Published, queries: Mapping[int, AggregateQuery], scratch: Scratch, workload: str
+) -> list[tuple[Any, ...]]:
+    """The same of a release of fragments."""
+    if len(queries) < _FEW:
+        return []
+    try:
+        figures = list(figures_by_fragments(engine, own, queries, scratch.table))
+    except EngineError as error:
+        raise _named(workload, f"one of {min(queries)} to {max(queries)}", error) from None
     return [(number, "[]", queries[number].aggregates[0].name, *rest) for number, *rest in figures]
 
 

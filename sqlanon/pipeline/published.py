@@ -15,21 +15,30 @@ from sqlanon.errors import PolicyError
 from sqlanon.hierarchies.base import builder
 from sqlanon.pipeline.types import ENUM
 from sqlanon.sqlgen.fragments import COUNT, VALUE
-from sqlanon.sqlgen.names import alias, column
+from sqlanon.sqlgen.names import alias, column, literal
 from sqlanon.sqlgen.placed import BUCKET
 from sqlanon.sqlgen.points import by_value
 from sqlanon.sqlgen.regions import ENDS
 from sqlanon.workload.axes import axis_of
 from sqlanon.workload.published import Dealt, Generalized, Published, dealt_name
 
-__all__ = ["Recorded", "published"]
+__all__ = ["Recorded", "RecordedFragment", "published"]
 
-_METHODS = ("generalization", "mondrian", "anatomy")
+_METHODS = ("generalization", "mondrian", "anatomy", "fragments", "loose")
 _LABELS = {"intervals": "interval", "calendar": "period", "prefixes": "mask"}
 _WHY = {
     Role.IDENTIFIER: "identifiers are not published",
     Role.ENTITY: "respondents are not published",
 }
+
+
+@dataclass(frozen=True)
+class RecordedFragment:
+    """A table of columns of the source, and in the column `group`, if there is one, the group of each row."""
+
+    columns: Sequence[str]
+    rows: exp.Query
+    group: str | None
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,8 @@ class Recorded:
     `stored` are the hierarchies whose labels are at hand, by folded names; those that are
     stored and are not among them say nothing of what is below a label. `buckets` are the tables
     (bucket, value, count) of columns whose values stand apart from the rows, by folded names.
+    `fragments` are the tables of a release that keeps columns apart, and `columns` are then
+    those of the association, if there is one.
     """
 
     name: str
@@ -54,6 +65,7 @@ class Recorded:
     stored: frozenset[str]
     withheld: int | None
     buckets: Mapping[str, exp.Query] = field(default_factory=dict)
+    fragments: Sequence[RecordedFragment] = ()
 
 
 def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Published:
@@ -66,6 +78,8 @@ def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Publ
             f"{recorded.name} was made by METHOD {recorded.method}, whose releases cannot be estimated from",
             hint=f"there are: {', '.join(_METHODS)}",
         )
+    if recorded.fragments:
+        return _fragmented(recorded, rows, names)
     own = {fold(name): name for name in recorded.columns}
     exact: dict[str, str] = {}
     generalized: dict[str, Generalized] = {}
@@ -76,13 +90,9 @@ def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Publ
     for attribute in recorded.policy.attributes:
         name = fold(attribute.name)
         if name in recorded.buckets:
-            apart.append(Dealt((name,), _counted(recorded.buckets[name])))
+            apart.append(Dealt((name,), _counted(recorded.buckets[name]), BUCKET))
         elif attribute.pseudonym or attribute.role in _WHY or name not in own:
-            hidden[name] = (
-                "tokens stand for its values"
-                if attribute.pseudonym
-                else _WHY.get(attribute.role, "it is not published")
-            )
+            hidden[name] = _why_hidden(attribute)
         elif attribute.role is not Role.QUASI_IDENTIFIER:
             (together if buckets and attribute.role is Role.SENSITIVE else exact)[name] = own[name]
         elif buckets or recorded.levels.get(name) == (0,):
@@ -96,11 +106,52 @@ def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Publ
         exact=exact,
         generalized=generalized,
         hidden=hidden,
-        dealt=(*apart, *([Dealt(tuple(together), _buckets(rows, together))] if together else [])),
-        bucket=BUCKET if buckets else None,
+        dealt=(*apart, *([Dealt(tuple(together), _buckets(rows, together), BUCKET)] if together else [])),
         withheld=recorded.withheld,
-        enums=frozenset(name for name, kind in recorded.types.items() if kind == ENUM),
+        enums=_enums(recorded),
     )
+
+
+def _fragmented(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Published:
+    """A release of fragments: nothing of a row is exact, and each fragment has the values of its groups.
+
+    De Capitani di Vimercati et al., Fragments and loose associations, 2010: a row of the association is a row of
+    the source, and has in each fragment the values of one row of its group there, none of which two rows have.
+    Without an association every row may have any.
+    """
+    groups = recorded.columns if recorded.fragments[0].group else [None for _ in recorded.fragments]
+    shown = {fold(name) for fragment in recorded.fragments for name in fragment.columns}
+    hidden = {fold(a.name): a for a in recorded.policy.attributes if fold(a.name) not in shown}
+    return Published(
+        name=recorded.name,
+        rows=rows,
+        names=tuple(names),
+        exact={},
+        generalized={},
+        hidden={name: _why_hidden(attribute, "no fragment has it") for name, attribute in hidden.items()},
+        dealt=tuple(_dealt(one, group) for one, group in zip(recorded.fragments, groups, strict=True)),
+        fragmented=True,
+        withheld=recorded.withheld,
+        enums=_enums(recorded),
+    )
+
+
+def _dealt(fragment: RecordedFragment, linked_by: str | None) -> Dealt:
+    """The rows of a fragment as the values of its groups: each row is one of a row of the source."""
+    bucket = column(fragment.group) if fragment.group else literal(0)
+    values = [alias(column(name), dealt_name(place)) for place, name in enumerate(fragment.columns)]
+    weight = exp.Cast(this=literal(1), to=exp.DataType.build("DOUBLE"))
+    rows = exp.select(alias(bucket, "bucket"), *values, alias(weight, "weight"))
+    own = tuple(fold(name) for name in fragment.columns)
+    return Dealt(own, rows.from_(fragment.rows.copy().subquery("fragment")), linked_by)
+
+
+def _why_hidden(attribute: Attribute, why: str = "it is not published") -> str:
+    return "tokens stand for its values" if attribute.pseudonym else _WHY.get(attribute.role, why)
+
+
+def _enums(recorded: Recorded) -> frozenset[str]:
+    return frozenset(name for name, kind in recorded.types.items() if kind == ENUM)
 
 
 def _buckets(rows: exp.Query, dealt: Mapping[str, str]) -> exp.Select:

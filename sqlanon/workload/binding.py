@@ -64,6 +64,7 @@ class Binding:
 
     def __post_init__(self) -> None:
         self.alone = self._alone()
+        self.base = self.alone if self.alone is not None else self._base()
         for group in self.query.groups:
             own = isinstance(group.expression, exp.Column) and fold(group.expression.name) == fold(group.name)
             if not own and self._is_named(fold(group.name)):
@@ -75,17 +76,32 @@ class Binding:
             # A join may be by a column of a table that was joined before.
             self.owners.append(self.owner(relations_in(self.bound(lookup.on))[0]))
 
+    def _named(self) -> list[str]:
+        """The columns of the source that the query names, folded."""
+        parts = [a.argument for a in self.query.aggregates if a.function != "count"]
+        parts += [self.query.where, self.query.having, *(lookup.on for lookup in self.query.lookups)]
+        parts += [item.expression for item in self.query.groups] + [a.argument for a in self.query.aggregates]
+        columns = (part for tree in parts if tree is not None for part in tree.find_all(exp.Column))
+        return [fold(part.name) for part in columns if fold(part.table) in ("", fold(self.query.alias))]
+
     def _alone(self) -> int | None:
         """The place of the dealt columns that the query asks of, if it asks of nothing else of their rows.
 
         Alone they are known exactly: dealing out values changes none of them.
         """
-        parts = [self.query.where, self.query.having, *(lookup.on for lookup in self.query.lookups)]
-        parts += [item.expression for item in self.query.groups] + [a.argument for a in self.query.aggregates]
-        columns = (part for tree in parts if tree is not None for part in tree.find_all(exp.Column))
-        own = {fold(part.name) for part in columns if fold(part.table) in ("", fold(self.query.alias))}
+        own = set(self._named())
         known = (place for place, dealt in enumerate(self.release.dealt) if own and own <= set(dealt.columns))
         return next(known, None)
+
+    def _base(self) -> int | None:
+        """The place of the dealt columns whose values stand as the rows, where all rows are one bucket.
+
+        Any could, since nothing ties them to rows. What is added up is bounded best among the rows themselves.
+        """
+        if not self.release.fragmented or any(dealt.bucket for dealt in self.release.dealt):
+            return None
+        places = self.release.dealt_places
+        return next((places[name][0] for name in self._named() if name in places), 0)
 
     def owner(self, relation: str) -> str:
         """The relation on whose rows a relation's columns are evaluated: a joined table's is that of its join."""
@@ -138,7 +154,7 @@ class Binding:
     def _of_source(self, node: exp.Column, name: str) -> exp.Column:
         release = self.release
         if (dealt := release.dealt_places.get(name)) is not None:
-            return column(dealt_name(dealt[1]), ROW if self.alone is not None else bucket_name(dealt[0]))
+            return column(dealt_name(dealt[1]), ROW if dealt[0] == self.base else bucket_name(dealt[0]))
         if name in release.exact:
             return column(release.exact[name], ROW)
         if name in release.generalized:

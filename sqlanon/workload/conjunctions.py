@@ -15,7 +15,7 @@ from sqlanon.workload.functions import constants_of, is_ordered
 from sqlanon.workload.published import Published
 from sqlanon.workload.queries import AggregateQuery
 
-__all__ = ["VALUE", "Conjunction", "conjunction"]
+__all__ = ["VALUE", "Conjunction", "conjunction", "conjuncts"]
 
 # The column of a relation of values that a part of a condition is asked of.
 VALUE = "value"
@@ -37,14 +37,14 @@ class Conjunction:
 def conjunction(query: AggregateQuery, release: Published) -> Conjunction | None:
     """The query as a conjunction; None for one that has to be asked by itself, or is refused."""
     counts = [one.function == "count" and one.argument is None for one in query.aggregates]
-    if not is_plain(query) or counts != [True] or query.where is None:
+    if not is_plain(query) or counts != [True] or query.where is None or release.fragmented:
         return None
     if fold(query.source.name) not in map(fold, release.names):
         return None
     binding = Binding(query, release, ())
     conditions: dict[str, exp.Expr] = {}
     constants: dict[str, tuple[exp.Expr, ...]] = {}
-    for part in _conjuncts(query.where):
+    for part in conjuncts(query.where):
         names = {fold(one.name) for one in part.find_all(exp.Column)}
         if len(names) != 1 or binding.alone is not None:
             return None
@@ -64,12 +64,13 @@ def conjunction(query: AggregateQuery, release: Published) -> Conjunction | None
     return Conjunction(conditions, constants) if len(dealt) <= 1 else None
 
 
-def _conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
+def conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """What has to hold together for a condition to hold."""
     if isinstance(tree, exp.And):
-        yield from _conjuncts(tree.left)
-        yield from _conjuncts(tree.right)
+        yield from conjuncts(tree.left)
+        yield from conjuncts(tree.right)
     elif isinstance(tree, exp.Paren):
-        yield from _conjuncts(tree.this)
+        yield from conjuncts(tree.this)
     else:
         yield tree
 

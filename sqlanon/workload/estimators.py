@@ -8,7 +8,7 @@ counting is SQL: this module says which relations there are and what stands in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -18,7 +18,16 @@ from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import class_label
 from sqlanon.sqlgen.terms import union_all
 from sqlanon.workload.binding import ROW, bucket_name, leaf_name, lookup_name
-from sqlanon.workload.dealt import dealt_leaves, drawn, require_whole
+from sqlanon.workload.dealt import (
+    bucket_column,
+    component,
+    dealt_leaves,
+    drawn,
+    own_bucket,
+    require_few,
+    require_linked,
+    require_whole,
+)
 from sqlanon.workload.functions import constants_of, is_ordered
 from sqlanon.workload.leaves import Asked, leaves
 from sqlanon.workload.listed import MOMENTS
@@ -48,6 +57,14 @@ class Combined:
     dealt: bool
 
 
+@dataclass(frozen=True)
+class _Taken:
+    """The relations of buckets with the bucket that a class has of each, and what is bounded by itself (dealt.sql)."""
+
+    component: exp.Expr
+    relations: Sequence[tuple[str, exp.Expr]]
+
+
 def combined(
     engine: Engine,
     query: AggregateQuery,
@@ -63,24 +80,33 @@ def combined(
     plan = plan_of(query, release, lookups)
     binding = plan.factors.binding
     columns = {place: release.generalized[name] for name, place in binding.places.items()}
-    alone = None if binding.alone is None else release.dealt[binding.alone]
-    released = keep("released", release.rows if alone is None else alone.values)
+    if release.fragmented:
+        require_linked(engine, release)
+    base = None if binding.base is None else release.dealt[binding.base]
+    released = keep("released", release.rows if base is None else base.values)
     asked = {*plan.factors.parts, *(argument[0] for argument in plan.arguments if argument)}
-    dealt = {bucket_name(place): one for place, one in enumerate(release.dealt) if bucket_name(place) in asked}
-    bucket = release.bucket if dealt else None
-    classes = keep(_CLASS, _classes(engine, plan, bucket, columns, released, weighed=alone is not None))
-    signatures: list[tuple[str, exp.Column, str]] = []
+    dealt = {place: one for place, one in enumerate(release.dealt) if bucket_name(place) in asked}
+    buckets = {bucket_column(release, place): own_bucket(one, ROW) for place, one in dealt.items()}
+    classes = keep(_CLASS, _classes(engine, plan, buckets, columns, released, weighed=base is not None))
+    signatures: list[tuple[str, exp.Expr, str]] = []
     for place, given in columns.items():
         name = leaf_name(place)
         table, each = leaves(engine, given, _asked(plan, place, given, classes), keep)
         label = column(f"label_{place}", _CLASS)
         signatures.append((name, label, keep("signature", _signature(engine, plan, name, table, each, given))))
-    for name, one in dealt.items():
+    drawn_of: list[tuple[str, exp.Expr]] = []
+    for place, one in dealt.items():
+        name, bucket = bucket_name(place), bucket_column(release, place)
         values = keep("leaf", dealt_leaves(one))
-        require_whole(engine, release.name, classes, values)
+        if not release.fragmented:
+            require_whole(engine, release.name, classes, values)
         signature = keep("signature", _signature(engine, plan, name, values, True, None))
-        signatures.append((name, column("bucket", _CLASS), signature))
-    table = keep("combination", _combination(plan, classes, signatures, [*dealt]))
+        drawn_of.append((name, column(bucket, _CLASS)))
+        signatures.append((*drawn_of[-1], signature))
+    if dealt:
+        require_few(engine, classes, [(label, table) for _, label, table in signatures], len(plan.arguments))
+    taken = _Taken(component(release, _CLASS), drawn_of) if dealt else None
+    table = keep("combination", _combination(plan, classes, signatures, taken))
     return Combined(table, query.aggregates, len(plan.groups), bool(dealt))
 
 
@@ -101,7 +127,13 @@ def _join_lookups(query: exp.Select, plan: Plan, owner: str) -> exp.Select:
 
 
 def _classes(
-    engine: Engine, plan: Plan, bucket: str | None, columns: dict[int, Generalized], released: str, *, weighed: bool
+    engine: Engine,
+    plan: Plan,
+    buckets: Mapping[str, exp.Expr],
+    columns: dict[int, Generalized],
+    released: str,
+    *,
+    weighed: bool,
 ) -> exp.Select:
     """The released rows by what they show and what the query asks of it: id, label_i, parts, arguments and n.
 
@@ -112,8 +144,7 @@ def _classes(
     for place, given in columns.items():
         label, text = labels_of(given)
         rows.select(alias(label, f"label_{place}"), alias(text, f"shown_{place}"), copy=False)
-    if bucket:
-        rows.select(alias(column(bucket, ROW), "bucket"), copy=False)
+    rows.select(*(alias(bucket, name) for name, bucket in buckets.items()), copy=False)
     rows.select(*_parts(plan, ROW), copy=False)
     for number, argument in enumerate(plan.arguments):
         if argument and argument[0] == ROW:
@@ -205,18 +236,21 @@ def _signature(engine: Engine, plan: Plan, name: str, table: str, each: bool, gi
     grouped = exp.select(column("label"), *parts, alias(weight, "weight"), *moments).from_(rows.subquery("leaf"))
     grouped = grouped.group_by(column("label"), *(part.copy() for part in parts))
     shares = exp.select(column("label"), *(part.copy() for part in parts), column("weight"), alias(share(), "share"))
-    shares.select(alias(exp.Window(this=exp.RowNumber()), "signature"), copy=False)
+    shares.select(alias(exp.Window(this=exp.RowNumber()), "signature"), *_of_label(), copy=False)
     shares.select(*(column(part.alias) for part in moments), copy=False)
     return shares.from_(grouped.subquery("grouped"))
 
 
-def _combination(
-    plan: Plan, classes: str, signatures: Sequence[tuple[str, exp.Column, str]], dealt: Sequence[str]
-) -> exp.Query:
-    """A row for each aggregate, class and combination of signatures of its labels, `dealt` those of buckets.
+def _of_label() -> list[exp.Expr]:
+    """How many signatures there are below a label, and how many leaves."""
+    counts = {"signatures": exp.Count(this=exp.Star()), "total": exp.Sum(this=column("weight"))}
+    return [alias(exp.Window(this=one, partition_by=[column("label")]), name) for name, one in counts.items()]
 
-    Of these it has the bucket, and what was dealt: which signature of which table, and how many rows have it.
-    """
+
+def _combination(
+    plan: Plan, classes: str, signatures: Sequence[tuple[str, exp.Expr, str]], taken: _Taken | None
+) -> exp.Query:
+    """A row for each aggregate, class and combination of signatures of its labels, and what is `taken` of buckets."""
     rows = exp.select().from_(relation(classes, as_=_CLASS))
     shares: exp.Expr = exp.Cast(this=literal(1), to=_DOUBLE.copy())
     for name, label, table in signatures:
@@ -240,8 +274,9 @@ def _combination(
             alias(exp.Coalesce(this=holds, expressions=[exp.false()]), "holds"),
             *(alias(value, name) for value, name in zip(values, MOMENTS, strict=True)),
         )
-        if dealt:
-            query.select(column("bucket", _CLASS), alias(drawn(dealt), "drawn"), copy=False)
+        if taken:
+            drawn_here = alias(drawn(taken.relations), "drawn")
+            query.select(alias(taken.component.copy(), "component"), drawn_here, copy=False)
         every.append(query)
     return union_all(every)
 

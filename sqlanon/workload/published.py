@@ -22,11 +22,13 @@ class Dealt:
     """Columns of the source, by their folded names, of which a row shows no values but its bucket's.
 
     `values` has the columns bucket, `dealt_name` for each of `columns` and weight, how many
-    rows of the bucket have these values together.
+    rows of the bucket have these values together. `bucket` is the column of the release's rows
+    with the bucket; None where all rows are one.
     """
 
     columns: tuple[str, ...]
     values: exp.Query
+    bucket: str | None
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,11 @@ class Published:
     `exact` are the columns that are published as they are, by their folded names,
     `generalized` those that are recoded, `hidden` those that are not published with the
     reason. `dealt` are columns of which a row shows no value but its bucket's, those together
-    whose values are known together, and `bucket` is the column of `rows` with the bucket. `withheld` is the number of
-    rows of the source that the release leaves out; None where that is not known. `enums`
-    are the folded names of columns that are ENUMs in the source. `names` are the names by
-    which a query may call the source.
+    whose values are known together. If `fragmented`, these are all columns that are published, each
+    set of them in a table of its own, and `rows` say no more than which buckets belong together.
+    `withheld` is the number of rows of the source that the release leaves out; None where
+    that is not known. `enums` are the folded names of columns that are ENUMs in the
+    source. `names` are the names by which a query may call the source.
     """
 
     name: str
@@ -81,9 +84,20 @@ class Published:
     generalized: Mapping[str, Generalized]
     hidden: Mapping[str, str] = field(default_factory=dict)
     dealt: tuple[Dealt, ...] = ()
-    bucket: str | None = None
+    fragmented: bool = False
     withheld: int | None = 0
     enums: frozenset[str] = frozenset()
+
+    @property
+    def bucket(self) -> str | None:
+        """The column of `rows` with the bucket of all dealt columns; None where they have none, or no common one."""
+        found = {one.bucket for one in self.dealt}
+        return found.pop() if len(found) == 1 else None
+
+    @property
+    def linked(self) -> bool:
+        """Whether dealt columns have buckets of their own, as in a loose association."""
+        return len({one.bucket for one in self.dealt}) > 1
 
     @property
     def dealt_places(self) -> dict[str, tuple[int, int]]:

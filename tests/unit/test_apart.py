@@ -429,15 +429,6 @@ def test_one_fragment_is_a_table_with_a_number(con: Connection, tmp_path: Path) 
     assert [table["name"] for table in stated["tables"]] == ["r_1"]
 
 
-def test_estimates_and_measures_are_refused_by_name(con: Connection) -> None:
-    release(con, "loose(k => 4)")
-    with pytest.raises(PolicyError, match="made by METHOD loose, whose releases cannot be estimated from"):
-        con.execute("ESTIMATE SELECT count(*) FROM visits WHERE age < 30 FROM RELEASE r")
-    con.execute("CREATE WORKLOAD w ON POLICY p (queries => 3, dimensions => 2, seed => 1)")
-    with pytest.raises(UserError, match="made by METHOD loose"):
-        con.execute("MEASURE r WITH WORKLOAD w")
-
-
 def test_enums_are_published_as_text_and_lists_as_they_are(con: Connection) -> None:
     con.execute("CREATE TYPE illness AS ENUM ('flu', 'cold', 'asthma', 'ulcer', 'gout', 'cough', 'burn', 'secret')")
     con.execute(
