@@ -10,21 +10,20 @@
 -- row fails only by a value that does so whatever it has at other places, rows that fail are no more than these values,
 -- those of all places added up (Frechet's bound). A component holds the same rows at all its places: a
 -- bucket that they share, or everything, if each place has buckets of its own (the groups of a loose association).
+--
+-- combination has, beside what estimate.sql reads, in how many `ways` a class takes values.
 WITH counted AS (
-  SELECT
-    *,
-    count(*) OVER (PARTITION BY id, number) AS combinations,
-    sum(CASE WHEN holds THEN 1 ELSE 0 END) OVER (PARTITION BY id, key, number) AS holding
+  SELECT *, count(*) OVER (PARTITION BY id, key, number) AS holding
   FROM combination
+  WHERE holds
 ), class AS (
   SELECT
     component, id, key, number,
     any_value(drawn) AS drawn,
     any_value(n) AS n,
     any_value(holding) AS holding,
-    any_value(holding = combinations) AS certain
+    any_value(holding = ways) AS certain
   FROM counted
-  WHERE holds
   GROUP BY component, id, key, number
 ), asked AS (
   SELECT
@@ -35,9 +34,8 @@ WITH counted AS (
   FROM (SELECT component, key, number, n, certain, unnest(drawn, recursive := true) FROM class) AS taken
   GROUP BY component, place, bucket, key, number
 ), taken AS (
-  SELECT id, key, number, n, combinations, holding, holding = combinations AS certain, unnest(drawn, recursive := true)
+  SELECT id, key, number, n, ways, holding, holding = ways AS certain, unnest(drawn, recursive := true)
   FROM counted
-  WHERE holds
 ), held AS (
   -- What a class may satisfy with: with the values of a signature, in some of its combinations or in all.
   SELECT
@@ -46,7 +44,7 @@ WITH counted AS (
     any_value(weight) AS weight,
     any_value(holding) AS holding,
     any_value(certain) AS certain,
-    count(*) * any_value(signatures) = any_value(combinations) AS always
+    count(*) * any_value(signatures) = any_value(ways) AS always
   FROM taken
   GROUP BY id, key, number, place, bucket, signature
 ), box AS (

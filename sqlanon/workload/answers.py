@@ -63,8 +63,14 @@ def _figures(found: Combined, withheld: int | None) -> exp.Query:
 
 def _bounds(found: Combined) -> exp.Query:
     """What counts are bounded by besides their rows: none has more, or fewer, than was dealt out."""
-    if found.dealt:
-        return fixed("dealt")
+    counts = [literal(number) for number, one in enumerate(found.aggregates, start=1) if one.function == "count"]
+    if found.dealt and counts:
+        query = fixed("dealt")
+        asked = exp.select(exp.Star()).from_(relation("combination"))
+        asked = asked.where(exp.In(this=column("number"), expressions=counts))
+        for table in [one for one in query.find_all(exp.Table) if one.name == "combination"]:
+            table.replace(asked.copy().subquery("combination"))
+        return query
     ends = (alias(literal(0), end) for end in ("low", "high"))
     return exp.select(column("key"), column("number"), *ends).from_(relation("combination")).where(exp.false())
 

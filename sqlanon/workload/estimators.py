@@ -31,7 +31,7 @@ from sqlanon.workload.dealt import (
 from sqlanon.workload.functions import constants_of, is_ordered
 from sqlanon.workload.leaves import Asked, leaves
 from sqlanon.workload.listed import MOMENTS
-from sqlanon.workload.moments import NUMBER, leaf_moments, moments_of, real, share
+from sqlanon.workload.moments import NUMBER, below_label, leaf_moments, moments_of, real, share
 from sqlanon.workload.plan import Plan, plan_of
 from sqlanon.workload.published import Generalized, Published
 from sqlanon.workload.queries import Aggregate, AggregateQuery, refused
@@ -236,15 +236,9 @@ def _signature(engine: Engine, plan: Plan, name: str, table: str, each: bool, gi
     grouped = exp.select(column("label"), *parts, alias(weight, "weight"), *moments).from_(rows.subquery("leaf"))
     grouped = grouped.group_by(column("label"), *(part.copy() for part in parts))
     shares = exp.select(column("label"), *(part.copy() for part in parts), column("weight"), alias(share(), "share"))
-    shares.select(alias(exp.Window(this=exp.RowNumber()), "signature"), *_of_label(), copy=False)
+    shares.select(alias(exp.Window(this=exp.RowNumber()), "signature"), *below_label(), copy=False)
     shares.select(*(column(part.alias) for part in moments), copy=False)
     return shares.from_(grouped.subquery("grouped"))
-
-
-def _of_label() -> list[exp.Expr]:
-    """How many signatures there are below a label, and how many leaves."""
-    counts = {"signatures": exp.Count(this=exp.Star()), "total": exp.Sum(this=column("weight"))}
-    return [alias(exp.Window(this=one, partition_by=[column("label")]), name) for name, one in counts.items()]
 
 
 def _combination(
@@ -253,10 +247,12 @@ def _combination(
     """A row for each aggregate, class and combination of signatures of its labels, and what is `taken` of buckets."""
     rows = exp.select().from_(relation(classes, as_=_CLASS))
     shares: exp.Expr = exp.Cast(this=literal(1), to=_DOUBLE.copy())
+    combinations: exp.Expr = literal(1)
     for name, label, table in signatures:
         same = exp.NullSafeEQ(this=label, expression=column("label", name))
         rows = rows.join(relation(table, as_=name), on=same, copy=False)
         shares = exp.Mul(this=shares, expression=column("share", name))
+        combinations = exp.Mul(this=combinations, expression=column("signatures", name))
     key: exp.Expr = literal(0)
     if plan.groups:
         key = class_label({f"group_{i}": _placed(group) for i, group in enumerate(plan.groups)})
@@ -275,8 +271,8 @@ def _combination(
             *(alias(value, name) for value, name in zip(values, MOMENTS, strict=True)),
         )
         if taken:
-            drawn_here = alias(drawn(taken.relations), "drawn")
-            query.select(alias(taken.component.copy(), "component"), drawn_here, copy=False)
+            parts = {"component": taken.component, "ways": combinations, "drawn": drawn(taken.relations)}
+            query.select(*(alias(part.copy(), name) for name, part in parts.items()), copy=False)
         every.append(query)
     return union_all(every)
 

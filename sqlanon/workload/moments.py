@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.sqlgen.names import alias, column, literal
 from sqlanon.workload.listed import MOMENTS
 
-__all__ = ["NUMBER", "leaf_moments", "moments_of", "real", "share"]
+__all__ = ["NUMBER", "below_label", "leaf_moments", "moments_of", "real", "share"]
 
 # The types whose values are added, averaged and compared as numbers.
 NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER|DECIMAL\(.*\)|DOUBLE|FLOAT|BOOLEAN")
@@ -34,6 +34,12 @@ def share() -> exp.Expr:
     part = exp.Div(this=column("weight"), expression=whole)
     one = exp.Cast(this=literal(1), to=_DOUBLE.copy())
     return exp.Case(ifs=[exp.If(this=only, true=one), exp.If(this=known, true=part)])
+
+
+def below_label() -> list[exp.Alias]:
+    """How many signatures there are below a label, and how many leaves."""
+    counts = {"signatures": exp.Count(this=exp.Star()), "total": exp.Sum(this=column("weight"))}
+    return [alias(exp.Window(this=one, partition_by=[column("label")]), name) for name, one in counts.items()]
 
 
 def leaf_moments(argument: exp.Expr, number: int, name: str, pieces: bool) -> list[exp.Alias]:

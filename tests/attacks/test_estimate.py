@@ -69,3 +69,46 @@ def test_a_query_reads_no_file_and_no_function_of_the_users() -> None:
         assert "line 1" in said(con, query), query
         assert "Secret" not in said(con, query), query
     assert con.duckdb.execute("SELECT count(*) FROM t").fetchone() == (10,)
+
+
+APART = (
+    "SELECT count(*) AS n FROM t WHERE age > 33 AND disease = 'Flu'",
+    "SELECT disease, count(*) AS n, sum(cost) AS c FROM t WHERE age < 36 GROUP BY disease",
+    "SELECT avg(age) AS a, max(cost) AS b FROM t WHERE disease <> 'Flu' OR cost > 3",
+)
+
+
+@pytest.mark.parametrize("method", ["fragments", "loose(groups => (2, 1))"])
+def test_what_ties_fragments_is_not_read_from_the_source(method: str) -> None:
+    """Answers are those of the tables: of a source that pairs them otherwise, of none, and in any order of rows."""
+    con = connect(config={"threads": "1"})
+    con.execute(
+        "CREATE TABLE t AS SELECT 30 + i AS age, ['Flu', 'Cold'][1 + i % 2] AS disease, i AS cost FROM range(9) r(i);"
+        "CREATE POLICY p ON t (age QUASI IDENTIFIER, disease SENSITIVE, cost INSENSITIVE) CONFIDENTIAL (age, disease);"
+        f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method} FRAGMENTS (age), (disease, cost)"
+    )
+    before = [said(con, query) for query in APART]
+    con.execute("UPDATE t SET age = 38 - (age - 30), disease = 'Secret'")
+    assert [said(con, query) for query in APART] == before
+    con.execute("DROP TABLE t")
+    for (name,) in con.duckdb.execute("SELECT table_name FROM duckdb_tables() WHERE table_name ^@ 'r_'").fetchall():
+        con.duckdb.execute(f"CREATE TEMP TABLE turned AS FROM {name} ORDER BY ALL DESC")
+        con.duckdb.execute(f"DELETE FROM {name}; INSERT INTO {name} FROM turned; DROP TABLE turned")
+    assert [said(con, query) for query in APART] == before
+    assert not any("Secret" in one for one in before)
+
+
+def test_a_value_that_is_no_number_is_not_printed() -> None:
+    con = connect(config={"threads": "1"})
+    con.execute(
+        "CREATE TABLE t AS SELECT 30 + i AS age, 'Secret-' || i AS disease FROM range(8) AS t(i);"
+        "CREATE POLICY p ON t (age QUASI IDENTIFIER, disease SENSITIVE) CONFIDENTIAL (age, disease);"
+        "CREATE ANONYMIZED TABLE r AS POLICY p METHOD loose(k => 4);"
+        "INSERT INTO anon.workload SELECT 'w', i, "
+        "'SELECT count(*) AS n FROM t WHERE age > 32 AND CAST(disease AS INTEGER) = ' || i FROM range(3) AS r(i)"
+    )
+    assert "Secret" not in said(con, "SELECT count(*) AS n FROM t WHERE age > 31 AND CAST(disease AS INTEGER) = 1")
+    with pytest.raises(SqlanonError) as error:
+        con.execute("MEASURE r WITH WORKLOAD w")
+    assert "workload w, query one of 0 to 2" in str(error.value)
+    assert "Secret" not in str(error.value)
