@@ -28,7 +28,7 @@ _Types = exp.DataType.Type
 # Nodes that mean one thing, whatever stands in them.
 _PLAIN: frozenset[_Kind] = frozenset(
     {
-        *(exp.Alias, exp.Boolean, exp.Column, exp.From, exp.Having, exp.Identifier, exp.Null, exp.Paren),
+        *(exp.Alias, exp.Boolean, exp.From, exp.Having, exp.Identifier, exp.Null, exp.Paren),
         *(exp.Parameter, exp.PropertyEQ, exp.Struct, exp.TableAlias, exp.Tuple, exp.Values, exp.Var, exp.Where),
         *(exp.And, exp.Between, exp.EQ, exp.Exists, exp.GT, exp.GTE, exp.In, exp.Is, exp.LT, exp.LTE, exp.NEQ),
         *(exp.Not, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Or),
@@ -221,6 +221,28 @@ def _bits(node: exp.Expr) -> str | None:
     return None
 
 
+def _column(node: exp.Expr) -> str | None:
+    """DuckDB numbers the rows of a table by it; elsewhere it is a column like others, or none."""
+    return "the column rowid" if node.name.lower() == "rowid" else None
+
+
+def _rows(node: exp.Expr) -> str | None:
+    """Lists are not portable, but the rows of a list of numbers are."""
+    return None if isinstance(node.this, exp.GenerateSeries) else "the rows of a list"
+
+
+def _numbers(node: exp.Expr) -> str | None:
+    """The numbers up to another one, as rows. Where there are none DuckDB has no row, and Spark an error.
+
+    Without a step Spark counts down to a number that is less; nothing says so.
+    """
+    if not isinstance(node.parent, exp.Explode) or node.args.get("is_end_exclusive"):
+        return "a list of numbers"
+    step = node.args.get("step")
+    upwards = isinstance(step, exp.Literal) and step.is_int and int(step.name) > 0
+    return None if upwards else "a list of numbers without a step up"
+
+
 def _placeholder(node: exp.Expr) -> str | None:
     if node.name.isdigit():
         return None
@@ -240,5 +262,8 @@ _RULES: dict[_Kind, Callable[[exp.Expr], str | None]] = {
     exp.Ordered: lambda node: _extra(node, frozenset({"this", "desc", "nulls_first"})),
     exp.WindowSpec: _frame,
     exp.Placeholder: _placeholder,
+    exp.Column: _column,
+    exp.Explode: _rows,
+    exp.GenerateSeries: _numbers,
     **dict.fromkeys(_BITWISE, _bits),
 }
