@@ -37,7 +37,7 @@ _PLAIN: frozenset[_Kind] = frozenset(
         *(exp.Case, exp.Coalesce, exp.Greatest, exp.If, exp.IsNan, exp.Least, exp.Nullif),
         *(exp.DPipe, exp.Left, exp.Length, exp.Repeat),
         *(exp.Avg, exp.Count, exp.Filter, exp.Max, exp.Min, exp.Sum),
-        *(exp.DenseRank, exp.Lag, exp.Lead, exp.Rank, exp.RowNumber, exp.Window),
+        *(exp.DenseRank, exp.Lag, exp.Lead, exp.Rank, exp.RowNumber),
         *(exp.Dot, exp.Limit),
     }
 )
@@ -70,6 +70,7 @@ _TEXTS = frozenset({_Types.TEXT, _Types.VARCHAR})
 _MOMENTS = frozenset({_Types.DATE, _Types.TIMESTAMPNTZ})
 _UNITS = frozenset({"YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "DOY", "ISODOW"})
 _JOINS = frozenset({"", "CROSS", "INNER", "OUTER"})
+_IN_ORDER = (exp.DenseRank, exp.Lag, exp.Lead, exp.Rank, exp.RowNumber)
 _BITWISE = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift)
 _FRACTIONAL = (exp.Avg, exp.Div, exp.Exp, exp.Ln, exp.Sqrt)
 _WHOLE_AGAIN = (exp.Ceil, exp.Count, exp.Floor, exp.IntDiv, exp.Round)
@@ -212,6 +213,12 @@ def _frame(node: exp.Expr) -> str | None:
     return None if kind == "ROWS" else f"a window frame in {kind}"
 
 
+def _window(node: exp.Expr) -> str | None:
+    """DuckDB numbers the rows of a table as they stand in it; elsewhere they stand in no order."""
+    unordered = isinstance(node.this, _IN_ORDER) and not node.args.get("order")
+    return f"the function {node.this.sql_name()} without ORDER BY" if unordered else None
+
+
 def _bits(node: exp.Expr) -> str | None:
     """Each engine has an order of its own for operators on bits, so parentheses say it."""
     left, right = node.this, node.expression
@@ -260,6 +267,7 @@ _RULES: dict[_Kind, Callable[[exp.Expr], str | None]] = {
     exp.Distinct: _distinct,
     exp.Order: _order,
     exp.Ordered: lambda node: _extra(node, frozenset({"this", "desc", "nulls_first"})),
+    exp.Window: _window,
     exp.WindowSpec: _frame,
     exp.Placeholder: _placeholder,
     exp.Column: _column,

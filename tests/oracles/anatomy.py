@@ -14,6 +14,7 @@ from tests.oracles.models.support import TOLERANCE, entropy, ln
 
 __all__ = [
     "by_bucket",
+    "dealt",
     "diverse",
     "feasible",
     "feasible_by_search",
@@ -100,6 +101,12 @@ def most_groups(values: Values, least: int, different: int | None = None) -> int
         if different is None or sum(min(n, g) for n in counts) >= g * different
     ]
     return max(fitting, default=1)
+
+
+def dealt(values: Sequence[int], groups: int) -> list[int]:
+    """The group of each row, from 0: value by value, of each as many rows as there are groups, then all others."""
+    order = sorted(range(len(values)), key=lambda row: (values[:row].count(values[row]) >= groups, values[row], row))
+    return [place % groups for _, place in sorted(zip(order, range(len(values)), strict=True))]
 
 
 def least_size(l: int, variant: str, c: Decimal) -> int:  # noqa: E741

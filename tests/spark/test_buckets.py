@@ -7,7 +7,7 @@ here are numbered and have their draws already, and buckets are numbered by what
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -33,10 +33,10 @@ from sqlanon.pipeline.check import violating_classes
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.sqlgen import buckets, slots
-from sqlanon.sqlgen.fragments import QUASI_IDENTIFIERS, bucketized
+from sqlanon.sqlgen.fragments import bucketized
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.normal_relations import Background
-from tests.oracles.anatomy import by_bucket, diverse, feasible, most_groups
+from tests.oracles.anatomy import by_bucket, dealt, diverse, feasible, most_groups
 from tests.spark.relations import registered
 
 pytestmark = pytest.mark.spark
@@ -58,6 +58,27 @@ class Case:
 
     def values(self, place: int) -> list[Any]:
         return [row[1 + place] for row in self.rows]
+
+    def regions(self) -> dict[int, list[int]]:
+        """The rows of each region, in their order."""
+        return {of: [i for i, row in enumerate(self.rows) if row[0] == of] for of in sorted({r[0] for r in self.rows})}
+
+    def groups(self) -> dict[int, int]:
+        """Into how many groups each region's rows are put."""
+        values = self.values(0)
+        own = {of: [values[row] for row in rows] for of, rows in self.regions().items()}
+        return {of: most_groups(held, self.least, self.different) for of, held in own.items()}
+
+    def slots(self) -> list[int]:
+        """The group of each row, those of all regions numbered from 0."""
+        order = sorted({*self.values(0)}, key=lambda value: (value is None, value or ""))
+        found, base = [0] * len(self.rows), 0
+        for of, rows in self.regions().items():
+            groups = self.groups()[of]
+            for row, group in zip(rows, dealt([order.index(self.rows[row][1]) for row in rows], groups), strict=True):
+                found[row] = base + group
+            base += groups
+        return found
 
     def table(self) -> pa.Table:
         """The source, as both engines have it."""
@@ -120,72 +141,78 @@ def all_rows(engine: Engine, table: str) -> list[tuple[Any, ...]]:
     return sorted(engine.rows(exp.select(exp.Star()).from_(relation(table))), key=repr)
 
 
-class Dealt:
-    """A case dealt out by one engine: the rows of every table on the way, by its name."""
+class Made:
+    """What one engine makes of a case: the rows of every table, by its name."""
 
     def __init__(self, engine: Engine, scratch: Scratch, case: Case) -> None:
         self._engine, self._scratch, self._case = engine, scratch, case
         self.tables: dict[str, str] = {}
-        codes = [
-            self.keep(f"codes_{i}", buckets.value_codes(SENSITIVE[i], relation("source")))
-            for i in range(case.attributes)
-        ]
-        self._codes = codes
-        held = self.keep("held", buckets.held("drawn"))
-        groups = self.keep("groups", buckets.groups(held, case.least, case.different))
-        starts = self.keep("starts", buckets.starts(held, groups))
-        self._dealt = self.keep("dealt", buckets.dealt("drawn", starts, case.attributes))
-        self._slots = self.keep("slots", slots.slots(groups))
 
     def keep(self, name: str, query: exp.Query) -> str:
         self.tables[name] = self._scratch.table(name, query)
         return self.tables[name]
 
+    def groups(self) -> str:
+        """How many groups there are, and their slots."""
+        held = self.keep("held", buckets.held("drawn"))
+        groups = self.keep("groups", buckets.groups(held, self._case.least, self._case.different))
+        self.keep("starts", buckets.starts(held, groups))
+        return self.keep("slots", slots.slots(groups))
+
+    def codes(self) -> list[str]:
+        own = range(self._case.attributes)
+        return [self.keep(f"codes_{i}", buckets.value_codes(SENSITIVE[i], relation("source"))) for i in own]
+
     def merged(self, requirement: Requirement) -> None:
         """Puts groups together where a bucket violates the requirement, three times for each attribute."""
-        codes, tallies = self._codes, [slots.tally(self._dealt, place) for place in range(self._case.attributes)]
-        kept = [self.keep(f"tally_{place}", tally) for place, tally in enumerate(tallies)]
+        made, codes = self.groups(), self.codes()
+        tallies = [self.keep(f"tally_{i}", slots.tally("given", i)) for i in range(len(codes))]
         for turn in range(3):
-            for place, asked in enumerate(bound(requirement, self._case.attributes)):
-                rows = slots.class_rows(kept[place], self._slots, codes[place], NAMES[place])
+            for place, asked in enumerate(bound(requirement, len(codes))):
+                rows = slots.class_rows(tallies[place], made, codes[place], NAMES[place])
                 broken = self.keep(f"broken_{turn}_{place}", violating_classes([asked], 0, rows, Background()))
-                self._slots = self.keep(f"merged_{turn}_{place}", slots.merged(self._slots, broken))
+                made = self.keep("merged", slots.merged(made, broken))
 
-    def published(self) -> dict[str, exp.Table]:
-        """The two kinds of tables, by fragment."""
-        numbers = self.keep("numbers", given(slots.bucket_numbers(self._slots, "draw"), exp.Neg(this=column("first"))))
-        places = self.keep("places", slots.places(self._dealt, self._slots, numbers, self._case.attributes))
+    def published(self) -> None:
+        """Every row in its bucket, and the tables of values."""
+        made, codes = self.groups(), self.codes()
+        dealt = self.keep("dealt", buckets.dealt("drawn", self.tables["starts"], len(codes)))
+        numbers = self.keep("numbers", given(slots.bucket_numbers(made, "draw"), exp.Neg(this=column("first"))))
+        places = self.keep("places", slots.places(dealt, made, numbers, len(codes)))
         self.keep("sizes", buckets.sizes(places))
-        codes = tuple(zip(NAMES, self._codes, strict=False))
-        query = bucketized(policy(self._case), Bucketization(places, codes, 0, 0, 0, 0, 0), "r", {})
-        exact = self.keep(QUASI_IDENTIFIERS, exp.select(column("row"), column("bucket")).from_(relation(places)))
-        made = {QUASI_IDENTIFIERS: relation(exact)}
-        for fragment in query.fragments[1:]:
-            made[fragment.name] = relation(self.keep(fragment.name, fragment.query))
-        return made
+        found = Bucketization(places, tuple(zip(NAMES, codes, strict=False)), 0, 0, 0, 0, 0)
+        for fragment in bucketized(policy(self._case), found, "r", {}).fragments[1:]:
+            self.keep(fragment.name, fragment.query)
 
     def rows(self) -> dict[str, list[tuple[Any, ...]]]:
         return {name: all_rows(self._engine, table) for name, table in self.tables.items()}
 
 
 @contextmanager
-def dealing(duck: DuckDBEngine, spark: SparkEngine, case: Case) -> Iterator[list[Dealt]]:
-    """The case on both engines, with numbers for the rows and draws that both have."""
+def dealing(duck: DuckDBEngine, spark: SparkEngine, case: Case) -> Iterator[list[Made]]:
+    """The case for both engines: `drawn` has numbers and draws for the rows, `given` the slots that they belong to."""
     with registered(duck, spark, {"source": case.table()}):
         codes = []
         for place in range(2):
-            numbered = [
-                engine.rows(buckets.value_codes(SENSITIVE[place], relation("source"))) for engine in (duck, spark)
-            ]
-            assert sorted(numbered[0], key=repr) == sorted(numbered[1], key=repr)
-            codes.append({value: code for value, _, code in numbered[0]})
+            here, there = (e.rows(buckets.value_codes(SENSITIVE[place], relation("source"))) for e in (duck, spark))
+            assert sorted(here, key=repr) == sorted(there, key=repr)
+            codes.append({value: code for value, _, code in here})
+        coded = [(row[0], codes[0][row[1]], codes[1][row[2]]) for row in case.rows]
         random = Random(9)
-        draws = [random.randrange(-(2**63), 2**63) for _ in case.rows]
-        made = [(i, row[0], codes[0][row[1]], codes[1][row[2]], draws[i]) for i, row in enumerate(case.rows)]
-        names = ("row", "region", "code_0", "code_1", "draw")
-        drawn = pa.table({name: pa.array([row[i] for row in made], pa.int64()) for i, name in enumerate(names)})
-        with registered(duck, spark, {"drawn": drawn}), Scratch(duck) as here, Scratch(spark) as there:
-            yield [Dealt(duck, here, case), Dealt(spark, there, case)]
+        # Equal values are dealt out in the order of their draws, which is that of the rows.
+        draws = sorted(random.randrange(-(2**63), 2**63) for _ in coded)
+        drawn = [(i, *row, draws[i]) for i, row in enumerate(coded)]
+        given_ = [(i, slot, *coded[i][1:]) for i, slot in enumerate(case.slots())]
+        tables = {
+            "drawn": numbers_table(("row", "region", "code_0", "code_1", "draw"), drawn),
+            "given": numbers_table(("row", "slot", "code_0", "code_1"), given_),
+        }
+        with registered(duck, spark, tables), Scratch(duck) as one, Scratch(spark) as other:
+            yield [Made(duck, one, case), Made(spark, other, case)]
+
+
+def numbers_table(names: Sequence[str], rows: Sequence[tuple[int, ...]]) -> pa.Table:
+    return pa.table({name: pa.array([row[i] for row in rows], pa.int64()) for i, name in enumerate(names)})
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -196,30 +223,20 @@ def test_rows_are_dealt_out_alike(name: str, duck: DuckDBEngine, spark: SparkEng
             one.published()
         ours, theirs = (one.rows() for one in both)
     assert theirs == ours
-    assert [row[0] for row in ours["dealt"]] == sorted((row[0] for row in ours["dealt"]), key=repr)
-    of_region: dict[int, list[int]] = defaultdict(list)
-    for place, row in enumerate(case.rows):
-        of_region[row[0]].append(place)
-    found = {region: groups for region, _, _, groups, _ in ours["groups"]}
     # As many groups as there can be, which is found by trying.
-    values = case.values(0)
-    own = {region: [values[place] for place in places] for region, places in of_region.items()}
-    assert found == {region: most_groups(held, case.least, case.different) for region, held in own.items()}
-    slot = {row[0]: row[1] for row in ours["dealt"]}
-    assert len(slot) == len(case.rows)
-    for region, places in of_region.items():
-        sizes = Counter(slot[place] for place in places)
-        assert len(sizes) == found[region]
-        assert max(sizes.values()) - min(sizes.values()) <= 1
-        times = Counter((slot[place], values[place]) for place in places)
-        for value, n in Counter(own[region]).items():
-            most = max(count for (_, held), count in times.items() if held == value)
-            assert n > found[region] or most == 1, "a value with no more rows than there are groups met itself"
+    assert {of: number for of, _, _, number, _ in ours["groups"]} == case.groups()
+    assert {row[0]: row[1] for row in ours["dealt"]} == dict(enumerate(case.slots()))
     assert sorted(ours["slots"]) == sorted(
-        (base + chunk, base, chunk, groups, base + chunk)
-        for _, _, _, groups, base in ours["groups"]
-        for chunk in range(groups)
+        (base + chunk, base, chunk, number, base + chunk)
+        for _, _, _, number, base in ours["groups"]
+        for chunk in range(number)
     )
+    bucket = {row[0]: row[1] for row in ours["places"]}
+    for place in range(case.attributes):
+        held: dict[int, Counter[Hashable]] = defaultdict(Counter)
+        for row, value in enumerate(case.values(place)):
+            held[bucket[row]][value] += 1
+        assert held == by_bucket(ours["sensitive" if case.attributes == 1 else NAMES[place]])
 
 
 def test_groups_are_put_together_alike(duck: DuckDBEngine, spark: SparkEngine) -> None:
@@ -227,22 +244,21 @@ def test_groups_are_put_together_alike(duck: DuckDBEngine, spark: SparkEngine) -
     with dealing(duck, spark, case) as both:
         for one in both:
             one.merged(l_diversity("recursive", 2))
-            one.published()
         ours, theirs = (one.rows() for one in both)
     assert theirs == ours
     assert sum(bool(rows) for table, rows in ours.items() if table.startswith("broken")) > 2
     # Where all rows of a region are diverse, so are its buckets.
-    bucket = dict(ours[QUASI_IDENTIFIERS])
-    for place, name in enumerate(NAMES):
+    first = {slot: head for slot, _, _, _, head in ours["merged"]}
+    bucket = [first[slot] for slot in case.slots()]
+    for place in range(len(NAMES)):
         held: dict[int, Counter[Hashable]] = defaultdict(Counter)
         whole: dict[int, list[Hashable]] = defaultdict(list)
         for row, value in enumerate(case.values(place)):
             held[bucket[row]][value] += 1
             whole[case.rows[row][0]].append(value)
-        assert held == by_bucket(ours[name])
         possible = {of for of, values in whole.items() if feasible(values, "recursive", 2, Fraction(C))}
         assert len(possible) > 1
-        asked = {bucket[row] for row in bucket if case.rows[row][0] in possible}
+        asked = {bucket[row] for row, (of, *_) in enumerate(case.rows) if of in possible}
         assert len(asked) > len(possible)
         assert all(diverse(held[of], "recursive", 2, Fraction(C)) for of in asked)
 
