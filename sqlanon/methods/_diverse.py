@@ -97,7 +97,8 @@ def _tops(codes: str, most: int) -> exp.Select:
         order=exp.Order(expressions=order),
         spec=exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW"),
     )
-    return exp.select(alias(top, "top")).from_(relation(codes)).order_by(column("top")).limit(most)
+    query = exp.select(alias(top, "top")).from_(relation(codes))
+    return query.order_by(exp.Ordered(this=column("top"), nulls_first=False)).limit(most)
 
 
 def _hint(most_l: int) -> str:

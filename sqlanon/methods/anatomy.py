@@ -24,7 +24,7 @@ from sqlanon.search.rollup import Keep
 from sqlanon.sqlgen.normal_relations import Background
 from sqlanon.sqlgen.regions import region_map
 
-__all__ = ["Options", "options", "promises", "require_supported", "solve"]
+__all__ = ["Options", "in_buckets", "options", "promises", "require_supported", "solve"]
 
 VARIANTS = ("probabilistic", "distinct", "entropy", "recursive")
 GROUPINGS = ("random", "near")
@@ -102,6 +102,11 @@ def promises(given: Options) -> tuple[Requirement, ...]:
     if given.variant == "recursive":
         arguments.append(("c", given.c))
     return (Requirement("l_diversity", tuple(arguments)),)
+
+
+def in_buckets(_: Options) -> bool:
+    """Whether quasi-identifiers keep their values, so that classes are told apart by the bucket alone."""
+    return True
 
 
 def require_supported(policy: BoundPolicy, requirements: Sequence[BoundRequirement], kind: str, given: Options) -> None:

@@ -31,7 +31,16 @@ from sqlanon.sqlgen.points import Points, ancestors, is_numeric, ranked_summary
 from sqlanon.sqlgen.regions import region_loss
 from sqlanon.udfs import registered
 
-__all__ = ["MOST_ATTRIBUTES", "Options", "RankedCells", "options", "require_supported", "solve", "target_of"]
+__all__ = [
+    "MOST_ATTRIBUTES",
+    "Options",
+    "RankedCells",
+    "in_buckets",
+    "options",
+    "require_supported",
+    "solve",
+    "target_of",
+]
 
 MODES = ("strict", "relaxed")
 SPLITS = ("median", "information_gain")
@@ -123,6 +132,11 @@ def target_of(policy: BoundPolicy, given: Options) -> BoundAttribute | None:
     raise PolicyError(
         f"mondrian: the target {given.target} is no sensitive or insensitive attribute of {policy.policy.name}"
     )
+
+
+def in_buckets(given: Options) -> bool:
+    """Whether quasi-identifiers keep their values, so that classes are told apart by the bucket alone."""
+    return given.publish == "none"
 
 
 def require_supported(policy: BoundPolicy, requirements: Sequence[BoundRequirement], kind: str, given: Options) -> None:

@@ -11,6 +11,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.hierarchies.base import builder, functional, stored
 from sqlanon.pipeline.scratch import Scratch
+from sqlanon.pipeline.taken import to_be_made
 from sqlanon.sqlgen.ddl import view_over
 from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
 from sqlanon.syntax.statements import CreateHierarchy, DropHierarchy
@@ -29,15 +30,8 @@ def create_hierarchy(engine: Engine, statement: CreateHierarchy) -> HierarchyDef
     kind = builder(definition.kind)
     kind.validate(definition)
     with engine.transaction(), Scratch(engine) as scratch:
-        if catalog.exists(engine, definition.name):
-            if statement.if_not_exists:
-                return None
-            if not statement.or_replace:
-                raise PolicyError(
-                    f"the hierarchy {definition.name} exists already",
-                    hint="write CREATE OR REPLACE HIERARCHY, or IF NOT EXISTS",
-                )
-            catalog.delete(engine, definition.name)
+        if not to_be_made(engine, catalog, "hierarchy", definition.name, statement):
+            return None
         if kind.STORED:
             height = _store_values(engine, definition, scratch)
         else:

@@ -10,6 +10,7 @@ from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
 from sqlanon.pipeline.requirements import bind_requirements, resolve_requirements
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import bind_source
+from sqlanon.pipeline.taken import to_be_made
 from sqlanon.syntax.statements import CreatePolicy, DropPolicy
 
 __all__ = ["create_policy", "drop_policy"]
@@ -19,14 +20,8 @@ def create_policy(engine: Engine, statement: CreatePolicy) -> Policy | None:
     """Checks a policy against its sources and its hierarchies, and stores it; None where IF NOT EXISTS found one."""
     policy = statement.policy
     with engine.transaction(), Scratch(engine) as scratch:
-        if catalog.exists(engine, policy.name):
-            if statement.if_not_exists:
-                return None
-            if not statement.or_replace:
-                raise PolicyError(
-                    f"the policy {policy.name} exists already", hint="write CREATE OR REPLACE POLICY, or IF NOT EXISTS"
-                )
-            catalog.delete(engine, policy.name)
+        if not to_be_made(engine, catalog, "policy", policy.name, statement):
+            return None
         catalog.validate(policy)
         resolve_requirements(policy)
         source = bind_source(engine, policy.source, scratch, copy=False)

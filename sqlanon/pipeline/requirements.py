@@ -18,7 +18,7 @@ from sqlanon.pipeline.types import without_enums
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.registry import plugin
 
-__all__ = ["bind_requirements", "keeps_constraints", "promised_by", "resolve_requirements"]
+__all__ = ["bind_requirements", "in_buckets", "keeps_constraints", "promised_by", "resolve_requirements"]
 
 # Normal relations that are made of more than the source's rows.
 _OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
@@ -57,6 +57,12 @@ def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Re
     """What a method promises of itself, besides what a policy requires. Raises UserError as its `options` does."""
     module = plugin("sqlanon.methods", method)
     return tuple(module.promises(module.options(arguments))) if hasattr(module, "promises") else ()
+
+
+def in_buckets(method: str, arguments: Sequence[tuple[str, Value]]) -> bool:
+    """Whether a method publishes quasi-identifiers as they are, and each row's bucket. Raises as `promised_by` does."""
+    module = plugin("sqlanon.methods", method)
+    return hasattr(module, "in_buckets") and bool(module.in_buckets(module.options(arguments)))
 
 
 def keeps_constraints(method: str) -> bool:

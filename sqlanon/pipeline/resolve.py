@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 from sqlanon.catalog import policies
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.names import fold
@@ -12,7 +10,7 @@ from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError
 from sqlanon.methods._apart import require_policy
 from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
-from sqlanon.pipeline.requirements import bind_requirements, promised_by, resolve_requirements
+from sqlanon.pipeline.requirements import bind_requirements, keeps_constraints, promised_by, resolve_requirements
 from sqlanon.pipeline.source import BoundSource, bind_source
 from sqlanon.pipeline.state import State, need
 from sqlanon.registry import plugin
@@ -29,7 +27,7 @@ def resolve_stage(state: State) -> State:
     method = plugin("sqlanon.methods", state.create.method.name)
     given = method.options(state.create.method.arguments)
     policy = policies.load(state.engine, state.create.policy)
-    _require_constraints_kept(policy, state.create, method)
+    _require_constraints_kept(policy, state.create)
     hierarchies = hierarchies_of(state.engine, policy)
     requirements = resolve_requirements(policy, promised=_promised(state))
     return state.having(
@@ -37,10 +35,10 @@ def resolve_stage(state: State) -> State:
     )
 
 
-def _require_constraints_kept(policy: Policy, create: CreateRelease, method: ModuleType) -> None:
+def _require_constraints_kept(policy: Policy, create: CreateRelease) -> None:
     """A method that does not say that it knows confidentiality constraints would publish across them."""
     name = create.method.name
-    if getattr(method, "KEEPS_CONSTRAINTS", False):
+    if keeps_constraints(name):
         require_policy(policy, name, create.kind)
         return
     if policy.confidential:

@@ -17,7 +17,7 @@ from sqlanon.errors import CatalogError, PolicyError, PrivacyViolation
 from sqlanon.pipeline.bind import bind
 from sqlanon.pipeline.carry import guards_of
 from sqlanon.pipeline.fragments import Asked, asked_of_buckets
-from sqlanon.pipeline.requirements import keeps_constraints, promised_by, resolve_requirements
+from sqlanon.pipeline.requirements import in_buckets, keeps_constraints, promised_by, resolve_requirements
 from sqlanon.pipeline.source import BoundSource, own_object
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.fragments import QUASI_IDENTIFIERS
@@ -217,8 +217,7 @@ def _asked_of(policy: Policy, release: Release) -> Policy:
     if keeps_constraints(release.method):
         # Nothing is asked of classes.
         return replace(policy, attributes=())
-    exact = release.method == "mondrian" and ("publish", "none") in release.method_arguments
-    exact = exact or len(release.published) > 1
+    exact = in_buckets(release.method, release.method_arguments)
     keys = dict.fromkeys(() if exact else (a.name for a in policy.quasi_identifiers))
     known = {fold(name) for name in keys}
     keys |= dict.fromkeys(

@@ -14,6 +14,7 @@ from sqlanon.errors import PolicyError, UserError
 from sqlanon.pipeline.bind import bind, hierarchies_of
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import bind_source
+from sqlanon.pipeline.taken import to_be_made
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.points import is_number
 from sqlanon.sqlgen.render import to_sql
@@ -26,20 +27,13 @@ __all__ = ["create_workload", "drop_workload"]
 def create_workload(engine: Engine, statement: CreateWorkload) -> int | None:
     """Draws queries over a policy's source and stores them; how many, or None where IF NOT EXISTS found some.
 
-    Raises PolicyError for arguments that do not fit the policy, UserError for a name that is taken.
+    Raises PolicyError for arguments that do not fit the policy, and for a name that is taken.
     """
     options = workload_options(statement.arguments)
     with engine.transaction(), Scratch(engine) as scratch:
         migrations.install(engine)
-        if catalog.exists(engine, statement.name):
-            if statement.if_not_exists:
-                return None
-            if not statement.or_replace:
-                raise UserError(
-                    f"the workload {statement.name} exists already",
-                    hint="write CREATE OR REPLACE WORKLOAD, or IF NOT EXISTS",
-                )
-            catalog.delete(engine, statement.name)
+        if not to_be_made(engine, catalog, "workload", statement.name, statement):
+            return None
         policy = policies.load(engine, statement.policy)
         source = bind_source(engine, policy.source, scratch)
         bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="")

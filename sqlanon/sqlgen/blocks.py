@@ -11,7 +11,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.sqlgen.guard import with_steps
-from sqlanon.sqlgen.loose import differing, draws, key_name, place_number
+from sqlanon.sqlgen.loose import differing, draws, in_order, key_name, place_number
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import Step
 
@@ -65,7 +65,7 @@ def dealt(rows: exp.Select, keys: int, key: int, size: int, chunk: int | None, o
     chosen = exp.select(column("row"), column("draw"), column("chunk"), alias(at, "at"), *map(column, names))
     chosen.from_(kept.subquery("kept"), copy=False)
     chosen.where(exp.LT(this=column("kept"), expression=full_blocks), copy=False)
-    block = exp.Window(this=exp.DenseRank(), order=exp.Order(expressions=[column("chunk"), column("at")]))
+    block = exp.Window(this=exp.DenseRank(), order=in_order([column("chunk"), column("at")]))
     numbered = exp.Add(this=block, expression=literal(offset))
     placed = exp.select(column("row"), column("draw"), alias(numbered, "block"), *map(column, names))
     placed.from_(chosen.subquery("chosen"), copy=False)
@@ -90,7 +90,7 @@ def _counted(rows: exp.Select, key: int, size: int, chunk: int | None) -> list[S
     turns = exp.select(exp.Star(), alias(column(key_name(key)), _KEY), alias(turn, "turn"))
     turns.from_(chunked.subquery("chunked"), copy=False)
     # The rows whose turn is g or less are the sum over the values of min(rows with the value, g).
-    order = exp.Order(expressions=[column("turn")])
+    order = in_order([column("turn")])
     held = exp.Window(this=exp.Sum(this=exp.Count(this=exp.Star())), partition_by=[column("chunk")], order=order)
     last = exp.Window(this=exp.Max(this=column("turn")), partition_by=[column("chunk")])
     counts = exp.select(column("chunk"), column("turn"), alias(held, "held"), alias(last, "last"))

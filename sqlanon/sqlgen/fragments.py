@@ -15,7 +15,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.transformation import Bucketization
 from sqlanon.sqlgen.buckets import code_name
 from sqlanon.sqlgen.cells import row_number
-from sqlanon.sqlgen.generalized import published_value
+from sqlanon.sqlgen.generalized import passed
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.placed import BUCKET
 
@@ -94,14 +94,8 @@ def _quasi_identifiers(policy: BoundPolicy, places: str, tokens: Mapping[str, st
     own = exp.EQ(this=row_number(), expression=column("row", "place"))
     query.join(relation(places, as_="place"), on=own, copy=False)
     for place, bound in enumerate(shown):
-        if not bound.attribute.pseudonym:
-            query.select(alias(published_value(bound, "source"), bound.column), copy=False)
-            continue
-        name = f"token_{place}"
-        text = exp.Cast(this=column(bound.column, "source"), to=exp.DataType.build("VARCHAR"))
-        same = exp.NullSafeEQ(this=text, expression=column("value", name))
-        query.join(relation(tokens[bound.column], as_=name), on=same, join_type="LEFT", copy=False)
-        query.select(alias(column("token", name), bound.column), copy=False)
+        value = passed(query, bound, place, tokens)
+        query.select(alias(value, bound.column), copy=False)
     query.select(alias(column("bucket", "place"), BUCKET), copy=False)
     # Classes are told apart by the bucket; the quasi-identifiers are values like others.
     roles = [Role.INSENSITIVE if b.role is Role.QUASI_IDENTIFIER else b.role for b in shown]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.hierarchies.base import functional
-from sqlanon.sqlgen.names import alias, column, literal
+from sqlanon.sqlgen.names import alias, column, literal, relation
 
-__all__ = ["generalized", "level_name", "listed_twice", "listed_values", "published_value"]
+__all__ = ["generalized", "level_name", "listed_twice", "listed_values", "passed", "published_value"]
 
 
 def level_name(level: int) -> str:
@@ -103,3 +105,17 @@ def _possible(bound: BoundAttribute) -> list[exp.Expr]:
     name = exp.EQ(this=column("hierarchy"), expression=literal(bound.hierarchy.name))
     is_null = exp.Is(this=column("value"), expression=exp.Null())
     return [name, exp.or_(is_null, exp.Not(this=exp.Is(this=_in_type(bound), expression=exp.Null())))]
+
+
+def passed(query: exp.Select, bound: BoundAttribute, place: int, tokens: Mapping[str, str]) -> exp.Expr:
+    """A column of `source` that is published as it is, or as tokens; the query is joined with what that needs.
+
+    `tokens` maps a column to a table of value and token.
+    """
+    if not bound.attribute.pseudonym:
+        return published_value(bound, "source")
+    name = f"token_{place}"
+    text = exp.Cast(this=column(bound.column, "source"), to=exp.DataType.build("VARCHAR"))
+    same = exp.NullSafeEQ(this=text, expression=column("value", name))
+    query.join(relation(tokens[bound.column], as_=name), on=same, join_type="LEFT", copy=False)
+    return column("token", name)

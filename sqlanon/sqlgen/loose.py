@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.terms import big
 
 __all__ = [
     "Grid",
@@ -28,6 +29,7 @@ __all__ = [
     "grid",
     "group_name",
     "grouped",
+    "in_order",
     "key_name",
     "keyed",
     "labels",
@@ -124,14 +126,15 @@ def keyed(rows: str, keys: Sequence[Sequence[int]], near: int) -> exp.Select:
     query = exp.select(column("row"), column("draw")).from_(ranked.subquery("ranked"), copy=False)
     query.select(alias(_interleaved(used, bits) if used else literal(0), "place"), copy=False)
     for number, key in enumerate(keys):
-        order = _order([column(value_name(place)) for place in key])
+        order = in_order([column(value_name(place)) for place in key])
         query.select(alias(exp.Window(this=exp.DenseRank(), order=order), key_name(number)), copy=False)
     return query
 
 
 def _step(place: int, bits: int) -> exp.Expr:
     """A row's rank in a column, scaled to so many bits."""
-    rank = exp.Paren(this=place_number([], [column(f"near_{place}")], exp.Rank()))
+    # As BIGINT: on Spark a rank is an INT, and overflows.
+    rank = big(place_number([], [column(f"near_{place}")], exp.Rank()))
     scaled = exp.Paren(this=exp.Mul(this=rank, expression=literal(2**bits)))
     return exp.IntDiv(this=scaled, expression=exp.Window(this=exp.Count(this=exp.Star())))
 
@@ -164,12 +167,13 @@ def place_number(
 ) -> exp.Expr:
     """A row's number in its partition, counted from 0; or its rank, if that is the function."""
     window = exp.Window(
-        this=function or exp.RowNumber(), partition_by=[part.copy() for part in partition], order=_order(order)
+        this=function or exp.RowNumber(), partition_by=[part.copy() for part in partition], order=in_order(order)
     )
     return exp.Sub(this=window, expression=literal(1))
 
 
-def _order(by: Sequence[exp.Expr]) -> exp.Order:
+def in_order(by: Sequence[exp.Expr]) -> exp.Order:
+    """An ORDER BY that says where NULLs stand, as every engine needs to be told."""
     return exp.Order(expressions=[exp.Ordered(this=part.copy(), nulls_first=False) for part in by])
 
 

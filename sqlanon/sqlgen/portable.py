@@ -28,7 +28,7 @@ _Types = exp.DataType.Type
 # Nodes that mean one thing, whatever stands in them.
 _PLAIN: frozenset[_Kind] = frozenset(
     {
-        *(exp.Alias, exp.Boolean, exp.Column, exp.From, exp.Having, exp.Identifier, exp.Null, exp.Paren),
+        *(exp.Alias, exp.Boolean, exp.From, exp.Having, exp.Identifier, exp.Null, exp.Paren),
         *(exp.Parameter, exp.PropertyEQ, exp.Struct, exp.TableAlias, exp.Tuple, exp.Values, exp.Var, exp.Where),
         *(exp.And, exp.Between, exp.EQ, exp.Exists, exp.GT, exp.GTE, exp.In, exp.Is, exp.LT, exp.LTE, exp.NEQ),
         *(exp.Not, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Or),
@@ -37,7 +37,7 @@ _PLAIN: frozenset[_Kind] = frozenset(
         *(exp.Case, exp.Coalesce, exp.Greatest, exp.If, exp.IsNan, exp.Least, exp.Nullif),
         *(exp.DPipe, exp.Left, exp.Length, exp.Repeat),
         *(exp.Avg, exp.Count, exp.Filter, exp.Max, exp.Min, exp.Sum),
-        *(exp.DenseRank, exp.Lag, exp.Lead, exp.Rank, exp.RowNumber, exp.Window),
+        *(exp.DenseRank, exp.Lag, exp.Lead, exp.Rank, exp.RowNumber),
         *(exp.Dot, exp.Limit),
     }
 )
@@ -70,6 +70,7 @@ _TEXTS = frozenset({_Types.TEXT, _Types.VARCHAR})
 _MOMENTS = frozenset({_Types.DATE, _Types.TIMESTAMPNTZ})
 _UNITS = frozenset({"YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "DOY", "ISODOW"})
 _JOINS = frozenset({"", "CROSS", "INNER", "OUTER"})
+_IN_ORDER = (exp.DenseRank, exp.Lag, exp.Lead, exp.Rank, exp.RowNumber)
 _BITWISE = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift)
 _FRACTIONAL = (exp.Avg, exp.Div, exp.Exp, exp.Ln, exp.Sqrt)
 _WHOLE_AGAIN = (exp.Ceil, exp.Count, exp.Floor, exp.IntDiv, exp.Round)
@@ -212,6 +213,12 @@ def _frame(node: exp.Expr) -> str | None:
     return None if kind == "ROWS" else f"a window frame in {kind}"
 
 
+def _window(node: exp.Expr) -> str | None:
+    """DuckDB numbers the rows of a table as they stand in it; elsewhere they stand in no order."""
+    unordered = isinstance(node.this, _IN_ORDER) and not node.args.get("order")
+    return f"the function {node.this.sql_name()} without ORDER BY" if unordered else None
+
+
 def _bits(node: exp.Expr) -> str | None:
     """Each engine has an order of its own for operators on bits, so parentheses say it."""
     left, right = node.this, node.expression
@@ -219,6 +226,28 @@ def _bits(node: exp.Expr) -> str | None:
     if nested or (isinstance(right, exp.Binary) and not isinstance(right, exp.Dot)):
         return f"{type(node).__name__} without parentheses"
     return None
+
+
+def _column(node: exp.Expr) -> str | None:
+    """DuckDB numbers the rows of a table by it; elsewhere it is a column like others, or none."""
+    return "the column rowid" if node.name.lower() == "rowid" else None
+
+
+def _rows(node: exp.Expr) -> str | None:
+    """Lists are not portable, but the rows of a list of numbers are."""
+    return None if isinstance(node.this, exp.GenerateSeries) else "the rows of a list"
+
+
+def _numbers(node: exp.Expr) -> str | None:
+    """The numbers up to another one, as rows. Where there are none DuckDB has no row, and Spark an error.
+
+    Without a step Spark counts down to a number that is less; nothing says so.
+    """
+    if not isinstance(node.parent, exp.Explode) or node.args.get("is_end_exclusive"):
+        return "a list of numbers"
+    step = node.args.get("step")
+    upwards = isinstance(step, exp.Literal) and step.is_int and int(step.name) > 0
+    return None if upwards else "a list of numbers without a step up"
 
 
 def _placeholder(node: exp.Expr) -> str | None:
@@ -238,7 +267,11 @@ _RULES: dict[_Kind, Callable[[exp.Expr], str | None]] = {
     exp.Distinct: _distinct,
     exp.Order: _order,
     exp.Ordered: lambda node: _extra(node, frozenset({"this", "desc", "nulls_first"})),
+    exp.Window: _window,
     exp.WindowSpec: _frame,
     exp.Placeholder: _placeholder,
+    exp.Column: _column,
+    exp.Explode: _rows,
+    exp.GenerateSeries: _numbers,
     **dict.fromkeys(_BITWISE, _bits),
 }

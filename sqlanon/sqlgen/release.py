@@ -16,7 +16,7 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.asked import Asks, report_row, subjects
-from sqlanon.sqlgen.generalized import published_value
+from sqlanon.sqlgen.generalized import passed, published_value
 from sqlanon.sqlgen.guard import kept_classes, restricted, with_steps
 from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.normal_relations import Background, relations_of
@@ -222,7 +222,7 @@ class ReleaseQuery:
 
     def _others(self, query: exp.Select) -> list[exp.Alias]:
         """The columns that pass through, those that are asked about, and the respondent; joins what they need."""
-        others = [alias(self._pass(query, i, bound), f"column_{i}") for i, bound in self._passing()]
+        others = [alias(passed(query, bound, i, self.tokens), f"column_{i}") for i, bound in self._passing()]
         others += [alias(self._asked_value(name), f"asked_{i}") for i, name in enumerate(self.asked)]
         if self.policy.entity:
             others.append(alias(column(self.policy.entity.column, "source"), _ENTITY))
@@ -237,20 +237,6 @@ class ReleaseQuery:
 
     def _passing(self) -> list[tuple[int, BoundAttribute]]:
         return [(i, b) for i, b in enumerate(self.policy.published) if b.role is not Role.QUASI_IDENTIFIER]
-
-    def _pass(self, query: exp.Select, place: int, bound: BoundAttribute) -> exp.Expr:
-        """A column that is published as it is, or as tokens."""
-        if not bound.attribute.pseudonym:
-            return published_value(bound, "source")
-        name = f"token_{place}"
-        text = exp.Cast(this=column(bound.column, "source"), to=exp.DataType.build("VARCHAR"))
-        query.join(
-            relation(self.tokens[bound.column], as_=name),
-            on=exp.NullSafeEQ(this=text, expression=column("value", name)),
-            join_type="LEFT",
-            copy=False,
-        )
-        return column("token", name)
 
     def _outputs(self) -> list[exp.Alias]:
         outputs: list[exp.Alias] = []

@@ -16,7 +16,8 @@ def slots(groups: str) -> exp.Select:
 
     `base` is the first slot of the region, which has `chunks` chunks, numbered from 0.
     """
-    each = exp.Explode(this=exp.Anonymous(this="range", expressions=[column("groups")]))
+    last = exp.Sub(this=column("groups"), expression=literal(1))
+    each = exp.Explode(this=exp.GenerateSeries(start=literal(0), end=last, step=literal(1)))
     named = exp.select(column("base"), alias(column("groups"), "chunks"), alias(each, "chunk")).from_(relation(groups))
     slot = exp.Add(this=column("base"), expression=column("chunk"))
     query = exp.select(alias(slot, "slot"), column("base"), column("chunk"), column("chunks"))

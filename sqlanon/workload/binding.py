@@ -79,10 +79,11 @@ class Binding:
     def _named(self) -> list[str]:
         """The columns of the source that the query names, folded."""
         parts = [a.argument for a in self.query.aggregates if a.function != "count"]
-        parts += [self.query.where, self.query.having, *(lookup.on for lookup in self.query.lookups)]
+        # HAVING asks about groups and aggregates, which stand here by themselves.
+        parts += [self.query.where, *(lookup.on for lookup in self.query.lookups)]
         parts += [item.expression for item in self.query.groups] + [a.argument for a in self.query.aggregates]
         columns = (part for tree in parts if tree is not None for part in tree.find_all(exp.Column))
-        return [fold(part.name) for part in columns if fold(part.table) in ("", fold(self.query.alias))]
+        return [fold(part.name) for part in columns if self._is_of_source(part)]
 
     def _alone(self) -> int | None:
         """The place of the dealt columns that the query asks of, if it asks of nothing else of their rows.
@@ -102,6 +103,23 @@ class Binding:
             return None
         places = self.release.dealt_places
         return next((places[name][0] for name in self._named() if name in places), 0)
+
+    def _is_of_source(self, node: exp.Column) -> bool:
+        """Whether a column is the source's: without a table's name, unless a joined table has one of that name."""
+        qualifier = fold(node.table)
+        return qualifier == fold(self.query.alias) or (qualifier == "" and not self._joined(node))
+
+    def _joined(self, node: exp.Column) -> list[tuple[int, str]]:
+        """The joined tables that have this column, by the place of the join, with the name that it has there."""
+        qualifier, name = fold(node.table), fold(node.name)
+        return [
+            (place, own)
+            for place, (lookup, columns) in enumerate(zip(self.query.lookups, self.lookup_columns, strict=True))
+            for own in columns
+            if fold(own) == name and qualifier in ("", fold(lookup.alias))
+            # The column of USING is one column, and without a table's name it is the source's.
+            if not (qualifier == "" and lookup.using and fold(lookup.key) == name)
+        ]
 
     def owner(self, relation: str) -> str:
         """The relation on whose rows a relation's columns are evaluated: a joined table's is that of its join."""
@@ -129,15 +147,7 @@ class Binding:
         if isinstance(node.this, exp.Star) or node.args.get("db"):
             raise refused(node, "is no column")
         qualifier, name = fold(node.table), fold(node.name)
-        joined = [
-            (place, own)
-            for place, (lookup, columns) in enumerate(zip(self.query.lookups, self.lookup_columns, strict=True))
-            for own in columns
-            if fold(own) == name and qualifier in ("", fold(lookup.alias))
-            # The column of USING is one column, and without a table's name it is the source's.
-            if not (qualifier == "" and lookup.using and fold(lookup.key) == name)
-        ]
-        of_source = qualifier in ("", fold(self.query.alias)) and not (qualifier == "" and joined)
+        joined, of_source = self._joined(node), self._is_of_source(node)
         if not of_source and not joined:
             raise refused(node, "there is no such column", f"columns are those of {self.query.source}, or of a join")
         if qualifier == "" and joined and (len(joined) > 1 or self._is_named(name)):

@@ -12,7 +12,17 @@ from fractions import Fraction
 
 from tests.oracles.models.support import TOLERANCE, entropy, ln
 
-__all__ = ["by_bucket", "diverse", "feasible", "feasible_by_search", "fitting", "least_size"]
+__all__ = [
+    "by_bucket",
+    "dealt",
+    "diverse",
+    "feasible",
+    "feasible_by_search",
+    "fitting",
+    "least_size",
+    "most_groups",
+    "unequal",
+]
 
 Values = Sequence[Hashable]
 
@@ -63,6 +73,40 @@ def by_bucket(rows: Sequence[tuple[int, Hashable, int]]) -> dict[int, Counter[Ha
 def fitting(exact: Sequence[int], values: Mapping[int, Counter[Hashable]]) -> bool:
     """Whether every bucket has as many rows (`exact` has one number a row) as values."""
     return Counter(exact) == {bucket: sum(counts.values()) for bucket, counts in values.items()}
+
+
+def unequal(exact: Sequence[Hashable], values: Sequence[tuple[Hashable, Hashable, int | None]]) -> int:
+    """How many buckets of two tables do not fit together: `exact` has the bucket of each row, `values` rows of
+    bucket, value and count. No bucket has a value twice, or not once, and NULL is a bucket and a value.
+    """
+    broken = 0
+    for bucket in {*exact, *(of for of, _, _ in values)}:
+        held = [(value, count) for of, value, count in values if of == bucket]
+        counts = [count for _, count in held if count is not None and count >= 1]
+        distinct = len({value for value, _ in held}) == len(held) == len(counts)
+        broken += not (held and distinct and sum(counts) == list(exact).count(bucket))
+    return broken
+
+
+def most_groups(values: Values, least: int, different: int | None = None) -> int:
+    """Into how many groups of `least` rows or more these can be put, one if there is no other way, by trying.
+
+    If `different` is given, each group is to have so many different values: a value is in as many groups as it has
+    rows, or in all.
+    """
+    counts = Counter(values).values()
+    fitting = [
+        g
+        for g in range(1, len(values) // least + 1)
+        if different is None or sum(min(n, g) for n in counts) >= g * different
+    ]
+    return max(fitting, default=1)
+
+
+def dealt(values: Sequence[int], groups: int) -> list[int]:
+    """The group of each row, from 0: value by value, of each as many rows as there are groups, then all others."""
+    order = sorted(range(len(values)), key=lambda row: (values[:row].count(values[row]) >= groups, values[row], row))
+    return [place % groups for _, place in sorted(zip(order, range(len(values)), strict=True))]
 
 
 def least_size(l: int, variant: str, c: Decimal) -> int:  # noqa: E741

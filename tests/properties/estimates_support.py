@@ -15,10 +15,13 @@ __all__ = [
     "DEALT",
     "RELEASES",
     "Condition",
+    "Having",
+    "Lookup",
     "Query",
     "Task",
     "conditions",
     "conjuncts",
+    "havings",
     "queries",
     "quoted",
     "tables",
@@ -26,6 +29,17 @@ __all__ = [
 
 # The source's columns by what they are called here: number, group, code, sensitive, passed through.
 COLUMNS = {"number": 'how "old"', "kind": "sélect", "code": "zip code", "value": "weight", "other": "label"}
+KINDS = {"number": "INTEGER", "value": "INTEGER"}
+# A table to join: its name, that of its key, and its other columns.
+LOOKUP, KEY = '"look ""up"" é"', '"select"'
+JOINED = {"shade": 'sha"de', "points": "from"}
+KEYS: dict[str, Sequence[Any]] = {
+    "number": [-4, 0, 1, 2, 6, 11],
+    "kind": ["cat", "dog", "oak", "elk"],
+    "code": ["11", "12", "15", "2", "21"],
+    "value": [-7, 0, 3, 5],
+    "other": ["x", "z"],
+}
 LISTED = {"cat": ("pet", "animal"), "dog": ("pet", "animal"), "cow": ("farm", "animal"), "oak": ("tree", "plant")}
 NUMBERS = (None, -4, -1, 0, 1, 2, 3, 5, 9)
 CODES = ("11", "12", "19", "21", None)
@@ -65,24 +79,93 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class Lookup:
+    """A table that is joined by a column of the source: its rows of key, shade and points.
+
+    It has no key twice, and NULL as often as it likes.
+    """
+
+    on: str
+    rows: tuple[tuple[Any, str | None, int | None], ...]
+    using: bool
+
+    @property
+    def sql(self) -> str:
+        own = quoted(self.on)
+        return f"JOIN {LOOKUP} AS l " + (f"USING ({own})" if self.using else f"ON t.{own} = l.{KEY}")
+
+    def install(self, con: Connection) -> None:
+        key = f"{quoted(self.on) if self.using else KEY} {KINDS.get(self.on, 'VARCHAR')}"
+        con.execute(f"CREATE OR REPLACE TABLE {LOOKUP} ({key}, {quoted('shade')} VARCHAR, {quoted('points')} INTEGER)")
+        for row in self.rows:
+            con.duckdb.execute(f"INSERT INTO {LOOKUP} VALUES (?, ?, ?)", list(row))
+
+    def joined(self, row: Values) -> Row | None:
+        """A row of the source with what is joined; None if nothing is."""
+        for key, shade, points in self.rows:
+            if key is not None and key == row[self.on]:
+                return {**row, "shade": shade, "points": points}
+        return None
+
+
+@dataclass(frozen=True)
+class Having:
+    """A condition on an answer: n is the query's aggregate, c is count(*), g the group."""
+
+    sql: str
+    holds: Callable[[Values], bool | None]
+
+
+@dataclass(frozen=True)
 class Query:
     function: str
     argument: str | None
     where: Condition | None
     group: str | None
+    lookup: Lookup | None = None
+
+    @property
+    def aggregate(self) -> str:
+        return f"{self.function}({'*' if self.argument is None else quoted(self.argument)})"
 
     @property
     def sql(self) -> str:
-        inner = "*" if self.argument is None else quoted(self.argument)
+        return self._selecting(f"{self.aggregate} AS n")
+
+    @property
+    def counted(self) -> str:
+        """The same with all that HAVING asks about."""
+        return self._selecting(f"{self.aggregate} AS n, count(*) AS c")
+
+    def _selecting(self, items: str) -> str:
         head = f"{quoted(self.group)} AS g, " if self.group else ""
+        join = f" {self.lookup.sql}" if self.lookup else ""
         where = f" WHERE {self.where.sql}" if self.where else ""
         group = " GROUP BY g" if self.group else ""
-        return f"SELECT {head}{self.function}({inner}) AS n FROM t{where}{group}"
+        return f"SELECT {head}{items} FROM t{join}{where}{group}"
 
     @property
     def columns(self) -> set[str]:
+        """The source's columns that it reads: what is joined depends on the one that it is joined by."""
         named = {name for name in (self.argument, self.group) if name}
-        return named | (set(self.where.columns) if self.where else set())
+        named |= set(self.where.columns) if self.where else set()
+        return {name for name in named if name in COLUMNS} | ({self.lookup.on} if self.lookup else set())
+
+    def holds(self, row: Values) -> bool | None:
+        """Whether a row of the source is there and satisfies."""
+        seen = self._seen(row)
+        return False if seen is None else self.where.holds(seen) if self.where else True
+
+    def key(self, row: Values) -> Any:
+        return (self._seen(row) or {}).get(self.group) if self.group else 0
+
+    def number(self, row: Values) -> Any:
+        """What the aggregate adds up: for COUNT one for each value but NULL."""
+        found = (self._seen(row) or {}).get(self.argument)
+        return found if self.function != "count" else None if found is None else 1.0
+
+    def _seen(self, row: Values) -> Values | None:
+        return self.lookup.joined(row) if self.lookup else row
 
 
 @dataclass(frozen=True)
@@ -93,8 +176,7 @@ class Task:
 
     def install(self) -> Connection:
         con = connect(config={"threads": "1"})
-        kinds = {"number": "INTEGER", "value": "INTEGER"}
-        columns = ", ".join(f"{quoted(name)} {kinds.get(name, 'VARCHAR')}" for name in COLUMNS)
+        columns = ", ".join(f"{quoted(name)} {KINDS.get(name, 'VARCHAR')}" for name in COLUMNS)
         con.execute(f"CREATE TABLE t ({columns})")
         for row in self.rows:
             con.duckdb.execute("INSERT INTO t VALUES (?, ?, ?, ?, ?)", [row[name] for name in COLUMNS])
@@ -116,12 +198,12 @@ class Task:
 
 
 def quoted(name: str) -> str:
-    return '"' + COLUMNS[name].replace('"', '""') + '"'
+    return '"' + {**COLUMNS, **JOINED}[name].replace('"', '""') + '"'
 
 
 @st.composite
-def tables(draw: st.DrawFn, release: str) -> Task:
-    size = draw(st.sampled_from([12, 8, 5, 3, 1, 0]))
+def tables(draw: st.DrawFn, release: str, sizes: Sequence[int] = (12, 8, 5, 3, 1, 0)) -> Task:
+    size = draw(st.sampled_from(sizes))
     rows = [
         {
             "number": draw(st.sampled_from(NUMBERS)),
@@ -223,16 +305,61 @@ def conditions() -> st.SearchStrategy[Condition]:
     )
 
 
-def queries() -> st.SearchStrategy[Query]:
-    arguments = st.sampled_from(["number", "value"])
-    functions = st.one_of(
-        st.tuples(st.just("count"), st.none()),
-        st.tuples(st.just("count"), st.sampled_from([*COLUMNS])),
-        st.tuples(st.sampled_from(["sum", "avg", "min", "max"]), arguments),
+def lookups() -> st.SearchStrategy[Lookup]:
+    """Tables with some of the keys, and keys that no row of the source has."""
+
+    @st.composite
+    def drawn(draw: st.DrawFn) -> Lookup:
+        on = draw(st.sampled_from([*COLUMNS]))
+        keys = draw(st.lists(st.sampled_from(KEYS[on]), min_size=2, unique=True)) + [None] * draw(st.integers(0, 2))
+        rest = st.tuples(st.sampled_from(["red", "blue", "blue", None]), st.sampled_from([-2, 0, 5, None]))
+        return Lookup(on, tuple((key, *draw(rest)) for key in keys), draw(st.booleans()))
+
+    return drawn()
+
+
+def _joined() -> st.SearchStrategy[Condition]:
+    """Conditions on what is joined, by themselves and with others on the source's columns."""
+    own = st.one_of(
+        _compared("shade", ["blue", "green"]),
+        _compared("points", [-2, 0.5]),
+        st.just(Condition(f"l.{quoted('shade')} IS NULL", lambda row: row["shade"] is None, frozenset(["shade"]))),
     )
-    return st.builds(
-        lambda called, where, group: Query(*called, where, group),
-        functions,
-        st.none() | conditions(),
-        st.sampled_from([None, None, "kind", "other", "value"]),
-    )
+    mixed = st.builds(_connected, own, conditions(), st.sampled_from(["AND", "OR"]))
+    return st.one_of(own, mixed, st.builds(_denied, mixed))
+
+
+def havings(query: Query) -> st.SearchStrategy[Having]:
+    """Conditions on the answer of a query."""
+    signs = {">": lambda a, b: a > b, "<=": lambda a, b: a <= b, "<>": lambda a, b: a != b}
+
+    def compare(said: str, sign: str, constant: Any) -> Having:
+        name = "c" if said == "count(*)" and query.aggregate != said else "n"
+        return Having(
+            f"{said} {sign} {constant}", lambda row: None if row[name] is None else signs[sign](row[name], constant)
+        )
+
+    def connected(left: Having, right: Having, word: str) -> Having:
+        parts = (Condition(one.sql, one.holds, frozenset()) for one in (left, right))
+        both = _connected(*parts, word)
+        return Having(both.sql, both.holds)
+
+    said = st.sampled_from(["n", query.aggregate, "count(*)"])
+    one = st.builds(compare, said, st.sampled_from([*signs]), st.sampled_from([1, 0, 0.5, 1.5, 3]))
+    if query.group:
+        one |= st.just(Having(f"{quoted(query.group)} IS NULL", lambda row: row["g"] is None))
+        one |= st.just(Having(f"NOT ({quoted(query.group)} IS NULL)", lambda row: row["g"] is not None))
+    return one | st.builds(connected, one, one, st.sampled_from(["AND", "OR"]))
+
+
+@st.composite
+def queries(draw: st.DrawFn, *, joined: bool = False) -> Query:
+    """Queries on the source, or with a lookup table that they ask about as likely as not."""
+    lookup = draw(lookups()) if joined else None
+    more = [*JOINED] if joined else []
+    functions = [("count", None), *(("count", name) for name in [*more, *COLUMNS])]
+    functions += [(f, name) for f in ("sum", "avg", "min", "max") for name in [*more[1:], "number", "value"]]
+    called = draw(st.sampled_from(functions))
+    where = draw(st.none() | (_joined() if joined else st.nothing()) | conditions())
+    group = draw(st.sampled_from([*more, None, None, "kind", "other", "value"]))
+    return Query(*called, where, group, lookup)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sqlanon import Connection
 from sqlanon.errors import PolicyError, PrivacyViolation
 from tests.oracles.estimates import Figures, estimates
-from tests.properties.estimates_support import COLUMNS, DEALT, RELEASES, Query, Task, queries, tables
+from tests.properties.estimates_support import COLUMNS, DEALT, RELEASES, Having, Query, Task, havings, queries, tables
 from tests.properties.labels_support import ANY, cells
 
 QUASI = ("number", "kind", "code")
@@ -65,8 +65,8 @@ def leaves(con: Connection, task: Task, name: str, shown: Any, ends: Any) -> lis
     return cells(task, name, shown, ends)
 
 
-def asked(con: Connection, query: Query) -> dict[Any, Figures]:
-    rows = con.sql(f"ESTIMATE {query.sql} FROM RELEASE r").fetchall()
+def asked(con: Connection, query: Query, having: str = "") -> dict[Any, Figures]:
+    rows = con.sql(f"ESTIMATE {query.sql}{having} FROM RELEASE r").fetchall()
     return {(row[0] if query.group else 0): Figures(*row[-4:]) for row in rows}
 
 
@@ -77,23 +77,16 @@ def lists_texts(task: Task, query: Query, rows: list[dict[str, list[tuple[Any, f
     return any(weight is None for row in rows for _, weight in row["kind"])
 
 
-def number_of(query: Query) -> Any:
-    """What the aggregate adds up: for COUNT one for each value but NULL."""
-    name = query.argument
-    if name is None:
-        return None
-    if query.function == "count":
-        return lambda row: None if row[name] is None else 1.0
-    return lambda row: row[name]
-
-
 def close(left: float | None, right: float | None) -> bool:
     if left is None or right is None:
         return left is right
     return isclose(left, right, rel_tol=1e-9, abs_tol=1e-6)
 
 
-def check(con: Connection, task: Task, query: Query) -> None:
+def check(con: Connection, task: Task, query: Query) -> bool:
+    """Checks the answer; returns False where the query is refused, as it has to be."""
+    if query.lookup:
+        query.lookup.install(con)
     truth = {(row[0] if query.group else 0): row[-1] for row in con.duckdb.execute(query.sql).fetchall()}
     rows = released_rows(con, task, query)
     ((withheld,),) = con.duckdb.execute(
@@ -102,14 +95,14 @@ def check(con: Connection, task: Task, query: Query) -> None:
     if lists_texts(task, query, rows):
         with pytest.raises(PolicyError, match="not known"):
             asked(con, query)
-        return
+        return False
     found = asked(con, query)
     expected = estimates(
         rows,
         query.function,
-        query.where.holds if query.where else lambda row: True,
-        (lambda row: row[query.group]) if query.group else (lambda row: 0),
-        number_of(query),
+        query.holds,
+        query.key,
+        query.number if query.argument else None,
         withheld,
         grouped=query.group is not None,
     )
@@ -133,6 +126,7 @@ def check(con: Connection, task: Task, query: Query) -> None:
     if withheld == 0:
         missing = {key for key, value in truth.items() if key not in found}
         assert not missing, query.sql
+    return True
 
 
 def within(truth: float, figures: Figures, sql: str) -> None:
@@ -154,3 +148,28 @@ def test_estimates_and_bounds(release: str) -> None:
                 check(con, task, query)
 
     holds()
+
+
+def check_having(con: Connection, query: Query, having: Having) -> None:
+    """HAVING keeps the groups whose estimates satisfy it, with all their figures."""
+    expected = {}
+    for row in con.sql(f"ESTIMATE {query.counted} FROM RELEASE r").fetchall():
+        group, figures = (row[0], row[1:]) if query.group else (0, row)
+        if having.holds({"g": group, "n": figures[0], "c": figures[4]}) is True:
+            expected[group] = Figures(*figures[:4])
+    assert asked(con, query, f" HAVING {having.sql}") == expected, (query.sql, having.sql)
+
+
+@settings(max_examples=16, deadline=None, suppress_health_check=[*HealthCheck])
+@given(st.sampled_from([*RELEASES]), st.lists(queries(joined=True), min_size=2, max_size=2), st.data())
+def test_lookups_and_having(release: str, some: list[Query], data: st.DataObject) -> None:
+    task = data.draw(tables(release, sizes=(12, 12, 8, 3)))
+    try:
+        con = task.install()
+    except PrivacyViolation:
+        return
+    with con:
+        for query in some:
+            having = data.draw(havings(query))
+            if check(con, task, query):
+                check_having(con, query, having)

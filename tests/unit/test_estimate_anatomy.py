@@ -63,6 +63,19 @@ def test_sensitive_columns_alone_are_exact_and_of_two_tables_are_not(con: Connec
     assert asked(con, 'SELECT avg("value") FROM t')[0][:4] == (15.0, 0.0, 15.0, 15.0)
 
 
+def test_sensitive_columns_alone_are_exact_with_lookups_and_having(con: Connection) -> None:
+    """What a joined table and HAVING add is known of a value too, whether or not their columns are qualified."""
+    con.execute(
+        "CREATE TABLE costs AS SELECT * FROM (VALUES (0, 7, 'low'), (20, 9, 'high')) AS c(\"of\", price, class)"
+    )
+    for class_, price in (("class", "price"), ("costs.class", "costs.price")):
+        query = f'SELECT {class_}, sum({price}) AS s FROM t JOIN costs ON t."value" = costs."of" GROUP BY {class_}'
+        assert asked(con, query) == [("high", 54.0, 0.0, 54.0, 54.0), ("low", 42.0, 0.0, 42.0, 42.0)]
+        for having in ("s > 50", f"sum({price}) > 50"):
+            assert asked(con, f"{query} HAVING {having}") == [("high", 54.0, 0.0, 54.0, 54.0)]
+        assert asked(con, f"{query} HAVING count(*) > 6") == []
+
+
 def test_what_is_not_dealt_is_exact(con: Connection) -> None:
     assert asked(con, 'SELECT count("select"), sum("a ge") FROM t WHERE "a ge" BETWEEN 3 AND 5')[0][:4] == (2, 0, 2, 2)
 

@@ -8,11 +8,18 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.transformation import Bucketization
+from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import EngineError
 from sqlanon.hierarchies.base import functional
 from sqlanon.questions.load import load_question, question_names
-from sqlanon.sqlgen.names import column
+from sqlanon.sqlgen import associations, blocks, buckets, loose, slots
+from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
+from sqlanon.sqlgen.fragments import bucketized, unequal
+from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.portable import require_portable
 
 REFUSED = {
@@ -61,6 +68,18 @@ REFUSED = {
     "SELECT extract(week FROM d) FROM t": "EXTRACT(WEEK)",
     "SELECT x & y | z FROM t": "without parentheses",
     "SELECT x & y + 1 FROM t": "without parentheses",
+    "SELECT row_number() OVER () FROM t": "the function ROW_NUMBER without ORDER BY",
+    "SELECT lag(x) OVER (PARTITION BY y) FROM t": "the function LAG without ORDER BY",
+    "SELECT rowid FROM t": "the column rowid",
+    'SELECT t."RowId" FROM t': "the column rowid",
+    "SELECT unnest(x) FROM t": "the rows of a list",
+    "SELECT unnest([1, 2])": "the rows of a list",
+    "SELECT unnest(generate_series(0, n)) FROM t": "a list of numbers without a step",
+    "SELECT unnest(generate_series(0, n, s)) FROM t": "a list of numbers without a step",
+    "SELECT unnest(generate_series(9, n, -1)) FROM t": "a list of numbers without a step",
+    "SELECT unnest(range(0, n, 1)) FROM t": "a list of numbers",
+    "SELECT unnest(generate_series(0, n, 0)) FROM t": "a list of numbers without a step",
+    "SELECT generate_series(0, n, 1) FROM t": "a list of numbers",
     "SELECT $k": "the parameter $k",
     "SELECT ?": "the parameter ?",
 }
@@ -81,6 +100,75 @@ def test_every_model_is_portable(name: str, statement: str) -> None:
     for place in list(tree.find_all(exp.Placeholder)):
         place.replace(exp.Literal.number(1))
     require_portable(tree)
+
+
+BOUND = BoundAttribute(Attribute("s", Role.SENSITIVE), "s", "VARCHAR", "VARCHAR")
+POLICY = BoundPolicy(
+    Policy("p", QualifiedName(("t",)), (BOUND.attribute,), ()), QualifiedName(("t",)), True, (BOUND,), (), ""
+)
+BUCKETIZED = bucketized(POLICY, Bucketization("p", (("s", "c"),), 0, 0, 0, 0, 0), "r", {}).fragments
+ASSOCIATION = PublishedAssociation(
+    relation("a"),
+    ("g1", "g2"),
+    (PublishedFragment(relation("f1"), ("x", "y"), "g"), PublishedFragment(relation("f2"), ("z",), "g")),
+)
+ROWS = exp.select(exp.Star()).from_(relation("rows"))
+GRID = loose.grid((2, 3))
+# Buckets, fragments and groups: those that numbers stand for, once drawn, and what checks their tables.
+EVERYWHERE = {
+    "value_codes": buckets.value_codes(BOUND, relation("t")),
+    "held": buckets.held("drawn"),
+    "groups": buckets.groups("held", 3),
+    "groups with different values": buckets.groups("held", 3, 2),
+    "starts": buckets.starts("held", "groups"),
+    "dealt": buckets.dealt("drawn", "starts", 2),
+    "slots": slots.slots("groups"),
+    "tally": slots.tally("dealt", 0),
+    "merged": slots.merged("slots", "violating"),
+    "places": slots.places("dealt", "slots", "numbers", 2),
+    "sizes": buckets.sizes("places"),
+    "values of buckets": BUCKETIZED[1].query,
+    "unequal": unequal(relation("exact"), relation("held")),
+    "alike_in_group": associations.alike_in_group(ASSOCIATION.fragments[0], ("x",)),
+    "repeated_pairs": associations.repeated_pairs(ASSOCIATION, 0, 1),
+    "alike_in_linked": associations.alike_in_linked(ASSOCIATION, 0, 1, ("z",)),
+    "linked_values": associations.linked_values(ASSOCIATION, 0, 1, ("z",)),
+    "unmatched": associations.unmatched(ASSOCIATION, 0),
+    "smallest_group": associations.smallest_group(ASSOCIATION.fragments[0]),
+    "keyed": loose.keyed("rows", [[0], [1]], 0),
+    "keyed along a curve": loose.keyed("rows", [[0]], 2),
+    "possible": blocks.possible(ROWS, 0, 6),
+    "dealt by one key": blocks.dealt(ROWS, 1, 0, 6, 24, 0),
+    "grouped": loose.grouped("located", ["labels_0", "labels_1"]),
+    "fragment_rows": loose.fragment_rows("rows", "grouped", [(0, "x")], 0, "g"),
+    "association_rows": loose.association_rows("grouped", ["g1", "g2"]),
+}
+# What draws, what numbers the rows of a source, and what fills blocks of rows that have to differ in several keys.
+DUCKDB_ONLY = {
+    "drawn": (buckets.drawn(POLICY, [BOUND], ["c"], None, "random_draw"), "the column rowid"),
+    "bucket_numbers": (slots.bucket_numbers("slots", "random_draw"), "the function random_draw"),
+    "rows of buckets": (BUCKETIZED[0].query, "the column rowid"),
+    "numbered": (loose.numbered(ROWS, ["x"], [], "random_draw"), "ROW_NUMBER without ORDER BY"),
+    "located": (loose.located("placed", "keyed", GRID, "random_draw", 0), "the function random_draw"),
+    "labels": (loose.labels("located", 0, "random_draw"), "the function random_draw"),
+    "dealt by two keys": (blocks.dealt(ROWS, 2, 0, 6, None, 0), "Select with qualify"),
+    "lacking": (blocks.lacking("dealt", 6), "Select with qualify"),
+    "proposed": (blocks.proposed(ROWS, "placed", 1, 6, 3, 2, "random_draw"), "with qualify"),
+    "filled": (blocks.filled("proposed", 1, 6), "Select with qualify"),
+}
+
+
+@pytest.mark.parametrize("name", EVERYWHERE)
+def test_what_is_counted_of_fragments_is_portable(name: str) -> None:
+    require_portable(EVERYWHERE[name])
+
+
+@pytest.mark.parametrize("name", DUCKDB_ONLY)
+def test_what_draws_and_numbers_is_not(name: str) -> None:
+    query, named = DUCKDB_ONLY[name]
+    with pytest.raises(EngineError) as raised:
+        require_portable(query)
+    assert named in raised.value.message, raised.value.message
 
 
 def test_where_nulls_stand_has_to_be_said() -> None:

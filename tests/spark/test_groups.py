@@ -1,0 +1,118 @@
+"""Rows that have their numbers and draws are put into blocks and groups alike on DuckDB and on Spark.
+
+Draws come from a function of DuckDB's; rows are numbered here, and wherever something more is drawn stands 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.spark import SparkEngine
+from sqlanon.pipeline.scratch import Scratch
+from sqlanon.search.looseness import looseness
+from sqlanon.sqlgen import blocks, loose
+from sqlanon.sqlgen.apart import ASSOCIATION, GROUP, association_columns
+from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
+from sqlanon.sqlgen.names import literal, relation
+from tests.oracles.loose import most_blocks
+from tests.spark.relations import registered
+
+pytestmark = pytest.mark.spark
+
+TEXTS = (None, "", "NULL", 'a "b"', "é", "B", "b", "${d}")
+NAMES = ('a "b', "select")
+KINDS = {"row": pa.int64(), "draw": pa.int64(), "value_0": pa.string(), "value_1": pa.int64(), "near_0": pa.int64()}
+
+
+@dataclass(frozen=True)
+class Laid:
+    """Rows of two values, of which the first has to differ, and how they are put into groups."""
+
+    values: tuple[tuple[Any, Any], ...]
+    sizes: tuple[int, int]
+    near: bool = False
+
+    def table(self) -> pa.Table:
+        """The rows with their numbers and draws; near each other are those whose second value is."""
+        random = Random(len(self.values))
+        rows = [(i, random.randrange(-(2**63), 2**63), *own, own[1]) for i, own in enumerate(self.values)]
+        columns = enumerate(KINDS.items())
+        return pa.table({name: pa.array([row[i] for row in rows], kind) for i, (name, kind) in columns})
+
+
+def laid_values(size: int, skew: int) -> tuple[tuple[Any, Any], ...]:
+    random = Random(size)
+    weights = [1 + skew * (len(TEXTS) - place) for place in range(len(TEXTS))]
+    return tuple((random.choices(TEXTS, weights)[0], random.choice((None, *range(-9, size)))) for _ in range(size))
+
+
+LAID = {
+    "skew": Laid(laid_values(45, 9), (2, 3)),
+    # So many that their ranks in a curve of 2^20 steps are beyond what Spark's INT holds.
+    "near": Laid(laid_values(2100, 0), (3, 2), near=True),
+    "nothing": Laid((), (2, 2)),
+}
+
+
+def laid_out(engine: Engine, scratch: Scratch, one: Laid) -> dict[str, str]:
+    """The tables on the way from numbered rows to the published ones."""
+    grid = loose.grid(one.sizes)
+    made = {"keyed": scratch.table("keyed", loose.keyed("rows", [[0]], int(one.near)))}
+
+    def keep(name: str, query: exp.Query) -> str:
+        drawn = query.transform(lambda node: literal(0) if isinstance(node, exp.Anonymous) else node)
+        made[name] = scratch.table(name, drawn)
+        return made[name]
+
+    every = exp.select(exp.Star()).from_(relation(made["keyed"]))
+    keep("possible", blocks.possible(every, 0, grid.rows))
+    keep("chunked", blocks.dealt(every, 1, 0, grid.rows, 4 * grid.rows, 7))
+    dealt = keep("dealt", blocks.dealt(every, 1, 0, grid.rows, None, 0))
+    located = keep("located", loose.located(dealt, made["keyed"], grid, "draw", 0))
+    named = [keep(f"labels_{fragment}", loose.labels(located, fragment, "draw")) for fragment in range(2)]
+    grouped = keep("grouped", loose.grouped(located, named))
+    for fragment, name in enumerate(NAMES):
+        keep(f"fragment_{1 + fragment}", loose.fragment_rows("rows", grouped, [(fragment, name)], fragment, GROUP))
+    keep(ASSOCIATION, loose.association_rows(grouped, association_columns(2)))
+    return made
+
+
+@pytest.mark.parametrize("name", LAID)
+def test_groups_are_laid_out_alike(name: str, duck: DuckDBEngine, spark: SparkEngine) -> None:
+    one = LAID[name]
+    with registered(duck, spark, {"rows": one.table()}), Scratch(duck) as here, Scratch(spark) as there:
+        both = [(duck, laid_out(duck, here, one)), (spark, laid_out(spark, there, one))]
+        ours, theirs = (
+            {
+                name: sorted(map(repr, engine.rows(exp.select(exp.Star()).from_(relation(table)))))
+                for name, table in made.items()
+            }
+            for engine, made in both
+        )
+        seen = []
+        for engine, made in both:
+            parts = [PublishedFragment(relation(made[f"fragment_{1 + i}"]), (NAMES[i],), GROUP) for i in range(2)]
+            groups = tuple(association_columns(2))
+            association = PublishedAssociation(relation(made[ASSOCIATION]), groups, tuple(parts))
+            seen.append(looseness(engine, association, [NAMES]))
+            # Not every second value differs, so only what is looked for in the first one is bounded.
+            assert seen[-1].unmatched == (0, 0)
+    assert theirs == ours
+    assert seen[0] == seen[1]
+    size = one.sizes[0] * one.sizes[1]
+    count = most_blocks([first for first, _ in one.values], size)
+    assert ours["possible"] == [f"({count},)"]
+    assert len(ours[ASSOCIATION]) == count * size
+    (looked_for,) = (pair for pair in seen[0].pairs if pair.other == 0)
+    assert not looked_for.alike_in_linked
+    assert not looked_for.repeated
+    assert looked_for.k == (size if count else None)
+    assert seen[0].sizes == (one.sizes if count else (None, None))
