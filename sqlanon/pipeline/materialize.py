@@ -67,7 +67,7 @@ def helper_columns(query: ReleaseQuery | FragmentsQuery) -> dict[str, str]:
 
 
 def materialize_stage(state: State) -> State:
-    """A snapshot's tables, each in a random order of its own, or the live view."""
+    """A snapshot's tables, each in an order that tells nothing of the source's, or the live view."""
     target, query = target_name(state), state.compiled
     fragments = [one.name for one in query.fragments] if isinstance(query, FragmentsQuery) else [None]
     made = tuple(candidate(target, fragment) for fragment in fragments)
@@ -86,17 +86,17 @@ def _snapshot(state: State, made: Sequence[Candidate]) -> None:
     # The source's order links rows to it, so the rows are put in one that nobody can draw again.
     with registered(state.engine, "random_draw") as draw:
         for one, rows in zip(made, _tables(query, draw), strict=True):
-            state.engine.run(create_table(one.stands, shuffled(rows, draw)))
+            state.engine.run(create_table(one.stands, rows))
 
 
 def _tables(query: ReleaseQuery | FragmentsQuery, draw: str) -> list[exp.Select]:
-    """The rows of each published table."""
+    """The rows of each published table in their order: a random one, or that of what they show."""
     if isinstance(query, FragmentsQuery):
-        return [fragment.query for fragment in query.fragments]
+        return [one.query if one.ordered else shuffled(one.query, draw) for one in query.fragments]
     rows = _with_helpers(query)
     if query.placed is None or not query.placed.exact:
-        return [rows]
-    return [mixed(rows, BUCKET, [b.column for b in query.policy.sensitive], draw)]
+        return [shuffled(rows, draw)]
+    return [shuffled(mixed(rows, BUCKET, [b.column for b in query.policy.sensitive], draw), draw)]
 
 
 def _with_helpers(query: ReleaseQuery) -> exp.Select:

@@ -26,6 +26,7 @@ __all__ = [
     "Fragment",
     "FragmentsQuery",
     "bucketized",
+    "out_of_order",
     "sensitive_names",
     "unequal",
 ]
@@ -43,12 +44,13 @@ _BIGINT = exp.DataType.build("BIGINT")
 class Fragment:
     """One of the tables: its columns with their roles, and the attributes that are behind them where there are any.
 
-    `query` gives its rows, in whatever order.
+    `query` gives its rows, in whatever order; if `ordered`, in that of what they show, which tells nothing more.
     """
 
     name: str
     columns: tuple[tuple[str, Role, BoundAttribute | None], ...]
     query: exp.Select
+    ordered: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def bucketized(policy: BoundPolicy, found: Bucketization, release_id: str, token
     names = sensitive_names([bound.column for bound in policy.sensitive])
     exact = _quasi_identifiers(policy, found.places, tokens)
     codes = {name: (place, table) for place, (name, table) in enumerate(found.codes)}
-    values = (_values(b, names[b.column], found.places, *codes[b.column]) for b in policy.sensitive)
+    values = (_values(b, names[b.column], found, *codes[b.column]) for b in policy.sensitive)
     return FragmentsQuery(policy, release_id, (exact, *values), tokens)
 
 
@@ -109,12 +111,14 @@ def _quasi_identifiers(policy: BoundPolicy, places: str, tokens: Mapping[str, st
     return Fragment(QUASI_IDENTIFIERS, (*columns, (BUCKET, Role.QUASI_IDENTIFIER, None)), query)
 
 
-def _values(bound: BoundAttribute, name: str, places: str, place: int, codes: str) -> Fragment:
-    """How many rows of each bucket have each value of one attribute, whose codes stand at a place of `places`."""
-    count = exp.Cast(this=exp.Count(this=exp.Star()), to=_BIGINT.copy())
+def _values(bound: BoundAttribute, name: str, found: Bucketization, place: int, codes: str) -> Fragment:
+    """How many rows of each bucket have each value of one attribute, whose codes stand at a place of `found.places`."""
     own = [column("bucket"), column(code_name(place))]
-    held = exp.select(own[0], alias(own[1], "code"), alias(count, "n")).from_(relation(places))
-    held.group_by(*(part.copy() for part in own), copy=False)
+    rows: exp.Expr = literal(1) if found.once else exp.Count(this=exp.Star())
+    held = exp.select(own[0], alias(own[1], "code"), alias(exp.Cast(this=rows, to=_BIGINT.copy()), "n"))
+    held.from_(relation(found.places), copy=False)
+    if not found.once:
+        held.group_by(*(part.copy() for part in own), copy=False)
     query = exp.select(
         alias(column("bucket", "held"), BUCKET),
         alias(column("value", "coded"), VALUE),
@@ -122,33 +126,68 @@ def _values(bound: BoundAttribute, name: str, places: str, place: int, codes: st
     ).from_(held.subquery("held"), copy=False)
     same = exp.EQ(this=column("code", "held"), expression=column("code", "coded"))
     query.join(relation(codes, as_="coded"), on=same, copy=False)
+    # Of several attributes the values that go together could come to stand at the same places of their buckets.
+    ordered = len(found.codes) == 1
+    if ordered:
+        order = [column("bucket", "held"), column("code", "held")]
+        query.order_by(*(exp.Ordered(this=part, nulls_first=False) for part in order), copy=False)
     columns = ((BUCKET, Role.QUASI_IDENTIFIER, None), (VALUE, Role.SENSITIVE, bound), (COUNT, Role.INSENSITIVE, None))
-    return Fragment(name, columns, query)
+    return Fragment(name, columns, query, ordered)
 
 
-def unequal(exact: exp.Table, values: exp.Table) -> exp.Select:
-    """How many buckets do not have as many rows in one table as values in the other, or have a value twice or not."""
+def out_of_order(values: exp.Table) -> exp.Select:
+    """How many rows, as they are read, do not have a greater bucket and value than the one before; NULL is the last.
+
+    If there are none, no two rows have one bucket and value, in whatever order they were read. The opposite is not so.
+    """
+    names = (BUCKET, VALUE)
+    before = [alias(exp.Window(this=exp.Anonymous(this="lag", expressions=[column(name)])), name) for name in names]
+    number = alias(exp.Window(this=exp.RowNumber()), "number")
+    pairs = exp.select(
+        *(alias(column(name), f"own_{name}") for name in names), *(alias(b.this, f"former_{b.alias}") for b in before)
+    )
+    read = pairs.select(number).from_(values)
+    same = exp.EQ(this=column("former_bucket"), expression=column("own_bucket"))
+    is_null, was_null = (exp.Is(this=column(f"{one}_value"), expression=exp.Null()) for one in ("own", "former"))
+    above = exp.LT(this=column("former_value"), expression=column("own_value"))
+    later = exp.or_(above, exp.and_(exp.Not(this=was_null), is_null))
+    after = exp.or_(exp.LT(this=column("former_bucket"), expression=column("own_bucket")), exp.and_(same, later))
+    right = exp.or_(exp.EQ(this=column("number"), expression=literal(1)), after)
+    wrong = exp.Not(this=exp.Paren(this=exp.Coalesce(this=exp.Paren(this=right), expressions=[exp.false()])))
+    return exp.select(exp.Count(this=exp.Star())).from_(read.subquery("read"), copy=False).where(wrong, copy=False)
+
+
+def unequal(exact: exp.Table, values: exp.Table, *, once: bool = False) -> exp.Select:
+    """How many buckets do not have as many rows in one table as values in the other, or have a value twice or not.
+
+    `once` says that no bucket has a value twice, where that is known already.
+    """
     rows = exp.select(column(BUCKET), alias(exp.Count(this=exp.Star()), "n")).from_(exact).group_by(column(BUCKET))
-    total = exp.Cast(this=exp.Sum(this=column(COUNT)), to=_BIGINT.copy())
     least = exp.Min(this=exp.Coalesce(this=column(COUNT), expressions=[literal(0)]))
-    every = exp.select(column(BUCKET), column(VALUE), alias(total, "n"), alias(exp.Count(this=exp.Star()), "times"))
-    every = every.select(alias(least, "least")).from_(values).group_by(column(BUCKET), column(VALUE))
+    own = [column(BUCKET)] if once else [column(BUCKET), column(VALUE)]
+    sums = [alias(exp.Cast(this=exp.Sum(this=column(COUNT)), to=_BIGINT.copy()), "n"), alias(least, "least")]
+    summed = exp.select(column(BUCKET), *sums).from_(values).group_by(*own)
+    broken: list[exp.Expr] = [exp.LT(this=column("least", "summed"), expression=literal(1))]
+    if not once:
+        summed.select(alias(exp.Count(this=exp.Star()), "times"), copy=False)
+        summed = _of_buckets(summed)
+        broken.append(exp.GT(this=column("times", "summed"), expression=literal(1)))
+    same = exp.NullSafeEQ(this=column(BUCKET, "exact"), expression=column(BUCKET, "summed"))
+    other = exp.Not(this=exp.NullSafeEQ(this=column("n", "exact"), expression=column("n", "summed")))
+    return (
+        exp.select(exp.Count(this=exp.Star()))
+        .from_(rows.subquery("exact"), copy=False)
+        .join(summed.subquery("summed"), on=same, join_type="FULL", copy=False)
+        .where(exp.or_(other, *broken))
+    )
+
+
+def _of_buckets(each: exp.Select) -> exp.Select:
+    """n, least and times of each bucket, from those of each of its values."""
     summed = exp.select(
         column(BUCKET),
         alias(exp.Cast(this=exp.Sum(this=column("n")), to=_BIGINT.copy()), "n"),
         alias(exp.Max(this=column("times")), "times"),
         alias(exp.Min(this=column("least")), "least"),
     )
-    summed = summed.from_(every.subquery("each"), copy=False).group_by(column(BUCKET))
-    same = exp.NullSafeEQ(this=column(BUCKET, "exact"), expression=column(BUCKET, "summed"))
-    broken = exp.or_(
-        exp.Not(this=exp.NullSafeEQ(this=column("n", "exact"), expression=column("n", "summed"))),
-        exp.GT(this=column("times", "summed"), expression=literal(1)),
-        exp.LT(this=column("least", "summed"), expression=literal(1)),
-    )
-    return (
-        exp.select(exp.Count(this=exp.Star()))
-        .from_(rows.subquery("exact"), copy=False)
-        .join(summed.subquery("summed"), on=same, join_type="FULL", copy=False)
-        .where(broken)
-    )
+    return summed.from_(each.subquery("each"), copy=False).group_by(column(BUCKET))

@@ -19,7 +19,7 @@ from sqlanon.sqlgen.guarding import guarding_steps
 from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.rows import Rows, Step, rows_of
 from sqlanon.sqlgen.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
-from sqlanon.sqlgen.terms import total
+from sqlanon.sqlgen.terms import big, total
 
 __all__ = [
     "Background",
@@ -144,6 +144,9 @@ def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
     """class_value_i(class_id, value_0, ..., n): the rows of each class with each value."""
     values = [rows.value(name) for name in subject]
     named = [alias(value, f"value_{place}") for place, value in enumerate(values)]
+    if rows.counted and rows.weight is not None:
+        weight = alias(big(rows.weight.copy()), "n")
+        return exp.select(alias(rows.class_id.copy(), "class_id"), *named, weight).from_(rows.relation.copy())
     count = alias(rows.count(), "n")
     return rows.grouped(*values).select(*named, count, copy=False)
 
