@@ -93,7 +93,8 @@ class Dealing:
         if made != single:
             numbers = keep("all_numbers", slots.all_numbers(made, numbers))
         places = keep("places", slots.places(dealt, numbers, len(self._codes)))
-        number, smallest, largest, rows = map(int, engine.rows(slots.sizes(made, groups))[0])
+        sizes = slots.sizes_of_groups(groups) if made == single else slots.sizes(places)
+        number, smallest, largest, rows = map(int, engine.rows(sizes)[0])
         codes = tuple((bound.column, table) for bound, table in zip(self._sensitive, self._codes, strict=True))
         once = once and made == single and len(codes) == 1
         return Bucketization(places, codes, number, smallest, largest, count, rows, once=once)

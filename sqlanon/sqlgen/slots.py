@@ -7,7 +7,7 @@ from sqlglot import exp
 from sqlanon.sqlgen.buckets import code_name
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import Rows
-from sqlanon.sqlgen.terms import or_zero, same, total
+from sqlanon.sqlgen.terms import or_zero, total
 
 __all__ = [
     "all_numbers",
@@ -16,6 +16,7 @@ __all__ = [
     "merged",
     "places",
     "sizes",
+    "sizes_of_groups",
     "slots",
     "tally",
     "whole_rows",
@@ -120,23 +121,23 @@ def places(dealt: str, numbers: str, attributes: int) -> exp.Select:
     return query.join(relation(numbers, as_="number"), on=of_slot, copy=False)
 
 
-def sizes(slots: str, groups: str) -> exp.Select:
-    """How many buckets there are, the rows of the smallest and of the largest, and all rows.
+def sizes_of_groups(groups: str) -> exp.Select:
+    """How many groups there are, the rows of the smallest and of the largest, and all rows.
 
     Row i of a region is in group i mod g, so of r rows a group has r // g, and the first r mod g have one more.
     """
-    rows, number = column("rows", "region"), column("groups", "region")
-    more = exp.LT(
-        this=exp.Sub(this=column("slot", "slot"), expression=column("base", "slot")),
-        expression=exp.Paren(this=exp.Mod(this=rows, expression=number)),
-    )
+    rows, number = column("rows"), column("groups")
+    more = exp.GT(this=exp.Paren(this=exp.Mod(this=rows, expression=number)), expression=literal(0))
     one_more = exp.Case(ifs=[exp.If(this=more, true=literal(1))], default=literal(0))
-    size = exp.Add(this=exp.IntDiv(this=rows.copy(), expression=number.copy()), expression=one_more)
-    each = exp.select(alias(column("first", "slot"), "first"), alias(size, "n")).from_(relation(slots, as_="slot"))
-    each.join(relation(groups, as_="region"), on=same("base", "slot", "region"), copy=False)
-    counted = exp.select(alias(total(column("n")), "n")).from_(each.subquery("each"), copy=False)
-    counted.group_by(column("first"), copy=False)
-    found = [
-        or_zero(part) for part in (exp.Min(this=column("n")), exp.Max(this=column("n")), exp.Sum(this=column("n")))
-    ]
-    return exp.select(exp.Count(this=exp.Star()), *found).from_(counted.subquery("bucket"), copy=False)
+    least = exp.IntDiv(this=rows.copy(), expression=number.copy())
+    most = exp.Add(this=least.copy(), expression=one_more)
+    found = (total(number.copy()), exp.Min(this=least), exp.Max(this=most), total(rows.copy()))
+    return exp.select(*map(or_zero, found)).from_(relation(groups))
+
+
+def sizes(places: str) -> exp.Select:
+    """How many buckets there are, the rows of the smallest and of the largest, and all rows."""
+    counted = exp.select(alias(exp.Count(this=exp.Star()), "n")).from_(relation(places)).group_by(column("bucket"))
+    found = (exp.Min(this=column("n")), exp.Max(this=column("n")), total(column("n")))
+    every = exp.select(exp.Count(this=exp.Star()), *map(or_zero, found))
+    return every.from_(counted.subquery("bucket"), copy=False)
