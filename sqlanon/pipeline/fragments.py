@@ -16,7 +16,15 @@ from sqlanon.errors import PolicyError, UserError
 from sqlanon.pipeline.source import find_relation, own_object
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.asked import by_attribute
-from sqlanon.sqlgen.fragments import COUNT, QUASI_IDENTIFIERS, VALUE, out_of_order, sensitive_names, unequal
+from sqlanon.sqlgen.fragments import (
+    COUNT,
+    QUASI_IDENTIFIERS,
+    VALUE,
+    differing,
+    out_of_order,
+    sensitive_names,
+    unequal,
+)
 from sqlanon.sqlgen.names import alias, column
 from sqlanon.sqlgen.placed import BUCKET
 from sqlanon.sqlgen.rows import Rows
@@ -127,9 +135,11 @@ def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, once: bool) ->
 
 def unequal_buckets(engine: Engine, sources: Mapping[str, exp.Table], values: Mapping[str, str]) -> int:
     """How many buckets differ between the rows and an attribute's values: in number, or in being there at all."""
-    exact, found = sources[QUASI_IDENTIFIERS], 0
-    for name in values.values():
-        # To read the values in their order is quicker than to group them.
-        once = not int(engine.rows(out_of_order(sources[name].copy()))[0][0])
-        found += int(engine.rows(unequal(exact.copy(), sources[name].copy(), once=once))[0][0])
-    return found
+    return sum(int(engine.rows(_compared(engine, sources, name))[0][0]) for name in values.values())
+
+
+def _compared(engine: Engine, sources: Mapping[str, exp.Table], name: str) -> exp.Select:
+    exact, values = sources[QUASI_IDENTIFIERS], sources[name]
+    # Values that are read in their order need not be grouped to see that each is there once.
+    in_order = not int(engine.rows(out_of_order(values.copy()))[0][0])
+    return (differing if in_order else unequal)(exact.copy(), values.copy())

@@ -18,6 +18,7 @@ from sqlanon.sqlgen.cells import row_number
 from sqlanon.sqlgen.generalized import published_value
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.placed import BUCKET
+from sqlanon.sqlgen.terms import union_all
 
 __all__ = [
     "COUNT",
@@ -26,6 +27,7 @@ __all__ = [
     "Fragment",
     "FragmentsQuery",
     "bucketized",
+    "differing",
     "out_of_order",
     "sensitive_names",
     "unequal",
@@ -139,55 +141,62 @@ def out_of_order(values: exp.Table) -> exp.Select:
     """How many rows, as they are read, do not have a greater bucket and value than the one before; NULL is the last.
 
     If there are none, no two rows have one bucket and value, in whatever order they were read. The opposite is not so.
+    Rows that count less than one are among them.
     """
     names = (BUCKET, VALUE)
-    before = [alias(exp.Window(this=exp.Anonymous(this="lag", expressions=[column(name)])), name) for name in names]
+    own = [alias(column(name), f"own_{name}") for name in names]
+    lag = [exp.Window(this=exp.Anonymous(this="lag", expressions=[column(name)])) for name in names]
+    former = [alias(one, f"former_{name}") for one, name in zip(lag, names, strict=True)]
     number = alias(exp.Window(this=exp.RowNumber()), "number")
-    pairs = exp.select(
-        *(alias(column(name), f"own_{name}") for name in names), *(alias(b.this, f"former_{b.alias}") for b in before)
-    )
-    read = pairs.select(number).from_(values)
+    read = exp.select(*own, *former, column(COUNT), number).from_(values).subquery("read")
     same = exp.EQ(this=column("former_bucket"), expression=column("own_bucket"))
     is_null, was_null = (exp.Is(this=column(f"{one}_value"), expression=exp.Null()) for one in ("own", "former"))
-    above = exp.LT(this=column("former_value"), expression=column("own_value"))
-    later = exp.or_(above, exp.and_(exp.Not(this=was_null), is_null))
+    greater = exp.LT(this=column("former_value"), expression=column("own_value"))
+    later = exp.or_(greater, exp.and_(exp.Not(this=was_null), is_null))
     after = exp.or_(exp.LT(this=column("former_bucket"), expression=column("own_bucket")), exp.and_(same, later))
-    right = exp.or_(exp.EQ(this=column("number"), expression=literal(1)), after)
-    wrong = exp.Not(this=exp.Paren(this=exp.Coalesce(this=exp.Paren(this=right), expressions=[exp.false()])))
-    return exp.select(exp.Count(this=exp.Star())).from_(read.subquery("read"), copy=False).where(wrong, copy=False)
+    first = exp.EQ(this=column("number"), expression=literal(1))
+    right = exp.and_(exp.or_(first, after), exp.GTE(this=column(COUNT), expression=literal(1)))
+    # What cannot be compared is not in order either.
+    wrong = exp.Not(this=exp.Coalesce(this=right, expressions=[exp.false()]))
+    return exp.select(exp.Count(this=exp.Star())).from_(read, copy=False).where(wrong, copy=False)
 
 
-def unequal(exact: exp.Table, values: exp.Table, *, once: bool = False) -> exp.Select:
-    """How many buckets do not have as many rows in one table as values in the other, or have a value twice or not.
+def differing(exact: exp.Table, values: exp.Table) -> exp.Select:
+    """How many buckets do not have as many rows in one table as values in the other, whose rows are all in order.
 
-    `once` says that no bucket has a value twice, where that is known already.
+    Rows are added and values subtracted, so one grouping does for both.
     """
+    rows = exp.select(column(BUCKET), alias(exp.Cast(this=literal(1), to=_BIGINT.copy()), "n")).from_(exact)
+    less = exp.select(column(BUCKET), alias(exp.Neg(this=column(COUNT)), "n")).from_(values)
+    left = exp.NEQ(this=exp.Sum(this=column("n")), expression=literal(0))
+    each = exp.select(column(BUCKET)).from_(union_all([rows, less]).subquery("either"), copy=False)
+    each.group_by(column(BUCKET), copy=False).having(left, copy=False)
+    return exp.select(exp.Count(this=exp.Star())).from_(each.subquery("bucket"), copy=False)
+
+
+def unequal(exact: exp.Table, values: exp.Table) -> exp.Select:
+    """How many buckets do not have as many rows in one table as values in the other, or have a value twice or not."""
     rows = exp.select(column(BUCKET), alias(exp.Count(this=exp.Star()), "n")).from_(exact).group_by(column(BUCKET))
+    total = exp.Cast(this=exp.Sum(this=column(COUNT)), to=_BIGINT.copy())
     least = exp.Min(this=exp.Coalesce(this=column(COUNT), expressions=[literal(0)]))
-    own = [column(BUCKET)] if once else [column(BUCKET), column(VALUE)]
-    sums = [alias(exp.Cast(this=exp.Sum(this=column(COUNT)), to=_BIGINT.copy()), "n"), alias(least, "least")]
-    summed = exp.select(column(BUCKET), *sums).from_(values).group_by(*own)
-    broken: list[exp.Expr] = [exp.LT(this=column("least", "summed"), expression=literal(1))]
-    if not once:
-        summed.select(alias(exp.Count(this=exp.Star()), "times"), copy=False)
-        summed = _of_buckets(summed)
-        broken.append(exp.GT(this=column("times", "summed"), expression=literal(1)))
-    same = exp.NullSafeEQ(this=column(BUCKET, "exact"), expression=column(BUCKET, "summed"))
-    other = exp.Not(this=exp.NullSafeEQ(this=column("n", "exact"), expression=column("n", "summed")))
-    return (
-        exp.select(exp.Count(this=exp.Star()))
-        .from_(rows.subquery("exact"), copy=False)
-        .join(summed.subquery("summed"), on=same, join_type="FULL", copy=False)
-        .where(exp.or_(other, *broken))
-    )
-
-
-def _of_buckets(each: exp.Select) -> exp.Select:
-    """n, least and times of each bucket, from those of each of its values."""
+    every = exp.select(column(BUCKET), column(VALUE), alias(total, "n"), alias(exp.Count(this=exp.Star()), "times"))
+    every = every.select(alias(least, "least")).from_(values).group_by(column(BUCKET), column(VALUE))
     summed = exp.select(
         column(BUCKET),
         alias(exp.Cast(this=exp.Sum(this=column("n")), to=_BIGINT.copy()), "n"),
         alias(exp.Max(this=column("times")), "times"),
         alias(exp.Min(this=column("least")), "least"),
     )
-    return summed.from_(each.subquery("each"), copy=False).group_by(column(BUCKET))
+    summed = summed.from_(every.subquery("each"), copy=False).group_by(column(BUCKET))
+    same = exp.NullSafeEQ(this=column(BUCKET, "exact"), expression=column(BUCKET, "summed"))
+    broken = exp.or_(
+        exp.Not(this=exp.NullSafeEQ(this=column("n", "exact"), expression=column("n", "summed"))),
+        exp.GT(this=column("times", "summed"), expression=literal(1)),
+        exp.LT(this=column("least", "summed"), expression=literal(1)),
+    )
+    return (
+        exp.select(exp.Count(this=exp.Star()))
+        .from_(rows.subquery("exact"), copy=False)
+        .join(summed.subquery("summed"), on=same, join_type="FULL", copy=False)
+        .where(broken)
+    )
