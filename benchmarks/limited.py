@@ -1,4 +1,4 @@
-"""A whole release under a memory limit, in a process of its own: `python -m benchmarks.limited FILE LIMIT`."""
+"""Whole releases under a memory limit, in a process of their own: `python -m benchmarks.limited WHAT FILE LIMIT`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ import resource
 import sys
 import tempfile
 import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+import sqlanon
 from benchmarks import databases
-from benchmarks.data import ADULT
+from benchmarks.cases import anatomy
+from benchmarks.data import ADULT, DIAGNOSED, Dataset
 from benchmarks.measure import seconds
 from benchmarks.stages import timed_statement
 
@@ -48,22 +52,54 @@ def _size(file: Path) -> int:
         return 0
 
 
-def main(file: Path, limit: str) -> None:
-    """Prints a line of JSON: the seconds of each statement, the peak of memory and of spilled bytes."""
-    with tempfile.TemporaryDirectory(prefix="sqlanon-spill-", dir=file.parent) as spilled:
-        config = {"memory_limit": limit, "temp_directory": spilled}
-        with databases.working_copy(ADULT, file, config=config) as connection, _Spill(Path(spilled)) as spill:
-            baseline = databases.grouped(connection, ADULT)
-            table = timed_statement(connection, databases.release("table", "snapshot", "0.02"))
-            view = timed_statement(connection, databases.release("view", "live", "0.02"))
-            read = seconds(lambda: connection.duckdb.execute("SELECT age, count(*) FROM live GROUP BY age").fetchall())
-    taken = {
+Times = tuple[float, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class _Releases:
+    """What is made of a data set; `taken` gives the baseline's seconds and those of each part."""
+
+    dataset: Dataset
+    baseline: str
+    taken: Callable[[sqlanon.Connection], Times]
+
+
+def _generalized(connection: sqlanon.Connection) -> Times:
+    baseline = databases.grouped(connection, ADULT)
+    table = timed_statement(connection, databases.release("table", "snapshot", "0.02"))
+    view = timed_statement(connection, databases.release("view", "live", "0.02"))
+    read = seconds(lambda: connection.duckdb.execute("SELECT age, count(*) FROM live GROUP BY age").fetchall())
+    return baseline, {
         "encode + solve": table.seconds["encode"] + table.seconds["solve"],
         "snapshot, whole statement": table.total,
         "live view, whole statement": view.total,
         "live view, read by one column": read,
     }
-    print(json.dumps({"baseline": baseline, "seconds": taken, "peak_rss": _peak(), "spilled": spill.most}))
+
+
+def _dealt_out(connection: sqlanon.Connection) -> Times:
+    anatomy.declare(connection)
+    baseline = anatomy.copied(connection)
+    connection.duckdb.execute("DROP TABLE naive")
+    return baseline, {"anatomy, whole statement": timed_statement(connection, anatomy.STATEMENT).total}
+
+
+_RELEASES = {
+    "generalization": _Releases(ADULT, "GROUP BY of all columns", _generalized),
+    "anatomy": _Releases(DIAGNOSED, anatomy.BASELINE, _dealt_out),
+}
+
+
+def main(what: str, file: Path, limit: str) -> None:
+    """Prints a line of JSON: the seconds of each statement, the peak of memory and of spilled bytes."""
+    releases = _RELEASES[what]
+    with tempfile.TemporaryDirectory(prefix="sqlanon-spill-", dir=file.parent) as spilled:
+        config = {"memory_limit": limit, "temp_directory": spilled}
+        copy = databases.working_copy(releases.dataset, file, config=config)
+        with copy as connection, _Spill(Path(spilled)) as spill:
+            baseline, taken = releases.taken(connection)
+    found = {"against": releases.baseline, "baseline": baseline, "seconds": taken}
+    print(json.dumps({**found, "peak_rss": _peak(), "spilled": spill.most}))
 
 
 def _peak() -> int:
@@ -78,4 +114,4 @@ def _peak() -> int:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    main(sys.argv[1], Path(sys.argv[2]), sys.argv[3])

@@ -84,8 +84,9 @@ class Bucketization:
     `places` is a temporary table of the source's row numbers, their buckets and the codes
     of their sensitive values (row, bucket, code_0, ...); `codes` are the sensitive columns
     in that order, each with the table of its values (value, code). There are `count`
-    buckets of `smallest` to `largest` rows, within `regions` regions. Nothing is
-    suppressed, and no value is coarser: the loss is 0.
+    buckets of `smallest` to `largest` rows, within `regions` regions. `once` says that
+    no bucket has two rows of one value. Nothing is suppressed, and no value is coarser:
+    the loss is 0.
     """
 
     places: str
@@ -98,6 +99,7 @@ class Bucketization:
     loss: Fraction = Fraction(0)
     suppressed: int = 0
     loss_name: str = "granularity_loss"
+    once: bool = False
 
 
 @dataclass(frozen=True)

@@ -81,32 +81,36 @@ class Dealing:
         keep, engine = self._keep, self._engine
         with registered(engine, "random_draw") as draw:
             drawn = keep("drawn", buckets.drawn(self._policy, self._sensitive, self._codes, regions, draw))
-        held = keep("held", buckets.held(drawn))
+        held = keep("held", buckets.held_by_all(self._codes[0]) if regions is None else buckets.held(drawn))
         groups = keep("groups", buckets.groups(held, max(least, self._least_rows()), different))
-        starts = keep("starts", buckets.starts(held, groups))
-        dealt = keep("dealt", buckets.dealt(drawn, starts, len(self._codes)))
-        made = keep("slots", slots.slots(groups))
-        if not self._by_theorem(groups, different):
+        dealt = keep("dealt", buckets.dealt(drawn, keep("starts", buckets.starts(held, groups)), len(self._codes)))
+        made = single = keep("slots", slots.slots(groups))
+        once = self._once(groups)
+        if not self._by_theorem(once, different):
             made = self._merged(dealt, made, groups)
         with registered(engine, "random_draw") as draw:
             numbers = keep("numbers", slots.bucket_numbers(made, draw))
-        places = keep("places", slots.places(dealt, made, numbers, len(self._codes)))
-        number, smallest, largest, rows = map(int, engine.rows(buckets.sizes(places))[0])
+        if made != single:
+            numbers = keep("all_numbers", slots.all_numbers(made, numbers))
+        places = keep("places", slots.places(dealt, numbers, len(self._codes)))
+        sizes = slots.sizes_of_groups(groups) if made == single else slots.sizes(places)
+        number, smallest, largest, rows = map(int, engine.rows(sizes)[0])
         codes = tuple((bound.column, table) for bound, table in zip(self._sensitive, self._codes, strict=True))
-        return Bucketization(places, codes, number, smallest, largest, count, rows)
+        once = once and made == single and len(codes) == 1
+        return Bucketization(places, codes, number, smallest, largest, count, rows, once=once)
 
-    def _by_theorem(self, groups: str, different: int | None) -> bool:
+    def _once(self, groups: str) -> bool:
+        """Whether no group has two rows of a value of the first attribute: of no value are there more than groups."""
+        often = exp.GT(this=column("most"), expression=column("groups"))
+        return not self._number(exp.select(exp.Count(this=exp.Star())).from_(relation(groups)).where(often))
+
+    def _by_theorem(self, once: bool, different: int | None) -> bool:
         """Whether groups satisfy by their making all that is asked: the size, and the diversity of one attribute.
 
         A value with at most g rows never meets itself. Distinct l-diversity holds by the number of groups.
         """
         others = [r for r in self._requirements if r not in self._own and set(r.reads) != {"equivalence_class"}]
-        if others or len(self._sensitive) > 1:
-            return False
-        if different is not None:
-            return True
-        often = exp.GT(this=column("most"), expression=column("groups"))
-        return not self._number(exp.select(exp.Count(this=exp.Star())).from_(relation(groups)).where(often))
+        return not others and len(self._sensitive) == 1 and (different is not None or once)
 
     def _merged(self, dealt: str, made: str, groups: str) -> str:
         """Puts groups together until no bucket violates."""

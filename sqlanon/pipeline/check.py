@@ -127,7 +127,7 @@ def _of_fragments(state: State, query: FragmentsQuery) -> dict[int, Measurement]
     if unequal_buckets(state.engine, sources, query.values):
         raise InternalError(f"the tables of {state.create.name} do not fit together; nothing was published")
     found: dict[int, Measurement] = {}
-    for asked in asked_of_buckets(sources, state.requirements, every, query.values):
+    for asked in asked_of_buckets(sources, state.requirements, every, query.values, once=True):
         requirements = [state.requirements[place] for place in asked.places]
         background = frozen_background(need(state.bound), requirements, query.release_id, asked.places)
         found |= _required(state, asked.places, asked.rows, background)

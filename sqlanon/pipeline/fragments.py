@@ -16,7 +16,15 @@ from sqlanon.errors import PolicyError, UserError
 from sqlanon.pipeline.source import find_relation, own_object
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.asked import by_attribute
-from sqlanon.sqlgen.fragments import COUNT, QUASI_IDENTIFIERS, VALUE, sensitive_names, unequal
+from sqlanon.sqlgen.fragments import (
+    COUNT,
+    QUASI_IDENTIFIERS,
+    VALUE,
+    differing,
+    out_of_order,
+    sensitive_names,
+    unequal,
+)
 from sqlanon.sqlgen.names import alias, column
 from sqlanon.sqlgen.placed import BUCKET
 from sqlanon.sqlgen.rows import Rows
@@ -100,28 +108,38 @@ def asked_of_buckets(
     requirements: Sequence[BoundRequirement],
     places: Sequence[int],
     values: Mapping[str, str],
+    *,
+    once: bool = False,
 ) -> Iterator[Asked]:
     """What is asked of each attribute's table of buckets (bucket, value, count).
 
     `sources` has the tables by fragment, as many as can be read; `values` says which has the values of an attribute.
-    `places` are those of `requirements` that can be asked.
+    `places` are those of `requirements` that can be asked. `once` says that no bucket has a value twice, as is known
+    where `unequal_buckets` has found none.
     """
     for attribute, asked in by_attribute(requirements, list(values)).items():
         name = values[attribute]
         own = tuple(place for place in asked if place in places)
         if own and name in sources:
-            yield Asked(_of_buckets(sources[name], attribute), own)
+            yield Asked(_of_buckets(sources[name], attribute, once), own)
 
 
-def _of_buckets(source: exp.Table | exp.Subquery, attribute: str) -> Rows:
+def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, once: bool) -> Rows:
     """Rows that stand for as many as their count says; a class is a bucket."""
     query = exp.select(alias(column(BUCKET), "class_id"), column(VALUE), column(COUNT)).from_(source)
     columns = {attribute: column(VALUE)}
     class_id = column("class_id")
-    return Rows(query.subquery("held"), (class_id,), class_id.copy(), columns, weight=column(COUNT))
+    held = query.subquery("held")
+    return Rows(held, (class_id,), class_id.copy(), columns, weight=column(COUNT), counted=once)
 
 
 def unequal_buckets(engine: Engine, sources: Mapping[str, exp.Table], values: Mapping[str, str]) -> int:
     """How many buckets differ between the rows and an attribute's values: in number, or in being there at all."""
-    exact = sources[QUASI_IDENTIFIERS]
-    return sum(int(engine.rows(unequal(exact.copy(), sources[name].copy()))[0][0]) for name in values.values())
+    return sum(int(engine.rows(_compared(engine, sources, name))[0][0]) for name in values.values())
+
+
+def _compared(engine: Engine, sources: Mapping[str, exp.Table], name: str) -> exp.Select:
+    exact, values = sources[QUASI_IDENTIFIERS], sources[name]
+    # Values that are read in their order need not be grouped to see that each is there once.
+    in_order = not int(engine.rows(out_of_order(values.copy()))[0][0])
+    return (differing if in_order else unequal)(exact.copy(), values.copy())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.pipeline.companions import own_queries
@@ -17,16 +18,21 @@ from sqlanon.pipeline.regions import keep_regions
 from sqlanon.pipeline.shown import hidden_parts
 from sqlanon.pipeline.source import qualified
 from sqlanon.pipeline.state import State, need
+from sqlanon.sqlgen.buckets import value_codes
 from sqlanon.sqlgen.ddl import create_table, mixed, secure_view, shuffled, view_over
-from sqlanon.sqlgen.fragments import FragmentsQuery
+from sqlanon.sqlgen.fragments import Fragment, FragmentsQuery
 from sqlanon.sqlgen.names import alias, column, relation
 from sqlanon.sqlgen.placed import BUCKET
 from sqlanon.sqlgen.release import ReleaseQuery
+from sqlanon.sqlgen.words import different_texts, numbered, spelled
 from sqlanon.udfs import registered
 
 __all__ = ["helper_columns", "hidden_of", "materialize_stage", "target_name"]
 
 _GUARD = "__sqlanon_guard"
+
+# A column that has few different texts among the rows looked at is taken to have few. If it has more, it takes longer.
+_LOOKED_AT, _FEW_TEXTS = 100_000, 2_000
 
 
 def target_name(state: State) -> QualifiedName:
@@ -67,7 +73,7 @@ def helper_columns(query: ReleaseQuery | FragmentsQuery) -> dict[str, str]:
 
 
 def materialize_stage(state: State) -> State:
-    """A snapshot's tables, each in a random order of its own, or the live view."""
+    """A snapshot's tables, each in an order that tells nothing of the source's, or the live view."""
     target, query = target_name(state), state.compiled
     fragments = [one.name for one in query.fragments] if isinstance(query, FragmentsQuery) else [None]
     made = tuple(candidate(target, fragment) for fragment in fragments)
@@ -85,18 +91,42 @@ def _snapshot(state: State, made: Sequence[Candidate]) -> None:
     _freeze(state)
     # The source's order links rows to it, so the rows are put in one that nobody can draw again.
     with registered(state.engine, "random_draw") as draw:
-        for one, rows in zip(made, _tables(query, draw), strict=True):
-            state.engine.run(create_table(one.stands, shuffled(rows, draw)))
+        for one, rows in zip(made, _tables(state, draw), strict=True):
+            state.engine.run(create_table(one.stands, rows))
 
 
-def _tables(query: ReleaseQuery | FragmentsQuery, draw: str) -> list[exp.Select]:
-    """The rows of each published table."""
+def _tables(state: State, draw: str) -> Iterator[exp.Select]:
+    """The rows of each published table in their order: a random one, or that of what they show."""
+    query = state.compiled
     if isinstance(query, FragmentsQuery):
-        return [fragment.query for fragment in query.fragments]
+        for fragment in query.fragments:
+            yield fragment.query if fragment.ordered else _shuffled(state, fragment, draw)
+        return
     rows = _with_helpers(query)
     if query.placed is None or not query.placed.exact:
-        return [rows]
-    return [mixed(rows, BUCKET, [b.column for b in query.policy.sensitive], draw)]
+        yield shuffled(rows, draw)
+    else:
+        yield shuffled(mixed(rows, BUCKET, [b.column for b in query.policy.sensitive], draw), draw)
+
+
+def _shuffled(state: State, fragment: Fragment, draw: str) -> exp.Select:
+    """A fragment's rows in a random order; columns of few different texts are sorted as numbers."""
+    bound, engine, scratch = need(state.bound), state.engine, state.scratch
+    texts = [b for name, _, b in fragment.columns if b and b.column == name and _is_text(b)]
+    if not texts:
+        return shuffled(fragment.query, draw)
+    source = relation(bound.relation)
+    counts = engine.rows(different_texts(texts, source.copy(), _LOOKED_AT))[0]
+    few = [b for b, count in zip(texts, counts, strict=True) if int(count) <= _FEW_TEXTS]
+    if not few:
+        return shuffled(fragment.query, draw)
+    words = {b.column: scratch.table("words", value_codes(b, source.copy())) for b in few}
+    coded = scratch.table("coded", shuffled(numbered(fragment.query, words), draw))
+    return spelled(fragment.query, coded, words)
+
+
+def _is_text(bound: BoundAttribute) -> bool:
+    return bound.published_type == "VARCHAR" and not bound.attribute.pseudonym
 
 
 def _with_helpers(query: ReleaseQuery) -> exp.Select:

@@ -2,6 +2,9 @@
 
 The sensitive values of a region are numbered in their order, and those that are equal in an order that was drawn.
 Row i belongs to group i mod g: at most g rows of a value come one after the other, so no two of them meet.
+
+Rows are put in this order by one sort, and numbered as they then stand. A table keeps the order in which it was made;
+should it ever not, values would meet in a bucket, and the check of the release would stop it.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ __all__ = [
     "drawn",
     "groups",
     "held",
-    "sizes",
+    "held_by_all",
     "starts",
     "value_codes",
 ]
@@ -48,9 +51,9 @@ def value_codes(bound: BoundAttribute, source: exp.Table) -> exp.Select:
 def drawn(
     policy: BoundPolicy, sensitive: Sequence[BoundAttribute], codes: Sequence[str], regions: str | None, draw: str
 ) -> exp.Select:
-    """row, region, code_0, ..., draw: a row a row of the source, with random bits that `draw` gives.
+    """row, region, code_0, ...: a row a row of the source, by region and value, and equal ones in a drawn order.
 
-    `regions` is a table of `regions.region_map`; without one there is one region.
+    `regions` is a table of `regions.region_map`; without one there is one region. `draw` gives the random bits.
     """
     region = literal(0) if regions is None else column("region", "placed")
     query = exp.select(
@@ -69,7 +72,14 @@ def drawn(
             for place, bound in enumerate(policy.quasi_identifiers)
         ]
         query.join(relation(regions, as_="placed"), on=exp.and_(*alike), copy=False)
-    return query
+    shown = ["row", "region", *(code_name(place) for place in range(len(codes)))]
+    # A shorter key is sorted faster.
+    order = [*([] if regions is None else ["region"]), code_name(0), "draw"]
+    return (
+        exp.select(*map(column, shown))
+        .from_(query.subquery("drawn"), copy=False)
+        .order_by(*(exp.Ordered(this=column(name), nulls_first=False) for name in order), copy=False)
+    )
 
 
 def held(drawn: str) -> exp.Select:
@@ -78,6 +88,11 @@ def held(drawn: str) -> exp.Select:
     count = alias(exp.Count(this=exp.Star()), "n")
     query = exp.select(names[0], alias(names[1], "code"), count).from_(relation(drawn))
     return query.group_by(*(name.copy() for name in names))
+
+
+def held_by_all(codes: str) -> exp.Select:
+    """The same of all rows as one region, from the values of the first attribute with their rows."""
+    return exp.select(alias(big(literal(0)), "region"), column("code"), column("n")).from_(relation(codes))
 
 
 def groups(held: str, least: int, different: int | None = None) -> exp.Select:
@@ -131,10 +146,11 @@ def groups(held: str, least: int, different: int | None = None) -> exp.Select:
 
 
 def starts(held: str, groups: str) -> exp.Select:
-    """region, code, kept, first, behind, groups, base: the numbers of the rows with a value.
+    """region, code, before, kept, first, behind, groups, base: the numbers of the rows with a value.
 
-    Of each value min(n, g) rows are `kept` and numbered from `first`, value after value; what a value has too much is
-    numbered from `behind`, after all that are kept. So each group has as many different values as there can be.
+    `before` is how many rows of this and other regions come before the first of them. Of each value min(n, g) rows are
+    `kept` and numbered from `first`, value after value; what a value has too much is numbered from `behind`, after all
+    that are kept. So each group has as many different values as there can be.
     """
     joined = exp.select(
         column("region", "held"),
@@ -146,12 +162,15 @@ def starts(held: str, groups: str) -> exp.Select:
     ).from_(relation(held, as_="held"))
     same = exp.EQ(this=column("region", "held"), expression=column("region", "region"))
     joined.join(relation(groups, as_="region"), on=same, copy=False)
+    order = exp.Order(expressions=[exp.Ordered(this=column(name), nulls_first=False) for name in ("region", "code")])
+    reached = exp.Window(this=exp.Sum(this=column("n")), order=order, spec=_up_to_here())
+    before = exp.Sub(this=big(reached), expression=column("n"))
     more = exp.Sub(this=column("n"), expression=column("kept"))
     first = exp.Sub(this=_running(column("kept")), expression=column("kept"))
     all_kept = big(exp.Window(this=exp.Sum(this=column("kept")), partition_by=[column("region")]))
     behind = exp.Sub(this=exp.Add(this=all_kept, expression=_running(more)), expression=exp.Paren(this=more.copy()))
     names = [column(name) for name in ("region", "code", "kept", "groups", "base")]
-    return exp.select(*names, alias(first, "first"), alias(behind, "behind")).from_(
+    return exp.select(*names, alias(before, "before"), alias(first, "first"), alias(behind, "behind")).from_(
         joined.subquery("joined"), copy=False
     )
 
@@ -163,42 +182,31 @@ def _running(part: exp.Expr) -> exp.Expr:
 
 def dealt(drawn: str, starts: str, attributes: int) -> exp.Select:
     """row, slot, code_0, ...: every row in its slot, a number for each region and group."""
-    own = [column("region"), column(code_name(0))]
-    order = exp.Order(expressions=[exp.Ordered(this=column("draw"), nulls_first=False)])
-    rank = exp.Sub(this=exp.Window(this=exp.RowNumber(), partition_by=_copies(own), order=order), expression=literal(1))
     codes = [column(code_name(place)) for place in range(attributes)]
-    ranked = exp.select(column("row"), column("region"), *codes, alias(rank, "rank")).from_(relation(drawn))
-    among = exp.LT(this=column("rank", "ranked"), expression=column("kept", "start"))
-    kept = exp.Add(this=column("first", "start"), expression=column("rank", "ranked"))
+    number = exp.Window(this=exp.RowNumber())
+    standing = exp.select(column("row"), column("region"), *codes, alias(number, "number")).from_(relation(drawn))
+    rank = exp.Sub(
+        this=exp.Sub(this=column("number", "standing"), expression=literal(1)), expression=column("before", "start")
+    )
+    among = exp.LT(this=exp.Paren(this=rank), expression=column("kept", "start"))
+    kept = exp.Add(this=column("first", "start"), expression=exp.Paren(this=rank.copy()))
     after = exp.Sub(
-        this=exp.Add(this=column("behind", "start"), expression=column("rank", "ranked")),
+        this=exp.Add(this=column("behind", "start"), expression=exp.Paren(this=rank.copy())),
         expression=column("kept", "start"),
     )
-    number = exp.Paren(this=exp.Case(ifs=[exp.If(this=among, true=kept)], default=after))
-    group = exp.Paren(this=exp.Mod(this=number, expression=column("groups", "start")))
+    place = exp.Paren(this=exp.Case(ifs=[exp.If(this=among, true=kept)], default=after))
+    group = exp.Paren(this=exp.Mod(this=place, expression=column("groups", "start")))
     slot = exp.Add(this=column("base", "start"), expression=group)
     query = exp.select(
-        column("row", "ranked"),
+        column("row", "standing"),
         alias(slot, "slot"),
-        *(column(code_name(place), "ranked") for place in range(attributes)),
-    ).from_(ranked.subquery("ranked"), copy=False)
+        *(column(code_name(place), "standing") for place in range(attributes)),
+    ).from_(standing.subquery("standing"), copy=False)
     same = [
-        exp.EQ(this=column("region", "ranked"), expression=column("region", "start")),
-        exp.EQ(this=column(code_name(0), "ranked"), expression=column("code", "start")),
+        exp.EQ(this=column("region", "standing"), expression=column("region", "start")),
+        exp.EQ(this=column(code_name(0), "standing"), expression=column("code", "start")),
     ]
     return query.join(relation(starts, as_="start"), on=exp.and_(*same), copy=False)
-
-
-def sizes(places: str) -> exp.Select:
-    """How many buckets there are, the rows of the smallest and of the largest, and all rows."""
-    counted = exp.select(alias(exp.Count(this=exp.Star()), "n")).from_(relation(places)).group_by(column("bucket"))
-    every = exp.Count(this=exp.Star())
-    ends = [
-        exp.Coalesce(this=end, expressions=[literal(0)])
-        for end in (exp.Min(this=column("n")), exp.Max(this=column("n")))
-    ]
-    total = exp.Coalesce(this=exp.Sum(this=column("n")), expressions=[literal(0)])
-    return exp.select(every, *ends, total).from_(counted.subquery("bucket"), copy=False)
 
 
 def _up_to_here() -> exp.WindowSpec:

@@ -18,6 +18,7 @@ from sqlanon.sqlgen.cells import row_number
 from sqlanon.sqlgen.generalized import passed
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.placed import BUCKET
+from sqlanon.sqlgen.terms import union_all
 
 __all__ = [
     "COUNT",
@@ -26,6 +27,8 @@ __all__ = [
     "Fragment",
     "FragmentsQuery",
     "bucketized",
+    "differing",
+    "out_of_order",
     "sensitive_names",
     "unequal",
 ]
@@ -43,12 +46,13 @@ _BIGINT = exp.DataType.build("BIGINT")
 class Fragment:
     """One of the tables: its columns with their roles, and the attributes that are behind them where there are any.
 
-    `query` gives its rows, in whatever order.
+    `query` gives its rows, in whatever order; if `ordered`, in that of what they show, which tells nothing more.
     """
 
     name: str
     columns: tuple[tuple[str, Role, BoundAttribute | None], ...]
     query: exp.Select
+    ordered: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,7 @@ def bucketized(policy: BoundPolicy, found: Bucketization, release_id: str, token
     names = sensitive_names([bound.column for bound in policy.sensitive])
     exact = _quasi_identifiers(policy, found.places, tokens)
     codes = {name: (place, table) for place, (name, table) in enumerate(found.codes)}
-    values = (_values(b, names[b.column], found.places, *codes[b.column]) for b in policy.sensitive)
+    values = (_values(b, names[b.column], found, *codes[b.column]) for b in policy.sensitive)
     return FragmentsQuery(policy, release_id, (exact, *values), tokens)
 
 
@@ -103,12 +107,14 @@ def _quasi_identifiers(policy: BoundPolicy, places: str, tokens: Mapping[str, st
     return Fragment(QUASI_IDENTIFIERS, (*columns, (BUCKET, Role.QUASI_IDENTIFIER, None)), query)
 
 
-def _values(bound: BoundAttribute, name: str, places: str, place: int, codes: str) -> Fragment:
-    """How many rows of each bucket have each value of one attribute, whose codes stand at a place of `places`."""
-    count = exp.Cast(this=exp.Count(this=exp.Star()), to=_BIGINT.copy())
+def _values(bound: BoundAttribute, name: str, found: Bucketization, place: int, codes: str) -> Fragment:
+    """How many rows of each bucket have each value of one attribute, whose codes stand at a place of `found.places`."""
     own = [column("bucket"), column(code_name(place))]
-    held = exp.select(own[0], alias(own[1], "code"), alias(count, "n")).from_(relation(places))
-    held.group_by(*(part.copy() for part in own), copy=False)
+    rows: exp.Expr = literal(1) if found.once else exp.Count(this=exp.Star())
+    held = exp.select(own[0], alias(own[1], "code"), alias(exp.Cast(this=rows, to=_BIGINT.copy()), "n"))
+    held.from_(relation(found.places), copy=False)
+    if not found.once:
+        held.group_by(*(part.copy() for part in own), copy=False)
     query = exp.select(
         alias(column("bucket", "held"), BUCKET),
         alias(column("value", "coded"), VALUE),
@@ -116,8 +122,50 @@ def _values(bound: BoundAttribute, name: str, places: str, place: int, codes: st
     ).from_(held.subquery("held"), copy=False)
     same = exp.EQ(this=column("code", "held"), expression=column("code", "coded"))
     query.join(relation(codes, as_="coded"), on=same, copy=False)
+    # Of several attributes the values that go together could come to stand at the same places of their buckets.
+    ordered = len(found.codes) == 1
+    if ordered:
+        order = [column("bucket", "held"), column("code", "held")]
+        query.order_by(*(exp.Ordered(this=part, nulls_first=False) for part in order), copy=False)
     columns = ((BUCKET, Role.QUASI_IDENTIFIER, None), (VALUE, Role.SENSITIVE, bound), (COUNT, Role.INSENSITIVE, None))
-    return Fragment(name, columns, query)
+    return Fragment(name, columns, query, ordered)
+
+
+def out_of_order(values: exp.Table) -> exp.Select:
+    """How many rows, as they are read, do not have a greater bucket and value than the one before; NULL is the last.
+
+    If there are none, no two rows have one bucket and value, in whatever order they were read. The opposite is not so.
+    Rows that count less than one are among them.
+    """
+    names = (BUCKET, VALUE)
+    own = [alias(column(name), f"own_{name}") for name in names]
+    lag = [exp.Window(this=exp.Anonymous(this="lag", expressions=[column(name)])) for name in names]
+    former = [alias(one, f"former_{name}") for one, name in zip(lag, names, strict=True)]
+    number = alias(exp.Window(this=exp.RowNumber()), "number")
+    read = exp.select(*own, *former, column(COUNT), number).from_(values).subquery("read")
+    same = exp.EQ(this=column("former_bucket"), expression=column("own_bucket"))
+    is_null, was_null = (exp.Is(this=column(f"{one}_value"), expression=exp.Null()) for one in ("own", "former"))
+    greater = exp.LT(this=column("former_value"), expression=column("own_value"))
+    later = exp.or_(greater, exp.and_(exp.Not(this=was_null), is_null))
+    after = exp.or_(exp.LT(this=column("former_bucket"), expression=column("own_bucket")), exp.and_(same, later))
+    first = exp.EQ(this=column("number"), expression=literal(1))
+    right = exp.and_(exp.or_(first, after), exp.GTE(this=column(COUNT), expression=literal(1)))
+    # What cannot be compared is not in order either.
+    wrong = exp.Not(this=exp.Coalesce(this=right, expressions=[exp.false()]))
+    return exp.select(exp.Count(this=exp.Star())).from_(read, copy=False).where(wrong, copy=False)
+
+
+def differing(exact: exp.Table, values: exp.Table) -> exp.Select:
+    """How many buckets do not have as many rows in one table as values in the other, whose rows are all in order.
+
+    Rows are added and values subtracted, so one grouping does for both.
+    """
+    rows = exp.select(column(BUCKET), alias(exp.Cast(this=literal(1), to=_BIGINT.copy()), "n")).from_(exact)
+    less = exp.select(column(BUCKET), alias(exp.Neg(this=column(COUNT)), "n")).from_(values)
+    left = exp.NEQ(this=exp.Sum(this=column("n")), expression=literal(0))
+    each = exp.select(column(BUCKET)).from_(union_all([rows, less]).subquery("either"), copy=False)
+    each.group_by(column(BUCKET), copy=False).having(left, copy=False)
+    return exp.select(exp.Count(this=exp.Star())).from_(each.subquery("bucket"), copy=False)
 
 
 def unequal(exact: exp.Table, values: exp.Table) -> exp.Select:

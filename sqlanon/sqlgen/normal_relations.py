@@ -19,7 +19,7 @@ from sqlanon.sqlgen.guarding import guarding_steps
 from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.rows import Rows, Step, rows_of
 from sqlanon.sqlgen.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
-from sqlanon.sqlgen.terms import total
+from sqlanon.sqlgen.terms import big, total
 
 __all__ = [
     "Background",
@@ -84,13 +84,15 @@ def relations_of(rows: Rows, requirements: Sequence[Asks], background: Backgroun
     """
     background = background or Background()
     about = subjects(requirements)
-    steps: list[Step] = [(f"class_value_{i}", _class_value(rows, subject)) for i, subject in enumerate(about)]
+    steps: list[Step] = []
+    if not rows.counted:
+        steps += [(f"class_value_{i}", _class_value(rows, subject)) for i, subject in enumerate(about)]
     # Rows are dear to read: where a subject's values have been counted, their sums are the sizes.
     summed = bool(about) and rows.entity is None
-    steps.append(("equivalence_class", _summed("class_value_0") if summed else _counted(rows)))
+    steps.append(("equivalence_class", _summed(_values_of(rows, about[0], 0)) if summed else _counted(rows)))
     for number, subject in enumerate(about):
         reads = {name for r in requirements if tuple(r.attributes) == subject for name in r.reads}
-        steps += _of_subject(number, subject, reads, background)
+        steps += _of_subject(rows, number, subject, reads, background)
     for place, requirement in enumerate(requirements):
         steps += _of_requirement(place, requirement, rows, about, background)
     if any("public_class" in requirement.reads for requirement in requirements):
@@ -100,11 +102,11 @@ def relations_of(rows: Rows, requirements: Sequence[Asks], background: Backgroun
     return steps
 
 
-def _of_subject(number: int, subject: Sequence[str], reads: set[str], background: Background) -> list[Step]:
+def _of_subject(rows: Rows, number: int, subject: Sequence[str], reads: set[str], background: Background) -> list[Step]:
     codes, paths = f"sensitive_code_{number}", f"sensitive_path_{number}"
-    counted = f"class_value_{number}"
+    counted = _values_of(rows, subject, number, "counted")
     steps: list[Step] = [
-        (codes, _sensitive_code(counted, len(subject))),
+        (codes, _sensitive_code(_values_of(rows, subject, number), len(subject))),
         (f"class_sensitive_value_{number}", _class_sensitive_value(counted, codes, len(subject))),
     ]
     if reads & {"sensitive_ancestor", "guarding_node"}:
@@ -144,19 +146,29 @@ def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
     """class_value_i(class_id, value_0, ..., n): the rows of each class with each value."""
     values = [rows.value(name) for name in subject]
     named = [alias(value, f"value_{place}") for place, value in enumerate(values)]
+    if rows.counted:
+        weight = literal(1) if rows.weight is None else rows.weight.copy()
+        own = [alias(rows.class_id.copy(), "class_id"), *named, alias(big(weight), "n")]
+        return exp.select(*own).from_(rows.relation.copy(), copy=False)
     count = alias(rows.count(), "n")
     return rows.grouped(*values).select(*named, count, copy=False)
 
 
-def _summed(counted: str) -> exp.Select:
+def _values_of(rows: Rows, subject: Sequence[str], number: int, as_: str | None = None) -> exp.Table | exp.Subquery:
+    """class_value_i where it is read: a step if rows have to be counted, else the rows themselves, which are many."""
+    name = f"class_value_{number}"
+    return _class_value(rows, subject).subquery(as_ or name) if rows.counted else relation(name, as_=as_)
+
+
+def _summed(counted: exp.Table | exp.Subquery) -> exp.Select:
     size = total(column("n"))
     query = exp.select(column("class_id"), alias(size, "size"), alias(size.copy(), "entities"))
-    return query.from_(relation(counted)).group_by(column("class_id"))
+    return query.from_(counted).group_by(column("class_id"))
 
 
-def _sensitive_code(counted: str, width: int) -> exp.Select:
+def _sensitive_code(counted: exp.Table | exp.Subquery, width: int) -> exp.Select:
     """sensitive_code_i(value_0, ..., code): the values that occur, numbered in their order, NULL last."""
-    occurring = exp.select(*_values(width)).distinct(copy=False).from_(relation(counted))
+    occurring = exp.select(*_values(width)).distinct(copy=False).from_(counted)
     # Where NULL stands is said in so many words: a session may have an order of its own.
     order = [
         exp.Ordered(this=part, nulls_first=False)
@@ -167,14 +179,14 @@ def _sensitive_code(counted: str, width: int) -> exp.Select:
     return exp.select(*_values(width), code).from_(occurring.subquery("occurring"))
 
 
-def _class_sensitive_value(counted: str, codes: str, width: int) -> exp.Select:
+def _class_sensitive_value(counted: exp.Table | exp.Subquery, codes: str, width: int) -> exp.Select:
     same = [
         exp.NullSafeEQ(this=one, expression=other)
         for one, other in zip(_values(width, "counted"), _values(width, "coded"), strict=True)
     ]
     return (
         exp.select(column("class_id", "counted"), alias(column("code", "coded"), "value"), column("n", "counted"))
-        .from_(relation(counted, as_="counted"))
+        .from_(counted)
         .join(relation(codes, as_="coded"), on=exp.and_(*same))
     )
 

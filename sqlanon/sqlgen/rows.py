@@ -24,6 +24,7 @@ class Rows:
     a column of that name, or an expression over the keys. `columns` says what stands for
     the value of each column that a requirement asks about, `entity` for the respondent.
     Where a row stands for several, `weight` says for how many. Every expression is one over `relation`.
+    If `counted`, no two rows agree on their class and their value.
     """
 
     relation: exp.Table | exp.Subquery
@@ -32,6 +33,7 @@ class Rows:
     columns: Mapping[str, exp.Expr] = field(default_factory=dict)
     entity: exp.Expr | None = None
     weight: exp.Expr | None = None
+    counted: bool = False
 
     def count(self) -> exp.Expr:
         """How many rows there are."""

@@ -7,8 +7,20 @@ from sqlglot import exp
 from sqlanon.sqlgen.buckets import code_name
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import Rows
+from sqlanon.sqlgen.terms import or_zero, total
 
-__all__ = ["bucket_numbers", "class_rows", "merged", "places", "slots", "tally", "whole_rows"]
+__all__ = [
+    "all_numbers",
+    "bucket_numbers",
+    "class_rows",
+    "merged",
+    "places",
+    "sizes",
+    "sizes_of_groups",
+    "slots",
+    "tally",
+    "whole_rows",
+]
 
 
 def slots(groups: str) -> exp.Select:
@@ -85,20 +97,48 @@ def merged(slots: str, violating: str) -> exp.Select:
 
 
 def bucket_numbers(slots: str, draw: str) -> exp.Select:
-    """first, bucket: the buckets numbered from 1, in an order that was drawn."""
-    heads = exp.select(column("first")).distinct(copy=False).from_(relation(slots)).subquery("head")
+    """slot, bucket: the first slot of each bucket, and the bucket's number from 1, in an order that was drawn."""
     bits = alias(exp.Anonymous(this=draw, expressions=[literal(0)]), "draw")
-    shaken = exp.select(column("first"), bits).from_(heads, copy=False).subquery("shaken")
+    # The first slot of a bucket is one of its own, so each bucket is met once.
+    heads = exp.EQ(this=column("slot"), expression=column("first"))
+    shaken = exp.select(column("slot"), bits).from_(relation(slots)).where(heads, copy=False)
     order = exp.Order(expressions=[exp.Ordered(this=column("draw"), nulls_first=False)])
     number = exp.Window(this=exp.RowNumber(), order=order)
-    return exp.select(column("first"), alias(number, "bucket")).from_(shaken, copy=False)
+    return exp.select(column("slot"), alias(number, "bucket")).from_(shaken.subquery("shaken"), copy=False)
 
 
-def places(dealt: str, slots: str, numbers: str, attributes: int) -> exp.Select:
-    """row, bucket, code_0, ...: where every row of the source belongs."""
+def all_numbers(slots: str, numbers: str) -> exp.Select:
+    """slot, bucket: every slot with the number of its bucket, from those of `bucket_numbers`."""
+    query = exp.select(column("slot", "slot"), column("bucket", "number")).from_(relation(slots, as_="slot"))
+    of_first = exp.EQ(this=column("first", "slot"), expression=column("slot", "number"))
+    return query.join(relation(numbers, as_="number"), on=of_first, copy=False)
+
+
+def places(dealt: str, numbers: str, attributes: int) -> exp.Select:
+    """row, bucket, code_0, ...: where every row of the source belongs; `numbers` has the bucket of every slot."""
     codes = [column(code_name(place), "dealt") for place in range(attributes)]
     query = exp.select(column("row", "dealt"), column("bucket", "number"), *codes).from_(relation(dealt, as_="dealt"))
-    of_slot = exp.EQ(this=column("slot", "dealt"), expression=column("slot", "slot"))
-    of_first = exp.EQ(this=column("first", "slot"), expression=column("first", "number"))
-    query.join(relation(slots, as_="slot"), on=of_slot, copy=False)
-    return query.join(relation(numbers, as_="number"), on=of_first, copy=False)
+    of_slot = exp.EQ(this=column("slot", "dealt"), expression=column("slot", "number"))
+    return query.join(relation(numbers, as_="number"), on=of_slot, copy=False)
+
+
+def sizes_of_groups(groups: str) -> exp.Select:
+    """How many groups there are, the rows of the smallest and of the largest, and all rows.
+
+    Row i of a region is in group i mod g, so of r rows a group has r // g, and the first r mod g have one more.
+    """
+    rows, number = column("rows"), column("groups")
+    more = exp.GT(this=exp.Paren(this=exp.Mod(this=rows, expression=number)), expression=literal(0))
+    one_more = exp.Case(ifs=[exp.If(this=more, true=literal(1))], default=literal(0))
+    least = exp.IntDiv(this=rows.copy(), expression=number.copy())
+    most = exp.Add(this=least.copy(), expression=one_more)
+    found = (total(number.copy()), exp.Min(this=least), exp.Max(this=most), total(rows.copy()))
+    return exp.select(*map(or_zero, found)).from_(relation(groups))
+
+
+def sizes(places: str) -> exp.Select:
+    """How many buckets there are, the rows of the smallest and of the largest, and all rows."""
+    counted = exp.select(alias(exp.Count(this=exp.Star()), "n")).from_(relation(places)).group_by(column("bucket"))
+    found = (exp.Min(this=column("n")), exp.Max(this=column("n")), total(column("n")))
+    every = exp.select(exp.Count(this=exp.Star()), *map(or_zero, found))
+    return every.from_(counted.subquery("bucket"), copy=False)

@@ -189,3 +189,28 @@ def test_a_seed_of_the_session_does_not_decide_the_buckets(con: Connection) -> N
         con.execute(f"CREATE ANONYMIZED TABLE {name} AS POLICY p METHOD anatomy(l => {L})")
         shown.append(con.duckdb.execute(f"SELECT bucket FROM {name}_qi ORDER BY person").fetchall())
     assert sum(one == other for one, other in zip(*shown, strict=True)) < 30
+
+
+def test_rows_with_long_texts_are_mixed_over_the_whole_table() -> None:
+    """Texts are sorted as numbers and spelled out of a table; with several threads and groups of rows nothing of the
+    source's order is left, nor does the order of buckets go with that of the rows.
+    """
+    connection = sqlanon.connect(config={"threads": "4"})
+    connection.execute("""
+        CREATE TABLE long AS
+        SELECT i AS person, 'a long text of few ' || i // 30000 AS place, 'd' || hash(i) % 9 AS disease
+        FROM range(300000) AS t(i);
+        CREATE POLICY l ON long (person INSENSITIVE, place QUASI IDENTIFIER, disease SENSITIVE)
+        REQUIRE k_anonymity(k => 3);
+        CREATE ANONYMIZED TABLE mixed AS POLICY l METHOD anatomy(l => 3);
+        CREATE TABLE unmixed_qi AS FROM mixed_qi ORDER BY person;
+    """)
+    unrelated = DEVIATIONS / 300_000**0.5
+    for name, related in (("unmixed", True), ("mixed", False)):
+        for what in ("corr(rowid, person)", "corr(person, next)"):
+            query = (
+                f"SELECT {what} FROM (SELECT rowid, person, lead(person) OVER (ORDER BY rowid) AS next FROM {name}_qi)"
+            )
+            assert (abs(number(connection, query)) > unrelated) == related
+    assert abs(number(connection, "SELECT corr(rowid, bucket) FROM mixed_qi")) < unrelated
+    assert abs(number(connection, "SELECT corr(bucket, person) FROM mixed_qi")) < unrelated

@@ -9,6 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from sqlglot import exp
 
 import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
@@ -456,3 +457,96 @@ def test_a_rollback_takes_every_table_along(con: Connection) -> None:
     con.duckdb.execute("ROLLBACK")
     assert tables(con) == {"visits"}
     assert rows(con, "SELECT count(*) FROM anon.release_object") == [(0,)]
+
+
+@pytest.mark.parametrize(("looked_at", "few"), [(100_000, 2_000), (3, 2_000), (100_000, 0)])
+def test_texts_are_published_as_they_are_whether_they_were_numbered_or_not(
+    monkeypatch: pytest.MonkeyPatch, looked_at: int, few: int
+) -> None:
+    """Many texts after a few that are alike are numbered too, and none of them is lost or changed."""
+    from sqlanon.pipeline import materialize
+
+    monkeypatch.setattr(materialize, "_LOOKED_AT", looked_at)
+    monkeypatch.setattr(materialize, "_FEW_TEXTS", few)
+    connection = sqlanon.connect(config={"threads": "1"})
+    connection.execute("""
+        CREATE TABLE texts AS SELECT
+            CASE WHEN i < 9 THEN 'same' WHEN i % 7 = 0 THEN NULL WHEN i % 7 = 1 THEN ''
+                ELSE 'the long text ' || i END AS "a ""word",
+            (['x', 'y', NULL])[i % 3 + 1]::ENUM ('x', 'y') AS "code", 'all the same, and long' AS "coded.value",
+            i % 9 AS kept, ['flu', 'cold', NULL, 'ulcer'][i % 4 + 1] AS held
+        FROM range(300) AS t(i);
+        CREATE POLICY texts ON texts (
+            "a ""word" QUASI IDENTIFIER, "code" QUASI IDENTIFIER, "coded.value" INSENSITIVE, kept INSENSITIVE,
+            held SENSITIVE
+        ) REQUIRE k_anonymity(k => 2)
+    """)
+    release(connection, policy="texts")
+    published = rows(connection, "SELECT * EXCLUDE (bucket) FROM r_qi")
+    source = rows(connection, "SELECT * EXCLUDE (held) FROM texts")
+    assert Counter(published) == Counter(source)
+    assert published != source
+
+
+def test_values_of_one_column_stand_by_bucket_and_value_and_those_of_several_do_not(con: Connection) -> None:
+    con.execute(
+        "CREATE POLICY two ON visits (age QUASI IDENTIFIER, disease SENSITIVE, zip SENSITIVE) "
+        "REQUIRE k_anonymity(k => 2)"
+    )
+    release(con)
+    release(con, name="s", policy="two")
+    stand = "SELECT bucket, value FROM {} ORDER BY rowid"
+    ordered = "SELECT bucket, value FROM {} ORDER BY bucket, value"
+    assert rows(con, stand.format("r_sensitive")) == rows(con, ordered.format("r_sensitive"))
+    for name in ("s_disease", "s_zip"):
+        assert rows(con, stand.format(name)) != rows(con, ordered.format(name))
+
+
+def test_the_check_finds_the_same_whether_values_are_read_or_grouped(con: Connection) -> None:
+    """The statement reads the values where they stand; CHECK counts them, also once they were turned round."""
+    con.execute(f"""
+        CREATE POLICY many ON visits ({ROLES}) REQUIRE k_anonymity(k => 3), t_closeness(t => 0.5),
+            l_diversity(l => 2, variant => 'entropy'), beta_likeness(beta => 5),
+            delta_disclosure(delta => 2, absent => 'ignored')
+    """)
+    found = [(row[-3], row[-2], row[-1]) for row in release(con, policy="many")]
+    checked = [row[-3:] for row in con.execute("CHECK r").fetchall()]
+    assert len(found) > 4
+    assert [one[1] for one in found] == [one[1] for one in checked]
+    assert all(row[-1] for row in checked)
+    con.duckdb.execute("CREATE TABLE turned AS FROM r_sensitive ORDER BY rowid DESC")
+    con.duckdb.execute("DELETE FROM r_sensitive; INSERT INTO r_sensitive FROM turned")
+    assert [row[-3:] for row in con.execute("CHECK r").fetchall()] == checked
+
+
+def test_buckets_that_are_lost_on_the_way_are_an_error(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search counts rows by what it dealt out, and the release has to have as many."""
+    from sqlanon.sqlgen import buckets
+
+    whole = buckets.dealt
+
+    def short(drawn: str, starts: str, attributes: int) -> Any:
+        return exp.select("*").from_(whole(drawn, starts, attributes).subquery("dealt")).where("slot > 0")
+
+    monkeypatch.setattr(buckets, "dealt", short)
+    with pytest.raises(InternalError, match="where the search keeps 120"):
+        release(con)
+    assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]
+
+
+def test_rows_that_are_dealt_out_in_another_order_are_an_error(
+    con: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sqlanon.sqlgen import buckets
+
+    right = buckets.drawn
+
+    def unordered(*arguments: Any) -> Any:
+        query = right(*arguments)
+        query.set("order", None)
+        return query
+
+    monkeypatch.setattr(buckets, "drawn", unordered)
+    with pytest.raises(sqlanon.SqlanonError):
+        release(con, "(l => 2, variant => 'probabilistic')")
+    assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]
