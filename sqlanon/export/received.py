@@ -24,7 +24,7 @@ from sqlanon.pipeline.marginals import Marginals
 from sqlanon.pipeline.published import Recorded, RecordedFragment, published
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.types import ENUM
-from sqlanon.sqlgen.apart import GROUP, association_columns
+from sqlanon.sqlgen.apart import ASSOCIATION, GROUP, association_columns
 from sqlanon.sqlgen.fragments import COUNT, VALUE, sensitive_names
 from sqlanon.sqlgen.names import alias, column
 from sqlanon.sqlgen.placed import BUCKET
@@ -128,18 +128,21 @@ def _fragments(
     recorded: Recorded, files: Sequence[ExportFile], tables: Sequence[exp.Query]
 ) -> tuple[Recorded, exp.Query]:
     """The release with its fragments, and its rows: those of the association, or else of any fragment."""
-    loose = recorded.method == "loose"
-    group = GROUP if loose else None
     parts = list(zip(files, tables, strict=True))
+    names = [f"{recorded.name}_{number}" for number in range(1, len(parts) + 1)]
+    loose = recorded.method == "loose"
     if loose:
+        names[-1] = f"{recorded.name}_{ASSOCIATION}"
         association, rows = parts.pop()
-        recorded = replace(recorded, columns=association_columns(len(parts)))
-        if [name for name, _ in association.columns] != recorded.columns:
+        if [name for name, _ in association.columns] != association_columns(len(parts)):
             raise ValueError("no association")
+    if [file.table for file in files] != names:
+        raise ValueError("no fragments")
     fragments: list[RecordedFragment] = []
-    for file, table in parts:
-        own = [name for name, _ in file.columns if name != group]
-        fragments.append(RecordedFragment(own, _typed(file, table, recorded), group))
+    for (file, table), linked_by in zip(parts, association_columns(len(parts)), strict=True):
+        own = [name for name, _ in file.columns if not loose or name != GROUP]
+        typed = _typed(file, table, recorded)
+        fragments.append(RecordedFragment(own, typed, *((GROUP, linked_by) if loose else ())))
     return replace(recorded, fragments=fragments), rows if loose else fragments[0].rows
 
 

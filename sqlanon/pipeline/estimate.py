@@ -23,7 +23,7 @@ from sqlanon.pipeline.marginals import Marginals, with_marginals
 from sqlanon.pipeline.published import Recorded, RecordedFragment, published
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import find_relation, own_object, require_not_source
-from sqlanon.sqlgen.apart import ASSOCIATION, GROUP
+from sqlanon.sqlgen.apart import ASSOCIATION, GROUP, group_column
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.workload.answers import answer
 from sqlanon.workload.binding import fold as same_name
@@ -135,10 +135,15 @@ def _fragments(engine: Engine, release: Release) -> list[RecordedFragment]:
     """The tables of a release that keeps columns apart."""
     if release.method not in ("fragments", "loose"):
         return []
-    group = GROUP if release.method == "loose" else None
-    tables = [made for made in release.published if not _is_association(release, made)]
-    columns = ([a.name for a in release.attributes_of(made.fragment) if a.name != group] for made in tables)
-    return [RecordedFragment(own, _rows(engine, made), group) for own, made in zip(columns, tables, strict=True)]
+    found: list[RecordedFragment] = []
+    for made in release.published:
+        own = [a.name for a in release.attributes_of(made.fragment)]
+        if release.method == "fragments":
+            found.append(RecordedFragment(own, _rows(engine, made)))
+        elif not _is_association(release, made):
+            own = [name for name in own if name != GROUP]
+            found.append(RecordedFragment(own, _rows(engine, made), GROUP, group_column(str(made.fragment))))
+    return found
 
 
 def _buckets(engine: Engine, release: Release) -> dict[str, exp.Query]:

@@ -34,11 +34,15 @@ _WHY = {
 
 @dataclass(frozen=True)
 class RecordedFragment:
-    """A table of columns of the source, and in the column `group`, if there is one, the group of each row."""
+    """A table of columns of the source. Of a loose association it has the group of each row in the column `group`.
+
+    `linked_by` is the column of the association with the groups of this fragment.
+    """
 
     columns: Sequence[str]
     rows: exp.Query
-    group: str | None
+    group: str | None = None
+    linked_by: str | None = None
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,7 @@ class Recorded:
     `stored` are the hierarchies whose labels are at hand, by folded names; those that are
     stored and are not among them say nothing of what is below a label. `buckets` are the tables
     (bucket, value, count) of columns whose values stand apart from the rows, by folded names.
-    `fragments` are the tables of a release that keeps columns apart, and `columns` are then
-    those of the association, if there is one.
+    `fragments` are the tables of a release that keeps columns apart.
     """
 
     name: str
@@ -119,7 +122,6 @@ def _fragmented(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Pu
     the source, and has in each fragment the values of one row of its group there, none of which two rows have.
     Without an association every row may have any.
     """
-    groups = recorded.columns if recorded.fragments[0].group else [None for _ in recorded.fragments]
     shown = {fold(name) for fragment in recorded.fragments for name in fragment.columns}
     hidden = {fold(a.name): a for a in recorded.policy.attributes if fold(a.name) not in shown}
     return Published(
@@ -129,21 +131,21 @@ def _fragmented(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Pu
         exact={},
         generalized={},
         hidden={name: _why_hidden(attribute, "no fragment has it") for name, attribute in hidden.items()},
-        dealt=tuple(_dealt(one, group) for one, group in zip(recorded.fragments, groups, strict=True)),
+        dealt=tuple(map(_dealt, recorded.fragments)),
         fragmented=True,
         withheld=recorded.withheld,
         enums=_enums(recorded),
     )
 
 
-def _dealt(fragment: RecordedFragment, linked_by: str | None) -> Dealt:
+def _dealt(fragment: RecordedFragment) -> Dealt:
     """The rows of a fragment as the values of its groups: each row is one of a row of the source."""
     bucket = column(fragment.group) if fragment.group else literal(0)
     values = [alias(column(name), dealt_name(place)) for place, name in enumerate(fragment.columns)]
     weight = exp.Cast(this=literal(1), to=exp.DataType.build("DOUBLE"))
     rows = exp.select(alias(bucket, "bucket"), *values, alias(weight, "weight"))
     own = tuple(fold(name) for name in fragment.columns)
-    return Dealt(own, rows.from_(fragment.rows.copy().subquery("fragment")), linked_by)
+    return Dealt(own, rows.from_(fragment.rows.copy().subquery("fragment")), fragment.linked_by)
 
 
 def _why_hidden(attribute: Attribute, why: str = "it is not published") -> str:

@@ -13,16 +13,21 @@ from sqlanon.sqlgen.fragments import Fragment, FragmentsQuery
 from sqlanon.sqlgen.generalized import published_value
 from sqlanon.sqlgen.names import alias, column, relation
 
-__all__ = ["ASSOCIATION", "GROUP", "apart", "association_columns", "published_names", "source_rows"]
+__all__ = ["ASSOCIATION", "GROUP", "apart", "association_columns", "group_column", "published_names", "source_rows"]
 
 # The names of the column and of the table that a loose association adds.
 GROUP = "group_id"
 ASSOCIATION = "association"
 
 
+def group_column(fragment: str) -> str:
+    """The association's column with the number of a row's group in this fragment."""
+    return f"group_{fragment}"
+
+
 def association_columns(fragments: int) -> list[str]:
     """The association's columns: for each fragment the number of the row's group."""
-    return [f"group_{number}" for number in range(1, fragments + 1)]
+    return [group_column(str(number)) for number in range(1, fragments + 1)]
 
 
 def published_names(found: Fragmented) -> list[str]:

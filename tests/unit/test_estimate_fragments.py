@@ -146,6 +146,19 @@ def test_rows_in_other_groups_are_noticed(con: Connection) -> None:
             asked(con, 'SELECT count(*) FROM t WHERE "a ge" < 4', "linked")
 
 
+def test_groups_are_those_of_their_fragment_in_whatever_order_the_catalog_has_them(con: Connection) -> None:
+    queries = [
+        'SELECT count(*) FROM t WHERE "a ge" < 4 AND "dis ease" = \'x\'',
+        "SELECT count(*) FROM t WHERE bucket > 11 AND \"select\" < '2020-01-09'",
+    ]
+    before = [rounded(con, query, "linked") for query in queries]
+    con.duckdb.execute(
+        "CREATE TEMP TABLE turned AS FROM anon.release_object ORDER BY object_name DESC;"
+        "DELETE FROM anon.release_object; INSERT INTO anon.release_object FROM turned"
+    )
+    assert [rounded(con, query, "linked") for query in queries] == before
+
+
 def test_too_many_combinations_are_refused(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     query = 'SELECT "a ge", "select", count(*) AS n FROM t GROUP BY ALL'
     # 12 ages, and 24 dates, for the rows and for the aggregate.
