@@ -51,7 +51,7 @@ def measure(
     or cannot be estimated.
     """
     read = Templates()
-    asked = [_read(read, workload, number, text) for number, text in workloads.load(engine, workload)]
+    asked = [_read(read, workload, number, text) for number, text in workloads.load(engine, workload, read.one_query)]
     with engine.transaction(), Scratch(engine) as scratch:
         one = _Measuring(engine, release, workload, scratch, asked, progress)
         # The release first: it says of a query what is wrong with it.

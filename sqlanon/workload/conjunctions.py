@@ -36,7 +36,7 @@ Condition = exp.Expr | Slot
 class Conjunction:
     """The rows that satisfy a condition on each of some columns, by their folded names.
 
-    `constants` are what a generalized column's values are compared with.
+    `constants` are what the trees among them compare a generalized column's values with.
     """
 
     conditions: Mapping[str, Condition]
@@ -81,8 +81,7 @@ class Conjunctions:
             names = self._known[one.template]
             compared = dict(zip(names, one.slots, strict=True)) if names else {}
             if names and all(common_type(slot, self._kinds[name]) for name, slot in compared.items()):
-                own = {name: slot for name, slot in compared.items() if name in self._release.generalized}
-                return Conjunction(compared, {name: tuple(slot.literals()) for name, slot in own.items()})
+                return Conjunction(compared, {})
         return _of_trees(one.whole(), self._release)
 
     def _columns(self, template: AggregateQuery) -> tuple[str, ...] | None:

@@ -91,14 +91,14 @@ class Counted:
             if own:
                 labels = self._classes.labels[place]
                 value = exp.select(column("number"), alias(column("label"), VALUE), alias(literal(1), "weight"))
-                leaf = self._keep("leaf", value.from_(relation(labels)))
+                leaf = value.from_(relation(labels)).subquery("leaf", copy=False)
                 held = satisfying(self._engine, leaf, self._kinds[self._names[place]], place, own, compared)
-                columns.append(Column(place, labels, self._keep("share", held), own.keys(), True))
+                columns.append(Column(place, labels, held.subquery(copy=False), own.keys(), exact=True))
         carried = ["n"] if argument is None else ["n", self._arguments[argument]]
-        masks = self._keep("masked", masked(self._classes.table, carried, columns, len(some), self._keep))
-        return self._figures(masks, carried, some)
+        masks = masked(self._classes.table, carried, columns, len(some), self._keep)
+        return self._figures(masks.subquery("masked", copy=False), carried, some)
 
-    def _figures(self, masks: str, carried: Sequence[str], some: Sequence[_Part]) -> exp.Query:
+    def _figures(self, masks: exp.Subquery, carried: Sequence[str], some: Sequence[_Part]) -> exp.Query:
         rows = each(masks, self._bits, carried, column("possible", "masked"))
         functions = {one.function for part in some for one in part.aggregates}
         found = exp.select(column("query"), *_figures(functions, carried[1] if len(carried) > 1 else None))

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.terms import integer
-from sqlanon.workload.classes import Keep, number_of
+from sqlanon.sqlgen.terms import integer, same, union_all
+from sqlanon.workload.classes import Keep, listed, number_of
 
 __all__ = ["WORD", "Column", "bits", "each", "masked"]
 
@@ -29,12 +29,12 @@ _SIDES = ("possible", "certain")
 class Column:
     """What `queries` ask of the column at a place: `labels` has its numbers, `shares` query, number and certain.
 
-    The labels of an `exact` column satisfy for certain, or not at all.
+    The labels of an `exact` column satisfy for certain, or not at all; its shares need not say so.
     """
 
     place: int
     labels: str
-    shares: str
+    shares: exp.Expr
     queries: Collection[int]
     exact: bool
 
@@ -50,21 +50,25 @@ def bits(keep: Keep) -> str:
 def masked(classes: str, carried: Sequence[str], columns: Sequence[Column], size: int, keep: Keep) -> exp.Select:
     """word, possible and certain of every class and word in which it may satisfy a query, beside the columns `carried`.
 
-    `size` is the number of queries, which are numbered from 0.
+    Where all columns are exact there is no certain: it is the same. `size` is the number of queries, which are
+    numbered from 0.
     """
+    sides = _sides(columns)
     words = range(-(-size // WORD))
     every = exp.select(*(column(name, "class") for name in carried)).from_(relation(classes, as_="class"))
-    tables = {one.place: keep("mask", _mask(one, size)) for one in columns}
+    masks = keep("masks", _masks(columns, size, keep))
     for one in columns:
-        own = exp.EQ(this=column(number_of(one.place), "class"), expression=column("number", f"mask_{one.place}"))
-        every.join(relation(tables[one.place], as_=f"mask_{one.place}"), on=own, copy=False)
-    for side in _SIDES:
+        # In a table of its own, so that DuckDB knows how few they are when it orders the joins.
+        here = exp.EQ(this=column("place"), expression=literal(one.place))
+        table = keep("mask", exp.select(exp.Star()).from_(relation(masks)).where(here))
+        number = exp.EQ(this=column(number_of(one.place), "class"), expression=column("number", f"mask_{one.place}"))
+        every.join(relation(table, as_=f"mask_{one.place}"), on=number, copy=False)
+    for side in sides:
         for word in words:
-            # An exact label may satisfy what it satisfies.
-            parts = [column(_name("possible" if one.exact else side, word), f"mask_{one.place}") for one in columns]
+            parts = [column(_name(side, word), f"mask_{one.place}") for one in columns]
             every.select(alias(_all(exp.BitwiseAnd, parts), _name(side, word)), copy=False)
     lists: dict[str, list[exp.Expr]] = {"word": [integer(literal(word)) for word in words]}
-    lists |= {side: [column(_name(side, word)) for word in words] for side in _SIDES}
+    lists |= {side: [column(_name(side, word)) for word in words] for side in sides}
     unnested = [
         alias(exp.Anonymous(this="unnest", expressions=[exp.Array(expressions=parts)]), name)
         for name, parts in lists.items()
@@ -74,43 +78,66 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[Column], size
     return exp.select(exp.Star()).from_(long.subquery("long", copy=False)).where(some, copy=False)
 
 
-def each(masks: str, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.Select:
-    """query and the columns `carried`, for every bit that is set in an expression over `masked`."""
+def each(masks: exp.Expr, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.Select:
+    """query and the columns `carried`, for every bit that is set in an expression over `masks`, a relation `masked`."""
     first = exp.Mul(this=column("word", "masked"), expression=literal(WORD))
     query = integer(exp.Paren(this=exp.Add(this=first, expression=column("bit", "bit"))))
     held = exp.BitwiseAnd(this=exp.Paren(this=which), expression=column("value", "bit"))
     rows = exp.select(alias(query, "query"), *(column(name, "masked") for name in carried))
-    rows.from_(relation(masks, as_="masked"), copy=False)
+    rows.from_(masks, copy=False)
     rows.join(relation(bit, as_="bit"), join_type="CROSS", copy=False)
     return rows.where(exp.NEQ(this=exp.Paren(this=held), expression=literal(0)), copy=False)
 
 
-def _mask(one: Column, size: int) -> exp.Select:
-    """number, and the words of the label's masks: possible_0, possible_1, ... and unless it is exact certain_0, ..."""
-    sides = _SIDES[:1] if one.exact else _SIDES
+def _sides(columns: Sequence[Column]) -> Sequence[str]:
+    return _SIDES[:1] if all(one.exact for one in columns) else _SIDES
+
+
+def _masks(columns: Sequence[Column], size: int, keep: Keep) -> exp.Select:
+    """place, number, and the words of the masks of each label: possible_0, possible_1, ... and perhaps certain_0, ..."""
+    numbers = [
+        exp.select(alias(literal(one.place), "place"), column("number")).distinct(copy=False).from_(relation(one.labels))
+        for one in columns
+    ]
+    words = range(-(-size // WORD))
+    others = [(one.place, word, _others(one, word, size)) for one in columns for word in words]
+    lists: list[object] = [list(part) for part in zip(*others, strict=True)]
+    table = keep("others", listed({"place": "INTEGER", "word": "INTEGER", "others": "UBIGINT"}), lists)
+    every = exp.select(column("place", "label"), column("number", "label"), column("word", "word"))
+    sides = _sides(columns)
+    for side in sides:
+        # Those that satisfy, and those that do not ask about the column.
+        own = exp.Coalesce(this=column(side, "held"), expressions=[_mask_of(0)])
+        every.select(alias(exp.BitwiseOr(this=own, expression=column("others", "word")), side), copy=False)
+    every.from_(union_all(numbers).subquery("label", copy=False), copy=False)
+    every.join(relation(table, as_="word"), on=same("place", "label", "word"), copy=False)
+    on = exp.and_(same("place", "label", "held"), same("number", "label", "held"), same("word", "word", "held"))
+    every.join(_held(columns).subquery("held", copy=False), on=on, join_type="LEFT", copy=False)
+    query = exp.select(column("place"), column("number")).from_(every.subquery("every", copy=False))
+    for side in sides:
+        for word in words:
+            here = exp.Where(this=exp.EQ(this=column("word"), expression=literal(word)))
+            one_word = exp.Filter(this=exp.AnyValue(this=column(side)), expression=here)
+            query.select(alias(one_word, _name(side, word)), copy=False)
+    return query.group_by(column("place"), column("number"), copy=False)
+
+
+def _held(columns: Sequence[Column]) -> exp.Select:
+    """place, number, word, possible and certain: the queries that a label satisfies, of a word that has any."""
+    shares: list[exp.Query] = []
+    for one in columns:
+        certain = exp.true() if one.exact else column("certain", "share")
+        parts = (column("number", "share"), column("query", "share"), alias(certain, "certain"))
+        rows = exp.select(alias(literal(one.place), "place"), *parts)
+        shares.append(rows.from_(exp.alias_(one.shares.copy(), "share", table=True, quoted=True), copy=False))
     word = exp.IntDiv(this=column("query"), expression=literal(WORD))
     bit = _shifted(integer(exp.Paren(this=exp.Mod(this=column("query"), expression=literal(WORD)))))
-    parts = [alias(exp.BitwiseOrAgg(this=bit), "possible")]
-    if not one.exact:
-        certain = exp.If(this=column("certain"), true=bit.copy())
-        parts.append(alias(exp.BitwiseOrAgg(this=exp.Case(ifs=[certain])), "certain"))
-    held = exp.select(column("number"), alias(word, "word"), *parts).from_(relation(one.shares))
-    held = held.group_by(column("number"), word.copy(), copy=False)
-    numbers = exp.select(column("number")).distinct(copy=False).from_(relation(one.labels))
-    query = exp.select(column("number", "label")).from_(numbers.subquery("label"))
-    same = exp.EQ(this=column("number", "label"), expression=column("number", "held"))
-    query.join(held.subquery("held"), on=same, join_type="LEFT", copy=False)
-    for side in sides:
-        for place in range(-(-size // WORD)):
-            query.select(alias(_word(side, place, _others(one, place, size)), _name(side, place)), copy=False)
-    return query.group_by(column("number", "label"), copy=False)
-
-
-def _word(side: str, place: int, others: int) -> exp.Expr:
-    """One word of a label: the queries that it satisfies, and the others, which do not ask about its column."""
-    here = exp.Where(this=exp.EQ(this=column("word", "held"), expression=literal(place)))
-    own = exp.Filter(this=exp.AnyValue(this=column(side, "held")), expression=here)
-    return exp.BitwiseOr(this=exp.Coalesce(this=own, expressions=[_mask_of(0)]), expression=_mask_of(others))
+    certain_bit = exp.Case(ifs=[exp.If(this=column("certain"), true=bit.copy())])
+    query = exp.select(column("place"), column("number"), alias(word, "word"))
+    query.select(alias(exp.BitwiseOrAgg(this=bit), "possible"), copy=False)
+    query.select(alias(exp.BitwiseOrAgg(this=certain_bit), "certain"), copy=False)
+    query.from_(union_all(shares).subquery("share", copy=False), copy=False)
+    return query.group_by(column("place"), column("number"), word.copy(), copy=False)
 
 
 def _others(one: Column, word: int, size: int) -> int:

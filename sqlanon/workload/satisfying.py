@@ -38,10 +38,11 @@ def constants(conditions: Sequence[Mapping[int, Condition]], keep: Keep) -> str:
 
 
 def satisfying(
-    engine: Engine, leaf: str, kind: str, place: int, asked: Mapping[int, Condition], compared: str
+    engine: Engine, leaf: exp.Expr, kind: str, place: int, asked: Mapping[int, Condition], compared: str
 ) -> exp.Query:
-    """query, number and weight of the leaves (number, value, weight) that satisfy what queries ask of them.
+    """query, number and weight of the leaves that satisfy what queries ask of them.
 
+    `leaf` is a relation of that name with number, value and weight.
     `kind` is the type of the column's values, `compared` the table of `constants`.
     """
     slots = [one for one in asked.values() if isinstance(one, Slot)]
@@ -56,7 +57,7 @@ def satisfying(
     return union_all(found)
 
 
-def _compared(leaf: str, place: int, common: str, between: bool, compared: str) -> exp.Select:
+def _compared(leaf: exp.Expr, place: int, common: str, between: bool, compared: str) -> exp.Select:
     """The leaves that one of a query's constants is, or that lie between them."""
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = ("low", "high") if between else ("low",)
@@ -69,21 +70,21 @@ def _compared(leaf: str, place: int, common: str, between: bool, compared: str) 
     if between:
         held = exp.Between(this=value, low=column("low", "asked"), high=column("high", "asked"))
     query = exp.select(column("query", "asked"), column("number", "leaf"), column("weight", "leaf"))
-    return query.from_(relation(leaf, as_="leaf")).join(rows.subquery("asked"), on=held, copy=False)
+    return query.from_(leaf.copy()).join(rows.subquery("asked"), on=held, copy=False)
 
 
-def _of_trees(engine: Engine, leaf: str, trees: Mapping[int, exp.Expr]) -> exp.Query:
+def _of_trees(engine: Engine, leaf: exp.Expr, trees: Mapping[int, exp.Expr]) -> exp.Query:
     """Few leaves in one scan, many in one for each query."""
-    count = exp.select(exp.Count(this=exp.Star())).from_(relation(leaf))
+    count = exp.select(exp.Count(this=exp.Star())).from_(leaf.copy())
     if int(engine.rows(count)[0][0]) > _MANY_LEAVES:
-        return union_all([_where(relation(leaf), query, tree) for query, tree in trees.items()])
+        return union_all([_where(leaf.copy(), query, tree) for query, tree in trees.items()])
     every = _listed([class_label({"query": literal(query), "holds": tree}) for query, tree in trees.items()])
-    every.select(column("number"), column("weight"), copy=False).from_(relation(leaf), copy=False)
+    every.select(column("number"), column("weight"), copy=False).from_(leaf.copy(), copy=False)
     names = (column(name) for name in ("query", "number", "weight"))
     return exp.select(*names).from_(every.subquery("every", copy=False)).where(column("holds"))
 
 
-def _where(leaf: exp.Table, query: int, condition: exp.Expr) -> exp.Select:
+def _where(leaf: exp.Expr, query: int, condition: exp.Expr) -> exp.Select:
     """The leaves that satisfy one query's condition."""
     rows = exp.select(alias(integer(literal(query)), "query"), column("number"), column("weight")).from_(leaf)
     return rows.where(condition, copy=False)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.errors import UserError
+from sqlanon.syntax.parser import query_text
 from sqlanon.workload.queries import AggregateQuery, parsed
 
 __all__ = ["Asked", "Slot", "Templates", "conjuncts"]
@@ -26,7 +27,7 @@ _TOKEN = re.compile(
     | (?P<list>\bIN\s*\(\s*(?P<listed>{_CONSTANT}(?:\s*,\s*{_CONSTANT})*)\s*\))
     | (?P<range>\bBETWEEN\s+(?P<low>{_CONSTANT})\s+AND\s+(?P<high>{_CONSTANT}))
     | (?P<text>'(?:[^']|'')*')
-    | (?P<other>--|/\*|\$)
+    | (?P<other>--|/\*|\$|;)
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -45,9 +46,6 @@ class Slot:
     values: tuple[str, ...]
     text: bool
     between: bool
-
-    def literals(self) -> list[exp.Expr]:
-        return [exp.Literal.string(one) if self.text else exp.Literal.number(one) for one in self.values]
 
 
 @dataclass(frozen=True)
@@ -74,9 +72,21 @@ class Templates:
 
     def __init__(self) -> None:
         self._known: dict[str, AggregateQuery | None] = {}
+        self._texts: set[str] = set()
+
+    def one_query(self, text: str) -> str:
+        """The text of a query that stands for itself, as `query_text` has it: constants close what they open."""
+        taken = _taken_out(text)
+        if taken is None:
+            return query_text(text)
+        if taken[0] not in self._texts:
+            query_text(taken[0])
+            self._texts.add(taken[0])
+        # There is nothing but spaces around it.
+        return text.strip()
 
     def asked(self, number: int, text: str) -> Asked:
-        """The query. Raises what `parsed` raises."""
+        """The query of a text that `one_query` returned. Raises what `parsed` raises."""
         if taken := _taken_out(text):
             template, slots = taken
             if template not in self._known:

@@ -26,6 +26,7 @@ from sqlanon.workload.masks import WORD, Column, bits, each, masked
 from sqlanon.workload.published import Published, dealt_name
 from sqlanon.workload.satisfying import constants, satisfying
 from sqlanon.workload.spans import fixed
+from sqlanon.workload.templates import Slot
 
 __all__ = ["MOST_ROWS", "One", "Together", "kinds_of"]
 
@@ -120,20 +121,24 @@ class Together:
                 leaf = self._leaves(place, some)
                 found = satisfying(self._engine, leaf, self._kinds[name], place, own, compared)
                 exact = name in self._release.exact
-                asked.append(Column(place, labels, self._keep("share", _shares(leaf, found, exact)), own.keys(), exact))
+                held = found.subquery(copy=False) if exact else relation(self._keep("share", _shares(leaf, found)))
+                asked.append(Column(place, labels, held, own.keys(), exact))
         recoded = [one for one in asked if not one.exact]
         carried = ["n", *(number_of(one.place) for one in recoded)]
         carried += [bucket_of(dealt)] if dealt is not None else []
-        masks = self._keep("masked", masked(self._classes.table, carried, asked, len(some), self._keep))
+        rows = masked(self._classes.table, carried, asked, len(some), self._keep)
+        # They are read twice where not everything is certain.
+        masks = relation(self._keep("masked", rows), as_="masked") if recoded else rows.subquery("masked", copy=False)
         tables = {
             "asked": self._keep("asked", *_numbered(some)),
             "matched": self._keep("matched", self._matched(masks, recoded, dealt)),
         }
         return self._figures(tables)
 
-    def _matched(self, masks: str, recoded: Sequence[Column], dealt: int | None) -> exp.Query:
+    def _matched(self, masks: exp.Expr, recoded: Sequence[Column], dealt: int | None) -> exp.Query:
         """query, bucket, n, p and certain of the classes that may satisfy, and what the bucket has of values."""
-        found: exp.Query = _certain(masks, self._bits, dealt)
+        certain = column("certain" if recoded else "possible", "masked")
+        found: exp.Query = _certain(masks.copy() if recoded else masks, self._bits, dealt, certain)
         if recoded:
             found = union_all([found, _open(masks, self._bits, recoded, dealt)])
         query = exp.select(*(column(name, "found") for name in ("query", "bucket", "n", "p", "certain")))
@@ -144,7 +149,7 @@ class Together:
             return query.select(alias(nothing, "satisfying"), alias(nothing.copy(), "total"), copy=False)
         same = [exp.EQ(this=column(name, "found"), expression=column(name, "share")) for name in ("query", "number")]
         query.select(column("satisfying", "share"), column("total", "share"), copy=False)
-        return query.join(relation(share, as_="share"), on=exp.and_(*same), copy=False)
+        return query.join(exp.alias_(share.copy(), "share", table=True, quoted=True), on=exp.and_(*same), copy=False)
 
     def _figures(self, tables: Mapping[str, str]) -> exp.Query:
         query = fixed("together")
@@ -156,13 +161,13 @@ class Together:
                 table.replace(withheld.copy())
         return query
 
-    def _leaves(self, place: int, some: Sequence[One]) -> str:
-        """number, value and weight of the leaves below every label of a column."""
+    def _leaves(self, place: int, some: Sequence[One]) -> exp.Expr:
+        """number, value and weight of the leaves below every label of a column, as a relation `leaf`."""
         release, name, labels = self._release, self._names[place], self._classes.labels[place]
         held = relation(labels, as_="held")
         if name in release.exact:
             parts = (column("number"), alias(column("label"), VALUE), alias(_one(), "weight"))
-            return self._keep("leaf", exp.select(*parts).from_(held))
+            return exp.select(*parts).from_(held).subquery("leaf", copy=False)
         if name in release.dealt_places:
             which, at = release.dealt_places[name]
             # Any of the buckets with a number tells what all of them hold.
@@ -171,25 +176,35 @@ class Together:
             values = alias(column(dealt_name(at), "leaf"), VALUE)
             rows = exp.select(column("number", "held"), values, column("weight", "leaf")).from_(several.subquery("held"))
             same = exp.NullSafeEQ(this=column("label", "held"), expression=column("bucket", "leaf"))
-            return self._keep("leaf", rows.join(release.dealt[which].values.subquery("leaf"), on=same, copy=False))
-        given = dict.fromkeys(tree for one in some for tree in one.condition.constants.get(name, ()))
-        shown = exp.select(column("label"), alias(column("text"), "shown")).from_(relation(labels))
-        table, _ = leaves(self._engine, release.generalized[name], Asked(shown, list(given), (), False), self._keep)
-        rows = exp.select(column("number", "held"), column("value", "leaf"), column("weight", "leaf")).from_(held)
-        same = exp.NullSafeEQ(this=column("label", "held"), expression=column("label", "leaf"))
-        return self._keep("leaf", rows.join(relation(table, as_="leaf"), on=same, copy=False))
+            rows.join(release.dealt[which].values.subquery("leaf"), on=same, copy=False)
+        else:
+            shown = exp.select(column("label"), alias(column("text"), "shown")).from_(relation(labels))
+            asked = Asked(shown, _constants(name, some), (), False)
+            table, _ = leaves(self._engine, release.generalized[name], asked, self._keep)
+            rows = exp.select(column("number", "held"), column("value", "leaf"), column("weight", "leaf")).from_(held)
+            same = exp.NullSafeEQ(this=column("label", "held"), expression=column("label", "leaf"))
+            rows.join(relation(table, as_="leaf"), on=same, copy=False)
+        return relation(self._keep("leaf", rows), as_="leaf")
+
+
+def _constants(name: str, some: Sequence[One]) -> list[exp.Expr]:
+    """What queries compare the values of a generalized column with, each once."""
+    trees = dict.fromkeys(tree for one in some for tree in one.condition.constants.get(name, ()))
+    slots = (held for one in some if isinstance(held := one.condition.conditions.get(name), Slot))
+    values = dict.fromkeys((slot.text, value) for slot in slots for value in slot.values)
+    return [*trees, *(exp.Literal(this=value, is_string=text) for text, value in values)]
 
 
 def _one() -> exp.Expr:
     return exp.Cast(this=literal(1), to=_DOUBLE.copy())
 
 
-def _shares(leaf: str, found: exp.Query, exact: bool) -> exp.Query:
+def _shares(leaf: exp.Expr, found: exp.Query) -> exp.Query:
     """query, number, p, certain, satisfying and total: which share of a label's leaves satisfies, if any does."""
-    query = fixed("exact_share" if exact else "share")
+    query = fixed("share")
     for table in list(query.find_all(exp.Table)):
         if table.name == "leaf":
-            table.replace(relation(leaf, as_="leaf"))
+            table.replace(leaf.copy())
         elif table.name == "satisfying":
             table.replace(found.subquery("satisfying", copy=False))
     return query
@@ -202,17 +217,17 @@ def _numbered(some: Sequence[One]) -> tuple[exp.Query, list[object]]:
     return listed(kinds), [*numbers]
 
 
-def _certain(masks: str, bit: str, dealt: int | None) -> exp.Select:
+def _certain(masks: exp.Expr, bit: str, dealt: int | None, which: exp.Expr) -> exp.Select:
     """The classes that satisfy for certain, those of a query and bucket together."""
     own = [] if dealt is None else [bucket_of(dealt), number_of(dealt)]
-    rows = each(masks, bit, ["n", *own], column("certain", "masked"))
+    rows = each(masks, bit, ["n", *own], which)
     bucket = [column("query"), *map(column, own)]
     query = exp.select(column("query"), *_of_bucket(own), alias(big(exp.Sum(this=column("n"))), "n"))
     query.select(alias(_one(), "p"), alias(exp.true(), "certain"), copy=False)
     return query.from_(rows.subquery("each", copy=False)).group_by(*bucket)
 
 
-def _open(masks: str, bit: str, recoded: Sequence[Column], dealt: int | None) -> exp.Select:
+def _open(masks: exp.Expr, bit: str, recoded: Sequence[Column], dealt: int | None) -> exp.Select:
     """The classes that may satisfy and need not: the product of their labels' shares is how likely they do."""
     own = [] if dealt is None else [bucket_of(dealt), number_of(dealt)]
     which = exp.Anonymous(this="xor", expressions=[column(side, "masked") for side in ("possible", "certain")])
@@ -230,7 +245,7 @@ def _open(masks: str, bit: str, recoded: Sequence[Column], dealt: int | None) ->
             exp.EQ(this=column("query", "each"), expression=column("query", share)),
             exp.EQ(this=column(number_of(one.place), "each"), expression=column("number", share)),
         )
-        query.join(relation(one.shares, as_=share), on=same, join_type="LEFT", copy=False)
+        query.join(exp.alias_(one.shares.copy(), share, table=True, quoted=True), on=same, join_type="LEFT", copy=False)
     return query.select(alias(p, "p"), alias(exp.false(), "certain"), copy=False)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.pipeline import measure
-from sqlanon.workload import together
+from sqlanon.workload import satisfying, together
 from tests.properties.estimates_support import DEALT, RELEASES, Condition, Task, conjuncts, tables
 
 DRAWN = "CREATE WORKLOAD w ON POLICY p (queries => 2, dimensions => {}, seed => {}, selectivity => 0.3)"
@@ -65,16 +65,17 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
             with monkeypatch.context() as patch:
                 patch.setattr(measure, "estimate_release", one_by_one)
                 patch.setattr(together, "MOST_ROWS", most)
-                patch.setattr(together, "_MANY_LEAVES", most)
+                patch.setattr(satisfying, "_MANY_LEAVES", most)
                 con.execute("MEASURE r WITH WORKLOAD w")
             found = con.duckdb.execute(
-                "SELECT sql, estimated, stderr, low, high, within FROM anon.query_error JOIN anon.workload "
+                "SELECT sql, actual, estimated, stderr, low, high, within FROM anon.query_error JOIN anon.workload "
                 "USING (workload, query_id) WHERE workload = 'w'"
             ).fetchall()
             assert len(found) >= len(queries)
-            for sql, *figures, within in found:
+            for sql, actual, *figures, within in found:
                 ((*own,),) = con.sql(f"ESTIMATE {sql} FROM RELEASE r").fetchall()
                 assert all(map(alike, figures, own)), (sql, figures, own)
                 assert within, sql
+                assert con.duckdb.execute(sql).fetchall() == [(actual,)]
 
     holds()
