@@ -27,7 +27,7 @@ from sqlanon.workload.counted import Counted, compared_columns
 from sqlanon.workload.error import ACTUAL, ESTIMATED, errors, summary
 from sqlanon.workload.queries import Aggregate, AggregateQuery
 from sqlanon.workload.templates import Asked, Templates
-from sqlanon.workload.together import One, Together, kinds_of
+from sqlanon.workload.together import Together, kinds_of
 
 __all__ = ["measure"]
 
@@ -133,10 +133,10 @@ class _Measuring:
         own = readable(self.engine, self.release, [])
         kinds = kinds_of(self.engine, own)
         at_once = Conjunctions(own, kinds)
-        found = [(one, condition) for one in self.asked if (condition := at_once.of(one)) is not None]
+        found = [(one, parts) for one in self.asked if (parts := at_once.of(one))]
         if len(found) < _FEW:
             return set()
-        asked = [One(one.number, one.query.aggregates[0].name, condition) for one, condition in found]
+        asked = [part for _, parts in found for part in parts]
         done = 0
         try:
             own = readable(self.engine, self.release, [one.query for one, _ in found])
@@ -150,7 +150,7 @@ class _Measuring:
         except (PolicyError, DataError):
             into.clear()
             return set()
-        return {one.number for one in asked}
+        return {one.number for one, _ in found}
 
     def ask_source(self, into: _Results) -> None:
         """Adds the value of every query's results on what the release was made of."""
@@ -218,9 +218,7 @@ def _repeats(engine: Engine, source: exp.Table, names: Sequence[str]) -> bool:
     return bool(different <= rows / _REPEATED)
 
 
-def _results(
-    number: int, query: AggregateQuery, row: Sequence[object], width: int
-) -> Iterator[tuple[object, ...]]:
+def _results(number: int, query: AggregateQuery, row: Sequence[object], width: int) -> Iterator[tuple[object, ...]]:
     """A row for each aggregate of a query's row, in which an aggregate has `width` columns and a group one."""
     values = iter(row)
     parts = [(item, [next(values) for _ in range(width if isinstance(item, Aggregate) else 1)]) for item in query.items]

@@ -1,4 +1,4 @@
-"""Counts whose condition is a conjunction in which each part is about one column: many of them can be asked at once."""
+"""Aggregates whose condition is a conjunction, each part about one column: many of them can be asked at once."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from sqlanon.errors import PolicyError
 from sqlanon.sqlgen.names import column
 from sqlanon.workload.actual import is_plain
 from sqlanon.workload.binding import Binding, fold, leaf_name
+from sqlanon.workload.estimators import NUMBER
 from sqlanon.workload.functions import constants_of, is_ordered
 from sqlanon.workload.published import Published
-from sqlanon.workload.queries import AggregateQuery
+from sqlanon.workload.queries import Aggregate, AggregateQuery
 from sqlanon.workload.templates import Asked, Slot, conjuncts
 
-__all__ = ["VALUE", "Condition", "Conjunction", "Conjunctions", "common_type"]
+__all__ = ["VALUE", "Condition", "Conjunction", "Conjunctions", "Part", "common_type"]
 
 # The column of a relation of values that a part of a condition is asked of.
 VALUE = "value"
@@ -41,6 +42,20 @@ class Conjunction:
 
     conditions: Mapping[str, Condition]
     constants: Mapping[str, tuple[exp.Expr, ...]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One aggregate of a query of a workload: the query's number, what the result is called, and the query's condition.
+
+    `argument` is the column that is added up, by its folded name, and None where rows are counted.
+    """
+
+    number: int
+    result: str
+    function: str
+    argument: str | None
+    condition: Conjunction
 
 
 def common_type(slot: Slot, kind: str) -> str | None:
@@ -68,13 +83,27 @@ class Conjunctions:
         self._release, self._kinds = release, kinds
         self._known: dict[str, tuple[str, ...] | None] = {}
 
-    def of(self, one: Asked) -> Conjunction | None:
-        """The query as a conjunction; None for one that has to be asked by itself, or is refused."""
-        counts = [aggregate.function == "count" and aggregate.argument is None for aggregate in one.query.aggregates]
-        if not is_plain(one.query) or counts != [True] or one.query.where is None:
-            return None
+    def of(self, one: Asked) -> list[Part]:
+        """The aggregates of a query; none where it has to be asked by itself, or is refused."""
+        if not is_plain(one.query) or one.query.where is None:
+            return []
         if fold(one.query.source.name) not in map(fold, self._release.names):
-            return None
+            return []
+        if not all(map(self._is_known, one.query.aggregates)):
+            return []
+        condition = self._condition(one)
+        return [_part(one.number, aggregate, condition) for aggregate in one.query.aggregates] if condition else []
+
+    def _is_known(self, one: Aggregate) -> bool:
+        """Whether an aggregate is one of rows, or of the numbers of a column that is published as it is."""
+        if one.argument is None:
+            return one.function == "count"
+        if not isinstance(one.argument, exp.Column) or one.function not in ("sum", "avg"):
+            return False
+        name = fold(one.argument.name)
+        return name in self._release.exact and NUMBER.fullmatch(self._kinds[name]) is not None
+
+    def _condition(self, one: Asked) -> Conjunction | None:
         if one.slots:
             if one.template not in self._known:
                 self._known[one.template] = self._columns(one.query)
@@ -92,8 +121,19 @@ class Conjunctions:
         return names if found and len(set(names)) == len(names) else None
 
 
+def _part(number: int, one: Aggregate, condition: Conjunction) -> Part:
+    argument = None if one.argument is None else fold(one.argument.name)
+    return Part(number, one.name, one.function, argument, condition)
+
+
 def _of_trees(query: AggregateQuery, release: Published) -> Conjunction | None:
     binding = Binding(query, release, ())
+    try:
+        for aggregate in query.aggregates:
+            if aggregate.argument is not None:
+                binding.bound(aggregate.argument)
+    except PolicyError:
+        return None
     conditions: dict[str, exp.Expr] = {}
     constants: dict[str, tuple[exp.Expr, ...]] = {}
     assert query.where is not None

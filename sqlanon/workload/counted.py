@@ -58,7 +58,13 @@ class Counted:
     """Asks queries of `rows`, each of which stands for `weight` rows of the source."""
 
     def __init__(
-        self, engine: Engine, rows: exp.Table, weight: exp.Expr, kinds: Mapping[str, str], asked: Sequence[Asked], keep: Keep
+        self,
+        engine: Engine,
+        rows: exp.Table,
+        weight: exp.Expr,
+        kinds: Mapping[str, str],
+        asked: Sequence[Asked],
+        keep: Keep,
     ) -> None:
         self._engine, self._kinds, self._keep = engine, kinds, keep
         self._parts = [part for one in asked for part in _parts(one, kinds)]

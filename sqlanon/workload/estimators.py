@@ -28,12 +28,12 @@ from sqlanon.workload.plan import Plan, plan_of
 from sqlanon.workload.published import Generalized, Published
 from sqlanon.workload.queries import Aggregate, AggregateQuery, refused
 
-__all__ = ["Combined", "combined", "labels_of"]
+__all__ = ["NUMBER", "Combined", "combined", "labels_of"]
 
 Keep = Callable[[str, exp.Query], str]
 
 _DOUBLE = exp.DataType.build("DOUBLE")
-_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER|DECIMAL\(.*\)|DOUBLE|FLOAT|BOOLEAN")
+NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER|DECIMAL\(.*\)|DOUBLE|FLOAT|BOOLEAN")
 _CLASS = "class"
 
 
@@ -146,7 +146,7 @@ def _require_numbers(engine: Engine, plan: Plan, name: str, rows: exp.Select) ->
     for argument, said in zip(plan.arguments, plan.said, strict=True):
         if argument and said is not None and argument[0] == name:
             ((_, kind),) = engine.columns(rows.copy().select(alias(argument[1].copy(), "value")))
-            if not _NUMBER.fullmatch(kind):
+            if not NUMBER.fullmatch(kind):
                 raise refused(said, f"is of type {kind}: sum, avg, min and max are estimated of numbers")
 
 

@@ -96,7 +96,9 @@ def _sides(columns: Sequence[Column]) -> Sequence[str]:
 def _masks(columns: Sequence[Column], size: int, keep: Keep) -> exp.Select:
     """place, number, and the words of the masks of each label: possible_0, possible_1, ... and perhaps certain_0, ..."""
     numbers = [
-        exp.select(alias(literal(one.place), "place"), column("number")).distinct(copy=False).from_(relation(one.labels))
+        exp.select(alias(literal(one.place), "place"), column("number"))
+        .distinct(copy=False)
+        .from_(relation(one.labels))
         for one in columns
     ]
     words = range(-(-size // WORD))
