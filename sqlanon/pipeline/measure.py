@@ -138,6 +138,7 @@ class _Measuring:
             return set()
         asked = [part for _, parts in found for part in parts]
         done = 0
+        self._note("estimate", done)
         try:
             own = readable(self.engine, self.release, [one.query for one, _ in found])
             for number, figures in Together(self.engine, own, kinds, asked, self.scratch.table).figures():
@@ -180,19 +181,20 @@ class _Measuring:
         done = 0
         if at_once:
             stands_for = literal(1) if n is None else column(n)
-            counted = Counted(self.engine, rows.copy(), stands_for, kinds, at_once, self.scratch.table)
-            for some, figures in counted.figures():
-                self._note("ask the source", done)
-                try:
+            self._note("ask the source", done)
+            try:
+                counted = Counted(self.engine, rows.copy(), stands_for, kinds, at_once, self.scratch.table)
+                for number, figures in counted.figures():
                     into.add(figures)
-                except EngineError as error:
-                    raise self._one_of(some, error) from None
-                done += len(some)
+                    done += number
+                    self._note("ask the source", done)
+            except EngineError as error:
+                raise self._one_of(at_once, error) from None
         others = {one.number for one in plain} - {one.number for one in at_once}
         for some in _batches([one for one in plain if one.number in others], _BATCH):
             self._note("ask the source", done)
-            figures = iter(self._figures(some, rows, n))
-            into.add_rows((one.number, "[]", part.name, next(figures)) for one in some for part in one.query.aggregates)
+            values = iter(self._figures(some, rows, n))
+            into.add_rows((one.number, "[]", part.name, next(values)) for one in some for part in one.query.aggregates)
             done += len(some)
 
     def _figures(self, some: Sequence[Asked], rows: exp.Table, weight: str | None) -> Sequence[object]:
@@ -209,7 +211,8 @@ class _Measuring:
 
     def _note(self, stage: str, done: int) -> None:
         if self.progress:
-            self.progress(stage, done, len(self.asked))
+            # A query may have several results.
+            self.progress(stage, min(done, len(self.asked)), len(self.asked))
 
 
 def _repeats(engine: Engine, source: exp.Table, names: Sequence[str]) -> bool:

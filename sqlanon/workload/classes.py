@@ -28,9 +28,9 @@ class Keep(Protocol):
 
 @dataclass(frozen=True)
 class Shown:
-    """What a row shows of a column: a `label`, with a `text` if it stands for values below it, or the label of a bucket.
+    """What a row shows of a column: a `label`, with its `text` if it stands for values below it.
 
-    `dealt` has the values of buckets.
+    Where values are dealt out in buckets the label is the bucket, and `dealt` has the values.
     """
 
     label: exp.Expr

@@ -76,8 +76,8 @@ class Counted:
         self._classes = classes(engine, rows, shown, keep, weight=weight, also=also)
         self._bits = bits(keep)
 
-    def figures(self) -> Iterator[tuple[Sequence[Asked], exp.Query]]:
-        """Queries, and a SELECT of query_id, groups, result and value of them."""
+    def figures(self) -> Iterator[tuple[int, exp.Query]]:
+        """For some queries after the other how many they are, and a SELECT of query_id, groups, result and value."""
         size = WORD * max(1, min(_MOST_WORDS, MOST_ROWS // max(1, self._classes.count)))
         kinds: dict[str | None, list[_Part]] = {}
         for part in self._parts:
@@ -85,7 +85,7 @@ class Counted:
         for argument, some in kinds.items():
             for first in range(0, len(some), size):
                 batch = some[first : first + size]
-                yield [part.one for part in batch], self._batch(batch, argument)
+                yield len(batch), self._batch(batch, argument)
 
     def _batch(self, some: Sequence[_Part], argument: str | None) -> exp.Query:
         conditions = [

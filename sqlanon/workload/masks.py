@@ -94,7 +94,7 @@ def _sides(columns: Sequence[Column]) -> Sequence[str]:
 
 
 def _masks(columns: Sequence[Column], size: int, keep: Keep) -> exp.Select:
-    """place, number, and the words of the masks of each label: possible_0, possible_1, ... and perhaps certain_0, ..."""
+    """place, number, and the words of each label's masks: possible_0, possible_1, ... and perhaps certain_0, ..."""
     numbers = [
         exp.select(alias(literal(one.place), "place"), column("number"))
         .distinct(copy=False)

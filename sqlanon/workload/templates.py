@@ -1,7 +1,7 @@
-"""Many queries are few, but for their constants: each is read once, as a template with its constants left out.
+"""Many queries are few, but for their constants: what they have in common is read once, as a template.
 
-A workload's queries name thousands of constants, and reading each as a tree of its own takes longer than answering them.
-So the constants of `IN (...)` and `BETWEEN ... AND ...` are taken out of the text, and what remains is parsed, once.
+A workload's queries name thousands of constants, and reading each as a tree of its own takes longer than to answer
+them. So those of `IN (...)` and `BETWEEN ... AND ...` are taken out of the text, and what remains is parsed.
 """
 
 from __future__ import annotations

@@ -50,7 +50,10 @@ def kinds_of(engine: Engine, release: Published) -> dict[str, str]:
 
 
 class Together:
-    """Asks counts, sums and averages of one release. Raises PolicyError or DataError as ESTIMATE would, for one of them."""
+    """Asks counts, sums and averages of one release.
+
+    Raises PolicyError or DataError as ESTIMATE would, for one of them.
+    """
 
     def __init__(
         self, engine: Engine, release: Published, kinds: Mapping[str, str], asked: Sequence[Part], keep: Keep
@@ -69,7 +72,7 @@ class Together:
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
         """For some queries after the other how many they are, and a SELECT of their figures.
 
-        It has query_id, result, estimate, stderr, low and high.
+        It has query_id, groups, result, estimate, stderr, low and high.
         """
         size = WORD * max(1, min(_MOST_WORDS, MOST_ROWS // max(1, self._classes.count)))
         kinds: dict[tuple[str | None, str | None], list[Part]] = {}
