@@ -102,9 +102,9 @@ class Counted:
                 columns.append(Column(place, labels, held.subquery(copy=False), own.keys(), exact=True))
         carried = ["n"] if argument is None else ["n", self._arguments[argument]]
         masks = masked(self._classes.table, carried, columns, len(some), self._keep)
-        return self._figures(masks.subquery("masked", copy=False), carried, some)
+        return self._figures(masks, carried, some)
 
-    def _figures(self, masks: exp.Subquery, carried: Sequence[str], some: Sequence[_Part]) -> exp.Query:
+    def _figures(self, masks: str, carried: Sequence[str], some: Sequence[_Part]) -> exp.Query:
         rows = each(masks, self._bits, carried, column("possible", "masked"))
         functions = {one.function for part in some for one in part.aggregates}
         found = exp.select(column("query"), *_figures(functions, carried[1] if len(carried) > 1 else None))

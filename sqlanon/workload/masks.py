@@ -47,11 +47,11 @@ def bits(keep: Keep) -> str:
     return keep("bit", exp.select(alias(bit, "bit"), alias(_shifted(bit.copy()), "value")).from_(rows))
 
 
-def masked(classes: str, carried: Sequence[str], columns: Sequence[Column], size: int, keep: Keep) -> exp.Select:
-    """word, possible and certain of every class and word in which it may satisfy a query, beside the columns `carried`.
+def masked(classes: str, carried: Sequence[str], columns: Sequence[Column], size: int, keep: Keep) -> str:
+    """The table of word, possible and certain of every class and word in which it may satisfy a query.
 
-    Where all columns are exact there is no certain: it is the same. `size` is the number of queries, which are
-    numbered from 0.
+    It has the columns `carried`, too. Where all columns are exact there is no certain: it is the same. `size` is the
+    number of queries, which are numbered from 0.
     """
     sides = _sides(columns)
     words = range(-(-size // WORD))
@@ -75,16 +75,17 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[Column], size
     ]
     long = exp.select(*map(column, carried), *unnested).from_(every.subquery("every", copy=False))
     some = exp.NEQ(this=column("possible"), expression=literal(0))
-    return exp.select(exp.Star()).from_(long.subquery("long", copy=False)).where(some, copy=False)
+    # Classes may be too few for several threads, and their words are many: from a table these are read by all threads.
+    return keep("masked", exp.select(exp.Star()).from_(long.subquery("long", copy=False)).where(some, copy=False))
 
 
-def each(masks: exp.Expr, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.Select:
-    """query and the columns `carried`, for every bit that is set in an expression over `masks`, a relation `masked`."""
+def each(masks: str, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.Select:
+    """query and the columns `carried`, for every bit that is set in an expression over the table of `masked`."""
     first = exp.Mul(this=column("word", "masked"), expression=literal(WORD))
     query = integer(exp.Paren(this=exp.Add(this=first, expression=column("bit", "bit"))))
     held = exp.BitwiseAnd(this=exp.Paren(this=which), expression=column("value", "bit"))
     rows = exp.select(alias(query, "query"), *(column(name, "masked") for name in carried))
-    rows.from_(masks, copy=False)
+    rows.from_(relation(masks, as_="masked"), copy=False)
     rows.join(relation(bit, as_="bit"), join_type="CROSS", copy=False)
     return rows.where(exp.NEQ(this=exp.Paren(this=held), expression=literal(0)), copy=False)
 

@@ -16,20 +16,20 @@ __all__ = ["matched"]
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 
-def matched(masks: exp.Expr, bit: str, recoded: Sequence[Column], own: Sequence[str]) -> exp.Query:
+def matched(masks: str, bit: str, recoded: Sequence[Column], own: Sequence[str]) -> exp.Query:
     """query, the columns `own`, n, p and certain of classes that may satisfy.
 
-    p is the probability of a row to satisfy, NULL where nobody knows. `masks` is a relation `masked`, `recoded`
+    p is the probability of a row to satisfy, NULL where nobody knows. `masks` is the table of `masked`, `recoded`
     are the columns of which not every label satisfies for certain or not at all. Classes that satisfy for certain and
     agree in `own` are put together.
     """
     if not recoded:
         return _certain(masks, bit, own, column("possible", "masked"))
-    certain = _certain(masks.copy(), bit, own, column("certain", "masked"))
+    certain = _certain(masks, bit, own, column("certain", "masked"))
     return union_all([certain, _open(masks, bit, recoded, own)])
 
 
-def _certain(masks: exp.Expr, bit: str, own: Sequence[str], which: exp.Expr) -> exp.Select:
+def _certain(masks: str, bit: str, own: Sequence[str], which: exp.Expr) -> exp.Select:
     """The classes that satisfy for certain."""
     keys = [column(name) for name in ("query", *own)]
     query = exp.select(*keys, alias(big(exp.Sum(this=column("n"))), "n"))
@@ -38,7 +38,7 @@ def _certain(masks: exp.Expr, bit: str, own: Sequence[str], which: exp.Expr) -> 
     return query.from_(rows.subquery("each", copy=False)).group_by(*(key.copy() for key in keys))
 
 
-def _open(masks: exp.Expr, bit: str, recoded: Sequence[Column], own: Sequence[str]) -> exp.Select:
+def _open(masks: str, bit: str, recoded: Sequence[Column], own: Sequence[str]) -> exp.Select:
     """The classes that may satisfy and need not: the product of their labels' shares is how likely they do."""
     which = exp.Anonymous(this="xor", expressions=[column(side, "masked") for side in ("possible", "certain")])
     numbers = [number_of(one.place) for one in recoded]

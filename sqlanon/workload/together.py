@@ -152,9 +152,7 @@ class Together:
                 columns.append(Column(place, labels, held, asked.keys(), exact))
         recoded = [one for one in columns if not one.exact]
         carried = list(dict.fromkeys(["n", *(number_of(one.place) for one in recoded), *own]))
-        rows = masked(self._classes.table, carried, columns, len(some), self._keep)
-        # They are read twice where not everything is certain.
-        masks = relation(self._keep("masked", rows), as_="masked") if recoded else rows.subquery("masked", copy=False)
+        masks = masked(self._classes.table, carried, columns, len(some), self._keep)
         return matched(masks, self._bits, recoded, own), columns
 
     def _figures(self, name: str, found: exp.Query, some: Sequence[Part]) -> exp.Query:
