@@ -74,7 +74,6 @@ class Counted:
         also = [alias(column(name), own) for name, own in self._arguments.items()]
         shown = [Shown(column(name)) for name in self._names]
         self._classes = classes(engine, rows, shown, keep, weight=weight, also=also)
-        self._bits = bits(keep)
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
         """For some queries after the other how many they are, and a SELECT of query_id, groups, result and value."""
@@ -105,7 +104,7 @@ class Counted:
         return self._figures(masks, carried, some)
 
     def _figures(self, masks: str, carried: Sequence[str], some: Sequence[_Part]) -> exp.Query:
-        rows = each(masks, self._bits, carried, column("possible", "masked"))
+        rows = each(masks, bits(len(some), self._keep), carried, column("possible", "masked"))
         functions = {one.function for part in some for one in part.aggregates}
         found = exp.select(column("query"), *_figures(functions, carried[1] if len(carried) > 1 else None))
         found = found.from_(rows.subquery("each", copy=False)).group_by(column("query"))

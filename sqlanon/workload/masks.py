@@ -39,9 +39,9 @@ class Column:
     exact: bool
 
 
-def bits(keep: Keep) -> str:
-    """The table of the bits of a word: bit and value."""
-    every = exp.Explode(this=exp.Anonymous(this="range", expressions=[literal(WORD)]))
+def bits(size: int, keep: Keep) -> str:
+    """The table of the bits of a word that so many queries need: bit and value."""
+    every = exp.Explode(this=exp.Anonymous(this="range", expressions=[literal(min(size, WORD))]))
     rows = exp.select(alias(every, "bit")).subquery("every")
     bit = integer(column("bit"))
     return keep("bit", exp.select(alias(bit, "bit"), alias(_shifted(bit.copy()), "value")).from_(rows))

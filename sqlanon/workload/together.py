@@ -30,9 +30,10 @@ from sqlanon.workload.templates import Slot
 
 __all__ = ["MOST_ROWS", "Together", "kinds_of"]
 
-# A statement has so many rows of masks at most, and asks so many queries.
+# A statement has so many rows of masks at most, asks so many queries, and of buckets so many of so many classes.
 MOST_ROWS = 20_000_000
 _MOST_WORDS = 16
+_MOST_PAIRS = 100_000_000
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 
@@ -64,7 +65,6 @@ class Together:
         self._asked = asked
         rows = release.rows.copy().subquery(ROW)
         self._classes = classes(engine, rows, [self._shown(name) for name in self._names], keep)
-        self._bits = bits(keep)
         for place, name in enumerate(self._names):
             if name in release.dealt_places:
                 self._require_whole(place, name)
@@ -74,13 +74,19 @@ class Together:
 
         It has query_id, groups, result, estimate, stderr, low and high.
         """
-        size = WORD * max(1, min(_MOST_WORDS, MOST_ROWS // max(1, self._classes.count)))
+        count = max(1, self._classes.count)
+        sizes = {
+            False: WORD * max(1, min(_MOST_WORDS, MOST_ROWS // count)),
+            # The rows of a bucket are added up for each query.
+            True: max(1, min(WORD * _MOST_WORDS, _MOST_PAIRS // count)),
+        }
         kinds: dict[tuple[str | None, str | None], list[Part]] = {}
         for one in self._asked:
             # Counts of buckets ask of those of one column: those that ask of the same stand together.
             dealt = next((name for name in self._release.dealt_places if name in one.condition.conditions), None)
             kinds.setdefault((None if one.argument else dealt, one.argument), []).append(one)
         for (name, argument), some in kinds.items():
+            size = sizes[name is not None]
             for first in range(0, len(some), size):
                 batch = some[first : first + size]
                 yield len(batch), self._sums(batch, argument) if argument else self._counts(batch, name)
@@ -120,6 +126,8 @@ class Together:
             query.select(column("satisfying", "share"), column("total", "share"), copy=False)
             share = exp.alias_(shares.copy(), "share", table=True, quoted=True)
             query.join(share, on=exp.and_(same("query", "found", "share"), number), copy=False)
+            # They have nearly as many groups as rows: DuckDB adds them up faster from a table.
+            query = exp.select(exp.Star()).from_(relation(self._keep("matched", query)))
         return self._figures("together", query, some)
 
     def _sums(self, some: Sequence[Part], argument: str) -> exp.Query:
@@ -153,15 +161,17 @@ class Together:
         recoded = [one for one in columns if not one.exact]
         carried = list(dict.fromkeys(["n", *(number_of(one.place) for one in recoded), *own]))
         masks = masked(self._classes.table, carried, columns, len(some), self._keep)
-        return matched(masks, self._bits, recoded, own), columns
+        return matched(masks, bits(len(some), self._keep), recoded, own), columns
 
     def _figures(self, name: str, found: exp.Query, some: Sequence[Part]) -> exp.Query:
-        tables = {"asked": self._keep("asked", *_numbered(some)), "matched": self._keep("matched", found)}
+        asked = self._keep("asked", *_numbered(some))
         query = fixed(name)
         withheld = exp.select(alias(big(literal(self._release.withheld)), "rows")).subquery("withheld")
         for table in list(query.find_all(exp.Table)):
-            if table.name in tables:
-                table.replace(relation(tables[table.name], as_=table.alias_or_name))
+            if table.name == "asked":
+                table.replace(relation(asked, as_="asked"))
+            elif table.name == "matched":
+                table.replace(found.subquery("matched", copy=False))
             elif table.name == "withheld":
                 table.replace(withheld.copy())
         return query

@@ -65,6 +65,7 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
             with monkeypatch.context() as patch:
                 patch.setattr(measure, "estimate_release", one_by_one)
                 patch.setattr(together, "MOST_ROWS", most)
+                patch.setattr(together, "_MOST_PAIRS", most)
                 patch.setattr(satisfying, "_MANY_LEAVES", most)
                 con.execute("MEASURE r WITH WORKLOAD w")
             found = con.duckdb.execute(
