@@ -1,7 +1,7 @@
 -- The count of each query, its standard error and its bounds, from the classes that may satisfy it.
 --
--- matched has them with n rows, the probability p of a row to satisfy, NULL where nobody knows, and
--- whether all do. In a bucket, `satisfying` of its `total` values satisfy, and each belongs to one row: of m rows that
+-- matched has them with n rows, those of a bucket that satisfy for certain put together, the probability p of a row to
+-- satisfy, NULL where nobody knows, and whether all do. In a bucket, `satisfying` of its `total` values satisfy, and each belongs to one row: of m rows that
 -- may satisfy no more than these do, and no more fail than there are values that fail (dealt.sql).
 WITH bucketed AS (
   SELECT
@@ -27,7 +27,9 @@ WITH bucketed AS (
   GROUP BY query
 )
 SELECT
-  asked.query,
+  asked.query_id,
+  '[]' AS groups,
+  asked.result,
   CASE WHEN NOT coalesce(unknown, false) THEN coalesce(CAST(hits AS DOUBLE), 0.0) END AS estimate,
   CASE WHEN NOT coalesce(unknown, false) THEN coalesce(sqrt(greatest(CAST(variance AS DOUBLE), 0)), 0.0) END AS stderr,
   CAST(coalesce(low, 0) AS BIGINT) AS low,

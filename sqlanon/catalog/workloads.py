@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from sqlanon.catalog import _rows, migrations
@@ -45,8 +47,10 @@ def forget_errors(engine: Engine, name: str, release_id: str) -> None:
     _rows.delete(engine, "query_error", {"workload": name, "release_id": release_id})
 
 
-def load(engine: Engine, name: str) -> list[tuple[int, str]]:
+def load(engine: Engine, name: str, one_query: Callable[[str], str] = query_text) -> list[tuple[int, str]]:
     """The number and the text of each query, whether a statement or a user's own INSERT wrote it.
+
+    `one_query` is `query_text`, or does the same.
 
     Raises UserError if there is none, if a number stands twice, or if a text is not one query.
     """
@@ -62,7 +66,7 @@ def load(engine: Engine, name: str) -> list[tuple[int, str]]:
         if number in queries:
             raise UserError(f"workload {name}: the query {number} stands twice in anon.workload")
         try:
-            queries[int(number)] = query_text(str(text))
+            queries[int(number)] = one_query(str(text))
         except UserError as error:
             raise UserError(f"workload {name}: query {number} is not one SELECT: {error.message}") from None
     return list(queries.items())

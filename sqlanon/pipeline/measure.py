@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -19,14 +20,16 @@ from sqlanon.pipeline.estimate import estimate_release, readable
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import bind_source
 from sqlanon.pipeline.state import Progress
-from sqlanon.sqlgen.names import alias, identifier, relation
+from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
 from sqlanon.workload.actual import COUNTED, as_it_is, columns_of, counted_rows, distinct_rows, is_plain, many
 from sqlanon.workload.by_fragments import figures_by_fragments
-from sqlanon.workload.conjunctions import conjunction
+from sqlanon.workload.conjunctions import Conjunctions
+from sqlanon.workload.counted import Counted, compared_columns
 from sqlanon.workload.error import ACTUAL, ESTIMATED, errors, summary
 from sqlanon.workload.published import Published
-from sqlanon.workload.queries import Aggregate, AggregateQuery, parsed
-from sqlanon.workload.together import Together
+from sqlanon.workload.queries import Aggregate, AggregateQuery
+from sqlanon.workload.templates import Asked, Templates
+from sqlanon.workload.together import Together, kinds_of
 
 __all__ = ["measure"]
 
@@ -39,7 +42,6 @@ _REPEATED = 2
 _FEW = 2
 
 _T = TypeVar("_T")
-_Asked = tuple[int, str, AggregateQuery]
 
 
 def measure(
@@ -50,21 +52,24 @@ def measure(
     What was measured with the workload before is replaced. Raises UserError, naming the query, where one does not run,
     or cannot be estimated.
     """
-    asked = [(number, text, _parsed(workload, number, text)) for number, text in workloads.load(engine, workload)]
+    read = Templates()
+    asked = [_read(read, workload, number, text) for number, text in workloads.load(engine, workload, read.one_query)]
     with engine.transaction(), Scratch(engine) as scratch:
+        one = _Measuring(engine, release, workload, scratch, asked, progress)
         # The release first: it says of a query what is wrong with it.
-        estimated = _on_release(engine, release, asked, scratch, workload, progress)
-        found = _table(engine, scratch, "estimated", ESTIMATED, estimated)
-        actual = _table(engine, scratch, "actual", ACTUAL, _on_source(engine, release, asked, scratch, workload))
+        found = _Results(engine, scratch, "estimated", ESTIMATED)
+        one.ask_release(found)
+        actual = _Results(engine, scratch, "actual", ACTUAL)
+        one.ask_source(actual)
         workloads.forget_errors(engine, workload, release.release_id)
-        query = errors(actual, found, release.release_id, workload)
+        query = errors(actual.table, found.table, release.release_id, workload)
         engine.run(exp.Insert(this=relation(("anon", "query_error")), expression=query))
         return [(str(figure), value) for figure, value in engine.rows(summary(release.release_id, workload))]
 
 
-def _parsed(workload: str, number: int, text: str) -> AggregateQuery:
+def _read(read: Templates, workload: str, number: int, text: str) -> Asked:
     try:
-        return parsed(text)
+        return read.asked(number, text)
     except UserError as error:
         raise _named(workload, number, error) from None
 
@@ -73,33 +78,158 @@ def _named(workload: str, number: int | str, error: SqlanonError) -> UserError:
     return UserError(f"workload {workload}, query {number}: {error.message}", hint=error.hint)
 
 
-def _on_source(
-    engine: Engine, release: Release, asked: Sequence[_Asked], scratch: Scratch, workload: str
-) -> Iterator[tuple[Any, ...]]:
-    """query_id, groups, result and value of every query, asked of what the release was made of."""
-    source = relation(bind_source(engine, policy_of(release).source, scratch).relation)
-    plain = [one for one in asked if is_plain(one[2])]
-    if plain:
-        names = columns_of([query for _, _, query in plain])
+class _Results:
+    """A temporary table of results."""
+
+    def __init__(self, engine: Engine, scratch: Scratch, name: str, names: Sequence[str]) -> None:
+        kinds = {"query_id": "BIGINT", "groups": "VARCHAR", "result": "VARCHAR"}
+        empty = [
+            alias(exp.Cast(this=exp.null(), to=exp.DataType.build(kinds.get(one, "DOUBLE"))), one) for one in names
+        ]
+        self.table = scratch.table(name, exp.select(*empty).where(exp.false()))
+        self._engine, self._names = engine, names
+        self._target = exp.Schema(this=relation(self.table), expressions=[identifier(one) for one in names])
+
+    def add(self, query: exp.Query) -> None:
+        """The rows of a query that has the table's columns."""
+        own = exp.select(*(column(name) for name in self._names)).from_(query.subquery("found", copy=False))
+        self._engine.run(exp.Insert(this=self._target.copy(), expression=own))
+
+    def clear(self) -> None:
+        self._engine.run(exp.Delete(this=relation(self.table)))
+
+    def add_rows(self, rows: Iterable[Sequence[object]]) -> None:
+        for some in _batches(rows, _INSERTED):
+            values = [exp.Tuple(expressions=[exp.Placeholder() for _ in self._names]) for _ in some]
+            insert = exp.Insert(this=self._target.copy(), expression=exp.Values(expressions=values))
+            self._engine.run(insert, [value for row in some for value in row])
+
+
+@dataclass
+class _Measuring:
+    """One workload, asked of a release and of what it was made of."""
+
+    engine: Engine
+    release: Release
+    workload: str
+    scratch: Scratch
+    asked: Sequence[Asked]
+    progress: Progress | None
+
+    def ask_release(self, into: _Results) -> None:
+        """Adds the estimate, stderr, low and high of every query's results."""
+        answered = self._together(into)
+        for done, one in enumerate([one for one in self.asked if one.number not in answered], start=len(answered)):
+            self._note("estimate", done)
+            try:
+                rows = estimate_release(self.engine, self.release, one.text)[1]
+            except UserError as error:
+                raise _named(self.workload, one.number, error) from None
+            into.add_rows(result for row in rows for result in _results(one.number, one.query, row, 4))
+
+    def _together(self, into: _Results) -> set[int]:
+        """The same of the queries that can be asked at once; of none where one of them is refused, and then named.
+
+        Returns which these are.
+        """
+        own = readable(self.engine, self.release, [])
+        if own.fragmented:
+            return self._by_fragments(own, into)
+        kinds = kinds_of(self.engine, own)
+        at_once = Conjunctions(own, kinds)
+        found = [(one, parts) for one in self.asked if (parts := at_once.of(one))]
+        if len(found) < _FEW:
+            return set()
+        asked = [part for _, parts in found for part in parts]
+        done = 0
+        self._note("estimate", done)
+        try:
+            own = readable(self.engine, self.release, [one.query for one, _ in found])
+            for number, figures in Together(self.engine, own, kinds, asked, self.scratch.table).figures():
+                into.add(figures)
+                done += number
+                self._note("estimate", done)
+        except EngineError as error:
+            # An error ends the transaction: they cannot be asked one by one.
+            raise self._one_of([one for one, _ in found], error) from None
+        except (PolicyError, DataError):
+            into.clear()
+            return set()
+        return {one.number for one, _ in found}
+
+    def _by_fragments(self, own: Published, into: _Results) -> set[int]:
+        """The same of a release of fragments."""
+        if len(self.asked) < _FEW:
+            return set()
+        queries = {one.number: one.whole() for one in self.asked}
+        self._note("estimate", 0)
+        try:
+            figures = list(figures_by_fragments(self.engine, own, queries, self.scratch.table))
+        except EngineError as error:
+            raise self._one_of(self.asked, error) from None
+        into.add_rows((number, "[]", queries[number].aggregates[0].name, *rest) for number, *rest in figures)
+        return {number for number, *_ in figures}
+
+    def ask_source(self, into: _Results) -> None:
+        """Adds the value of every query's results on what the release was made of."""
+        source = relation(bind_source(self.engine, policy_of(self.release).source, self.scratch).relation)
+        plain = [one for one in self.asked if is_plain(one.query)]
+        if plain:
+            self._ask_plain(plain, source, into)
+        for done, one in enumerate([one for one in self.asked if not is_plain(one.query)], start=len(plain)):
+            self._note("ask the source", done)
+            try:
+                found = self.engine.rows(as_it_is(one.text, one.query, source.copy()))
+            except EngineError as error:
+                raise _named(self.workload, one.number, error) from None
+            into.add_rows(result for row in found for result in _results(one.number, one.query, row, 1))
+
+    def _ask_plain(self, plain: Sequence[Asked], source: exp.Table, into: _Results) -> None:
+        """Those of the queries that have a single row each: of rows that are counted first where they repeat."""
+        names = columns_of([one.query for one in plain])
         weight = COUNTED
         while fold(weight) in map(fold, names):
             weight += "_"
         rows, n = source, None
-        if _repeats(engine, source, names):
-            rows, n = relation(scratch.table("counted", counted_rows(source, names, weight))), weight
-        for some in _batches(plain, _BATCH):
-            figures = iter(_figures(engine, some, rows, n, workload))
-            for number, _, query in some:
-                for aggregate in query.aggregates:
-                    yield number, "[]", aggregate.name, next(figures)
-    for number, text, query in asked:
-        if not is_plain(query):
+        if _repeats(self.engine, source, names):
+            rows, n = relation(self.scratch.table("counted", counted_rows(source, names, weight))), weight
+        kinds = {fold(name): kind for name, kind in self.engine.columns(exp.select(exp.Star()).from_(rows.copy()))}
+        at_once = [one for one in plain if compared_columns(one, kinds) is not None]
+        done = 0
+        if at_once:
+            stands_for = literal(1) if n is None else column(n)
+            self._note("ask the source", done)
             try:
-                found = engine.rows(as_it_is(text, query, source))
+                counted = Counted(self.engine, rows.copy(), stands_for, kinds, at_once, self.scratch.table)
+                for number, figures in counted.figures():
+                    into.add(figures)
+                    done += number
+                    self._note("ask the source", done)
             except EngineError as error:
-                raise _named(workload, number, error) from None
-            for row in found:
-                yield from _results(number, query, row, 1)
+                raise self._one_of(at_once, error) from None
+        others = {one.number for one in plain} - {one.number for one in at_once}
+        for some in _batches([one for one in plain if one.number in others], _BATCH):
+            self._note("ask the source", done)
+            values = iter(self._figures(some, rows, n))
+            into.add_rows((one.number, "[]", part.name, next(values)) for one in some for part in one.query.aggregates)
+            done += len(some)
+
+    def _figures(self, some: Sequence[Asked], rows: exp.Table, weight: str | None) -> Sequence[object]:
+        """The figures of several queries in one scan."""
+        try:
+            return self.engine.rows(many([one.whole() for one in some], rows.copy(), weight))[0]
+        except EngineError as error:
+            raise self._one_of(some, error) from None
+
+    def _one_of(self, some: Sequence[Asked], error: EngineError) -> UserError:
+        """An error ends the transaction: the queries cannot be asked one by one to find the one that it is about."""
+        first, last = min(one.number for one in some), max(one.number for one in some)
+        return _named(self.workload, first if first == last else f"one of {first} to {last}", error)
+
+    def _note(self, stage: str, done: int) -> None:
+        if self.progress:
+            # A query may have several results.
+            self.progress(stage, min(done, len(self.asked)), len(self.asked))
 
 
 def _repeats(engine: Engine, source: exp.Table, names: Sequence[str]) -> bool:
@@ -108,78 +238,7 @@ def _repeats(engine: Engine, source: exp.Table, names: Sequence[str]) -> bool:
     return bool(different <= rows / _REPEATED)
 
 
-def _figures(
-    engine: Engine, some: Sequence[_Asked], rows: exp.Table, weight: str | None, workload: str
-) -> Sequence[Any]:
-    """The figures of several queries in one scan."""
-    try:
-        return engine.rows(many([query for _, _, query in some], rows, weight))[0]
-    except EngineError as error:
-        # An error ends the transaction: they cannot be asked one by one.
-        which = f"{some[0][0]}" if len(some) == 1 else f"one of {some[0][0]} to {some[-1][0]}"
-        raise _named(workload, which, error) from None
-
-
-def _on_release(
-    engine: Engine,
-    release: Release,
-    asked: Sequence[_Asked],
-    scratch: Scratch,
-    workload: str,
-    progress: Progress | None,
-) -> Iterator[tuple[Any, ...]]:
-    """query_id, groups, result, estimate, stderr, low and high of every query, asked of the release."""
-    at_once = _together(engine, release, asked, scratch, workload)
-    yield from at_once
-    answered = {row[0] for row in at_once}
-    asked = [one for one in asked if one[0] not in answered]
-    for done, (number, text, query) in enumerate(asked):
-        if progress:
-            progress("estimate", done, len(asked))
-        try:
-            rows = estimate_release(engine, release, text)[1]
-        except UserError as error:
-            raise _named(workload, number, error) from None
-        for row in rows:
-            yield from _results(number, query, row, 4)
-
-
-def _together(
-    engine: Engine, release: Release, asked: Sequence[_Asked], scratch: Scratch, workload: str
-) -> list[tuple[Any, ...]]:
-    """The same of the queries that can be asked at once; of none where one of them is refused, and then named."""
-    own = readable(engine, release, [])
-    queries = {number: query for number, _, query in asked}
-    if own.fragmented:
-        return _by_fragments(engine, own, queries, scratch, workload)
-    found = {number: one for number, query in queries.items() if (one := conjunction(query, own)) is not None}
-    if len(found) < _FEW:
-        return []
-    try:
-        own = readable(engine, release, [queries[number] for number in found])
-        figures = list(Together(engine, own, list(found.items()), scratch.table).figures())
-    except EngineError as error:
-        # An error ends the transaction: they cannot be asked one by one.
-        raise _named(workload, f"one of {min(found)} to {max(found)}", error) from None
-    except (PolicyError, DataError):
-        return []
-    return [(number, "[]", queries[number].aggregates[0].name, *rest) for number, *rest in figures]
-
-
-def _by_fragments(
-    engine: Engine, own: Published, queries: Mapping[int, AggregateQuery], scratch: Scratch, workload: str
-) -> list[tuple[Any, ...]]:
-    """The same of a release of fragments."""
-    if len(queries) < _FEW:
-        return []
-    try:
-        figures = list(figures_by_fragments(engine, own, queries, scratch.table))
-    except EngineError as error:
-        raise _named(workload, f"one of {min(queries)} to {max(queries)}", error) from None
-    return [(number, "[]", queries[number].aggregates[0].name, *rest) for number, *rest in figures]
-
-
-def _results(number: int, query: AggregateQuery, row: Sequence[Any], width: int) -> Iterator[tuple[Any, ...]]:
+def _results(number: int, query: AggregateQuery, row: Sequence[object], width: int) -> Iterator[tuple[object, ...]]:
     """A row for each aggregate of a query's row, in which an aggregate has `width` columns and a group one."""
     values = iter(row)
     parts = [(item, [next(values) for _ in range(width if isinstance(item, Aggregate) else 1)]) for item in query.items]
@@ -193,17 +252,3 @@ def _batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
     rest = iter(items)
     while some := list(islice(rest, size)):
         yield some
-
-
-def _table(engine: Engine, scratch: Scratch, name: str, names: Sequence[str], rows: Iterator[tuple[Any, ...]]) -> str:
-    """A temporary table of results."""
-    kinds = {"query_id": "BIGINT", "groups": "VARCHAR", "result": "VARCHAR"}
-    empty = [alias(exp.Cast(this=exp.null(), to=exp.DataType.build(kinds.get(one, "DOUBLE"))), one) for one in names]
-    table = scratch.table(name, exp.select(*empty).where(exp.false()))
-    target = exp.Schema(this=relation(table), expressions=[identifier(one) for one in names])
-    for some in _batches(rows, _INSERTED):
-        values = [exp.Tuple(expressions=[exp.Placeholder() for _ in names]) for _ in some]
-        engine.run(
-            exp.Insert(this=target.copy(), expression=exp.Values(expressions=values)), [v for row in some for v in row]
-        )
-    return table

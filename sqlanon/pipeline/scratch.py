@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from types import TracebackType
 
 from sqlglot import exp
@@ -33,11 +34,12 @@ class Scratch:
     def view_name(self, purpose: str) -> str:
         return self.name(purpose, "VIEW")
 
-    def table(self, purpose: str, query: exp.Query) -> str:
+    def table(self, purpose: str, query: exp.Query, parameters: Sequence[object] = ()) -> str:
         """A temporary table with the rows of a query; returns its name."""
         name = self.name(purpose)
         temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-        self._engine.run(exp.Create(kind="TABLE", this=relation(name), expression=query, properties=temporary))
+        create = exp.Create(kind="TABLE", this=relation(name), expression=query, properties=temporary)
+        self._engine.run(create, parameters)
         return name
 
     def __enter__(self) -> Scratch:

@@ -17,11 +17,11 @@ from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.terms import big, real, same, total, union_all
 from sqlanon.workload.actual import is_plain
 from sqlanon.workload.binding import Binding, fold
-from sqlanon.workload.conjunctions import conjuncts
 from sqlanon.workload.dealt import own_bucket, require_linked
 from sqlanon.workload.published import Published
 from sqlanon.workload.queries import AggregateQuery
 from sqlanon.workload.spans import fixed
+from sqlanon.workload.templates import conjuncts
 
 __all__ = ["ByFragments", "figures_by_fragments"]
 

@@ -1,8 +1,11 @@
-"""Counts whose condition is a conjunction in which each part is about one column: many of them can be asked at once."""
+"""Aggregates whose condition is a conjunction, each part about one column: many of them can be asked at once."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import datetime
+import re
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -12,38 +15,128 @@ from sqlanon.sqlgen.names import column
 from sqlanon.workload.actual import is_plain
 from sqlanon.workload.binding import Binding, fold, leaf_name
 from sqlanon.workload.functions import constants_of, is_ordered
+from sqlanon.workload.moments import NUMBER
 from sqlanon.workload.published import Published
-from sqlanon.workload.queries import AggregateQuery
+from sqlanon.workload.queries import Aggregate, AggregateQuery
+from sqlanon.workload.templates import Asked, Slot, conjuncts
 
-__all__ = ["VALUE", "Conjunction", "conjunction", "conjuncts"]
+__all__ = ["VALUE", "Condition", "Conjunction", "Conjunctions", "Part", "common_type"]
 
 # The column of a relation of values that a part of a condition is asked of.
 VALUE = "value"
 
 _BOOLEAN = exp.DataType.build("BOOLEAN")
+_WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+# What a query asks of the values of one column: a tree that reads `VALUE` alone, or constants that they are among.
+Condition = exp.Expr | Slot
 
 
 @dataclass(frozen=True)
 class Conjunction:
-    """COUNT(*) of the rows that satisfy a condition on each of some columns, by their folded names.
+    """The rows that satisfy a condition on each of some columns, by their folded names.
 
-    A condition reads `VALUE` alone; `constants` are what the column's values are compared with.
+    `constants` are what the trees among them compare a generalized column's values with.
     """
 
-    conditions: Mapping[str, exp.Expr]
+    conditions: Mapping[str, Condition]
     constants: Mapping[str, tuple[exp.Expr, ...]]
 
 
-def conjunction(query: AggregateQuery, release: Published) -> Conjunction | None:
-    """The query as a conjunction; None for one that has to be asked by itself, or is refused."""
-    counts = [one.function == "count" and one.argument is None for one in query.aggregates]
-    if not is_plain(query) or counts != [True] or query.where is None or release.fragmented:
-        return None
-    if fold(query.source.name) not in map(fold, release.names):
-        return None
+@dataclass(frozen=True)
+class Part:
+    """One aggregate of a query of a workload: the query's number, what the result is called, and the query's condition.
+
+    `argument` is the column that is added up, by its folded name, and None where rows are counted.
+    """
+
+    number: int
+    result: str
+    function: str
+    argument: str | None
+    condition: Conjunction
+
+
+def common_type(slot: Slot, kind: str) -> str | None:
+    """The type in which values of a type and constants compare as they do in the query; None if that is not known."""
+    if not slot.text:
+        return "HUGEINT" if _WHOLE.fullmatch(kind) else None
+    if kind == "VARCHAR":
+        return "VARCHAR"
+    return "DATE" if kind == "DATE" and all(map(_is_date, slot.values)) else None
+
+
+def _is_date(text: str) -> bool:
+    with suppress(ValueError):
+        return _DATE.fullmatch(text) is not None and datetime.date.fromisoformat(text).year > 0
+    return False
+
+
+class Conjunctions:
+    """Finds the queries of a workload that can be asked of a release at once.
+
+    `kinds` are the types of its columns' values, by folded names.
+    """
+
+    def __init__(self, release: Published, kinds: Mapping[str, str]) -> None:
+        self._release, self._kinds = release, kinds
+        self._known: dict[str, tuple[str, ...] | None] = {}
+
+    def of(self, one: Asked) -> list[Part]:
+        """The aggregates of a query; none where it has to be asked by itself, or is refused."""
+        if not is_plain(one.query) or one.query.where is None:
+            return []
+        if fold(one.query.source.name) not in map(fold, self._release.names):
+            return []
+        if not all(map(self._is_known, one.query.aggregates)):
+            return []
+        condition = self._condition(one)
+        return [_part(one.number, aggregate, condition) for aggregate in one.query.aggregates] if condition else []
+
+    def _is_known(self, one: Aggregate) -> bool:
+        """Whether an aggregate is one of rows, or of the numbers of a column that is published as it is."""
+        if one.argument is None:
+            return one.function == "count"
+        if not isinstance(one.argument, exp.Column) or one.function not in ("sum", "avg"):
+            return False
+        name = fold(one.argument.name)
+        return name in self._release.exact and NUMBER.fullmatch(self._kinds[name]) is not None
+
+    def _condition(self, one: Asked) -> Conjunction | None:
+        if one.slots:
+            if one.template not in self._known:
+                self._known[one.template] = self._columns(one.query)
+            names = self._known[one.template]
+            compared = dict(zip(names, one.slots, strict=True)) if names else {}
+            if names and all(common_type(slot, self._kinds[name]) for name, slot in compared.items()):
+                return Conjunction(compared, {})
+        return _of_trees(one.whole(), self._release)
+
+    def _columns(self, template: AggregateQuery) -> tuple[str, ...] | None:
+        """The columns that the conjuncts of a template are about; None where one of them is about two."""
+        found = _of_trees(template, self._release)
+        assert template.where is not None
+        names = tuple(fold(part.this.name) for part in conjuncts(template.where))
+        return names if found and len(set(names)) == len(names) else None
+
+
+def _part(number: int, one: Aggregate, condition: Conjunction) -> Part:
+    argument = None if one.argument is None else fold(one.argument.name)
+    return Part(number, one.name, one.function, argument, condition)
+
+
+def _of_trees(query: AggregateQuery, release: Published) -> Conjunction | None:
     binding = Binding(query, release, ())
+    try:
+        for aggregate in query.aggregates:
+            if aggregate.argument is not None:
+                binding.bound(aggregate.argument)
+    except PolicyError:
+        return None
     conditions: dict[str, exp.Expr] = {}
     constants: dict[str, tuple[exp.Expr, ...]] = {}
+    assert query.where is not None
     for part in conjuncts(query.where):
         names = {fold(one.name) for one in part.find_all(exp.Column)}
         if len(names) != 1 or binding.alone is not None:
@@ -62,17 +155,6 @@ def conjunction(query: AggregateQuery, release: Published) -> Conjunction | None
         conditions[name] = exp.and_(conditions[name], held, copy=False) if name in conditions else held
     dealt = set(conditions) & set(release.dealt_places)
     return Conjunction(conditions, constants) if len(dealt) <= 1 else None
-
-
-def conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """What has to hold together for a condition to hold."""
-    if isinstance(tree, exp.And):
-        yield from conjuncts(tree.left)
-        yield from conjuncts(tree.right)
-    elif isinstance(tree, exp.Paren):
-        yield from conjuncts(tree.this)
-    else:
-        yield tree
 
 
 def _of_value(tree: exp.Expr) -> exp.Expr:

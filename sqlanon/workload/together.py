@@ -1,260 +1,234 @@
-"""Many counts of a release at once, with the figures that each of them has by itself.
+"""Many counts, sums and averages of a release at once, with the figures that each of them has by itself.
 
-The release's rows are counted by what they show of the columns that are asked about. For
+The released rows are counted by what they show of the columns that are asked about. For
 each column there is a table of every query and label: the share of the label's leaves
-that satisfy. Classes are joined with these tables, and n times the product of the shares is added up.
+that satisfy. The masks of these labels tell which classes may satisfy which query; n, or n times the product of the
+shares where that is not certain, is added up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.rows import class_label
-from sqlanon.sqlgen.terms import big, union_all
+from sqlanon.sqlgen.terms import big, same
 from sqlanon.workload.binding import ROW
-from sqlanon.workload.conjunctions import VALUE, Conjunction
+from sqlanon.workload.classes import Keep, Shown, bucket_of, classes, listed, number_of
+from sqlanon.workload.conjunctions import VALUE, Part
 from sqlanon.workload.dealt import require_whole
 from sqlanon.workload.estimators import labels_of
 from sqlanon.workload.leaves import Asked, leaves
+from sqlanon.workload.masks import WORD, Column, bits, masked
+from sqlanon.workload.matched import matched
 from sqlanon.workload.published import Published, dealt_name
+from sqlanon.workload.satisfying import constants, satisfying
 from sqlanon.workload.spans import fixed
+from sqlanon.workload.templates import Slot
 
-__all__ = ["MOST_ROWS", "Together"]
+__all__ = ["MOST_ROWS", "Together", "kinds_of"]
 
-# A statement joins so many rows at most, and asks so many queries.
+# A statement has so many rows of masks at most, asks so many queries, and of buckets so many of so many classes.
 MOST_ROWS = 20_000_000
-_MOST_QUERIES = 500
-# A list of conditions is evaluated on each leaf; of more leaves only those that satisfy are written down.
-_MANY_LEAVES = 5_000
+_MOST_WORDS = 16
+_MOST_PAIRS = 100_000_000
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 
-Keep = Callable[[str, exp.Query], str]
-Figures = tuple[int, float | None, float | None, int, int | None]
 
-
-@dataclass(frozen=True)
-class _Counted:
-    """`classes` has a row for what rows show together: n, and in `name_of` the number of a label in its table.
-
-    `labels` has the table of each column: number, label and, of a column that is recoded, shown.
-    """
-
-    classes: str
-    count: int
-    labels: Mapping[str, str]
+def kinds_of(engine: Engine, release: Published) -> dict[str, str]:
+    """The types of the values of each column that may be asked about, by its folded name."""
+    kinds = {name: given.bound.type for name, given in release.generalized.items()}
+    if release.exact:
+        held = dict(engine.columns(release.rows.copy()))
+        kinds |= {name: held[own] for name, own in release.exact.items()}
+    for dealt in release.dealt:
+        held = dict(engine.columns(dealt.values.copy()))
+        kinds |= {name: held[dealt_name(place)] for place, name in enumerate(dealt.columns)}
+    return kinds
 
 
 class Together:
-    """Asks counts of one release. Raises PolicyError or DataError as ESTIMATE would, for one of them."""
+    """Asks counts, sums and averages of one release.
+
+    Raises PolicyError or DataError as ESTIMATE would, for one of them.
+    """
 
     def __init__(
-        self, engine: Engine, release: Published, asked: Sequence[tuple[int, Conjunction]], keep: Keep
+        self, engine: Engine, release: Published, kinds: Mapping[str, str], asked: Sequence[Part], keep: Keep
     ) -> None:
-        self._engine, self._release, self._keep = engine, release, keep
-        self._names = list(dict.fromkeys(name for _, one in asked for name in one.conditions))
-        # Queries about the same columns stand side by side: their classes are the same.
-        self._asked = sorted(asked, key=lambda one: (self._places(one[1]), one[0]))
-        self._counted = self._count()
+        self._engine, self._release, self._kinds, self._keep = engine, release, kinds, keep
+        names = [name for one in asked for name in one.condition.conditions]
+        self._names = list(dict.fromkeys([*names, *(one.argument for one in asked if one.argument is not None)]))
+        self._asked = asked
+        rows = release.rows.copy().subquery(ROW)
+        self._classes = classes(engine, rows, [self._shown(name) for name in self._names], keep)
+        for place, name in enumerate(self._names):
+            if name in release.dealt_places:
+                self._require_whole(place, name)
 
-    def figures(self) -> Iterator[Figures]:
-        """Number, estimate, standard error and bounds of every query."""
-        size = max(1, min(_MOST_QUERIES, MOST_ROWS // max(1, self._counted.count)))
-        for first in range(0, len(self._asked), size):
-            yield from self._engine.rows(self._batch(self._asked[first : first + size]))
+    def figures(self) -> Iterator[tuple[int, exp.Query]]:
+        """For some queries after the other how many they are, and a SELECT of their figures.
 
-    def _places(self, one: Conjunction) -> tuple[int, ...]:
-        return tuple(place for place, name in enumerate(self._names) if name in one.conditions)
+        It has query_id, groups, result, estimate, stderr, low and high.
+        """
+        count = max(1, self._classes.count)
+        sizes = {
+            False: WORD * max(1, min(_MOST_WORDS, MOST_ROWS // count)),
+            # The rows of a bucket are added up for each query.
+            True: max(1, min(WORD * _MOST_WORDS, _MOST_PAIRS // count)),
+        }
+        kinds: dict[tuple[str | None, str | None], list[Part]] = {}
+        for one in self._asked:
+            # Counts of buckets ask of those of one column: those that ask of the same stand together.
+            dealt = next((name for name in self._release.dealt_places if name in one.condition.conditions), None)
+            kinds.setdefault((None if one.argument else dealt, one.argument), []).append(one)
+        for (name, argument), some in kinds.items():
+            size = sizes[name is not None]
+            for first in range(0, len(some), size):
+                batch = some[first : first + size]
+                yield len(batch), self._sums(batch, argument) if argument else self._counts(batch, name)
 
-    def _count(self) -> _Counted:
-        """The released rows by their labels, each label as a number from 1."""
-        released = self._keep("released", self._release.rows)
-        shown = [part for place, name in enumerate(self._names) for part in self._shown(place, name)]
-        names = [part.alias for part in shown]
-        every = exp.select(*shown).from_(relation(released, as_=ROW))
-        rows = exp.select(*map(column, names), alias(exp.Count(this=exp.Star()), "n")).from_(every.subquery("every"))
-        table = self._keep("shown", rows.group_by(*map(column, names)))
-        labels = {name: self._keep("label", self._labels(place, name, table)) for place, name in enumerate(self._names)}
-        query = exp.select(column("n", "shown")).from_(relation(table, as_="shown"))
-        for place, (name, own) in enumerate(labels.items()):
-            held = f"held_{place}"
-            same = exp.NullSafeEQ(this=column(f"label_{place}", "shown"), expression=column("label", held))
-            query.join(relation(own, as_=held), on=same, copy=False)
-            query.select(alias(column("number", held), name_of(place)), copy=False)
-            if name in self._release.dealt_places:
-                self._require_whole(table, place, name)
-        classes = self._keep("class", query)
-        count = exp.select(exp.Count(this=exp.Star())).from_(relation(classes))
-        return _Counted(classes, int(self._engine.rows(count)[0][0]), labels)
-
-    def _shown(self, place: int, name: str) -> list[exp.Alias]:
+    def _shown(self, name: str) -> Shown:
         release = self._release
         if name in release.generalized:
-            label, shown = labels_of(release.generalized[name])
-            return [alias(label, f"label_{place}"), alias(shown, f"shown_{place}")]
-        own = release.bucket if name in release.dealt_places else release.exact[name]
-        return [alias(column(str(own), ROW), f"label_{place}")]
+            return Shown(*labels_of(release.generalized[name]))
+        if name in release.dealt_places:
+            return Shown(column(str(release.bucket), ROW), dealt=release.dealt[release.dealt_places[name][0]])
+        return Shown(column(release.exact[name], ROW))
 
-    def _labels(self, place: int, name: str, table: str) -> exp.Select:
-        parts = [alias(column(f"label_{place}"), "label")]
-        if name in self._release.generalized:
-            parts.append(alias(column(f"shown_{place}"), "shown"))
-        rows = exp.select(*parts).distinct().from_(relation(table))
-        return exp.select(alias(exp.Window(this=exp.RowNumber()), "number"), exp.Star()).from_(rows.subquery("every"))
-
-    def _require_whole(self, table: str, place: int, name: str) -> None:
-        rows = exp.select(alias(column(f"label_{place}"), "bucket"), column("n")).from_(relation(table))
+    def _require_whole(self, place: int, name: str) -> None:
+        held = exp.EQ(this=column("bucket", "held"), expression=column(bucket_of(place), "class"))
+        rows = exp.select(alias(column("label", "held"), "bucket"), column("n", "class"))
+        rows.from_(relation(self._classes.table, as_="class"), copy=False)
+        rows.join(relation(self._classes.labels[place], as_="held"), on=held, copy=False)
         dealt = self._release.dealt[self._release.dealt_places[name][0]]
         values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(dealt.values.subquery("dealt"))
         require_whole(self._engine, self._release.name, self._keep("rows", rows), self._keep("values", values))
 
-    def _batch(self, some: Sequence[tuple[int, Conjunction]]) -> exp.Query:
-        """The figures of some queries, in one statement over their classes and the shares of their labels."""
-        subsets = {subset: number for number, subset in enumerate(dict.fromkeys(self._places(one) for _, one in some))}
-        queries = [
-            class_label({"query": literal(number), "subset": literal(subsets[self._places(one)])})
-            for number, one in some
+    def _counts(self, some: Sequence[Part], dealt: str | None) -> exp.Query:
+        """The figures of some counts, which ask of the buckets of one column, or of none."""
+        place = None if dealt is None else self._names.index(dealt)
+        own = [] if place is None else [bucket_of(place), number_of(place)]
+        found, columns = self._matched(some, own)
+        query = exp.select(*(column(name, "found") for name in ("query", "n", "p", "certain")))
+        query.from_(found.subquery("found", copy=False), copy=False)
+        if place is None:
+            nothing = exp.Cast(this=exp.null(), to=_DOUBLE.copy())
+            parts = {"bucket": literal(0), "satisfying": nothing, "total": nothing.copy()}
+            query.select(*(alias(tree, name) for name, tree in parts.items()), copy=False)
+        else:
+            shares = next(one.shares for one in columns if one.place == place)
+            number = exp.EQ(this=column(number_of(place), "found"), expression=column("number", "share"))
+            query.select(alias(column(bucket_of(place), "found"), "bucket"), copy=False)
+            query.select(column("satisfying", "share"), column("total", "share"), copy=False)
+            share = exp.alias_(shares.copy(), "share", table=True, quoted=True)
+            query.join(share, on=exp.and_(same("query", "found", "share"), number), copy=False)
+            # They have nearly as many groups as rows: DuckDB adds them up faster from a table.
+            query = exp.select(exp.Star()).from_(relation(self._keep("matched", query)))
+        return self._figures("together", query, some)
+
+    def _sums(self, some: Sequence[Part], argument: str) -> exp.Query:
+        """The figures of some sums and averages of one column."""
+        place = self._names.index(argument)
+        found, _ = self._matched(some, [number_of(place)])
+        value = exp.Cast(this=column("label", "held"), to=_DOUBLE.copy())
+        query = exp.select(*(column(name, "found") for name in ("query", "n", "p", "certain")), alias(value, "value"))
+        query.from_(found.subquery("found", copy=False), copy=False)
+        number = exp.EQ(this=column(number_of(place), "found"), expression=column("number", "held"))
+        known = exp.Not(this=exp.Is(this=column("label", "held"), expression=exp.Null()))
+        query.join(relation(self._classes.labels[place], as_="held"), on=exp.and_(number, known), copy=False)
+        return self._figures("sums", query, some)
+
+    def _matched(self, some: Sequence[Part], own: Sequence[str]) -> tuple[exp.Query, Sequence[Column]]:
+        """The classes that may satisfy the queries, which are numbered from 0, and what these ask of each column."""
+        conditions = [
+            {query: held for query, one in enumerate(some) if (held := one.condition.conditions.get(name)) is not None}
+            for name in self._names
         ]
-        used = sorted({place for subset in subsets for place in subset})
-        tables = {
-            "asked": self._keep("asked", _listed(queries)),
-            "rolled": self._keep("rolled", union_all([self._rolled(*one, used) for one in subsets.items()])),
-        }
-        shares = {place: self._keep("share", self._shares(place, some)) for place in used}
-        dealt = [place for place in used if self._names[place] in self._release.dealt_places]
-        tables["matched"] = self._matched(tables, shares, dealt)
-        query = fixed("together")
+        compared = constants(conditions, self._keep)
+        columns: list[Column] = []
+        for place, asked in enumerate(conditions):
+            if asked:
+                name, labels = self._names[place], self._classes.labels[place]
+                leaf = self._leaves(place, some)
+                found = satisfying(self._engine, leaf, self._kinds[name], place, asked, compared)
+                exact = name in self._release.exact
+                held = found.subquery(copy=False) if exact else relation(self._keep("share", _shares(leaf, found)))
+                columns.append(Column(place, labels, held, asked.keys(), exact))
+        recoded = [one for one in columns if not one.exact]
+        carried = list(dict.fromkeys(["n", *(number_of(one.place) for one in recoded), *own]))
+        masks = masked(self._classes.table, carried, columns, len(some), self._keep)
+        return matched(masks, bits(len(some), self._keep), recoded, own), columns
+
+    def _figures(self, name: str, found: exp.Query, some: Sequence[Part]) -> exp.Query:
+        asked = self._keep("asked", *_numbered(some))
+        query = fixed(name)
         withheld = exp.select(alias(big(literal(self._release.withheld)), "rows")).subquery("withheld")
         for table in list(query.find_all(exp.Table)):
-            if table.name in tables:
-                table.replace(relation(tables[table.name], as_=table.alias_or_name))
+            if table.name == "asked":
+                table.replace(relation(asked, as_="asked"))
+            elif table.name == "matched":
+                table.replace(found.subquery("matched", copy=False))
             elif table.name == "withheld":
                 table.replace(withheld.copy())
         return query
 
-    def _matched(self, tables: Mapping[str, str], shares: Mapping[int, str], dealt: Sequence[int]) -> str:
-        """query, n, p and certain of every class that may satisfy; of buckets also their values that do, and all.
-
-        A step joins one column's shares: joined with each other first, they would be far more rows than classes.
-        """
-        one: exp.Expr = exp.Cast(this=literal(1), to=_DOUBLE.copy())
-        none: exp.Expr = exp.Cast(this=exp.null(), to=_DOUBLE.copy())
-        start = [alias(one, "p"), alias(exp.true(), "certain"), alias(none, "satisfying"), alias(none.copy(), "total")]
-        numbers = [column(name_of(place)) for place in shares]
-        query = exp.select(column("query"), column("n"), *numbers, *start, alias(big(literal(0)), "bucket"))
-        query.from_(relation(tables["asked"]), copy=False).join(relation(tables["rolled"]), using="subset", copy=False)
-        matched: exp.Expr = query.subquery("matched")
-        table = ""
-        # Buckets come last, when few rows are left.
-        for place, share in sorted(shares.items(), key=lambda one: one[0] in dealt):
-            table = self._keep("matched", _narrowed(matched, place, share, list(shares), place in dealt))
-            matched = relation(table, as_="matched")
-        return table
-
-    def _rolled(self, subset: tuple[int, ...], number: int, used: Sequence[int]) -> exp.Select:
-        """The classes by the labels of some of the columns; in place of every other label there is 0."""
-        own = [column(name_of(place)) for place in subset]
-        n = big(exp.Sum(this=column("n")))
-        every = [alias(column(name_of(p)) if p in subset else big(literal(0)), name_of(p)) for p in used]
-        query = exp.select(alias(literal(number), "subset"), *every, alias(n, "n"))
-        return query.from_(relation(self._counted.classes)).group_by(*own)
-
-    def _shares(self, place: int, some: Sequence[tuple[int, Conjunction]]) -> exp.Query:
-        """query, number, p, certain, satisfying and total: which share of a label's leaves satisfies, if any does."""
-        name = self._names[place]
-        conditions = {number: one.conditions[name] for number, one in some if name in one.conditions}
-        others = [literal(number) for number, one in some if name not in one.conditions]
-        leaf = self._leaves(name, some)
-        satisfying = self._satisfying(leaf, conditions)
-        query = fixed("share") if name not in self._release.exact else fixed("exact_share")
-        for table in list(query.find_all(exp.Table)):
-            if table.name == "leaf":
-                table.replace(relation(leaf, as_="leaf"))
-            elif table.name == "satisfying":
-                table.replace(satisfying.subquery("satisfying"))
-        if not others:
-            return query
-        one = exp.Cast(this=literal(1), to=_DOUBLE.copy())
-        nothing = exp.Cast(this=exp.null(), to=_DOUBLE.copy())
-        whole = exp.select(alias(exp.Explode(this=exp.Array(expressions=others)), "query"), alias(literal(0), "number"))
-        whole.select(alias(one, "p"), alias(exp.true(), "certain"), nothing, nothing.copy(), copy=False)
-        return exp.union(query, whole, distinct=False, copy=False)
-
-    def _satisfying(self, leaf: str, conditions: Mapping[int, exp.Expr]) -> exp.Query:
-        """query, number and weight of the leaves that satisfy: few in one scan, many in one for each query."""
-        count = exp.select(exp.Count(this=exp.Star())).from_(relation(leaf))
-        if int(self._engine.rows(count)[0][0]) > _MANY_LEAVES:
-            return union_all([_where(relation(leaf), number, tree) for number, tree in conditions.items()])
-        every = _listed([class_label({"query": literal(q), "holds": tree}) for q, tree in conditions.items()])
-        every.select(column("number"), column("weight"), copy=False).from_(relation(leaf), copy=False)
-        names = (column(name) for name in ("query", "number", "weight"))
-        return exp.select(*names).from_(every.subquery("every", copy=False)).where(column("holds"))
-
-    def _leaves(self, name: str, some: Sequence[tuple[int, Conjunction]]) -> str:
-        """number, value and weight of the leaves below every label of a column."""
-        release, labels = self._release, self._counted.labels[name]
+    def _leaves(self, place: int, some: Sequence[Part]) -> exp.Expr:
+        """number, value and weight of the leaves below every label of a column, as a relation `leaf`."""
+        release, name, labels = self._release, self._names[place], self._classes.labels[place]
         held = relation(labels, as_="held")
-        one: exp.Expr = exp.Cast(this=literal(1), to=_DOUBLE.copy())
         if name in release.exact:
-            parts = (column("number"), alias(column("label"), VALUE), alias(one, "weight"))
-            return self._keep("leaf", exp.select(*parts).from_(held))
+            parts = (column("number"), alias(column("label"), VALUE), alias(_one(), "weight"))
+            return exp.select(*parts).from_(held).subquery("leaf", copy=False)
         if name in release.dealt_places:
-            which, place = release.dealt_places[name]
-            values = alias(column(dealt_name(place), "leaf"), VALUE)
-            rows = exp.select(column("number", "held"), values, column("weight", "leaf")).from_(held)
-            same = exp.NullSafeEQ(this=column("label", "held"), expression=column("bucket", "leaf"))
-            return self._keep("leaf", rows.join(release.dealt[which].values.subquery("leaf"), on=same, copy=False))
-        constants = dict.fromkeys(tree for _, one_ in some for tree in one_.constants.get(name, ()))
-        shown = exp.select(column("label"), column("shown")).from_(relation(labels))
-        table, _ = leaves(self._engine, release.generalized[name], Asked(shown, list(constants), (), False), self._keep)
-        rows = exp.select(column("number", "held"), column("value", "leaf"), column("weight", "leaf")).from_(held)
-        same = exp.NullSafeEQ(this=column("label", "held"), expression=column("label", "leaf"))
-        return self._keep("leaf", rows.join(relation(table, as_="leaf"), on=same, copy=False))
+            which, at = release.dealt_places[name]
+            # Any of the buckets with a number tells what all of them hold.
+            first = alias(exp.AnyValue(this=column("label")), "label")
+            several = exp.select(column("number"), first).from_(held).group_by(column("number"))
+            values = alias(column(dealt_name(at), "leaf"), VALUE)
+            rows = exp.select(column("number", "held"), values, column("weight", "leaf")).from_(
+                several.subquery("held")
+            )
+            on = exp.NullSafeEQ(this=column("label", "held"), expression=column("bucket", "leaf"))
+            rows.join(release.dealt[which].values.subquery("leaf"), on=on, copy=False)
+        else:
+            shown = exp.select(column("label"), alias(column("text"), "shown")).from_(relation(labels))
+            asked = Asked(shown, _constants(name, some), (), False)
+            table, _ = leaves(self._engine, release.generalized[name], asked, self._keep)
+            rows = exp.select(column("number", "held"), column("value", "leaf"), column("weight", "leaf")).from_(held)
+            on = exp.NullSafeEQ(this=column("label", "held"), expression=column("label", "leaf"))
+            rows.join(relation(table, as_="leaf"), on=on, copy=False)
+        return relation(self._keep("leaf", rows), as_="leaf")
 
 
-def name_of(place: int) -> str:
-    """The column with the number of the label of the column at this place."""
-    return f"number_{place}"
+def _constants(name: str, some: Sequence[Part]) -> list[exp.Expr]:
+    """What queries compare the values of a generalized column with, each once."""
+    trees = dict.fromkeys(tree for one in some for tree in one.condition.constants.get(name, ()))
+    slots = (held for one in some if isinstance(held := one.condition.conditions.get(name), Slot))
+    values = dict.fromkeys((slot.text, value) for slot in slots for value in slot.values)
+    return [*trees, *(exp.Literal(this=value, is_string=text) for text, value in values)]
 
 
-def _where(leaf: exp.Table, query: int, condition: exp.Expr) -> exp.Select:
-    """The leaves that satisfy one query's condition."""
-    rows = exp.select(alias(literal(query), "query"), column("number"), column("weight")).from_(leaf)
-    return rows.where(condition, copy=False)
+def _one() -> exp.Expr:
+    return exp.Cast(this=literal(1), to=_DOUBLE.copy())
 
 
-def _listed(structs: Sequence[exp.Expr]) -> exp.Select:
-    """A row for each of some structs, a column for each of their fields."""
-    unnested = exp.Anonymous(
-        this="unnest",
-        expressions=[
-            exp.Array(expressions=list(structs)),
-            exp.PropertyEQ(this=exp.to_identifier("recursive"), expression=exp.true()),
-        ],
-    )
-    return exp.Select(expressions=[unnested])
+def _shares(leaf: exp.Expr, found: exp.Query) -> exp.Query:
+    """query, number, p, certain, satisfying and total: which share of a label's leaves satisfies, if any does."""
+    query = fixed("share")
+    for table in list(query.find_all(exp.Table)):
+        if table.name == "leaf":
+            table.replace(leaf.copy())
+        elif table.name == "satisfying":
+            table.replace(found.subquery("satisfying", copy=False))
+    return query
 
 
-def _narrowed(matched: exp.Expr, place: int, share: str, places: Sequence[int], dealt: bool) -> exp.Select:
-    """The rows that may satisfy what is asked of the column at a place, too."""
-    kept = [column(name, "matched") for name in ("query", "n", *map(name_of, places))]
-    p = exp.Mul(this=column("p", "matched"), expression=column("p", "share"))
-    certain = exp.and_(column("certain", "matched"), column("certain", "share"))
-    query = exp.select(*kept, alias(p, "p"), alias(certain, "certain"))
-    number = column(name_of(place), "matched")
-    for name in ("satisfying", "total"):
-        known: exp.Expr = column(name, "matched")
-        # A query asks of the buckets of one column: the others have none for it.
-        query.select(
-            alias(exp.Coalesce(this=column(name, "share"), expressions=[known]) if dealt else known, name), copy=False
-        )
-    bucket: exp.Expr = column("bucket", "matched")
-    query.select(alias(exp.Add(this=bucket, expression=number) if dealt else bucket, "bucket"), copy=False)
-    own = exp.EQ(this=column("query", "matched"), expression=column("query", "share"))
-    label = exp.EQ(this=number.copy(), expression=column("number", "share"))
-    return query.from_(matched, copy=False).join(relation(share, as_="share"), on=exp.and_(own, label), copy=False)
+def _numbered(some: Sequence[Part]) -> tuple[exp.Query, list[object]]:
+    """query, query_id, result and function, numbered from 0, with the parameters of the SELECT."""
+    kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "function": "VARCHAR"}
+    rows = [(query, one.number, one.result, one.function) for query, one in enumerate(some)]
+    return listed(kinds), [list(part) for part in zip(*rows, strict=True)]

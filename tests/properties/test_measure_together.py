@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.pipeline import measure
-from sqlanon.workload import together
-from tests.properties.estimates_support import DEALT, RELEASES, Condition, Task, conjuncts, tables
+from sqlanon.workload import satisfying, together
+from tests.properties.estimates_support import DEALT, RELEASES, Condition, Task, conjuncts, quoted, tables
 
 DRAWN = "CREATE WORKLOAD w ON POLICY p (queries => 2, dimensions => {}, seed => {}, selectivity => 0.3)"
 
@@ -65,16 +65,64 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
             with monkeypatch.context() as patch:
                 patch.setattr(measure, "estimate_release", one_by_one)
                 patch.setattr(together, "MOST_ROWS", most)
-                patch.setattr(together, "_MANY_LEAVES", most)
+                patch.setattr(together, "_MOST_PAIRS", most)
+                patch.setattr(satisfying, "_MANY_LEAVES", most)
                 con.execute("MEASURE r WITH WORKLOAD w")
             found = con.duckdb.execute(
-                "SELECT sql, estimated, stderr, low, high, within FROM anon.query_error JOIN anon.workload "
+                "SELECT sql, actual, estimated, stderr, low, high, within FROM anon.query_error JOIN anon.workload "
                 "USING (workload, query_id) WHERE workload = 'w'"
             ).fetchall()
             assert len(found) >= len(queries)
-            for sql, *figures, within in found:
+            for sql, actual, *figures, within in found:
                 ((*own,),) = con.sql(f"ESTIMATE {sql} FROM RELEASE r").fetchall()
                 assert all(map(alike, figures, own)), (sql, figures, own)
                 assert within, sql
+                assert con.duckdb.execute(sql).fetchall() == [(actual,)]
+
+    holds()
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_sums_and_averages_at_once_are_what_they_are_by_themselves(
+    release: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a column that is published as it is: a value that is not dealt out, or the number beside dealt values."""
+    argument = quoted("number" if release in DEALT else "value")
+    heads = [f"sum({argument}) AS n", f"avg({argument}) AS n", f"count(*) AS m, sum({argument}) AS n"]
+
+    @settings(max_examples=2, deadline=None, suppress_health_check=[*HealthCheck])
+    @given(
+        tables(release),
+        st.lists(st.lists(conjuncts(), min_size=1, max_size=3), min_size=2, max_size=4),
+        st.lists(st.sampled_from(heads), min_size=4, max_size=4),
+    )
+    def holds(task: Task, some: list[list[Condition]], asked: list[str]) -> None:
+        conditions = [text.partition(" WHERE ")[2] for text in texts(task, some)]
+        if len(conditions) < 2:
+            return
+        try:
+            con = task.install()
+        except PrivacyViolation:
+            return
+        with con:
+            queries = [
+                f"SELECT {head} FROM t WHERE {condition}" for head, condition in zip(asked, conditions, strict=False)
+            ]
+            con.duckdb.executemany("INSERT INTO anon.workload VALUES ('w', ?, ?)", [*enumerate(queries)])
+            with monkeypatch.context() as patch:
+                patch.setattr(measure, "estimate_release", one_by_one)
+                con.execute("MEASURE r WITH WORKLOAD w")
+            for number, sql in enumerate(queries):
+                found = con.duckdb.execute(
+                    "SELECT result, actual, estimated, stderr, low, high FROM anon.query_error WHERE query_id = ?",
+                    [number],
+                ).fetchall()
+                ((*own,),) = con.sql(f"ESTIMATE {sql} FROM RELEASE r").fetchall()
+                ((*true,),) = con.duckdb.execute(sql).fetchall()
+                results = {name: figures for name, *figures in found}
+                every = [figure for name in sorted(results) for figure in results[name][1:]]
+                assert len(every) == len(own)
+                assert all(map(alike, every, own)), (sql, every, own)
+                assert all(map(alike, [results[name][0] for name in sorted(results)], true)), (sql, results, true)
 
     holds()

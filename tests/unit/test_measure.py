@@ -10,6 +10,11 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, UserError
+from sqlanon.catalog import releases
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.pipeline.measure import measure
+from sqlanon.workload import counted, together
 from tests.oracles.workloads import Result, figures
 
 SOURCE = """
@@ -219,3 +224,81 @@ def test_of_queries_that_are_asked_at_once_the_wrong_one_is_named(con: Connectio
     with pytest.raises(UserError, match=r"workload own, query 2: .* holds exact numbers"):
         con.execute("MEASURE r WITH WORKLOAD own")
     assert rows(con, "FROM anon.query_error") == []
+
+
+@pytest.mark.parametrize("method", ["generalization", "mondrian", "anatomy(l => 2, variant => 'distinct')"])
+def test_more_queries_than_a_word_has_bits(con: Connection, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+    """Each has its own answer: 150 counts in three words, put together in one statement or in three."""
+    con.execute(
+        'CREATE OR REPLACE POLICY p ON people (age QUASI IDENTIFIER USING bands, "wa rd" QUASI IDENTIFIER USING wards, '
+        "disease SENSITIVE) REQUIRE k_anonymity(k => 30)"
+    )
+    con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
+    con.execute("CREATE WORKLOAD w ON POLICY p (queries => 150, dimensions => 2, selectivity => 0.2)")
+    query = "SELECT query_id, sql, actual, estimated, stderr, low, high FROM anon.query_error JOIN anon.workload "
+    query += "USING (workload, query_id) ORDER BY query_id"
+    measured(con, "w")
+    found = rows(con, query)
+    assert [row[0] for row in found] == list(range(1, 151))
+    assert len({row[2] for row in found}) > 5
+    for number, sql, actual, *figures_ in found:
+        assert rows(con, sql) == [(actual,)]
+        if number % 64 == 0:
+            ((*own,),) = con.sql(f"ESTIMATE {sql} FROM RELEASE r").fetchall()
+            assert figures_ == pytest.approx(own, rel=1e-9, abs=1e-7)
+    monkeypatch.setattr(together, "_MOST_WORDS", 1)
+    monkeypatch.setattr(counted, "_MOST_WORDS", 1)
+    measured(con, "w")
+    again = rows(con, query)
+    assert [row[:3] for row in again] == [row[:3] for row in found]
+    assert all(row[3:] == pytest.approx(other[3:], rel=1e-9, abs=1e-7) for row, other in zip(again, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("values", "conditions"),
+    [
+        (
+            "DATE '2020-01-27' + i::INTEGER",
+            ["BETWEEN '2020-01-30' AND '2020-02-02'", "IN ('2020-01-28', '1999-12-31')"],
+        ),
+        ("i * 1000000000000000", ["IN (3000000000000000, -7)", "BETWEEN 0 AND 999999999999999999"]),
+        ("i::DOUBLE / 2", ["IN (1, 2)", "BETWEEN 1 AND 3"]),
+        ("(i / 4)::DECIMAL(4, 2)", ["IN (1)", "BETWEEN 0 AND 1"]),
+        ("i::UTINYINT", ["IN (3, 300, -1)", "BETWEEN -5 AND 4"]),
+        ("CASE WHEN i < 5 THEN 'it''s ' || i END", ["IN ('it''s 3', 'it''s 3', '')", "BETWEEN 'it' AND 'it''s 2'"]),
+        ("[NULL, 'x', 'y'][1 + i % 3]::VARCHAR", ["IN ('x')", "BETWEEN 'x' AND 'xx'"]),
+        (
+            "TIMESTAMP '2020-01-01 00:00:00' + to_hours(i)",
+            ["IN ('2020-01-01')", "BETWEEN '2020-01-01' AND '2020-01-02'"],
+        ),
+        ("CASE WHEN i % 2 = 0 THEN 'b' ELSE 'a' END::ENUM ('b', 'a')", ["IN ('a')", "IN ('a', 'b')"]),
+        ("i::VARCHAR", ["IN (1, 2)", "IN ('1', '2')"]),
+    ],
+)
+def test_constants_compare_as_they_do_in_the_query(con: Connection, values: str, conditions: list[str]) -> None:
+    con.execute(f"CREATE TABLE typed AS SELECT ({values}) AS v, i % 3 AS s FROM range(10) AS t(i)")
+    con.execute(
+        "CREATE POLICY typed ON typed (v QUASI IDENTIFIER MAX LEVEL 0, s SENSITIVE) REQUIRE k_anonymity(k => 1)"
+    )
+    con.execute("CREATE ANONYMIZED TABLE rt AS POLICY typed METHOD generalization")
+    queries = [f"SELECT count(*) AS n FROM typed WHERE v {condition} AND s IN (0, 1)" for condition in conditions]
+    own(con, *queries, "SELECT avg(s) AS n FROM typed WHERE s IN (1, 2)")
+    con.execute("MEASURE rt WITH WORKLOAD own")
+    found = rows(con, "SELECT actual, estimated, within FROM anon.query_error ORDER BY query_id")
+    true = [rows(con, query)[0][0] for query in queries]
+    assert found[:-1] == [(actual, actual, True) for actual in true]
+    assert found[-1] == (pytest.approx(1.5), pytest.approx(1.5), True)
+
+
+def test_what_is_done_is_told(con: Connection) -> None:
+    con.execute("CREATE WORKLOAD w ON POLICY p (queries => 70, dimensions => 2)")
+    con.duckdb.execute("INSERT INTO anon.workload VALUES ('w', 100, 'SELECT disease, count(*) FROM people GROUP BY 1')")
+    told: list[tuple[str, int, int]] = []
+    engine = DuckDBEngine(con.duckdb)
+    release = releases.load(engine, QualifiedName(("r",)))
+    measure(engine, release, "w", lambda stage, done, total, detail=None: told.append((stage, done, total)))
+    for stage in ("estimate", "ask the source"):
+        steps = [done for one, done, total in told if one == stage and total == 71]
+        assert steps == sorted(steps)
+        assert (steps[0], steps[-1]) == (0, 70)
+    assert {stage for stage, _, _ in told} == {"estimate", "ask the source"}

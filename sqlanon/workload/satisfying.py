@@ -1,0 +1,102 @@
+"""Which values satisfy what each of many queries asks of a column: asked of every value once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.rows import class_label
+from sqlanon.sqlgen.terms import integer, union_all
+from sqlanon.workload.classes import Keep, listed
+from sqlanon.workload.conjunctions import VALUE, Condition, common_type
+from sqlanon.workload.templates import Slot
+
+__all__ = ["constants", "satisfying"]
+
+# A list of conditions is evaluated on each leaf; of more leaves only those that satisfy are written down.
+_MANY_LEAVES = 5_000
+
+
+def constants(conditions: Sequence[Mapping[int, Condition]], keep: Keep) -> str:
+    """The table of what values are compared with: place (of a column), query, low and, of a range, high.
+
+    `conditions` has what each query, by its number, asks of each column.
+    """
+    rows: list[tuple[int, int, str, str | None]] = []
+    for place, asked in enumerate(conditions):
+        for query, one in asked.items():
+            if isinstance(one, Slot) and one.between:
+                rows.append((place, query, one.values[0], one.values[1]))
+            elif isinstance(one, Slot):
+                rows += [(place, query, value, None) for value in one.values]
+    columns = list(map(list, zip(*rows, strict=True))) if rows else [[], [], [], []]
+    kinds = {"place": "INTEGER", "query": "INTEGER", "low": "VARCHAR", "high": "VARCHAR"}
+    return keep("constant", listed(kinds), columns)
+
+
+def satisfying(
+    engine: Engine, leaf: exp.Expr, kind: str, place: int, asked: Mapping[int, Condition], compared: str
+) -> exp.Query:
+    """query, number and weight of the leaves that satisfy what queries ask of them.
+
+    `leaf` is a relation of that name with number, value and weight.
+    `kind` is the type of the column's values, `compared` the table of `constants`.
+    """
+    slots = [one for one in asked.values() if isinstance(one, Slot)]
+    found: list[exp.Query] = []
+    for between in (False, True):
+        some = [one for one in slots if one.between is between]
+        if some and (common := common_type(some[0], kind)):
+            found.append(_compared(leaf, place, common, between, compared))
+    trees = {query: one for query, one in asked.items() if not isinstance(one, Slot)}
+    if trees:
+        found.append(_of_trees(engine, leaf, trees))
+    return union_all(found)
+
+
+def _compared(leaf: exp.Expr, place: int, common: str, between: bool, compared: str) -> exp.Select:
+    """The leaves that one of a query's constants is, or that lie between them."""
+    kind = exp.DataType.build(common, dialect="duckdb")
+    ends = ("low", "high") if between else ("low",)
+    rows = exp.select(column("query"), *(alias(exp.TryCast(this=column(e), to=kind.copy()), e) for e in ends))
+    no_end = exp.Is(this=column("high"), expression=exp.Null())
+    here = exp.EQ(this=column("place"), expression=literal(place))
+    rows = rows.distinct(copy=False).from_(relation(compared)).where(here, exp.not_(no_end) if between else no_end)
+    value = exp.Cast(this=column(VALUE, "leaf"), to=kind.copy())
+    held: exp.Expr = exp.EQ(this=value, expression=column("low", "asked"))
+    if between:
+        held = exp.Between(this=value, low=column("low", "asked"), high=column("high", "asked"))
+    query = exp.select(column("query", "asked"), column("number", "leaf"), column("weight", "leaf"))
+    return query.from_(leaf.copy()).join(rows.subquery("asked"), on=held, copy=False)
+
+
+def _of_trees(engine: Engine, leaf: exp.Expr, trees: Mapping[int, exp.Expr]) -> exp.Query:
+    """Few leaves in one scan, many in one for each query."""
+    count = exp.select(exp.Count(this=exp.Star())).from_(leaf.copy())
+    if int(engine.rows(count)[0][0]) > _MANY_LEAVES:
+        return union_all([_where(leaf.copy(), query, tree) for query, tree in trees.items()])
+    every = _listed([class_label({"query": literal(query), "holds": tree}) for query, tree in trees.items()])
+    every.select(column("number"), column("weight"), copy=False).from_(leaf.copy(), copy=False)
+    names = (column(name) for name in ("query", "number", "weight"))
+    return exp.select(*names).from_(every.subquery("every", copy=False)).where(column("holds"))
+
+
+def _where(leaf: exp.Expr, query: int, condition: exp.Expr) -> exp.Select:
+    """The leaves that satisfy one query's condition."""
+    rows = exp.select(alias(integer(literal(query)), "query"), column("number"), column("weight")).from_(leaf)
+    return rows.where(condition, copy=False)
+
+
+def _listed(structs: Sequence[exp.Expr]) -> exp.Select:
+    """A row for each of some structs, a column for each of their fields."""
+    unnested = exp.Anonymous(
+        this="unnest",
+        expressions=[
+            exp.Array(expressions=list(structs)),
+            exp.PropertyEQ(this=exp.to_identifier("recursive"), expression=exp.true()),
+        ],
+    )
+    return exp.Select(expressions=[unnested])
