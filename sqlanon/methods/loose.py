@@ -24,8 +24,9 @@ from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods._apart import Sets, constraints_of, fragments_of, loss_of, rows_of_source
 from sqlanon.search.associate import associate, covered, promised
 from sqlanon.search.rollup import Keep
-from sqlanon.sqlgen.apart import GROUP, association_columns, source_rows
-from sqlanon.sqlgen.names import column
+from sqlanon.sqlgen.apart import GROUP, hides_numbers, numbered_rows, source_rows, values_of
+from sqlanon.sqlgen.loose import value_name
+from sqlanon.sqlgen.names import alias, column, relation
 from sqlanon.udfs import registered
 
 __all__ = ["KEEPS_CONSTRAINTS", "Options", "options", "required", "solve"]
@@ -119,13 +120,13 @@ def solve(engine: Engine, policy: BoundPolicy, named: Sets, given: Options, keep
     sizes = given.sizes(len(fragments))
     near = _near(policy, fragments) if given.near else []
     rows = rows_of_source(engine, policy)
+    columns = [name for fragment in fragments for name in fragment]
+    copied = _copied(policy, columns, keep) if hides_numbers(policy) else ""
     with registered(engine, "random_draw") as draw:
-        source = source_rows(policy, [name for fragment in fragments for name in fragment])
-        made = associate(engine, source, fragments, constraints, sizes, draw, keep, near)
+        numbered = numbered_rows(policy, columns, near, copied)
+        made = associate(engine, numbered, fragments, constraints, sizes, draw, keep, near)
     if rows and not made.placed:
-        raise _impossible(engine, source, fragments, constraints)
-    tables = [keep("fragment", made.fragment(place, GROUP)) for place in range(len(fragments))]
-    tables.append(keep("association", made.association(association_columns(len(fragments)))))
+        raise _impossible(engine, source_rows(policy, columns), fragments, constraints)
     return Fragmented(
         fragments=fragments,
         given=bool(named),
@@ -135,9 +136,15 @@ def solve(engine: Engine, policy: BoundPolicy, named: Sets, given: Options, keep
         suppressed=made.left_out,
         sizes=sizes,
         k=made.k,
-        tables=tuple(tables),
+        groups=made.groups,
+        copied=copied,
         loss=loss_of(policy, fragments, rows, made.left_out),
     )
+
+
+def _copied(policy: BoundPolicy, columns: Sequence[str], keep: Keep) -> str:
+    values = [alias(value, value_name(place)) for place, value in enumerate(values_of(policy, columns))]
+    return keep("copied", exp.select(*values).from_(relation(policy.relation, as_="source")))
 
 
 def _impossible(engine: Engine, source: exp.Select, fragments: Sets, constraints: Sets) -> PrivacyViolation:
