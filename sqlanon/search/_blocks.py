@@ -7,7 +7,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.search.rollup import Keep
 from sqlanon.sqlgen import blocks as sql
-from sqlanon.sqlgen.names import column, relation
+from sqlanon.sqlgen.names import alias, column, literal, relation
 
 __all__ = ["Blocks"]
 
@@ -17,6 +17,12 @@ _MORE = 8
 
 # Near blocks may leave out so many rows more than must be left out: one in a hundred.
 _SPARED = 100
+
+# With several keys, so many times in a row rows left over are dealt in vain, together with those of drawn blocks,
+# where they are more than one in so many of all rows, and few enough to be dealt again.
+_TRIES = 3
+_LEFT = 1_000
+_FEW = 10_000
 
 # So many pairs of a row and a block are looked at in one statement.
 _PAIRS = 200_000
@@ -52,6 +58,8 @@ class Blocks:
     def all(self) -> str:
         """The table row, block, with equal chances for every row."""
         self._deal_all()
+        if self._keys > 1:
+            self._try_again()
         return self._result
 
     def near(self) -> str:
@@ -62,27 +70,49 @@ class Blocks:
             self._deal(chunk)
             chunk *= _MORE
         self._deal_all()
-        if self._keys == 1:
-            self._mend(fewest)
+        self._mend(fewest)
+        if self._keys > 1:
+            self._try_again()
         return self._result
 
+    def _try_again(self) -> None:
+        """Deals the rows left over once more, among those of drawn blocks, as long as that places more of them."""
+        vain, some = 0, 1
+        fewest = self._total - self._possible * self._size
+        while vain < _TRIES and fewest + self._total // _LEFT < self._total - self._held <= _FEW:
+            chosen = self._keep("chosen", sql.some_blocks(self._result, some, self._draw))
+            pool = self._keep("pool", sql.pooled(self._free, self._freed(chosen), self._keys, self._draw))
+            again = Blocks(self._engine, pool, self._keys, self._size, self._draw, self._keep)
+            again._deal_all()
+            if again._held > again._total - self._rows_of(self._free):
+                self._engine.run(sql.dissolved(self._result, _blocks_of(chosen)))
+                moved = exp.Add(this=column("block"), expression=literal(self._blocks()))
+                self._place(exp.select(column("row"), alias(moved, "block")).from_(relation(again._result)))
+                self._free = again._free
+                vain = 0
+            else:
+                vain += 1
+            some *= 2
+
     def _mend(self, fewest: int) -> None:
-        """Deals drawn blocks anew, ever more of them, until few more rows are left out than must be.
+        """Deals drawn blocks anew, ever more of them up to all, until few more rows are left out than must be.
 
         What is frequent in one place may be rare in all: near blocks can leave too much of it.
         """
-        some, placed = 1, self._result
-        while self._total - self._held > fewest + self._total // _SPARED:
+        some, placed = max(1, self._held // self._size // _SPARED), self._result
+        while some < self._total and self._total - self._held > fewest + self._total // _SPARED:
             chosen = self._keep("chosen", sql.some_blocks(placed, some, self._draw))
-            blocks = exp.select(column("block")).from_(relation(chosen))
-            held = exp.select(column("row")).from_(relation(placed))
-            held = held.where(exp.In(this=column("block"), query=blocks.subquery()))
-            freed = exp.select(*map(column, self._columns)).from_(relation(self._keyed))
-            self._insert(self._free, freed.where(exp.In(this=column("row"), query=held.subquery())))
-            self._engine.run(sql.dissolved(placed, blocks.copy()))
+            self._insert(self._free, self._freed(chosen))
+            self._engine.run(sql.dissolved(placed, _blocks_of(chosen)))
             self._held = self._rows_of(placed)
             some *= 2
             self._deal_all()
+
+    def _freed(self, chosen: str) -> exp.Select:
+        """The rows of these blocks."""
+        held = exp.select(column("row")).from_(relation(self._result))
+        held = held.where(exp.In(this=column("block"), query=_blocks_of(chosen).subquery()))
+        return self._rows(self._keyed).where(exp.In(this=column("row"), query=held.subquery()))
 
     @property
     def _result(self) -> str:
@@ -108,11 +138,12 @@ class Blocks:
         clashing = self._clashing(dealt)
         if clashing is None:
             self._place(_within(dealt))
-            self._free = self._keep("free", self._rows(dealt).where(exp.Is(this=column("block"), expression=exp.Null())))
+            self._free = self._keep(
+                "free", self._rows(dealt).where(exp.Is(this=column("block"), expression=exp.Null()))
+            )
             return
         rows = exp.select(column("row")).from_(relation(clashing))
-        blocks = exp.select(column("block")).from_(relation(clashing))
-        short = exp.In(this=column("block"), query=blocks.subquery())
+        short = exp.In(this=column("block"), query=_blocks_of(clashing).subquery())
         self._place(_within(dealt).where(exp.Not(this=short)))
         taken = exp.In(this=column("row"), query=rows.subquery())
         nowhere = exp.Is(this=column("block"), expression=exp.Null())
@@ -156,10 +187,9 @@ class Blocks:
             done = exp.select(column("block")).from_(full.subquery("part"))
             self._engine.run(sql.dissolved(lacking, done))
             given_up = self._keep("given_up", sql.emptiest(lacking, self._size, self._draw))
-            blocks = exp.select(column("block")).from_(relation(given_up))
-            freed = self._rows(lacking)
-            self._insert(self._free, freed.where(exp.In(this=column("block"), query=blocks.subquery())))
-            self._engine.run(sql.dissolved(lacking, blocks.copy()))
+            freed = exp.In(this=column("block"), query=_blocks_of(given_up).subquery())
+            self._insert(self._free, self._rows(lacking).where(freed))
+            self._engine.run(sql.dissolved(lacking, _blocks_of(given_up)))
 
     def _fill_gaps(self, lacking: str, free: str) -> None:
         """Puts free rows into the blocks until no gap is left, or no row fits into any."""
@@ -200,6 +230,10 @@ def _within(dealt: str) -> exp.Select:
     """row, block: the rows that have a block."""
     placed = exp.Not(this=exp.Is(this=column("block"), expression=exp.Null()))
     return exp.select(column("row"), column("block")).from_(relation(dealt)).where(placed)
+
+
+def _blocks_of(table: str) -> exp.Select:
+    return exp.select(column("block")).from_(relation(table))
 
 
 def _count(source: exp.Table | exp.Subquery) -> exp.Select:

@@ -27,7 +27,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.search._blocks import Blocks
 from sqlanon.search.fragments import require_correct
 from sqlanon.search.rollup import Keep
-from sqlanon.sqlgen import loose
+from sqlanon.sqlgen import loose, loose_rows
 from sqlanon.sqlgen.names import relation
 
 __all__ = ["Association", "associate", "covered", "promised"]
@@ -35,12 +35,12 @@ __all__ = ["Association", "associate", "covered", "promised"]
 
 @dataclass(frozen=True)
 class Association:
-    """Each row's group in every fragment, in a temporary table that says which row is which and is never published.
+    """Each row's group in every fragment, in a temporary table that says which is which and is never published.
 
-    It is `groups`: row, group_0, ... `placed` rows have groups. The other `left_out` ones have none and are in no fragment
-    either: a row beside the groups could be linked through its being there. `k` is the
-    least product of the sizes of two fragments' groups that a constraint lies across;
-    None if there is no such constraint.
+    It is `groups`: row, group_0, ... `placed` rows have groups. The other `left_out` ones have
+    none and are in no fragment either: a row beside the groups could be linked through its
+    being there. `k` is the least product of the sizes of two fragments' groups that a
+    constraint lies across; None if there is no such constraint.
     """
 
     groups: str
@@ -76,7 +76,7 @@ def associate(
     """Groups of at least `sizes` rows, one size a fragment, such that the heterogeneities hold for each constraint.
 
     `rows` gives row, value_0, ... for the attributes of the fragments, one behind the other, and near_0, ... for
-    those of `near`, each time alike, as `loose.numbered` does. With `near`, groups hold rows that are beside each
+    those of `near`, each time alike, as `loose_rows.numbered` does. With `near`, groups hold rows that are beside each
     other in these: attributes of one fragment, or numbers that order their values, such as ranks along a hierarchy.
     The columns must depend on one fragment alone; if they depended on two, which rows are
     in one block would tell of how the two go together. With `near` more rows may be left
@@ -96,11 +96,13 @@ def associate(
     keys: list[tuple[list[int], str]] = []
     for key in _keys([part for _, parts in asked for part in parts.values()]):
         places = [place[name] for name in key]
-        repeated = keep("repeated", loose.repeated(rows, places))
+        repeated = keep("repeated", loose_rows.repeated(rows, places))
         # A key in which no two rows are alike asks for nothing; if there is no other, every row is one of its own.
         if _rows_of(engine, repeated):
             keys.append((places, repeated))
-    keyed = keep("keyed", loose.keyed(rows, keys, len(near), draw))
+    used = min(len(near), loose_rows.MOST_NEAR)
+    close = [keep("spread", loose_rows.spread(rows, number, used)) for number in range(used)]
+    keyed = keep("keyed", loose_rows.keyed(rows, keys, close, draw))
     laid = loose.grid(sizes, first)
     blocks = Blocks(engine, keyed, max(len(keys), 1), laid.rows, draw, keep)
     placed = blocks.near() if near else blocks.all()

@@ -31,6 +31,7 @@ __all__ = [
     "filled",
     "full",
     "open_blocks",
+    "pooled",
     "possible",
     "proposed",
     "row_columns",
@@ -127,16 +128,12 @@ def _block_counts(size: int) -> list[Step]:
     every = exp.IntDiv(this=exp.Max(this=column("rows", "total")), expression=literal(size))
     fewest = exp.Coalesce(this=each, expressions=[every.copy()])
     enough = exp.GTE(this=exp.Max(this=column("different", "total")), expression=literal(size))
-    most = exp.Case(
-        ifs=[exp.If(this=enough, true=exp.Least(this=every, expressions=[fewest]))], default=literal(0)
-    )
+    most = exp.Case(ifs=[exp.If(this=enough, true=exp.Least(this=every, expressions=[fewest]))], default=literal(0))
     blocks = exp.select(column("chunk", "total"), alias(big(most), "blocks")).from_(totals.subquery("total"))
     same = exp.EQ(this=column("chunk", "total"), expression=column("chunk", "ranked"))
     blocks.join(ranked.subquery("ranked"), on=same, join_type="LEFT", copy=False)
     blocks = blocks.group_by(column("chunk", "total"))
-    reached = exp.Window(
-        this=exp.Sum(this=column("blocks")), order=in_order([column("chunk")]), spec=_up_to_here()
-    )
+    reached = exp.Window(this=exp.Sum(this=column("blocks")), order=in_order([column("chunk")]), spec=_up_to_here())
     base = exp.Sub(this=big(reached), expression=column("blocks"))
     query = exp.select(exp.Star(), alias(base, "base")).from_(blocks.subquery("filled"))
     return [("block_count", query.where(exp.GT(this=column("blocks"), expression=literal(0))))]
@@ -158,9 +155,7 @@ def _starts() -> exp.Select:
 
 def _sum(part: exp.Expr, order: exp.Order) -> exp.Expr:
     """What has come together in a chunk so far."""
-    window = exp.Window(
-        this=exp.Sum(this=part), partition_by=[column("chunk")], order=order.copy(), spec=_up_to_here()
-    )
+    window = exp.Window(this=exp.Sum(this=part), partition_by=[column("chunk")], order=order.copy(), spec=_up_to_here())
     return big(window)
 
 
@@ -169,7 +164,7 @@ def _up_to_here() -> exp.WindowSpec:
 
 
 def clashing(dealt: str, others: Sequence[str]) -> exp.Select:
-    """row, block: the rows of blocks that are like another one in one of these keys; of those that are alike one stays."""
+    """row, block: the rows of blocks that are like another one in one of these keys; one of those that are stays."""
     several = exp.or_(*(exp.GT(this=column(name), expression=literal(_ALONE)) for name in others))
     within = exp.Not(this=exp.Is(this=column("block"), expression=exp.Null()))
     query = exp.select(column("row"), column("block")).from_(relation(dealt)).where(within, several)
@@ -192,7 +187,7 @@ def open_blocks(placed: str, size: int) -> exp.Select:
 
 
 def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, tries: int, draw: str) -> exp.Select:
-    """The rows with block, number and held: each row without a block with one that lacks rows, and where it is like no row.
+    """The rows with block, number and held: each row in no block with one that lacks rows, where it is like no row.
 
     There are so many `blocks` that lack rows; each row is held against `tries` of them. It has to be kept as a
     table, since both sides are put in a drawn order.
@@ -254,3 +249,11 @@ def some_blocks(placed: str, count: int, draw: str) -> exp.Select:
     """So many of the blocks, drawn."""
     every = exp.select(column("block")).distinct(copy=False).from_(relation(placed))
     return exp.select(column("block")).from_(every.subquery("part")).order_by(draws(draw)).limit(count)
+
+
+def pooled(free: str, freed: exp.Select, keys: int, draw: str) -> exp.Select:
+    """The rows in no block and those of `freed`, drawn anew."""
+    names = row_columns(keys)
+    every = exp.union(exp.select(*map(column, names)).from_(relation(free)), freed, distinct=False)
+    drawn = [alias(draws(draw), name) if name == "draw" else column(name) for name in names]
+    return exp.select(*drawn).from_(every.subquery("pool"))

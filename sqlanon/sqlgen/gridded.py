@@ -13,7 +13,8 @@ from itertools import combinations
 from sqlglot import exp
 
 from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
-from sqlanon.sqlgen.loose import Grid, digest
+from sqlanon.sqlgen.loose import Grid
+from sqlanon.sqlgen.loose_rows import digest
 from sqlanon.sqlgen.names import alias, column, literal
 from sqlanon.sqlgen.terms import big
 

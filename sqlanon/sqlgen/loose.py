@@ -18,15 +18,13 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.terms import added, big, same
+from sqlanon.sqlgen.terms import added, same
 
 __all__ = [
-    "ROW_NUMBER",
     "Grid",
     "association_rows",
     "block_numbers",
     "differing",
-    "digest",
     "draws",
     "fragment_rows",
     "grid",
@@ -34,20 +32,10 @@ __all__ = [
     "grouped",
     "in_order",
     "key_name",
-    "keyed",
     "located",
-    "numbered",
     "place_number",
-    "repeated",
     "value_name",
 ]
-
-# The column that every stored table has, with the number of the row.
-ROW_NUMBER = "rowid"
-
-# Along a curve through several columns, each has so many steps at most.
-_MOST_BITS = 20
-_ALL_BITS = 62
 
 
 @dataclass(frozen=True)
@@ -108,84 +96,6 @@ def group_name(fragment: int) -> str:
 def draws(draw: str) -> exp.Expr:
     """Random bits of the operating system's for each row; `draw` names the function that gives them."""
     return exp.Anonymous(this=draw, expressions=[literal(0)])
-
-
-def numbered(table: exp.Table, values: Sequence[exp.Expr], near: Sequence[exp.Expr]) -> exp.Select:
-    """row, value_0, ... and near_0, ...: the rows of a stored table by their numbers in it.
-
-    `values` and `near` are expressions over the table, which is called source.
-    """
-    query = exp.select(alias(column(ROW_NUMBER, "source"), "row"))
-    query.select(*(alias(value, value_name(place)) for place, value in enumerate(values)), copy=False)
-    query.select(*(alias(value, f"near_{place}") for place, value in enumerate(near)), copy=False)
-    return query.from_(table, copy=False)
-
-
-def repeated(rows: exp.Select, key: Sequence[int]) -> exp.Select:
-    """digest, number: the tuples of these values that several rows have, NULL being a value, numbered from 1.
-
-    Tuples are told apart by their digests. Two of one digest count as one, so rows that differ may be kept apart
-    for nothing, and rows that are alike never come together.
-    """
-    several = exp.GT(this=exp.Count(this=exp.Star()), expression=literal(1))
-    counted = exp.select(alias(digest([column(value_name(place)) for place in key]), "digest"))
-    counted = counted.from_(rows.subquery("counted_row"), copy=False).group_by(literal(1)).having(several)
-    number = alias(exp.Window(this=exp.RowNumber()), "number")
-    return exp.select(column("digest"), number).from_(counted.subquery("counted"))
-
-
-def digest(values: Sequence[exp.Expr]) -> exp.Expr:
-    """64 bits of a tuple of values: equal tuples have equal ones."""
-    return exp.Anonymous(this="hash", expressions=list(values))
-
-
-def keyed(rows: exp.Select, keys: Sequence[tuple[Sequence[int], str]], near: int, draw: str) -> exp.Select:
-    """row, draw, place and key_0, ...: for each key, of values at these places, what tells a row from those that differ.
-
-    Beside a key stands the table of its tuples that are `repeated`; their numbers are above 0, and the key of a row
-    that is like no other is below. `place` orders the rows along a curve through the `near` columns, so that rows
-    beside each other are alike in all of them; without such columns it is 0.
-    """
-    bits = min(_MOST_BITS, _ALL_BITS // max(near, 1)) or 1
-    used = min(near, _ALL_BITS)
-    steps = [alias(_step(place, bits), f"step_{place}") for place in range(used)]
-    ranked = exp.select(exp.Star(), *steps).from_(rows.subquery("every"), copy=False)
-    query = exp.select(column("row", "ranked"), alias(draws(draw), "draw"))
-    query.select(alias(_interleaved(used, bits) if used else literal(0), "place"), copy=False)
-    query.from_(ranked.subquery("ranked"), copy=False)
-    alone = exp.Sub(this=literal(-1), expression=column("row", "ranked"))
-    for place, (key, table) in enumerate(keys):
-        name = key_name(place)
-        number = exp.Coalesce(this=column("number", name), expressions=[alone.copy()])
-        query.select(alias(number, name), copy=False)
-        own = digest([column(value_name(part), "ranked") for part in key])
-        on = exp.EQ(this=own, expression=column("digest", name))
-        query.join(relation(table, as_=name), on=on, join_type="LEFT", copy=False)
-    if not keys:
-        query.select(alias(alone, key_name(0)), copy=False)
-    return query
-
-
-def _step(place: int, bits: int) -> exp.Expr:
-    """A row's rank in a column, scaled to so many bits."""
-    # As BIGINT: on Spark a rank is an INT, and overflows.
-    rank = big(place_number([], [column(f"near_{place}")], exp.Rank()))
-    scaled = exp.Paren(this=exp.Mul(this=rank, expression=literal(2**bits)))
-    return exp.IntDiv(this=scaled, expression=exp.Window(this=exp.Count(this=exp.Star())))
-
-
-def _interleaved(used: int, bits: int) -> exp.Expr:
-    """The bits of the steps, interleaved: the row's place on the Z-order curve (Morton 1966)."""
-    parts: list[exp.Expr] = []
-    for place in range(used):
-        for bit in range(bits):
-            whole = exp.Paren(this=exp.IntDiv(this=column(f"step_{place}"), expression=literal(2**bit)))
-            one = exp.Paren(this=exp.Mod(this=whole, expression=literal(2)))
-            parts.append(exp.Mul(this=one, expression=literal(2 ** (bit * used + place))))
-    found = parts[0]
-    for part in parts[1:]:
-        found = exp.Add(this=found, expression=part)
-    return found
 
 
 def differing(keys: Sequence[str], partition: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Expr:
@@ -274,7 +184,7 @@ def block_numbers(cells: str, fragments: int, draw: str) -> exp.Select:
 
 
 def grouped(cells: str, numbers: str, laid: Grid) -> exp.Select:
-    """row, group_0, ...: each row's group in each fragment. The groups of a block have numbers that follow each other."""
+    """row, group_0, ...: each row's group in each fragment. Those of a block have numbers that follow each other."""
     query = exp.select(column("row")).from_(relation(cells, as_="cell"))
     for place, slope in enumerate(laid.slopes):
         before = exp.Mul(this=column(f"number_{place}"), expression=literal(laid.groups(place)))

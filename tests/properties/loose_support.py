@@ -17,7 +17,8 @@ from sqlanon.pipeline.scratch import Scratch
 from sqlanon.search.associate import Association, associate, covered
 from sqlanon.search.looseness import Looseness, looseness
 from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
-from sqlanon.sqlgen.loose import association_rows, fragment_rows, numbered
+from sqlanon.sqlgen.loose import association_rows, fragment_rows
+from sqlanon.sqlgen.loose_rows import numbered
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.render import to_sql
 from sqlanon.udfs import registered

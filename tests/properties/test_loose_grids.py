@@ -23,12 +23,12 @@ SHAPES = (
 COLUMNS = (("a", "INTEGER"), ("b", "INTEGER"), ("c", "VARCHAR"))
 # The first makes the rows of a block alike, each other one changes a row.
 EDITS = (
-    "UPDATE fragment_0 SET a = 5 WHERE \"a group\" <= 2",
-    "UPDATE fragment_1 SET \"a group\" = {number} WHERE rowid = {row}",
-    "UPDATE fragment_0 SET \"a group\" = NULL WHERE rowid = {row}",
-    "UPDATE association SET \"group 0\" = {number} WHERE rowid = {row}",
-    "UPDATE association SET \"group 1\" = {number} WHERE rowid = {row}",
-    "UPDATE association SET \"group 1\" = NULL WHERE rowid = {row}",
+    'UPDATE fragment_0 SET a = 5 WHERE "a group" <= 2',
+    'UPDATE fragment_1 SET "a group" = {number} WHERE rowid = {row}',
+    'UPDATE fragment_0 SET "a group" = NULL WHERE rowid = {row}',
+    'UPDATE association SET "group 0" = {number} WHERE rowid = {row}',
+    'UPDATE association SET "group 1" = {number} WHERE rowid = {row}',
+    'UPDATE association SET "group 1" = NULL WHERE rowid = {row}',
     "DELETE FROM association WHERE rowid = {row}",
     "DELETE FROM fragment_0 WHERE rowid = {row}",
     "INSERT INTO association SELECT * FROM association WHERE rowid = {row}",
