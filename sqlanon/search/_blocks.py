@@ -13,7 +13,7 @@ __all__ = ["Blocks"]
 
 # Near rows are looked for among those of so many blocks, then among those of as many times more, and so on.
 _NEAR_BLOCKS = 4
-_MORE = 8
+_MORE = 4
 
 # Near blocks may leave out so many rows more than must be left out: one in a hundred.
 _SPARED = 100
@@ -65,7 +65,7 @@ class Blocks:
     def near(self) -> str:
         """The table row, block, with blocks of rows whose places are near each other, where that can be."""
         fewest = self._total - self._possible * self._size
-        chunk = _NEAR_BLOCKS * self._size
+        chunk = self._first_chunk(fewest + self._total // _SPARED)
         while chunk < self._total:
             self._deal(chunk)
             chunk *= _MORE
@@ -74,6 +74,19 @@ class Blocks:
         if self._keys > 1:
             self._try_again()
         return self._result
+
+    def _first_chunk(self, most: int) -> int:
+        """Among how many rows those of a block are looked for first: the fewest that leave out no more than `most`.
+
+        In a small chunk a value can be too frequent that is not in all. Its rows would find no others left.
+        """
+        chunk = _NEAR_BLOCKS * self._size
+        while chunk < self._total:
+            blocks = self._number(sql.possible(self._keyed, self._key, self._size, chunk))
+            if self._total - blocks * self._size <= most:
+                return chunk
+            chunk *= _MORE
+        return chunk
 
     def _try_again(self) -> None:
         """Deals the rows left over once more, among those of drawn blocks, as long as that places more of them."""

@@ -51,10 +51,10 @@ def row_columns(keys: int) -> list[str]:
     return ["row", "draw", "place", *all_keys(keys)]
 
 
-def possible(rows: str, key: int, size: int) -> exp.Select:
-    """How many blocks of `size` rows that differ in the key can be filled with these rows."""
-    query = exp.select(or_zero(exp.Max(this=column("blocks")))).from_(relation("block_count"))
-    return with_steps(query, [("counts", _counts(_chunked(rows, key, None))), *_block_counts(size)])
+def possible(rows: str, key: int, size: int, chunk: int | None = None) -> exp.Select:
+    """How many blocks of `size` rows that differ in the key can be filled with these rows, chunk by chunk."""
+    query = exp.select(big(or_zero(exp.Sum(this=column("blocks"))))).from_(relation("block_count"))
+    return with_steps(query, [("counts", _counts(_chunked(rows, key, chunk))), *_block_counts(size)])
 
 
 def dealt(rows: str, keys: int, key: int, size: int, chunk: int | None, offset: int) -> exp.Select:

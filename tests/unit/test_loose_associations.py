@@ -208,6 +208,20 @@ def test_near_groups_leave_out_few_rows_more() -> None:
     assert made.association.left_out <= 6
 
 
+def test_near_groups_stay_near_where_one_value_is_nearly_too_frequent() -> None:
+    """In small chunks the flu is often too frequent; were they filled nevertheless, far rows would have to mend it."""
+    drawn = random.Random(5)
+    rows = [(at, at, "flu" if drawn.random() < 0.22 else f"b{drawn.randrange(20)}") for at in range(2000)]
+    with database() as engine:
+        made = make(engine, Table(WIDE, rows), (("a", "c"), ("b",)), (("a", "b"),), (2, 2), ("a",))
+    assert made.association.left_out <= 40
+    groups: dict[int, list[int]] = {}
+    for row in made.fragments[0]:
+        groups.setdefault(row[-1], []).append(row[0])
+    # Drawn from all rows, two are a third of them apart.
+    assert sum(max(group) - min(group) for group in groups.values()) / len(groups) < 2000 / 3 / 8
+
+
 def test_near_groups_leave_out_few_rows_more_with_several_keys() -> None:
     # As before, and two rows are alike in what is confidential of the first fragment, too.
     rows = [(number // 2, number, "flu" if number < 180 and number % 2 else f"b{number % 13}") for number in range(600)]
