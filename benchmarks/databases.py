@@ -17,6 +17,7 @@ __all__ = [
     "declare",
     "explain",
     "grouped",
+    "keep_apart",
     "materialized",
     "planned",
     "published",
@@ -97,6 +98,16 @@ def declare(
     quasi = [f"{name} QUASI IDENTIFIER{used}" for name, used in using.items()]
     columns = ", ".join(quasi + [f"{name} SENSITIVE" for name in sensitive])
     connection.sql(f"CREATE OR REPLACE POLICY {_POLICY} ON {dataset.name} ({columns}) REQUIRE {requirements}")
+
+
+def keep_apart(connection: sqlanon.Connection, dataset: Dataset) -> None:
+    """Creates the policy under which nobody may see all quasi-identifiers together with the sensitive column."""
+    columns = ", ".join(f"{name} QUASI IDENTIFIER" for name in dataset.columns)
+    apart = ", ".join((*dataset.columns, str(dataset.sensitive)))
+    connection.sql(
+        f"CREATE OR REPLACE POLICY {_POLICY} ON {dataset.name} ({columns}, {dataset.sensitive} SENSITIVE) "
+        f"CONFIDENTIAL ({apart})"
+    )
 
 
 @contextmanager

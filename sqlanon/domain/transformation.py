@@ -109,9 +109,10 @@ class Fragmented:
     `given` says that the user named them; if not, no correct fragmentation has fewer than
     `least`, and `proven` says that none is better. Of a loose association `sizes` are the
     rows that a group of each fragment has at least, `k` how loose it is, None where no
-    constraint lies across fragments, and `tables` temporary tables of what is published,
-    one a fragment and behind them the association. Rows that no group can have are
-    suppressed. The loss is that of what is not published; no value is coarser.
+    constraint lies across fragments, and `groups` the temporary table of each row's groups
+    (row, group_0, ...), the row being its number in the source, or in `copied`, a
+    temporary copy with the columns value_0, ... in the order of the fragments. Rows that
+    no group can have are suppressed. The loss is that of what is not published; no value is coarser.
     """
 
     fragments: tuple[tuple[str, ...], ...]
@@ -122,7 +123,8 @@ class Fragmented:
     suppressed: int = 0
     sizes: tuple[int, ...] = ()
     k: int | None = None
-    tables: tuple[str, ...] = ()
+    groups: str = ""
+    copied: str = ""
     loss: Fraction = Fraction(0)
     loss_name: str = "granularity_loss"
 

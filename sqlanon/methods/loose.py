@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from math import isqrt
 
 from sqlglot import exp
@@ -24,15 +26,16 @@ from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods._apart import Sets, constraints_of, fragments_of, loss_of, rows_of_source
 from sqlanon.search.associate import associate, covered, promised
 from sqlanon.search.rollup import Keep
-from sqlanon.sqlgen.apart import GROUP, association_columns, source_rows
-from sqlanon.sqlgen.names import column
+from sqlanon.sqlgen.apart import GROUP, hides_numbers, numbered_rows, source_rows, values_of
+from sqlanon.sqlgen.loose import value_name
+from sqlanon.sqlgen.names import alias, column, relation
 from sqlanon.udfs import registered
 
 __all__ = ["KEEPS_CONSTRAINTS", "Options", "options", "required", "solve"]
 
 KEEPS_CONSTRAINTS = True
 
-_ARGUMENTS = ("k", "groups", "near")
+_ARGUMENTS = ("k", "groups", "near", "suppression")
 _EXAMPLE = "write loose(k => 4), or loose(groups => (2, 2))"
 _MOST_K = 1_000_000
 _MOST_ROWS = 10_000
@@ -40,16 +43,19 @@ _MOST_ROWS = 10_000
 
 @dataclass(frozen=True)
 class Options:
-    """METHOD loose(k, groups, near).
+    """METHOD loose(k, groups, near, suppression).
 
     `groups` are the least sizes of each fragment's groups, and `k` is how loose the
     association has to be; one of them is there. With `near` groups hold rows that are
-    beside each other in the quasi-identifiers of one fragment.
+    beside each other in the quasi-identifiers of one fragment. `suppression` is the share
+    of rows, in [0, 1], that may be left out. It is 1 unless it is given: rows seldom make
+    up whole blocks, so that 0 would refuse nearly every table.
     """
 
     k: int | None
     groups: tuple[int, ...]
     near: bool = False
+    suppression: Decimal = Decimal(1)
 
     def sizes(self, fragments: int) -> tuple[int, ...]:
         """The sizes of the groups. Where only k is given, the most even ones whose products come to it."""
@@ -63,6 +69,7 @@ def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
     given = dict(arguments)
     k, groups, near = given.pop("k", None), given.pop("groups", None), given.pop("near", False)
+    suppression = given.pop("suppression", 1)
     if given:
         raise PolicyError(f"loose has no argument {next(iter(given))!r}", hint=f"it has: {', '.join(_ARGUMENTS)}")
     if k is None and groups is None:
@@ -73,8 +80,10 @@ def options(arguments: Sequence[tuple[str, Value]]) -> Options:
         raise PolicyError("loose takes a list of whole numbers from 1 for groups, one a fragment", hint=_EXAMPLE)
     if not isinstance(near, bool):
         raise PolicyError("loose: near is true or false", hint="write near => true")
+    if isinstance(suppression, bool) or not isinstance(suppression, int | Decimal) or not 0 <= suppression <= 1:
+        raise PolicyError(f"loose: suppression is a fraction between 0 and 1, not {suppression}")
     sizes = tuple(one for one in groups if isinstance(one, int)) if isinstance(groups, tuple) else ()
-    return Options(k if isinstance(k, int) else None, sizes, near)
+    return Options(k if isinstance(k, int) else None, sizes, near, Decimal(suppression))
 
 
 def _is_whole(value: Value, least: int, most: int) -> bool:
@@ -110,7 +119,8 @@ def required(fragments: Sets, constraints: Sets, given: Options) -> int | None:
 def solve(engine: Engine, policy: BoundPolicy, named: Sets, given: Options, keep: Keep) -> Fragmented:
     """The fragments, their groups and the association.
 
-    Raises PolicyError where they cannot be published, PrivacyViolation where not one row has a place in them.
+    Raises PolicyError where they cannot be published, PrivacyViolation where not one row has a place in them, or
+    more rows have none than may be left out.
     """
     found = fragments_of(policy, named, "loose")
     fragments, constraints = found.fragments, constraints_of(policy.policy)
@@ -119,13 +129,14 @@ def solve(engine: Engine, policy: BoundPolicy, named: Sets, given: Options, keep
     sizes = given.sizes(len(fragments))
     near = _near(policy, fragments) if given.near else []
     rows = rows_of_source(engine, policy)
+    columns = [name for fragment in fragments for name in fragment]
+    copied = _copied(policy, columns, keep) if hides_numbers(policy) else ""
     with registered(engine, "random_draw") as draw:
-        source = source_rows(policy, [name for fragment in fragments for name in fragment])
-        made = associate(engine, source, fragments, constraints, sizes, draw, keep, near)
+        numbered = numbered_rows(policy, columns, near, copied)
+        made = associate(engine, numbered, fragments, constraints, sizes, draw, keep, near)
     if rows and not made.placed:
-        raise _impossible(engine, source, fragments, constraints)
-    tables = [keep("fragment", made.fragment(place, GROUP)) for place in range(len(fragments))]
-    tables.append(keep("association", made.association(association_columns(len(fragments)))))
+        raise _impossible(engine, source_rows(policy, columns), fragments, constraints)
+    _require_within(given, rows, made.left_out)
     return Fragmented(
         fragments=fragments,
         given=bool(named),
@@ -135,9 +146,15 @@ def solve(engine: Engine, policy: BoundPolicy, named: Sets, given: Options, keep
         suppressed=made.left_out,
         sizes=sizes,
         k=made.k,
-        tables=tuple(tables),
+        groups=made.groups,
+        copied=copied,
         loss=loss_of(policy, fragments, rows, made.left_out),
     )
+
+
+def _copied(policy: BoundPolicy, columns: Sequence[str], keep: Keep) -> str:
+    values = [alias(value, value_name(place)) for place, value in enumerate(values_of(policy, columns))]
+    return keep("copied", exp.select(*values).from_(relation(policy.relation, as_="source")))
 
 
 def _impossible(engine: Engine, source: exp.Select, fragments: Sets, constraints: Sets) -> PrivacyViolation:
@@ -155,6 +172,18 @@ def _impossible(engine: Engine, source: exp.Select, fragments: Sets, constraints
         f"as linked groups hold{values}; nothing was published",
         hint="ask for a smaller k or smaller groups, or use METHOD fragments, which links nothing",
     )
+
+
+def _require_within(given: Options, rows: int, left_out: int) -> None:
+    limit = int(Fraction(given.suppression) * rows)
+    if left_out > limit:
+        more = "leave near out, " if given.near else ""
+        raise PrivacyViolation(
+            f"loose: {left_out} of {rows} rows would be left out, for they fit in no group, and suppression => "
+            f"{given.suppression} allows {limit}; nothing was published",
+            hint=f"allow more suppression, ask for a smaller k or smaller groups, {more}or use METHOD fragments, "
+            "which leaves no row out",
+        )
 
 
 def _require_free_name(fragments: Sets) -> None:

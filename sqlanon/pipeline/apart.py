@@ -17,6 +17,7 @@ from sqlanon.search.fragments import broken
 from sqlanon.search.looseness import looseness
 from sqlanon.sqlgen.apart import ASSOCIATION, GROUP
 from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
+from sqlanon.sqlgen.loose import grid
 
 __all__ = ["FRAGMENTATION", "K_LOOSENESS", "Tables", "kept_apart", "require_kept"]
 
@@ -28,11 +29,17 @@ Tables = Mapping[str, exp.Table | exp.Subquery]
 
 
 def kept_apart(
-    engine: Engine, policy: Policy, arguments: Sequence[tuple[str, Value]], tables: Tables
+    engine: Engine,
+    policy: Policy,
+    arguments: Sequence[tuple[str, Value]],
+    tables: Tables,
+    *,
+    as_grids: bool = False,
 ) -> list[Measurement]:
     """How many of the policy's sets a release keeps, and how loose its association is, if it has one.
 
-    `arguments` are those of its method.
+    `arguments` are those of its method. With `as_grids`, for DuckDB only, tables that are as the method lays them out
+    are looked at once; others, and all without it, pair of groups by pair.
     """
     columns = {name: _columns(engine, table) for name, table in tables.items()}
     groups = columns.pop(ASSOCIATION, None)
@@ -45,7 +52,7 @@ def kept_apart(
     published = PublishedAssociation(tables[ASSOCIATION], tuple(groups), fragments)
     return [
         _fragmentation(policy, [fragment.attributes for fragment in fragments]),
-        _looseness(engine, policy, arguments, published),
+        _looseness(engine, policy, arguments, published, as_grids),
     ]
 
 
@@ -62,7 +69,7 @@ def require_kept(
     Raises PrivacyViolation where they break a constraint or are less loose than promised, InternalError where
     they have other numbers of rows.
     """
-    found = kept_apart(engine, policy, arguments, tables)
+    found = kept_apart(engine, policy, arguments, tables, as_grids=True)
     for one in found:
         if not one.satisfied:
             raise PrivacyViolation(
@@ -88,13 +95,18 @@ def _fragmentation(policy: Policy, fragments: Sets) -> Measurement:
 
 
 def _looseness(
-    engine: Engine, policy: Policy, arguments: Sequence[tuple[str, Value]], published: PublishedAssociation
+    engine: Engine,
+    policy: Policy,
+    arguments: Sequence[tuple[str, Value]],
+    published: PublishedAssociation,
+    as_grids: bool,
 ) -> Measurement:
     """How loose the association is, and how loose it has to be. Where no constraint lies across fragments, neither."""
     constraints = constraints_of(policy)
     fragments = [fragment.attributes for fragment in published.fragments]
-    asked = loose.required(fragments, constraints, loose.options(arguments))
-    found = looseness(engine, published, constraints)
+    given = loose.options(arguments)
+    asked = loose.required(fragments, constraints, given)
+    found = looseness(engine, published, constraints, grid(given.sizes(len(fragments))) if as_grids else None)
     return Measurement(
         question=K_LOOSENESS,
         attribute=None,

@@ -63,7 +63,7 @@ def _of_apart(engine: Engine, release: Release) -> PrivacyReport:
     """What a release of fragments keeps apart; its tables are those that were released."""
     _require_released(engine, release)
     tables = {made.fragment or "": relation(own_object(engine, made.name)) for made in release.published}
-    return PrivacyReport(tuple(kept_apart(engine, policy_of(release), release.method_arguments, tables)))
+    return PrivacyReport(tuple(kept_apart(engine, policy_of(release), release.method_arguments, tables, as_grids=True)))
 
 
 def _answered(engine: Engine, release: Release, shown: Shown) -> dict[int, Measurement]:

@@ -7,17 +7,22 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.search.rollup import Keep
 from sqlanon.sqlgen import blocks as sql
-from sqlanon.sqlgen.loose import key_name
 from sqlanon.sqlgen.names import alias, column, literal, relation
 
 __all__ = ["Blocks"]
 
 # Near rows are looked for among those of so many blocks, then among those of as many times more, and so on.
 _NEAR_BLOCKS = 4
-_MORE = 8
+_MORE = 4
 
 # Near blocks may leave out so many rows more than must be left out: one in a hundred.
 _SPARED = 100
+
+# With several keys, so many times in a row rows left over are dealt in vain, together with those of drawn blocks,
+# where they are more than one in so many of all rows, and few enough to be dealt again.
+_TRIES = 3
+_LEFT = 1_000
+_FEW = 10_000
 
 # So many pairs of a row and a block are looked at in one statement.
 _PAIRS = 200_000
@@ -36,91 +41,168 @@ class Blocks:
 
     def __init__(self, engine: Engine, keyed: str, keys: int, size: int, draw: str, keep: Keep) -> None:
         self._engine = engine
+        self._keyed = keyed
+        self._keys = keys
         self._size = size
         self._draw = draw
         self._keep = keep
-        most = [self._number(sql.most_alike(keyed, key)) for key in range(keys)]
-        # A key in which no two rows are alike asks for nothing; if there is no other, rows are dealt by their number.
-        asking = [key for key, count in enumerate(most) if count > 1]
-        self._keys = max(len(asking), 1)
-        own = [column(key_name(key)) for key in asking] or [column("row")]
-        named = [alias(part, key_name(place)) for place, part in enumerate(own)]
-        rows = exp.select(column("row"), column("draw"), column("place"), *named).from_(relation(keyed))
-        self._rows = keep("blocked", rows)
-        nothing = exp.select(column("row"), alias(exp.cast(literal(0), "BIGINT"), "block"))
-        nothing.select(*map(column, self._names), copy=False)
-        self._placed = keep("placed", nothing.from_(relation(self._rows)).where(exp.false()))
-        self._total = self._rows_of(self._rows)
-        self._key = min(range(self._keys), key=self._possible)
+        # The rows in no block; after each time that rows are dealt this is another table.
+        self._free = keyed
+        self._placed: str | None = None
+        self._total = self._rows_of(keyed)
+        self._held = 0
+        most = [self._number(sql.possible(keyed, key, size)) for key in range(keys)]
+        self._key = min(range(keys), key=lambda key: most[key])
+        self._possible = most[self._key]
 
     def all(self) -> str:
         """The table row, block, with equal chances for every row."""
         self._deal_all()
-        return self._placed
+        if self._keys > 1:
+            self._try_again()
+        return self._result
 
     def near(self) -> str:
         """The table row, block, with blocks of rows whose places are near each other, where that can be."""
-        fewest = self._total - self._possible(self._key) * self._size
-        chunk = _NEAR_BLOCKS * self._size
+        fewest = self._total - self._possible * self._size
+        chunk = self._first_chunk(fewest + self._total // _SPARED)
         while chunk < self._total:
             self._deal(chunk)
             chunk *= _MORE
         self._deal_all()
-        if self._keys == 1:
-            self._mend(fewest)
-        return self._placed
+        self._mend(fewest)
+        if self._keys > 1:
+            self._try_again()
+        return self._result
+
+    def _first_chunk(self, most: int) -> int:
+        """Among how many rows those of a block are looked for first: the fewest that leave out no more than `most`.
+
+        In a small chunk a value can be too frequent that is not in all. Its rows would find no others left.
+        """
+        chunk = _NEAR_BLOCKS * self._size
+        while chunk < self._total:
+            blocks = self._number(sql.possible(self._keyed, self._key, self._size, chunk))
+            if self._total - blocks * self._size <= most:
+                return chunk
+            chunk *= _MORE
+        return chunk
+
+    def _try_again(self) -> None:
+        """Deals the rows left over once more, among those of drawn blocks, as long as that places more of them."""
+        vain, some = 0, 1
+        fewest = self._total - self._possible * self._size
+        while vain < _TRIES and fewest + self._total // _LEFT < self._total - self._held <= _FEW:
+            chosen = self._keep("chosen", sql.some_blocks(self._result, some, self._draw))
+            pool = self._keep("pool", sql.pooled(self._free, self._freed(chosen), self._keys, self._draw))
+            again = Blocks(self._engine, pool, self._keys, self._size, self._draw, self._keep)
+            again._deal_all()
+            if again._held > again._total - self._rows_of(self._free):
+                self._engine.run(sql.dissolved(self._result, _blocks_of(chosen)))
+                moved = exp.Add(this=column("block"), expression=literal(self._blocks()))
+                self._place(exp.select(column("row"), alias(moved, "block")).from_(relation(again._result)))
+                self._free = again._free
+                vain = 0
+            else:
+                vain += 1
+            some *= 2
 
     def _mend(self, fewest: int) -> None:
-        """Deals drawn blocks anew, ever more of them, until few more rows are left out than must be.
+        """Deals drawn blocks anew, ever more of them up to all, until few more rows are left out than must be.
 
         What is frequent in one place may be rare in all: near blocks can leave too much of it.
         """
-        some = 1
-        while self._total - self._held() > fewest + self._total // _SPARED:
-            self._engine.run(sql.dissolved(self._placed, sql.some_blocks(self._placed, some, self._draw)))
+        some, placed = max(1, self._held // self._size // _SPARED), self._result
+        while some < self._total and self._total - self._held > fewest + self._total // _SPARED:
+            chosen = self._keep("chosen", sql.some_blocks(placed, some, self._draw))
+            self._insert(self._free, self._freed(chosen))
+            self._engine.run(sql.dissolved(placed, _blocks_of(chosen)))
+            self._held = self._rows_of(placed)
             some *= 2
             self._deal_all()
 
-    @property
-    def _names(self) -> list[str]:
-        return [key_name(place) for place in range(self._keys)]
+    def _freed(self, chosen: str) -> exp.Select:
+        """The rows of these blocks."""
+        held = exp.select(column("row")).from_(relation(self._result))
+        held = held.where(exp.In(this=column("block"), query=_blocks_of(chosen).subquery()))
+        return self._rows(self._keyed).where(exp.In(this=column("row"), query=held.subquery()))
 
-    def _possible(self, key: int) -> int:
-        every = exp.select(exp.Star()).from_(relation(self._rows))
-        return self._number(sql.possible(every, key, self._size))
+    @property
+    def _result(self) -> str:
+        assert self._placed is not None
+        return self._placed
+
+    @property
+    def _columns(self) -> list[str]:
+        return sql.row_columns(self._keys)
 
     def _deal_all(self) -> None:
         """Deals until no more rows come into blocks; with one key the first time is the best already."""
         before = -1
-        while self._held() > before:
-            before = self._held()
+        while self._held > before and (self._held < self._total or self._placed is None):
+            before = self._held
             self._deal(None)
             if self._keys == 1:
                 return
 
     def _deal(self, chunk: int | None) -> None:
         """Deals out the rows that are in no block yet; of blocks that lack rows only those of all rows are filled."""
-        made = exp.select(exp.Coalesce(this=exp.Max(this=column("block")), expressions=[literal(0)]))
-        offset = self._number(made.from_(relation(self._placed)))
-        dealt = sql.dealt(self._unplaced(), self._keys, self._key, self._size, chunk, offset)
-        table = self._keep("dealt", dealt)
-        self._insert(self._placed, sql.full(table, self._size))
-        if chunk is None and self._keys > 1:
-            self._fill(self._keep("lacking", sql.lacking(table, self._size)))
+        dealt = self._keep("dealt", sql.dealt(self._free, self._keys, self._key, self._size, chunk, self._blocks()))
+        clashing = self._clashing(dealt)
+        if clashing is None:
+            self._place(_within(dealt))
+            self._free = self._keep(
+                "free", self._rows(dealt).where(exp.Is(this=column("block"), expression=exp.Null()))
+            )
+            return
+        rows = exp.select(column("row")).from_(relation(clashing))
+        short = exp.In(this=column("block"), query=_blocks_of(clashing).subquery())
+        self._place(_within(dealt).where(exp.Not(this=short)))
+        taken = exp.In(this=column("row"), query=rows.subquery())
+        nowhere = exp.Is(this=column("block"), expression=exp.Null())
+        if chunk is not None:
+            self._free = self._keep("free", self._rows(dealt).where(exp.or_(nowhere, short.copy())))
+            return
+        self._free = self._keep("free", self._rows(dealt).where(exp.or_(nowhere, taken)))
+        lacking = exp.select(*map(column, self._columns), column("block")).from_(relation(dealt))
+        self._fill(self._keep("lacking", lacking.where(short.copy(), exp.Not(this=taken.copy()))))
+
+    def _clashing(self, dealt: str) -> str | None:
+        """The rows of blocks that are like another one in a key that they were not dealt by, if there are any."""
+        others = [name for place, name in enumerate(sql.all_keys(self._keys)) if place != self._key]
+        if not others:
+            return None
+        clashing = self._keep("clashing", sql.clashing(dealt, others))
+        return clashing if self._rows_of(clashing) else None
+
+    def _blocks(self) -> int:
+        """The greatest number of a block so far."""
+        if self._placed is None:
+            return 0
+        return self._number(exp.select(exp.Max(this=column("block"))).from_(relation(self._placed)))
+
+    def _place(self, rows: exp.Select) -> None:
+        if self._placed is None:
+            self._placed = self._keep("placed", rows)
+        else:
+            self._insert(self._placed, rows)
+        self._held = self._rows_of(self._placed)
+
+    def _rows(self, table: str) -> exp.Select:
+        return exp.select(*map(column, self._columns)).from_(relation(table))
 
     def _fill(self, lacking: str) -> None:
         """Fills the blocks that lack rows; those that cannot be filled give their rows to the others."""
-        free = self._keep("free", self._unplaced(lacking))
         while self._rows_of(lacking):
-            self._fill_gaps(lacking, free)
-            self._insert(self._placed, sql.full(lacking, self._size))
-            done = exp.select(column("block")).from_(sql.full(lacking, self._size).subquery("part"))
+            self._fill_gaps(lacking, self._free)
+            full = sql.full(lacking, self._size)
+            self._place(exp.select(column("row"), column("block")).from_(full.subquery("part")))
+            done = exp.select(column("block")).from_(full.subquery("part"))
             self._engine.run(sql.dissolved(lacking, done))
             given_up = self._keep("given_up", sql.emptiest(lacking, self._size, self._draw))
-            blocks = exp.select(column("block")).from_(relation(given_up))
-            freed = exp.select(column("row"), *map(column, self._names)).from_(relation(lacking))
-            self._insert(free, freed.where(exp.In(this=column("block"), query=blocks.subquery())))
-            self._engine.run(sql.dissolved(lacking, blocks.copy()))
+            freed = exp.In(this=column("block"), query=_blocks_of(given_up).subquery())
+            self._insert(self._free, self._rows(lacking).where(freed))
+            self._engine.run(sql.dissolved(lacking, _blocks_of(given_up)))
 
     def _fill_gaps(self, lacking: str, free: str) -> None:
         """Puts free rows into the blocks until no gap is left, or no row fits into any."""
@@ -147,26 +229,24 @@ class Blocks:
             else:
                 stale += 1
 
-    def _unplaced(self, besides: str | None = None) -> exp.Select:
-        """The rows in no block; with `besides`, row and the keys of those that are not in that table either."""
-        columns = [exp.Star()] if besides is None else [column("row"), *map(column, self._names)]
-        query = exp.select(*columns).from_(relation(self._rows, as_="every"))
-        for table in [self._placed, *([besides] if besides else [])]:
-            held = exp.select(column("row")).from_(relation(table))
-            query.where(exp.Not(this=exp.In(this=column("row"), query=held.subquery())), copy=False)
-        return query
-
     def _insert(self, table: str, rows: exp.Select) -> None:
         self._engine.run(exp.Insert(this=relation(table), expression=rows))
-
-    def _held(self) -> int:
-        return self._rows_of(self._placed)
 
     def _rows_of(self, table: str) -> int:
         return self._number(_count(relation(table)))
 
     def _number(self, query: exp.Select) -> int:
         return int(self._engine.rows(query)[0][0] or 0)
+
+
+def _within(dealt: str) -> exp.Select:
+    """row, block: the rows that have a block."""
+    placed = exp.Not(this=exp.Is(this=column("block"), expression=exp.Null()))
+    return exp.select(column("row"), column("block")).from_(relation(dealt)).where(placed)
+
+
+def _blocks_of(table: str) -> exp.Select:
+    return exp.select(column("block")).from_(relation(table))
 
 
 def _count(source: exp.Table | exp.Subquery) -> exp.Select:

@@ -27,7 +27,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.search._blocks import Blocks
 from sqlanon.search.fragments import require_correct
 from sqlanon.search.rollup import Keep
-from sqlanon.sqlgen import loose
+from sqlanon.sqlgen import loose, loose_rows
 from sqlanon.sqlgen.names import relation
 
 __all__ = ["Association", "associate", "covered", "promised"]
@@ -35,31 +35,18 @@ __all__ = ["Association", "associate", "covered", "promised"]
 
 @dataclass(frozen=True)
 class Association:
-    """Each row's group in every fragment, in temporary tables that say which row is which and are never published.
+    """Each row's group in every fragment, in a temporary table that says which is which and is never published.
 
-    `placed` rows have groups. The other `left_out` ones have none and are in no fragment
-    either: a row beside the groups could be linked through its being there. `k` is the
-    least product of the sizes of two fragments' groups that a constraint lies across;
-    None if there is no such constraint.
+    It is `groups`: row, group_0, ... `placed` rows have groups. The other `left_out` ones have
+    none and are in no fragment either: a row beside the groups could be linked through its
+    being there. `k` is the least product of the sizes of two fragments' groups that a
+    constraint lies across; None if there is no such constraint.
     """
 
-    rows: str
     groups: str
-    fragments: tuple[tuple[str, ...], ...]
     placed: int
     left_out: int
     k: int | None
-
-    def fragment(self, number: int, group: str) -> exp.Select:
-        """The rows of a fragment with the number of their group in the column `group`, in no order that is secret."""
-        before = sum(map(len, self.fragments[:number]))
-        return loose.fragment_rows(
-            self.rows, self.groups, list(enumerate(self.fragments[number], start=before)), number, group
-        )
-
-    def association(self, groups: Sequence[str]) -> exp.Select:
-        """For each row the numbers of its groups, in a column of this name a fragment."""
-        return loose.association_rows(self.groups, groups)
 
 
 def covered(
@@ -78,7 +65,7 @@ def covered(
 
 def associate(
     engine: Engine,
-    source: exp.Query,
+    rows: exp.Select,
     fragments: Sequence[Sequence[str]],
     constraints: Sequence[Sequence[str]],
     sizes: Sequence[int],
@@ -88,9 +75,9 @@ def associate(
 ) -> Association:
     """Groups of at least `sizes` rows, one size a fragment, such that the heterogeneities hold for each constraint.
 
-    `source` has a column for each attribute of the fragments, and those of `near`. With
-    `near`, groups hold rows that are beside each other in these columns: attributes of
-    one fragment, or numbers that order their values, such as ranks along a hierarchy.
+    `rows` gives row, value_0, ... for the attributes of the fragments, one behind the other, and near_0, ... for
+    those of `near`, each time alike, as `loose_rows.numbered` does. With `near`, groups hold rows that are beside each
+    other in these: attributes of one fragment, or numbers that order their values, such as ranks along a hierarchy.
     The columns must depend on one fragment alone; if they depended on two, which rows are
     in one block would tell of how the two go together. With `near` more rows may be left
     out: where one key decides, at most one in a hundred more.
@@ -105,21 +92,29 @@ def associate(
     require_correct(fragments, columns, [constraint for constraint, _ in asked])
     k = promised(fragments, constraints, sizes)
     first = _near_fragment(fragments, near)
-    rows = keep("rows", loose.numbered(source, columns, near, draw))
-    keys = _keys([part for _, parts in asked for part in parts.values()])
     place = {name: number for number, name in enumerate(columns)}
-    keyed = keep("keyed", loose.keyed(rows, [[place[name] for name in key] for key in keys], len(near)))
+    keys: list[tuple[list[int], str]] = []
+    for key in _keys([part for _, parts in asked for part in parts.values()]):
+        places = [place[name] for name in key]
+        repeated = keep("repeated", loose_rows.repeated(rows, places))
+        # A key in which no two rows are alike asks for nothing; if there is no other, every row is one of its own.
+        if _rows_of(engine, repeated):
+            keys.append((places, repeated))
+    used = min(len(near), loose_rows.MOST_NEAR)
+    close = [keep("spread", loose_rows.spread(rows, number, used)) for number in range(used)]
+    keyed = keep("keyed", loose_rows.keyed(rows, keys, close, draw))
     laid = loose.grid(sizes, first)
-    blocks = Blocks(engine, keyed, len(keys), laid.rows, draw, keep)
+    blocks = Blocks(engine, keyed, max(len(keys), 1), laid.rows, draw, keep)
     placed = blocks.near() if near else blocks.all()
-    cells = keep("cells", loose.located(placed, keyed, laid, draw, first))
-    named = [keep("labels", loose.labels(cells, number, draw)) for number in range(len(fragments))]
-    groups = keep("groups", loose.grouped(cells, named))
-    total, held = (
-        int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
-        for table in (rows, groups)
-    )
-    return Association(rows, groups, tuple(map(tuple, fragments)), held, total - held, k)
+    cells = keep("cells", loose.located(placed, keyed, laid, draw, first if near else None))
+    numbers = keep("numbers", loose.block_numbers(cells, len(fragments), draw))
+    groups = keep("groups", loose.grouped(cells, numbers, laid))
+    total, held = _rows_of(engine, keyed), _rows_of(engine, groups)
+    return Association(groups, held, total - held, k)
+
+
+def _rows_of(engine: Engine, table: str) -> int:
+    return int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
 
 
 def promised(

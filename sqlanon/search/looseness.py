@@ -9,9 +9,11 @@ from itertools import permutations
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.search._grids import are_grids
 from sqlanon.search.associate import covered
 from sqlanon.sqlgen import associations as sql
 from sqlanon.sqlgen.associations import PublishedAssociation
+from sqlanon.sqlgen.loose import Grid
 
 __all__ = ["Looseness", "PairLooseness", "looseness"]
 
@@ -62,22 +64,46 @@ class Looseness:
         return not any(self.unmatched) and all(pair.heterogeneous for pair in self.pairs)
 
 
-def looseness(engine: Engine, published: PublishedAssociation, constraints: Sequence[Sequence[str]]) -> Looseness:
+def looseness(
+    engine: Engine,
+    published: PublishedAssociation,
+    constraints: Sequence[Sequence[str]],
+    laid: Grid | None = None,
+) -> Looseness:
     """Looks at each pair of fragments under each constraint whose attributes are all published.
 
-    A constraint within one fragment has no pair: that is for `fragments.require_correct` to find.
+    A constraint within one fragment has no pair: that is for `fragments.require_correct` to find. `laid` is the grid
+    that blocks are expected to be: tables that are such grids are looked at once, on DuckDB only. All others are
+    looked at pair by pair, with the same result.
     """
     fragments = [fragment.attributes for fragment in published.fragments]
-    pairs = [
-        _pair(engine, published, tuple(constraint), one, other, parts)
-        for constraint, parts in covered(fragments, constraints)
+    sets = covered(fragments, constraints)
+    asked = [
+        (tuple(constraint), one, other, parts)
+        for constraint, parts in sets
         for one, other in permutations(sorted(parts), 2)
     ]
+    if laid is not None and are_grids(engine, published, _parts(sets, len(fragments)), laid):
+        sizes = [laid.size(place) for place in range(len(fragments))]
+        pairs = [
+            PairLooseness(constraint, one, other, 0, 0, 0, sizes[one] * sizes[other])
+            for constraint, one, other, _ in asked
+        ]
+        return Looseness(tuple(pairs), tuple(sizes), (0,) * len(fragments))
     return Looseness(
-        pairs=tuple(pairs),
+        pairs=tuple(_pair(engine, published, *one) for one in asked),
         sizes=tuple(_number(engine, sql.smallest_group(fragment)) for fragment in published.fragments),
         unmatched=tuple(_count(engine, sql.unmatched(published, number)) for number in range(len(fragments))),
     )
+
+
+def _parts(sets: Sequence[tuple[Sequence[str], dict[int, tuple[str, ...]]]], fragments: int) -> list[list[list[str]]]:
+    """What the rows of each fragment have to differ in; a part that contains another adds nothing to it."""
+    found: list[list[list[str]]] = []
+    for place in range(fragments):
+        every = {frozenset(parts[place]) for _, parts in sets if place in parts and len(parts) > 1}
+        found.append(sorted(sorted(part) for part in every if not any(other < part for other in every)))
+    return found
 
 
 def _pair(

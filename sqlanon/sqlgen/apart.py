@@ -11,9 +11,22 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.transformation import Fragmented
 from sqlanon.sqlgen.fragments import Fragment, FragmentsQuery
 from sqlanon.sqlgen.generalized import published_value
+from sqlanon.sqlgen.loose import association_rows, fragment_rows, value_name
+from sqlanon.sqlgen.loose_rows import ROW_NUMBER, numbered
 from sqlanon.sqlgen.names import alias, column, relation
 
-__all__ = ["ASSOCIATION", "GROUP", "apart", "association_columns", "group_column", "published_names", "source_rows"]
+__all__ = [
+    "ASSOCIATION",
+    "GROUP",
+    "apart",
+    "association_columns",
+    "group_column",
+    "hides_numbers",
+    "numbered_rows",
+    "published_names",
+    "source_rows",
+    "values_of",
+]
 
 # The names of the column and of the table that a loose association adds.
 GROUP = "group_id"
@@ -33,31 +46,53 @@ def association_columns(fragments: int) -> list[str]:
 def published_names(found: Fragmented) -> list[str]:
     """What stands behind the release's own name: a number for each fragment, and the association's name."""
     numbers = [str(number) for number in range(1, len(found.fragments) + 1)]
-    return [*numbers, ASSOCIATION] if found.tables else numbers
+    return [*numbers, ASSOCIATION] if found.groups else numbers
 
 
 def source_rows(policy: BoundPolicy, columns: Sequence[str]) -> exp.Select:
     """The source's rows with these columns, in the types in which they are published."""
-    bound = {one.column: one for one in policy.attributes}
-    values = [alias(published_value(bound[name], "source"), name) for name in columns]
+    values = [alias(value, name) for value, name in zip(values_of(policy, columns), columns, strict=True)]
     return exp.select(*values).from_(relation(policy.relation, as_="source"))
+
+
+def values_of(policy: BoundPolicy, columns: Sequence[str]) -> list[exp.Expr]:
+    """These columns of the source's rows, in the types in which they are published."""
+    bound = {one.column: one for one in policy.attributes}
+    return [published_value(bound[name], "source") for name in columns]
+
+
+def numbered_rows(policy: BoundPolicy, columns: Sequence[str], near: Sequence[str], copied: str) -> exp.Select:
+    """row, value_0, ... and near_0, ...: the source's rows by their numbers, or those of a copy with value_0, ..."""
+    if not copied:
+        table = relation(policy.relation, as_="source")
+        return numbered(table, values_of(policy, columns), values_of(policy, near))
+    values = [column(value_name(place), "source") for place in range(len(columns))]
+    close = [values[columns.index(name)].copy() for name in near]
+    return numbered(relation(copied, as_="source"), values, close)
+
+
+def hides_numbers(policy: BoundPolicy) -> bool:
+    """Whether a column of the source has the name of the number that a table's rows have."""
+    names = [*(bound.column for bound in policy.attributes), *policy.unpublished]
+    return any(name.lower() == ROW_NUMBER for name in names)
 
 
 def apart(policy: BoundPolicy, found: Fragmented, release_id: str) -> FragmentsQuery:
     """A table for each fragment, its columns as they are, and the association where rows were put into groups."""
     bound = {one.column: one for one in policy.attributes}
     names = published_names(found)
+    columns = [name for fragment in found.fragments for name in fragment]
     fragments: list[Fragment] = []
     for place, fragment in enumerate(found.fragments):
-        columns = [(name, bound[name].role, bound[name]) for name in fragment]
-        if not found.tables:
-            fragments.append(Fragment(names[place], tuple(columns), source_rows(policy, fragment)))
+        shown = [(name, bound[name].role, bound[name]) for name in fragment]
+        if not found.groups:
+            fragments.append(Fragment(names[place], tuple(shown), source_rows(policy, fragment)))
             continue
-        own = [*fragment, GROUP]
-        query = exp.select(*map(column, own)).from_(relation(found.tables[place]))
-        fragments.append(Fragment(names[place], (*columns, (GROUP, Role.INSENSITIVE, None)), query))
-    if found.tables:
+        rows = numbered_rows(policy, columns, [], found.copied)
+        query = fragment_rows(rows, found.groups, [(columns.index(name), name) for name in fragment], place, GROUP)
+        fragments.append(Fragment(names[place], (*shown, (GROUP, Role.INSENSITIVE, None)), query))
+    if found.groups:
         groups = association_columns(len(found.fragments))
-        query = exp.select(*map(column, groups)).from_(relation(found.tables[-1]))
+        query = association_rows(found.groups, groups)
         fragments.append(Fragment(ASSOCIATION, tuple((name, Role.INSENSITIVE, None) for name in groups), query))
     return FragmentsQuery(policy, release_id, tuple(fragments))

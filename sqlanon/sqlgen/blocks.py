@@ -3,10 +3,16 @@
 With one key there is a closed form. If its values are put side by side, at most g rows
 of each, and row number i goes to block i mod g, then no value meets itself, and the
 blocks have equal size. As many blocks of K rows can be filled as there are g with
-sum over the values of min(rows with the value, g) >= g K.
+sum over the values of min(rows with the value, g) >= g K. That sum is the least, over
+all j, of j g and the rows without the j most frequent values. So g is the greatest
+number with g (K - j) <= (rows without the j most frequent values), j < K.
+
+A key above 0 is the number of a value that several rows have, one below it is that of a row alone.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -14,110 +20,163 @@ from sqlanon.sqlgen.guard import with_steps
 from sqlanon.sqlgen.loose import differing, draws, in_order, key_name, place_number
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import Step
+from sqlanon.sqlgen.terms import big, or_zero
 
 __all__ = [
+    "all_keys",
+    "clashing",
     "dealt",
     "dissolved",
     "emptiest",
     "filled",
     "full",
-    "lacking",
-    "most_alike",
     "open_blocks",
+    "pooled",
     "possible",
     "proposed",
+    "row_columns",
     "some_blocks",
 ]
 
-_KEY = "key"
+# The value that rows alone stand for together: they differ, however many there are.
+_ALONE = 0
 
 
-def most_alike(keyed: str, key: int) -> exp.Select:
-    """How many rows have the key's most frequent value."""
-    counted = exp.select(alias(exp.Count(this=exp.Star()), "n")).from_(relation(keyed)).group_by(column(key_name(key)))
-    return exp.select(exp.Max(this=column("n"))).from_(counted.subquery("counted"))
+def all_keys(keys: int) -> list[str]:
+    return [key_name(place) for place in range(keys)]
 
 
-def possible(rows: exp.Select, key: int, size: int) -> exp.Select:
-    """How many blocks of `size` rows that differ in the key can be filled with these rows."""
-    query = exp.select(exp.Coalesce(this=exp.Max(this=column("blocks")), expressions=[literal(0)]))
-    return with_steps(query.from_(relation("block_count")), _counted(rows, key, size, None))
+def row_columns(keys: int) -> list[str]:
+    """What is known of a row that is in no block."""
+    return ["row", "draw", "place", *all_keys(keys)]
 
 
-def dealt(rows: exp.Select, keys: int, key: int, size: int, chunk: int | None, offset: int) -> exp.Select:
-    """row, block and the keys: as many blocks as the closed form fills, numbered from `offset`.
+def possible(rows: str, key: int, size: int, chunk: int | None = None) -> exp.Select:
+    """How many blocks of `size` rows that differ in the key can be filled with these rows, chunk by chunk."""
+    query = exp.select(big(or_zero(exp.Sum(this=column("blocks"))))).from_(relation("block_count"))
+    return with_steps(query, [("counts", _counts(_chunked(rows, key, chunk))), *_block_counts(size)])
 
-    `rows` are those without a block yet, with place, draw and the keys. Blocks are filled
-    within each chunk of so many rows in the order of their place, or from all of them.
-    Rows that are alike in another key than the one that is dealt by are left out, except
-    one of them, so a block may lack rows.
+
+def dealt(rows: str, keys: int, key: int, size: int, chunk: int | None, offset: int) -> exp.Select:
+    """The rows with `block`: as many blocks as the closed form fills, numbered from `offset` + 1.
+
+    It is NULL for rows that find no place. Blocks are filled within each chunk of so many rows in the order of
+    their place, or from all of them.
     """
-    chunks = [column("chunk")]
-    kept = exp.select(exp.Star()).from_(relation("turns"))
-    kept.join(relation("block_count"), using=["chunk"], copy=False)
-    number = place_number(chunks, [column("turn"), column("draw"), column("row")])
-    kept.select(alias(number, "kept"), copy=False)
-    kept.where(exp.LTE(this=column("turn"), expression=column("blocks")), copy=False)
-    full_blocks = exp.Mul(this=column("blocks"), expression=literal(size))
-    along = place_number(chunks, [column(_KEY), column("turn")])
-    at = exp.Mod(this=exp.Paren(this=along), expression=column("blocks"))
-    names = [key_name(place) for place in range(keys)]
-    chosen = exp.select(column("row"), column("draw"), column("chunk"), alias(at, "at"), *map(column, names))
-    chosen.from_(kept.subquery("kept"), copy=False)
-    chosen.where(exp.LT(this=column("kept"), expression=full_blocks), copy=False)
-    block = exp.Window(this=exp.DenseRank(), order=in_order([column("chunk"), column("at")]))
-    numbered = exp.Add(this=block, expression=literal(offset))
-    placed = exp.select(column("row"), column("draw"), alias(numbered, "block"), *map(column, names))
-    placed.from_(chosen.subquery("chosen"), copy=False)
-    others = [name for name in names if name != key_name(key)]
-    query = exp.select(column("row"), column("block"), *map(column, names)).from_(placed.subquery("placed"))
-    if others:
-        query = query.qualify(differing(others, [column("block")], [column("draw"), column("row")]), copy=False)
-    return with_steps(query, _counted(rows, key, size, chunk))
+    chunked = _chunked(rows, key, chunk)
+    # Numbering the rows along their places is done once; all rows are read twice rather than copied.
+    part = chunked if chunk is None else exp.select(exp.Star()).from_(relation("chunked"))
+    ranked = exp.select(*map(column, row_columns(keys)), column("chunk"), column("value"))
+    rank = place_number([column("chunk"), column("value")], [column("draw")])
+    ranked = ranked.select(alias(rank, "rank"), copy=False).from_(part.subquery("part"))
+    number = exp.Add(this=column("first", "start"), expression=column("rank", "ranked"))
+    within = exp.and_(
+        exp.LT(this=column("rank", "ranked"), expression=column("kept", "start")),
+        exp.LT(this=number, expression=exp.Mul(this=column("blocks", "start"), expression=literal(size))),
+    )
+    turn = exp.Mod(this=exp.Paren(this=number.copy()), expression=column("blocks", "start"))
+    block = exp.Add(this=exp.Add(this=column("base", "start"), expression=turn), expression=literal(offset + 1))
+    query = exp.select(*(column(name, "ranked") for name in row_columns(keys)))
+    query.select(alias(exp.Case(ifs=[exp.If(this=within, true=big(block))]), "block"), copy=False)
+    query.from_(ranked.subquery("ranked"), copy=False)
+    same = [exp.EQ(this=column(name, "ranked"), expression=column(name, "start")) for name in ("chunk", "value")]
+    query.join(relation("starts", as_="start"), on=exp.and_(*same), join_type="LEFT", copy=False)
+    steps: list[Step] = [] if chunk is None else [("chunked", chunked)]
+    return with_steps(query, [*steps, ("counts", _counts(part)), *_block_counts(size), ("starts", _starts())])
 
 
-def _counted(rows: exp.Select, key: int, size: int, chunk: int | None) -> list[Step]:
-    """`turns`: the rows with their chunk, their key and their turn, a row's number among those of its value.
-    `block_count`: each chunk and how many blocks it fills, one at least.
-    """
+def _chunked(rows: str, key: int, chunk: int | None) -> exp.Select:
+    """The rows with their chunk and their value."""
     at: exp.Expr = literal(0)
     if chunk is not None:
         along = place_number([], [column("place"), column("draw"), column("row")])
         at = exp.IntDiv(this=exp.Paren(this=along), expression=literal(chunk))
-    chunked = exp.select(exp.Star(), alias(at, "chunk")).from_(rows.subquery("unplaced"))
-    partition = [column("chunk"), column(key_name(key))]
-    turn = exp.Add(this=place_number(partition, [column("draw"), column("row")]), expression=literal(1))
-    turns = exp.select(exp.Star(), alias(column(key_name(key)), _KEY), alias(turn, "turn"))
-    turns.from_(chunked.subquery("chunked"), copy=False)
-    # The rows whose turn is g or less are the sum over the values of min(rows with the value, g).
-    order = in_order([column("turn")])
-    held = exp.Window(this=exp.Sum(this=exp.Count(this=exp.Star())), partition_by=[column("chunk")], order=order)
-    last = exp.Window(this=exp.Max(this=column("turn")), partition_by=[column("chunk")])
-    counts = exp.select(column("chunk"), column("turn"), alias(held, "held"), alias(last, "last"))
-    counts = counts.from_(relation("turns")).group_by(column("chunk"), column("turn"))
-    enough = exp.GTE(this=column("held"), expression=exp.Mul(this=column("turn"), expression=literal(size)))
-    # From the last turn on the sum has all rows, however many blocks there are.
-    is_last = exp.EQ(this=column("turn"), expression=column("last"))
-    whole = exp.Cast(this=exp.IntDiv(this=column("held"), expression=literal(size)), to=exp.DataType.build("BIGINT"))
-    most = exp.Case(ifs=[exp.If(this=is_last, true=whole)], default=column("turn"))
-    blocks = exp.select(column("chunk"), alias(exp.Max(this=most), "blocks"))
-    blocks = blocks.from_(counts.subquery("counts")).where(enough).group_by(column("chunk"))
-    return [("turns", turns), ("block_count", blocks)]
+    value = exp.Greatest(this=column(key_name(key)), expressions=[literal(_ALONE)])
+    return exp.select(exp.Star(), alias(at, "chunk"), alias(value, "value")).from_(relation(rows))
+
+
+def _counts(part: exp.Select) -> exp.Select:
+    """chunk, value, n: how many rows of each chunk have each value."""
+    names = [column("chunk"), column("value")]
+    query = exp.select(*names, alias(exp.Count(this=exp.Star()), "n")).from_(part.subquery("part"))
+    return query.group_by(*(name.copy() for name in names))
+
+
+def _block_counts(size: int) -> list[Step]:
+    """`block_count`: each chunk that fills any block, how many it fills and how many are filled before it."""
+    own = [column("chunk")]
+    order = exp.Order(
+        expressions=[
+            exp.Ordered(this=column("n"), desc=True, nulls_first=False),
+            exp.Ordered(this=column("value"), nulls_first=False),
+        ]
+    )
+    several = exp.GT(this=column("value"), expression=literal(_ALONE))
+    place = exp.Window(this=exp.RowNumber(), partition_by=own, order=order)
+    top = _sum(column("n"), order)
+    ranked = exp.select(column("chunk"), alias(place, "place"), alias(top, "top"))
+    ranked = ranked.from_(relation("counts")).where(several)
+    # A row alone has a value of its own.
+    values = exp.Sum(this=exp.Case(ifs=[exp.If(this=several.copy(), true=literal(1))], default=column("n")))
+    totals = exp.select(column("chunk"), alias(big(exp.Sum(this=column("n"))), "rows"))
+    totals.select(alias(big(values), "different"), copy=False)
+    totals = totals.from_(relation("counts")).group_by(column("chunk"))
+    rest = exp.Paren(this=exp.Sub(this=column("rows", "total"), expression=column("top", "ranked")))
+    still = exp.Paren(this=exp.Sub(this=literal(size), expression=column("place", "ranked")))
+    before = exp.LT(this=column("place", "ranked"), expression=literal(size))
+    each = exp.Min(this=exp.Case(ifs=[exp.If(this=before, true=exp.IntDiv(this=rest, expression=still))]))
+    every = exp.IntDiv(this=exp.Max(this=column("rows", "total")), expression=literal(size))
+    fewest = exp.Coalesce(this=each, expressions=[every.copy()])
+    enough = exp.GTE(this=exp.Max(this=column("different", "total")), expression=literal(size))
+    most = exp.Case(ifs=[exp.If(this=enough, true=exp.Least(this=every, expressions=[fewest]))], default=literal(0))
+    blocks = exp.select(column("chunk", "total"), alias(big(most), "blocks")).from_(totals.subquery("total"))
+    same = exp.EQ(this=column("chunk", "total"), expression=column("chunk", "ranked"))
+    blocks.join(ranked.subquery("ranked"), on=same, join_type="LEFT", copy=False)
+    blocks = blocks.group_by(column("chunk", "total"))
+    reached = exp.Window(this=exp.Sum(this=column("blocks")), order=in_order([column("chunk")]), spec=_up_to_here())
+    base = exp.Sub(this=big(reached), expression=column("blocks"))
+    query = exp.select(exp.Star(), alias(base, "base")).from_(blocks.subquery("filled"))
+    return [("block_count", query.where(exp.GT(this=column("blocks"), expression=literal(0))))]
+
+
+def _starts() -> exp.Select:
+    """chunk, value, kept, first, blocks, base: of each value as many rows are `kept` as there are blocks, numbered
+    from `first`, value after value; of rows alone all are.
+    """
+    alone = exp.EQ(this=column("value"), expression=literal(_ALONE))
+    fewer = exp.Least(this=column("n"), expressions=[column("blocks")])
+    kept = exp.Case(ifs=[exp.If(this=alone, true=column("n"))], default=fewer)
+    names = [column(name) for name in ("chunk", "value", "blocks", "base")]
+    joined = exp.select(*names, alias(kept, "kept")).from_(relation("counts"))
+    joined.join(relation("block_count"), using=["chunk"], copy=False)
+    first = exp.Sub(this=_sum(column("kept"), in_order([column("value")])), expression=column("kept"))
+    return exp.select(exp.Star(), alias(first, "first")).from_(joined.subquery("joined"), copy=False)
+
+
+def _sum(part: exp.Expr, order: exp.Order) -> exp.Expr:
+    """What has come together in a chunk so far."""
+    window = exp.Window(this=exp.Sum(this=part), partition_by=[column("chunk")], order=order.copy(), spec=_up_to_here())
+    return big(window)
+
+
+def _up_to_here() -> exp.WindowSpec:
+    return exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
+
+
+def clashing(dealt: str, others: Sequence[str]) -> exp.Select:
+    """row, block: the rows of blocks that are like another one in one of these keys; one of those that are stays."""
+    several = exp.or_(*(exp.GT(this=column(name), expression=literal(_ALONE)) for name in others))
+    within = exp.Not(this=exp.Is(this=column("block"), expression=exp.Null()))
+    query = exp.select(column("row"), column("block")).from_(relation(dealt)).where(within, several)
+    apart = differing(others, [column("block")], [column("draw"), column("row")])
+    return query.qualify(exp.Not(this=exp.Paren(this=apart)), copy=False)
 
 
 def full(table: str, size: int) -> exp.Select:
     """The rows of the blocks that have all of theirs."""
-    return _of_size(table, exp.EQ, size)
-
-
-def lacking(table: str, size: int) -> exp.Select:
-    """The rows of the blocks that lack some."""
-    return _of_size(table, exp.LT, size)
-
-
-def _of_size(table: str, compared: type[exp.Binary], size: int) -> exp.Select:
     held = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[column("block")])
-    return exp.select(exp.Star()).from_(relation(table)).qualify(compared(this=held, expression=literal(size)))
+    complete = exp.EQ(this=held, expression=literal(size))
+    return exp.select(exp.Star()).from_(relation(table)).qualify(complete)
 
 
 def open_blocks(placed: str, size: int) -> exp.Select:
@@ -128,12 +187,12 @@ def open_blocks(placed: str, size: int) -> exp.Select:
 
 
 def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, tries: int, draw: str) -> exp.Select:
-    """row, block, number and the keys: each row without a block with one that lacks rows, and where it is like no row.
+    """The rows with block, number and held: each row in no block with one that lacks rows, where it is like no row.
 
     There are so many `blocks` that lack rows; each row is held against `tries` of them. It has to be kept as a
     table, since both sides are put in a drawn order.
     """
-    names = [key_name(place) for place in range(keys)]
+    names, known = all_keys(keys), row_columns(keys)
     free = exp.select(exp.Star(), alias(place_number([], [column("drawn")]), "number"))
     free.from_(_drawn(rows, draw).subquery("unplaced"), copy=False)
     some = exp.select(exp.Star(), alias(place_number([], [column("drawn")]), "at"))
@@ -142,10 +201,8 @@ def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, t
     turns = exp.select(alias(unnest, "turn"))
     moved = exp.Add(this=column("number", "free"), expression=column("turn", "turns"))
     at = exp.Mod(this=exp.Paren(this=moved), expression=literal(blocks))
-    pairs = exp.select(
-        column("row", "free"), column("number", "free"), column("turn", "turns"), column("block", "some")
-    )
-    pairs.select(column("held", "some"), *(column(name, "free") for name in names), copy=False)
+    pairs = exp.select(*(column(name, "free") for name in (*known, "number")))
+    pairs.select(column("turn", "turns"), column("block", "some"), column("held", "some"), copy=False)
     pairs.from_(free.subquery("free"), copy=False).join(turns.subquery("turns"), join_type="CROSS", copy=False)
     pairs.join(some.subquery("some"), on=exp.EQ(this=column("at", "some"), expression=at), copy=False)
     query = exp.select(exp.Star()).from_(pairs.subquery("pair"))
@@ -158,13 +215,13 @@ def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, t
 
 
 def filled(proposals: str, keys: int, size: int) -> exp.Select:
-    """row, block and the keys of the proposals that can all be followed at once."""
-    names = [key_name(place) for place in range(keys)]
+    """The rows with their block, for the proposals that can all be followed at once."""
+    names = all_keys(keys)
     block, number = column("block"), column("number")
     apart = exp.select(exp.Star()).from_(relation(proposals)).qualify(differing(names, [block], [number]), copy=False)
     gaps = exp.Sub(this=literal(size), expression=column("held"))
     fits = exp.LT(this=exp.Paren(this=place_number([block], [number])), expression=exp.Paren(this=gaps))
-    query = exp.select(column("row"), column("block"), *map(column, names)).from_(apart.subquery("apart"))
+    query = exp.select(*map(column, row_columns(keys)), column("block")).from_(apart.subquery("apart"))
     return query.qualify(fits, copy=False)
 
 
@@ -192,3 +249,11 @@ def some_blocks(placed: str, count: int, draw: str) -> exp.Select:
     """So many of the blocks, drawn."""
     every = exp.select(column("block")).distinct(copy=False).from_(relation(placed))
     return exp.select(column("block")).from_(every.subquery("part")).order_by(draws(draw)).limit(count)
+
+
+def pooled(free: str, freed: exp.Select, keys: int, draw: str) -> exp.Select:
+    """The rows in no block and those of `freed`, drawn anew."""
+    names = row_columns(keys)
+    every = exp.union(exp.select(*map(column, names)).from_(relation(free)), freed, distinct=False)
+    drawn = [alias(draws(draw), name) if name == "draw" else column(name) for name in names]
+    return exp.select(*drawn).from_(every.subquery("pool"))

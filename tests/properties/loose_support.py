@@ -17,7 +17,10 @@ from sqlanon.pipeline.scratch import Scratch
 from sqlanon.search.associate import Association, associate, covered
 from sqlanon.search.looseness import Looseness, looseness
 from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
-from sqlanon.sqlgen.names import relation
+from sqlanon.sqlgen.loose import association_rows, fragment_rows
+from sqlanon.sqlgen.loose_rows import numbered
+from sqlanon.sqlgen.names import column, relation
+from sqlanon.sqlgen.render import to_sql
 from sqlanon.udfs import registered
 from tests.oracles import loose as oracle
 
@@ -73,16 +76,20 @@ def make(
     near: Sequence[str] = (),
 ) -> Made:
     store(engine, "source", table)
-    source = exp.select(exp.Star()).from_(relation("source"))
+    columns = [name for fragment in fragments for name in fragment]
+    values, close = ([column(name, "source") for name in names] for names in (columns, near))
+    source = numbered(relation("source"), values, close)
     with Scratch(engine) as scratch, registered(engine, "random_draw") as draw:
         made = associate(engine, source, fragments, constraints, sizes, draw, scratch.table, near)
         for number in range(len(fragments)):
-            keep(engine, f"fragment_{number}", made.fragment(number, "a group"))
-        keep(engine, "association", made.association([f"group {number}" for number in range(len(fragments))]))
-        columns = [f"value_{place}" for place in range(sum(map(len, fragments)))]
+            named = [(columns.index(name), name) for name in fragments[number]]
+            keep(engine, f"fragment_{number}", fragment_rows(source, made.groups, named, number, "a group"))
+        groups = [f"group {number}" for number in range(len(fragments))]
+        keep(engine, "association", association_rows(made.groups, groups))
+        columns = [f"value_{place}" for place in range(len(columns))]
         columns += [f"group_{number}" for number in range(len(fragments))]
         truth = engine.connection.execute(
-            f"SELECT {', '.join(columns)} FROM {quoted(made.rows)} JOIN {quoted(made.groups)} USING (row)"
+            f"SELECT {', '.join(columns)} FROM ({to_sql(source)}) AS row JOIN {quoted(made.groups)} USING (row)"
         ).fetchall()
     published = published_as(fragments)
     return Made(

@@ -156,6 +156,42 @@ def test_rows_without_a_place_are_counted_and_in_no_table(con: Connection) -> No
     assert any(item == "suppressed rows" and not detail.startswith("0 of") for _, item, detail in details)
 
 
+def test_more_rows_left_out_than_allowed_publish_nothing(con: Connection) -> None:
+    con.execute(
+        "CREATE TABLE two AS SELECT i AS age, 'd' || i % 7 AS disease FROM range(122) AS n(i); "
+        "CREATE POLICY two ON two (age QUASI IDENTIFIER, disease SENSITIVE) CONFIDENTIAL (age, disease)"
+    )
+    # Blocks of four, of 122 rows: two rows are left, which one in a hundred does not allow and one in fifty does.
+    refusal = r"2 of 122 rows would be left out, .* suppression => {} allows {}; nothing was published"
+    for share, allowed in (("0", 0), ("0.01", 1), ("0.0163", 1)):
+        with pytest.raises(PrivacyViolation, match=refusal.format(share, allowed)) as error:
+            release(con, f"loose(k => 4, suppression => {share}) FRAGMENTS (age), (disease)", policy="two")
+        assert "leave near out" not in str(error.value.hint)
+        assert tables(con) == {"visits", "two"}
+    for share in ("0.0164", "0.02", "1"):
+        answer = release(con, f"loose(k => 4, suppression => {share}) FRAGMENTS (age), (disease)", policy="two")
+        assert answer[0][2:5] == (122, 120, 2)
+    with pytest.raises(PrivacyViolation) as refused:
+        release(con, "loose(k => 4, near => true, suppression => 0) FRAGMENTS (age), (disease)", policy="two")
+    assert "leave near out" in str(refused.value.hint)
+    with pytest.raises(PrivacyViolation, match="would be left out"):
+        con.execute("EXPLAIN ANONYMIZED TABLE s AS POLICY two METHOD loose(k => 4, suppression => 0)")
+
+
+def test_a_source_with_a_column_rowid(con: Connection) -> None:
+    con.execute(
+        'CREATE TABLE numbered AS SELECT 7 AS "RowId", age, disease FROM visits; '
+        'CREATE POLICY n ON numbered ("RowId" INSENSITIVE, age QUASI IDENTIFIER, disease SENSITIVE) '
+        "CONFIDENTIAL (age, disease); CREATE TABLE other AS SELECT age, disease, 3 AS rowid FROM visits; "
+        "CREATE POLICY o ON other (age QUASI IDENTIFIER, disease SENSITIVE) CONFIDENTIAL (age, disease)"
+    )
+    for policy, source in (("n", "numbered"), ("o", "other")):
+        assert release(con, "loose(k => 4, near => true)", policy=policy)[0][2:5] == (120, 120, 0)
+        for place, name in ((1, "age"), (2, "disease")):
+            counted = f"SELECT {name}, count(*) FROM {{}} GROUP BY ALL ORDER BY ALL"
+            assert rows(con, counted.format(f"r_{place}")) == rows(con, counted.format(source))
+
+
 def test_near_groups_are_nearer(con: Connection) -> None:
     con.execute(f"CREATE POLICY close ON visits ({ROLES}) CONFIDENTIAL (age, disease)")
     spread = "SELECT avg(w) FROM (SELECT max(age) - min(age) AS w FROM r_1 GROUP BY group_id)"
@@ -238,6 +274,9 @@ def test_fragments_of_the_statement_are_checked(con: Connection, fragments: str,
         ("loose(groups => (1, 1))", "publish the association as it is"),
         ("loose(k => 5, groups => (2, 2))", r"groups => \(2, 2\) come to k => 4, and not to 5"),
         ("loose(k => 4, near => 1)", "near is true or false"),
+        ("loose(k => 4, suppression => 2)", "suppression is a fraction between 0 and 1, not 2"),
+        ("loose(k => 4, suppression => true)", "suppression is a fraction between 0 and 1"),
+        ("loose(k => 4, suppression => '0.1')", "suppression is a fraction between 0 and 1"),
         ("loose(k => 4) FRAGMENTS (age, zip)", "two fragments or more, and there is 1"),
         ("anatomy(l => (2, 2))", "takes a whole number from 2 for l"),
     ],

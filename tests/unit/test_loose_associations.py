@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
+from sqlglot import exp
 
 from sqlanon.errors import PolicyError
+from sqlanon.pipeline.scratch import Scratch
+from sqlanon.search import _blocks
+from sqlanon.search._blocks import Blocks
 from sqlanon.search.looseness import looseness
+from sqlanon.sqlgen import loose_rows
+from sqlanon.sqlgen.blocks import dissolved, some_blocks
+from sqlanon.sqlgen.names import column, relation
+from sqlanon.udfs import registered
 from tests.oracles.loose import most_blocks
-from tests.properties.loose_support import Table, agrees, database, judged, make, publish, published_as
+from tests.properties.loose_support import (
+    Table,
+    agrees,
+    database,
+    judged,
+    make,
+    publish,
+    published_as,
+    quoted,
+    store,
+)
 
 FRAGMENTS = (("a",), ("b",))
 TYPES = (("a", "INTEGER"), ("b", "VARCHAR"))
@@ -187,6 +206,80 @@ def test_near_groups_leave_out_few_rows_more() -> None:
         made = make(engine, Table(WIDE, rows), (("a", "c"), ("b",)), (("a", "c", "b"),), (3, 2), ("a",))
     assert made.found.heterogeneous
     assert made.association.left_out <= 6
+
+
+def test_near_groups_stay_near_where_one_value_is_nearly_too_frequent() -> None:
+    """In small chunks the flu is often too frequent; were they filled nevertheless, far rows would have to mend it."""
+    drawn = random.Random(5)
+    rows = [(at, at, "flu" if drawn.random() < 0.22 else f"b{drawn.randrange(20)}") for at in range(2000)]
+    with database() as engine:
+        made = make(engine, Table(WIDE, rows), (("a", "c"), ("b",)), (("a", "b"),), (2, 2), ("a",))
+    assert made.association.left_out <= 40
+    groups: dict[int, list[int]] = {}
+    for row in made.fragments[0]:
+        groups.setdefault(row[-1], []).append(row[0])
+    # Drawn from all rows, two are a third of them apart.
+    assert sum(max(group) - min(group) for group in groups.values()) / len(groups) < 2000 / 3 / 8
+
+
+def test_near_groups_leave_out_few_rows_more_with_several_keys() -> None:
+    # As before, and two rows are alike in what is confidential of the first fragment, too.
+    rows = [(number // 2, number, "flu" if number < 180 and number % 2 else f"b{number % 13}") for number in range(600)]
+    with database() as engine:
+        made = make(engine, Table(WIDE, rows), (("a", "c"), ("b",)), (("a", "b"),), (3, 2), ("a",))
+    assert made.found.heterogeneous
+    assert made.association.left_out <= 6
+
+
+@pytest.mark.parametrize("columns", [1, 3, 4])
+def test_the_place_of_a_row_interleaves_the_ranks_of_its_values(columns) -> None:
+    drawn = random.Random(3)
+    pool = (None, -(2**62), -1, 0, 1, 5, 5, 7, 2**62)
+    rows = [tuple(drawn.choice(pool) for _ in range(columns)) for _ in range(50)]
+    bits = min(20, 62 // columns)
+
+    def place(row) -> int:
+        found = 0
+        for at, value in enumerate(row):
+            order = [(other[at] is None, other[at] or 0) for other in rows]
+            step = sum(other < (value is None, value or 0) for other in order) * 2**bits // len(rows)
+            found += sum((step >> bit & 1) << (bit * columns + at) for bit in range(bits))
+        return found
+
+    names = [f"n{at}" for at in range(columns)]
+    with database() as engine, Scratch(engine) as scratch:
+        store(engine, "source", Table(tuple((name, "BIGINT") for name in names), rows))
+        numbered = loose_rows.numbered(relation("source"), [], [column(name, "source") for name in names])
+        spread = [scratch.table("spread", loose_rows.spread(numbered, at, columns)) for at in range(columns)]
+        with registered(engine, "random_draw") as draw:
+            keyed = scratch.table("keyed", loose_rows.keyed(numbered, [], spread, draw))
+        found = dict(engine.connection.execute(f"SELECT row, place FROM {quoted(keyed)}").fetchall())
+    assert found == {number: place(row) for number, row in enumerate(rows)}
+
+
+@pytest.mark.parametrize("tries", [0, 3])
+def test_rows_left_over_are_dealt_again_among_others(monkeypatch, tries) -> None:
+    rows = [(number // 2, number, f"b{number % 13}") for number in range(120)]
+    deal = Blocks._deal_all
+    dealt: list[Blocks] = []
+
+    def poorly(self: Blocks) -> None:
+        """As it is, but the first time the rows of five blocks are left over."""
+        deal(self)
+        if not dealt:
+            dealt.append(self)
+            chosen = self._keep("chosen", some_blocks(self._result, 5, self._draw))
+            self._insert(self._free, self._freed(chosen))
+            self._engine.run(dissolved(self._result, exp.select("block").from_(relation(chosen))))
+            self._held = self._rows_of(self._result)
+
+    monkeypatch.setattr(Blocks, "_deal_all", poorly)
+    monkeypatch.setattr(_blocks, "_TRIES", tries)
+    with database() as engine:
+        made = make(engine, Table(WIDE, rows), (("a", "c"), ("b",)), (("a", "b"),), (2, 2))
+    assert made.found.heterogeneous
+    left = made.association.left_out
+    assert left >= 20 if not tries else left <= 4
 
 
 @pytest.mark.parametrize("near", [(), ("a",)])
