@@ -124,7 +124,7 @@ def _of_fragments(state: State, query: FragmentsQuery) -> dict[int, Measurement]
     """What the requirements come to in the candidates of buckets and values, once these fit together."""
     sources = {one.fragment or "": relation(one.stands) for one in state.candidates}
     every = range(len(state.requirements))
-    if unequal_buckets(state.engine, sources, query.values):
+    if unequal_buckets(state.engine, sources, query.values, as_they_stand=True):
         raise InternalError(f"the tables of {state.create.name} do not fit together; nothing was published")
     found: dict[int, Measurement] = {}
     for asked in asked_of_buckets(sources, state.requirements, every, query.values, once=True):

@@ -82,7 +82,7 @@ def _answered(engine: Engine, release: Release, shown: Shown) -> dict[int, Measu
 def _require_fitting(engine: Engine, release: Release, shown: Shown, sources: Mapping[str | None, exp.Table]) -> None:
     """The tables of one release belong together, and are those that were released."""
     fragments = {name: table for name, table in sources.items() if name is not None}
-    if unequal_buckets(engine, fragments, shown.values):
+    if unequal_buckets(engine, fragments, shown.values, as_they_stand=True):
         raise PrivacyViolation(
             f"the tables of {release.name} do not fit together any more: their buckets have other numbers of rows",
             hint="create it again",

@@ -89,7 +89,10 @@ def test_tables_fit_iff_their_buckets_are_the_same(case: tuple[list[int | None],
     buckets, values = case
     engine = engine_with(buckets, values)
     exact, held = relation("exact"), relation("held")
-    assert (unequal_buckets(engine, {"qi": exact, "sensitive": held}, {"d": "sensitive"}) == 0) == fit(buckets, values)
+    tables = {"qi": exact, "sensitive": held}
+    for as_they_stand in (False, True):
+        found = unequal_buckets(engine, tables, {"d": "sensitive"}, as_they_stand=as_they_stand)
+        assert (found == 0) == fit(buckets, values)
     assert (engine.rows(unequal(exact.copy(), held.copy()))[0][0] == 0) == fit(buckets, values)
     in_order = engine.rows(out_of_order(held.copy()))[0][0] == 0
     if len(values) > 1:

@@ -1,7 +1,7 @@
 """Rows are dealt out to the same buckets on DuckDB and on Spark, and as the definitions say.
 
-What is drawn comes from a function of DuckDB's, and what numbers the rows of a source from its tables: so the rows
-here are numbered and have their draws already, and buckets are numbered by what stands in place of a draw.
+What is drawn comes from a function of DuckDB's, and what numbers the rows of a table from the order in which it keeps
+them: so the rows here have their numbers already, and buckets are numbered by what stands in place of a draw.
 """
 
 from __future__ import annotations
@@ -131,8 +131,13 @@ def bound(requirement: Requirement, attributes: int) -> list[BoundRequirement]:
 
 
 def given(query: exp.Select, stands: exp.Expr) -> exp.Select:
-    """The query with an expression in place of what it draws."""
-    made = query.transform(lambda node: stands.copy() if isinstance(node, exp.Anonymous) else node)
+    """The query with an expression in place of what it draws, or of the numbers of rows as they stand."""
+
+    def own(node: exp.Expr) -> exp.Expr:
+        standing = isinstance(node, exp.Window) and node.args.get("order") is None
+        return stands.copy() if standing or isinstance(node, exp.Anonymous) else node
+
+    made = query.transform(own)
     assert isinstance(made, exp.Select)
     return made
 
@@ -176,10 +181,13 @@ class Made:
     def published(self) -> None:
         """Every row in its bucket, and the tables of values."""
         made, codes = self.groups(), self.codes()
-        dealt = self.keep("dealt", buckets.dealt("drawn", self.tables["starts"], len(codes)))
-        numbers = self.keep("numbers", given(slots.bucket_numbers(made, "draw"), exp.Neg(this=column("first"))))
-        places = self.keep("places", slots.places(dealt, made, numbers, len(codes)))
-        self.keep("sizes", buckets.sizes(places))
+        standing = buckets.dealt("drawn", self.tables["starts"], len(codes))
+        dealt = self.keep("dealt", given(standing, column("number")))
+        drawn = self.keep("numbers", given(slots.bucket_numbers(made, "draw"), exp.Neg(this=column("slot"))))
+        numbers = self.keep("all_numbers", slots.all_numbers(made, drawn))
+        places = self.keep("places", slots.places(dealt, numbers, len(codes)))
+        self.keep("sizes", slots.sizes(places))
+        self.keep("sizes_of_groups", slots.sizes_of_groups(self.tables["groups"]))
         found = Bucketization(places, tuple(zip(NAMES, codes, strict=False)), 0, 0, 0, 0, 0)
         for fragment in bucketized(policy(self._case), found, "r", {}).fragments[1:]:
             self.keep(fragment.name, fragment.query)
@@ -201,10 +209,11 @@ def dealing(duck: DuckDBEngine, spark: SparkEngine, case: Case) -> Iterator[list
         random = Random(9)
         # Equal values are dealt out in the order of their draws, which is that of the rows.
         draws = sorted(random.randrange(-(2**63), 2**63) for _ in coded)
-        drawn = [(i, *row, draws[i]) for i, row in enumerate(coded)]
+        stand = sorted(range(len(coded)), key=lambda i: (*coded[i][:2], draws[i]))
+        drawn = [(i, *coded[i], number) for number, i in enumerate(stand, start=1)]
         given_ = [(i, slot, *coded[i][1:]) for i, slot in enumerate(case.slots())]
         tables = {
-            "drawn": numbers_table(("row", "region", "code_0", "code_1", "draw"), drawn),
+            "drawn": numbers_table(("row", "region", "code_0", "code_1", "number"), drawn),
             "given": numbers_table(("row", "slot", "code_0", "code_1"), given_),
         }
         with registered(duck, spark, tables), Scratch(duck) as one, Scratch(spark) as other:

@@ -5,6 +5,8 @@ Draws come from a function of DuckDB's; rows are numbered here, and wherever som
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -21,7 +23,7 @@ from sqlanon.search.looseness import looseness
 from sqlanon.sqlgen import blocks, loose
 from sqlanon.sqlgen.apart import ASSOCIATION, GROUP, association_columns
 from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
-from sqlanon.sqlgen.names import literal, relation
+from sqlanon.sqlgen.names import column, literal, relation
 from tests.oracles.loose import most_blocks
 from tests.spark.relations import registered
 
@@ -29,7 +31,12 @@ pytestmark = pytest.mark.spark
 
 TEXTS = (None, "", "NULL", 'a "b"', "é", "B", "b", "${d}")
 NAMES = ('a "b', "select")
-KINDS = {"row": pa.int64(), "draw": pa.int64(), "value_0": pa.string(), "value_1": pa.int64(), "near_0": pa.int64()}
+KINDS = {"row": pa.int64(), "value_0": pa.string(), "value_1": pa.int64()}
+KEYED = {name: pa.int64() for name in ("row", "draw", "place", "key_0")}
+
+
+def named(kinds: Mapping[str, pa.DataType], rows: Sequence[tuple[Any, ...]]) -> pa.Table:
+    return pa.table({name: pa.array([row[i] for row in rows], kind) for i, (name, kind) in enumerate(kinds.items())})
 
 
 @dataclass(frozen=True)
@@ -40,12 +47,17 @@ class Laid:
     sizes: tuple[int, int]
     near: bool = False
 
-    def table(self) -> pa.Table:
-        """The rows with their numbers and draws; near each other are those whose second value is."""
+    def tables(self) -> dict[str, pa.Table]:
+        """The rows; and their draws, their keys and their places, near each other if their second values are."""
         random = Random(len(self.values))
-        rows = [(i, random.randrange(-(2**63), 2**63), *own, own[1]) for i, own in enumerate(self.values)]
-        columns = enumerate(KINDS.items())
-        return pa.table({name: pa.array([row[i] for row in rows], kind) for i, (name, kind) in columns})
+        rows = [(i, *own) for i, own in enumerate(self.values)]
+        often = Counter(first for first, _ in self.values)
+        repeated = {value: 1 + i for i, value in enumerate(value for value in TEXTS if often[value] > 1)}
+        keyed = [
+            (i, random.randrange(-(2**63), 2**63), (second or 0) if self.near else 0, repeated.get(first, -1 - i))
+            for i, first, second in rows
+        ]
+        return {"rows": named(KINDS, rows), "keyed": named(KEYED, keyed)}
 
 
 def laid_values(size: int, skew: int) -> tuple[tuple[Any, Any], ...]:
@@ -56,31 +68,32 @@ def laid_values(size: int, skew: int) -> tuple[tuple[Any, Any], ...]:
 
 LAID = {
     "skew": Laid(laid_values(45, 9), (2, 3)),
-    # So many that their ranks in a curve of 2^20 steps are beyond what Spark's INT holds.
     "near": Laid(laid_values(2100, 0), (3, 2), near=True),
     "nothing": Laid((), (2, 2)),
 }
 
 
 def laid_out(engine: Engine, scratch: Scratch, one: Laid) -> dict[str, str]:
-    """The tables on the way from numbered rows to the published ones."""
+    """The tables on the way from rows with their keys to the published ones."""
     grid = loose.grid(one.sizes)
-    made = {"keyed": scratch.table("keyed", loose.keyed("rows", [[0]], int(one.near)))}
+    made: dict[str, str] = {}
 
     def keep(name: str, query: exp.Query) -> str:
         drawn = query.transform(lambda node: literal(0) if isinstance(node, exp.Anonymous) else node)
         made[name] = scratch.table(name, drawn)
         return made[name]
 
-    every = exp.select(exp.Star()).from_(relation(made["keyed"]))
-    keep("possible", blocks.possible(every, 0, grid.rows))
-    keep("chunked", blocks.dealt(every, 1, 0, grid.rows, 4 * grid.rows, 7))
-    dealt = keep("dealt", blocks.dealt(every, 1, 0, grid.rows, None, 0))
-    located = keep("located", loose.located(dealt, made["keyed"], grid, "draw", 0))
-    named = [keep(f"labels_{fragment}", loose.labels(located, fragment, "draw")) for fragment in range(2)]
-    grouped = keep("grouped", loose.grouped(located, named))
+    keep("possible", blocks.possible("keyed", 0, grid.rows))
+    keep("chunked", blocks.dealt("keyed", 1, 0, grid.rows, 4 * grid.rows, 7))
+    dealt = keep("dealt", blocks.dealt("keyed", 1, 0, grid.rows, None, 0))
+    within = exp.Not(this=exp.Is(this=column("block"), expression=exp.Null()))
+    placed = keep("placed", exp.select(column("row"), column("block")).from_(relation(dealt)).where(within))
+    cells = keep("cells", loose.located(placed, "keyed", grid, "draw", 0 if one.near else None))
+    numbers = keep("numbers", loose.block_numbers(cells, 2, "draw"))
+    grouped = keep("grouped", loose.grouped(cells, numbers, grid))
+    rows = exp.select(exp.Star()).from_(relation("rows"))
     for fragment, name in enumerate(NAMES):
-        keep(f"fragment_{1 + fragment}", loose.fragment_rows("rows", grouped, [(fragment, name)], fragment, GROUP))
+        keep(f"fragment_{1 + fragment}", loose.fragment_rows(rows, grouped, [(fragment, name)], fragment, GROUP))
     keep(ASSOCIATION, loose.association_rows(grouped, association_columns(2)))
     return made
 
@@ -88,7 +101,7 @@ def laid_out(engine: Engine, scratch: Scratch, one: Laid) -> dict[str, str]:
 @pytest.mark.parametrize("name", LAID)
 def test_groups_are_laid_out_alike(name: str, duck: DuckDBEngine, spark: SparkEngine) -> None:
     one = LAID[name]
-    with registered(duck, spark, {"rows": one.table()}), Scratch(duck) as here, Scratch(spark) as there:
+    with registered(duck, spark, one.tables()), Scratch(duck) as here, Scratch(spark) as there:
         both = [(duck, laid_out(duck, here, one)), (spark, laid_out(spark, there, one))]
         ours, theirs = (
             {

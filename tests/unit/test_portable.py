@@ -16,9 +16,9 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import EngineError
 from sqlanon.hierarchies.base import functional
 from sqlanon.questions.load import load_question, question_names
-from sqlanon.sqlgen import associations, blocks, buckets, loose, slots
+from sqlanon.sqlgen import associations, blocks, buckets, loose, loose_rows, slots
 from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
-from sqlanon.sqlgen.fragments import bucketized, unequal
+from sqlanon.sqlgen.fragments import bucketized, differing, out_of_order, unequal
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.portable import require_portable
 
@@ -121,26 +121,31 @@ EVERYWHERE = {
     "groups": buckets.groups("held", 3),
     "groups with different values": buckets.groups("held", 3, 2),
     "starts": buckets.starts("held", "groups"),
-    "dealt": buckets.dealt("drawn", "starts", 2),
+    "held by all": buckets.held_by_all("codes"),
     "slots": slots.slots("groups"),
     "tally": slots.tally("dealt", 0),
     "merged": slots.merged("slots", "violating"),
-    "places": slots.places("dealt", "slots", "numbers", 2),
-    "sizes": buckets.sizes("places"),
+    "all_numbers": slots.all_numbers("slots", "numbers"),
+    "places": slots.places("dealt", "numbers", 2),
+    "sizes": slots.sizes("places"),
+    "sizes_of_groups": slots.sizes_of_groups("groups"),
     "values of buckets": BUCKETIZED[1].query,
     "unequal": unequal(relation("exact"), relation("held")),
+    "differing": differing(relation("exact"), relation("held")),
     "alike_in_group": associations.alike_in_group(ASSOCIATION.fragments[0], ("x",)),
     "repeated_pairs": associations.repeated_pairs(ASSOCIATION, 0, 1),
     "alike_in_linked": associations.alike_in_linked(ASSOCIATION, 0, 1, ("z",)),
     "linked_values": associations.linked_values(ASSOCIATION, 0, 1, ("z",)),
     "unmatched": associations.unmatched(ASSOCIATION, 0),
     "smallest_group": associations.smallest_group(ASSOCIATION.fragments[0]),
-    "keyed": loose.keyed("rows", [[0], [1]], 0),
-    "keyed along a curve": loose.keyed("rows", [[0]], 2),
-    "possible": blocks.possible(ROWS, 0, 6),
-    "dealt by one key": blocks.dealt(ROWS, 1, 0, 6, 24, 0),
-    "grouped": loose.grouped("located", ["labels_0", "labels_1"]),
-    "fragment_rows": loose.fragment_rows("rows", "grouped", [(0, "x")], 0, "g"),
+    "spread along a curve": loose_rows.spread(ROWS, 0, 2),
+    "keyed along a curve": loose_rows.keyed(ROWS, [], ["near"], "draw").transform(
+        lambda node: column("draw") if isinstance(node, exp.Anonymous) else node
+    ),
+    "possible": blocks.possible("keyed", 0, 6),
+    "dealt by one key": blocks.dealt("keyed", 1, 0, 6, 24, 0),
+    "grouped": loose.grouped("cells", "numbers", GRID),
+    "fragment_rows": loose.fragment_rows(ROWS, "grouped", [(0, "x")], 0, "g"),
     "association_rows": loose.association_rows("grouped", ["g1", "g2"]),
 }
 # What draws, what numbers the rows of a source, and what fills blocks of rows that have to differ in several keys.
@@ -148,11 +153,13 @@ DUCKDB_ONLY = {
     "drawn": (buckets.drawn(POLICY, [BOUND], ["c"], None, "random_draw"), "the column rowid"),
     "bucket_numbers": (slots.bucket_numbers("slots", "random_draw"), "the function random_draw"),
     "rows of buckets": (BUCKETIZED[0].query, "the column rowid"),
-    "numbered": (loose.numbered(ROWS, ["x"], [], "random_draw"), "ROW_NUMBER without ORDER BY"),
+    "dealt": (buckets.dealt("drawn", "starts", 2), "ROW_NUMBER without ORDER BY"),
+    "out_of_order": (out_of_order(relation("held")), "without ORDER BY"),
+    "numbered": (loose_rows.numbered(relation("t"), [column("x")], []), "the column rowid"),
+    "repeated": (loose_rows.repeated(ROWS, [0]), "ROW_NUMBER without ORDER BY"),
     "located": (loose.located("placed", "keyed", GRID, "random_draw", 0), "the function random_draw"),
-    "labels": (loose.labels("located", 0, "random_draw"), "the function random_draw"),
-    "dealt by two keys": (blocks.dealt(ROWS, 2, 0, 6, None, 0), "Select with qualify"),
-    "lacking": (blocks.lacking("dealt", 6), "Select with qualify"),
+    "block_numbers": (loose.block_numbers("cells", 2, "random_draw"), "the function random_draw"),
+    "clashing": (blocks.clashing("dealt", ["key_1"]), "Select with qualify"),
     "proposed": (blocks.proposed(ROWS, "placed", 1, 6, 3, 2, "random_draw"), "with qualify"),
     "filled": (blocks.filled("proposed", 1, 6), "Select with qualify"),
 }
