@@ -37,8 +37,9 @@ _DISTINCT_COLUMNS = f"""
     (10000 + floor(pow(hash(i, {_ZIP}) / pow(2.0, 64), {_ZIP_SKEW}) * {_ZIPS}))::INTEGER::VARCHAR AS zip,
     sex, education, native_country, occupation
 """
+# Hashes of a number with one salt go with those of another: that of a text does not.
 _DIAGNOSIS_COLUMN = f"""
-    'D' || floor(pow(hash(i, {_DIAGNOSIS}) / pow(2.0, 64), {_DIAGNOSIS_SKEW}) * {_DIAGNOSES})::INTEGER AS diagnosis
+    'D' || floor(pow(hash(i || ':{_DIAGNOSIS}') / pow(2.0, 64), {_DIAGNOSIS_SKEW}) * {_DIAGNOSES})::INTEGER AS diagnosis
 """
 _CENSUS_COLUMNS = tuple("age workclass education marital_status race sex".split())
 _CENSUS_ROWS = f"""
