@@ -13,7 +13,7 @@ from sqlanon import Connection, connect
 from sqlanon.errors import PolicyError, PrivacyViolation
 from tests.oracles.estimates import Cell, Figures, estimates
 from tests.properties.estimates_support import LISTED, NUMBERS, Query, Task, queries, quoted, tables
-from tests.properties.test_estimates import QUASI, number_of, released_rows
+from tests.properties.test_estimates import QUASI, released_rows
 
 RELEASES = ("global", "suppressed", "local", "view", "range", "ancestor", "bounds", "flat")
 # Values that the oracle knows of, below whichever label.
@@ -56,8 +56,8 @@ def check(con: Connection, task: Task, query: Query, given_: Marginals) -> None:
     ((withheld,),) = con.duckdb.execute(
         "SELECT CASE kind WHEN 'table' THEN suppressed_rows END FROM anon.release"
     ).fetchall()
-    holds = query.where.holds if query.where else lambda row: True
-    wanted = estimates(rows, query.function, holds, lambda row: 0, number_of(query), withheld, grouped=False)[0]
+    number = query.number if query.argument else None
+    wanted = estimates(rows, query.function, query.holds, query.key, number, withheld, grouped=False)[0]
     found = asked(con, query, given_)
     unknown = any(
         not sum(weight for _, weight in leaf if weight) or any(weight is None for _, weight in leaf)

@@ -420,7 +420,7 @@ def test_values_of_any_type(con: Connection, tmp_path: Path, kind: str, value: s
 def test_an_error_half_way_leaves_nothing(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlanon.pipeline import check
 
-    def broken(*_: object) -> int:
+    def broken(*_: object, as_they_stand: bool) -> int:
         return 1
 
     monkeypatch.setattr(check, "unequal_buckets", broken)

