@@ -88,6 +88,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--dimensions", type=int, nargs="+", default=list(range(1, 7)), metavar="QD")
     parser.add_argument("--selectivity", nargs="+", default=["0.05", "0.1"], metavar="S")
     parser.add_argument("--queries", type=int, default=1000, metavar="N")
+    names = [method.name for method in _METHODS]
+    parser.add_argument("--methods", nargs="+", default=names, choices=names, metavar="METHOD")
     parser.add_argument("--rows", type=int, default=ADULT_COMPLETE_ROWS, metavar="N")
     parser.add_argument("--data", type=Path, metavar="DIR", help="keep the table here and use it again")
     return parser
@@ -112,7 +114,7 @@ def _lines(connection: sqlanon.Connection, given: argparse.Namespace, l: int) ->
     """The table's lines: a method and a selectivity each."""
     variant = _variant(connection, l)
     found: dict[str, _Release | None] = {}
-    for method in _METHODS:
+    for method in (one for one in _METHODS if one.name in given.methods):
         _note(f"l = {l}, {method.name}")
         _declare(connection, method.confidential, f"l_diversity(l => {l}, variant => '{variant}')")
         found[method.name] = _measured(connection, given, method.call.format(l=l, variant=variant))
