@@ -205,8 +205,7 @@ def test_near_groups_leave_out_few_rows_more() -> None:
     with database() as engine:
         made = make(engine, Table(WIDE, rows), (("a", "c"), ("b",)), (("a", "c", "b"),), (3, 2), ("a",))
     assert made.found.heterogeneous
-    # About one block in a hundred, by chance a few more.
-    assert made.association.left_out <= 36
+    assert made.association.left_out <= 6
 
 
 def test_near_groups_stay_near_where_one_value_is_nearly_too_frequent() -> None:
@@ -229,7 +228,8 @@ def test_near_groups_leave_out_few_rows_more_with_several_keys() -> None:
     with database() as engine:
         made = make(engine, Table(WIDE, rows), (("a", "c"), ("b",)), (("a", "b"),), (3, 2), ("a",))
     assert made.found.heterogeneous
-    assert made.association.left_out <= 6
+    # One row in a hundred, and by chance a few blocks more.
+    assert made.association.left_out <= 36
 
 
 @pytest.mark.parametrize("columns", [1, 3, 4])
