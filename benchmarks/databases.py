@@ -14,6 +14,7 @@ from benchmarks.measure import seconds
 from sqlanon import assets
 
 __all__ = [
+    "SHUFFLED",
     "declare",
     "explain",
     "grouped",
@@ -23,8 +24,12 @@ __all__ = [
     "published",
     "release",
     "require",
+    "shuffled",
     "working_copy",
 ]
+
+# What a snapshot of any kind is measured against.
+SHUFFLED = "CREATE TABLE AS ... ORDER BY random()"
 
 _K = 5
 _POLICY = "benchmark"
@@ -53,6 +58,13 @@ def materialized(connection: sqlanon.Connection, dataset: Dataset) -> float:
     taken = seconds(lambda: connection.duckdb.execute(query).fetchall())
     connection.duckdb.execute("DROP TABLE grouped")
     return taken
+
+
+def shuffled(connection: sqlanon.Connection, dataset: Dataset) -> float:
+    """The seconds of a copy of all columns in random order; its table `naive` stays."""
+    columns = ", ".join((*dataset.columns, *([dataset.sensitive] if dataset.sensitive else [])))
+    naive = f"CREATE OR REPLACE TABLE naive AS SELECT {columns} FROM {dataset.name} ORDER BY random()"
+    return seconds(lambda: connection.duckdb.execute(naive).fetchall())
 
 
 def release(kind: str, name: str, suppression: str) -> str:

@@ -131,13 +131,10 @@ def _variant(connection: sqlanon.Connection, l: int) -> str:  # noqa: E741
 
 
 def _declare(connection: sqlanon.Connection, confidential: bool, required: str) -> None:
-    if not confidential:
+    if confidential:
+        databases.keep_apart(connection, CENSUS)
+    else:
         databases.declare(connection, CENSUS, CENSUS.columns, [_SENSITIVE], required)
-        return
-    columns = ", ".join(f"{name} QUASI IDENTIFIER" for name in CENSUS.columns)
-    every = ", ".join((*CENSUS.columns, _SENSITIVE))
-    listed = f"{columns}, {_SENSITIVE} SENSITIVE"
-    connection.sql(f"CREATE OR REPLACE POLICY benchmark ON {CENSUS.name} ({listed}) CONFIDENTIAL ({every})")
 
 
 def _measured(connection: sqlanon.Connection, given: argparse.Namespace, call: str) -> _Release | None:

@@ -9,7 +9,7 @@ from benchmarks import databases, plan
 from benchmarks.context import Context
 from benchmarks.data import DIAGNOSED
 from benchmarks.figure import Figure, ratio
-from benchmarks.measure import Timings, paired, seconds
+from benchmarks.measure import Timings, paired
 from benchmarks.stages import StageTimes, timed_statement
 
 __all__ = ["SIZES", "run"]
@@ -17,10 +17,11 @@ __all__ = ["SIZES", "run"]
 SIZES, _QUICK_SIZES = (1_000_000, 10_000_000), (100_000,)
 _K = 4
 _MARK = 4.0
-_BASELINE = "CREATE TABLE AS ... ORDER BY random()"
 # Without a mark, rows that are alike are put into groups.
-_VARIANTS = {f"the whole statement, k = {_K}": (f"loose(k => {_K})", _MARK)}
-_VARIANTS[f"the same of near rows, k = {_K}"] = (f"loose(k => {_K}, near => true)", None)
+_VARIANTS: dict[str, tuple[str, float | None]] = {
+    f"the whole statement, k = {_K}": (f"loose(k => {_K})", _MARK),
+    f"the same of near rows, k = {_K}": (f"loose(k => {_K}, near => true)", None),
+}
 
 
 def run(context: Context) -> Iterator[Figure]:
@@ -35,20 +36,15 @@ def run(context: Context) -> Iterator[Figure]:
 def _measured(
     context: Context, connection: sqlanon.Connection, rows: int, what: str, statement: str, mark: float | None
 ) -> Figure:
-    columns = ", ".join((*DIAGNOSED.columns, str(DIAGNOSED.sensitive)))
-    naive = f"CREATE OR REPLACE TABLE naive AS SELECT {columns} FROM {DIAGNOSED.name} ORDER BY random()"
     last = StageTimes()
-
-    def baseline() -> float:
-        return seconds(lambda: connection.duckdb.execute(naive).fetchall())
 
     def subject() -> Timings:
         nonlocal last
         last = timed_statement(connection, statement)
         return {**last.seconds, "total": last.total}
 
-    samples = paired(baseline, subject, context.runs_at(rows))
-    return ratio("loose", what, rows, samples["total"], _BASELINE, mark).with_details(
+    samples = paired(lambda: databases.shuffled(connection, DIAGNOSED), subject, context.runs_at(rows))
+    return ratio("loose", what, rows, samples["total"], databases.SHUFFLED, mark).with_details(
         stages=samples,
         queries=last.queries,
         operators=lambda: plan.of_statement(connection, statement, list(last.seconds)),

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.terms import up_to_here
 
 __all__ = ["too_frequent"]
 
@@ -95,7 +96,7 @@ def _tops(codes: str, most: int) -> exp.Select:
     top = exp.Window(
         this=exp.Sum(this=column("n")),
         order=exp.Order(expressions=order),
-        spec=exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW"),
+        spec=up_to_here(),
     )
     query = exp.select(alias(top, "top")).from_(relation(codes))
     return query.order_by(exp.Ordered(this=column("top"), nulls_first=False)).limit(most)

@@ -20,7 +20,7 @@ from sqlanon.sqlgen.guard import with_steps
 from sqlanon.sqlgen.loose import differing, draws, in_order, key_name, place_number
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import Step
-from sqlanon.sqlgen.terms import big, or_zero
+from sqlanon.sqlgen.terms import big, or_zero, up_to_here
 
 __all__ = [
     "all_keys",
@@ -133,7 +133,7 @@ def _block_counts(size: int) -> list[Step]:
     same = exp.EQ(this=column("chunk", "total"), expression=column("chunk", "ranked"))
     blocks.join(ranked.subquery("ranked"), on=same, join_type="LEFT", copy=False)
     blocks = blocks.group_by(column("chunk", "total"))
-    reached = exp.Window(this=exp.Sum(this=column("blocks")), order=in_order([column("chunk")]), spec=_up_to_here())
+    reached = exp.Window(this=exp.Sum(this=column("blocks")), order=in_order([column("chunk")]), spec=up_to_here())
     base = exp.Sub(this=big(reached), expression=column("blocks"))
     query = exp.select(exp.Star(), alias(base, "base")).from_(blocks.subquery("filled"))
     return [("block_count", query.where(exp.GT(this=column("blocks"), expression=literal(0))))]
@@ -155,12 +155,8 @@ def _starts() -> exp.Select:
 
 def _sum(part: exp.Expr, order: exp.Order) -> exp.Expr:
     """What has come together in a chunk so far."""
-    window = exp.Window(this=exp.Sum(this=part), partition_by=[column("chunk")], order=order.copy(), spec=_up_to_here())
+    window = exp.Window(this=exp.Sum(this=part), partition_by=[column("chunk")], order=order.copy(), spec=up_to_here())
     return big(window)
-
-
-def _up_to_here() -> exp.WindowSpec:
-    return exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
 
 
 def clashing(dealt: str, others: Sequence[str]) -> exp.Select:

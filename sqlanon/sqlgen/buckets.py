@@ -17,7 +17,7 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.sqlgen.cells import row_number
 from sqlanon.sqlgen.generalized import published_value
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.terms import big
+from sqlanon.sqlgen.terms import big, up_to_here
 
 __all__ = [
     "code_name",
@@ -112,7 +112,7 @@ def groups(held: str, least: int, different: int | None = None) -> exp.Select:
     )
     own = [column("region")]
     place = exp.Window(this=exp.RowNumber(), partition_by=own, order=order)
-    top = exp.Window(this=exp.Sum(this=column("n")), partition_by=_copies(own), order=order.copy(), spec=_up_to_here())
+    top = exp.Window(this=exp.Sum(this=column("n")), partition_by=_copies(own), order=order.copy(), spec=up_to_here())
     every = exp.Window(this=exp.Sum(this=column("n")), partition_by=_copies(own))
     ranked = exp.select(
         column("region"), column("n"), alias(place, "place"), alias(big(top), "top"), alias(big(every), "rows")
@@ -139,7 +139,7 @@ def groups(held: str, least: int, different: int | None = None) -> exp.Select:
     reached = exp.Window(
         this=exp.Sum(this=column("groups")),
         order=exp.Order(expressions=[exp.Ordered(this=column("region"), nulls_first=False)]),
-        spec=_up_to_here(),
+        spec=up_to_here(),
     )
     base = exp.Sub(this=big(reached), expression=column("groups"))
     return exp.select(exp.Star(), alias(base, "base")).from_(by_region.subquery("by_region"), copy=False)
@@ -163,7 +163,7 @@ def starts(held: str, groups: str) -> exp.Select:
     same = exp.EQ(this=column("region", "held"), expression=column("region", "region"))
     joined.join(relation(groups, as_="region"), on=same, copy=False)
     order = exp.Order(expressions=[exp.Ordered(this=column(name), nulls_first=False) for name in ("region", "code")])
-    reached = exp.Window(this=exp.Sum(this=column("n")), order=order, spec=_up_to_here())
+    reached = exp.Window(this=exp.Sum(this=column("n")), order=order, spec=up_to_here())
     before = exp.Sub(this=big(reached), expression=column("n"))
     more = exp.Sub(this=column("n"), expression=column("kept"))
     first = exp.Sub(this=_running(column("kept")), expression=column("kept"))
@@ -177,7 +177,7 @@ def starts(held: str, groups: str) -> exp.Select:
 
 def _running(part: exp.Expr) -> exp.Expr:
     order = exp.Order(expressions=[exp.Ordered(this=column("code"), nulls_first=False)])
-    return big(exp.Window(this=exp.Sum(this=part), partition_by=[column("region")], order=order, spec=_up_to_here()))
+    return big(exp.Window(this=exp.Sum(this=part), partition_by=[column("region")], order=order, spec=up_to_here()))
 
 
 def dealt(drawn: str, starts: str, attributes: int) -> exp.Select:
@@ -207,10 +207,6 @@ def dealt(drawn: str, starts: str, attributes: int) -> exp.Select:
         exp.EQ(this=column(code_name(0), "standing"), expression=column("code", "start")),
     ]
     return query.join(relation(starts, as_="start"), on=exp.and_(*same), copy=False)
-
-
-def _up_to_here() -> exp.WindowSpec:
-    return exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")
 
 
 def _copies(parts: Sequence[exp.Expr]) -> list[exp.Expr]:

@@ -8,7 +8,20 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.names import column, literal
 
-__all__ = ["added", "big", "huge", "integer", "joined", "or_zero", "paren", "real", "same", "total", "union_all"]
+__all__ = [
+    "added",
+    "big",
+    "huge",
+    "integer",
+    "joined",
+    "or_zero",
+    "paren",
+    "real",
+    "same",
+    "total",
+    "union_all",
+    "up_to_here",
+]
 
 
 def big(tree: exp.Expr) -> exp.Expr:
@@ -71,3 +84,8 @@ def union_all(queries: Sequence[exp.Query], *, distinct: bool = False) -> exp.Qu
     for other in queries[1:]:
         every = exp.union(every, other, distinct=distinct, copy=False)
     return every
+
+
+def up_to_here() -> exp.WindowSpec:
+    """The frame of a running sum: the rows up to this one."""
+    return exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW")

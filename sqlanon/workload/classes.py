@@ -17,7 +17,7 @@ from sqlanon.sqlgen.rows import class_label
 from sqlanon.sqlgen.terms import integer
 from sqlanon.workload.published import Dealt, dealt_name
 
-__all__ = ["Classes", "Keep", "Shown", "bucket_of", "classes", "listed", "number_of"]
+__all__ = ["Classes", "Keep", "Shown", "bucket_of", "classes", "listed", "number_of", "numbered"]
 
 
 class Keep(Protocol):
@@ -143,3 +143,9 @@ def listed(names: Mapping[str, str]) -> exp.Select:
         for kind in names.values()
     )
     return exp.select(*(alias(exp.Explode(this=one), name) for one, name in zip(lists, names, strict=True)))
+
+
+def numbered(asked: Sequence[tuple[int, int, str, str]]) -> tuple[exp.Select, list[object]]:
+    """A SELECT of query, query_id, result and function of what is asked, and its parameters."""
+    kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "function": "VARCHAR"}
+    return listed(kinds), [list(part) for part in zip(*asked, strict=True)]

@@ -11,7 +11,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.workload.actual import is_plain
 from sqlanon.workload.binding import fold
-from sqlanon.workload.classes import Keep, Shown, classes, listed
+from sqlanon.workload.classes import Keep, Shown, classes, numbered
 from sqlanon.workload.conjunctions import VALUE, common_type
 from sqlanon.workload.masks import WORD, Column, bits, each, masked
 from sqlanon.workload.queries import Aggregate
@@ -108,15 +108,12 @@ class Counted:
         functions = {one.function for part in some for one in part.aggregates}
         found = exp.select(column("query"), *_figures(functions, carried[1] if len(carried) > 1 else None))
         found = found.from_(rows.subquery("each", copy=False)).group_by(column("query"))
-        asked = [(query, part.one.number, one) for query, part in enumerate(some) for one in part.aggregates]
-        kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "function": "VARCHAR"}
-        lists: list[object] = [
-            [query for query, _, _ in asked],
-            [number for _, number, _ in asked],
-            [one.name for _, _, one in asked],
-            [one.function for _, _, one in asked],
+        asked = [
+            (query, part.one.number, one.name, one.function)
+            for query, part in enumerate(some)
+            for one in part.aggregates
         ]
-        tables = {"asked": self._keep("asked", listed(kinds), lists), "counted": self._keep("counted", found)}
+        tables = {"asked": self._keep("asked", *numbered(asked)), "counted": self._keep("counted", found)}
         query = fixed("actual")
         for table in list(query.find_all(exp.Table)):
             table.replace(relation(tables[table.name], as_=table.name))

@@ -16,7 +16,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.terms import big, same
 from sqlanon.workload.binding import ROW
-from sqlanon.workload.classes import Keep, Shown, bucket_of, classes, listed, number_of
+from sqlanon.workload.classes import Keep, Shown, bucket_of, classes, number_of, numbered
 from sqlanon.workload.conjunctions import VALUE, Part
 from sqlanon.workload.dealt import require_whole
 from sqlanon.workload.estimators import labels_of
@@ -164,7 +164,8 @@ class Together:
         return matched(masks, bits(len(some), self._keep), recoded, own), columns
 
     def _figures(self, name: str, found: exp.Query, some: Sequence[Part]) -> exp.Query:
-        asked = self._keep("asked", *_numbered(some))
+        numbers = [(query, one.number, one.result, one.function) for query, one in enumerate(some)]
+        asked = self._keep("asked", *numbered(numbers))
         query = fixed(name)
         withheld = exp.select(alias(big(literal(self._release.withheld)), "rows")).subquery("withheld")
         for table in list(query.find_all(exp.Table)):
@@ -225,10 +226,3 @@ def _shares(leaf: exp.Expr, found: exp.Query) -> exp.Query:
         elif table.name == "satisfying":
             table.replace(found.subquery("satisfying", copy=False))
     return query
-
-
-def _numbered(some: Sequence[Part]) -> tuple[exp.Query, list[object]]:
-    """query, query_id, result and function, numbered from 0, with the parameters of the SELECT."""
-    kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "function": "VARCHAR"}
-    rows = [(query, one.number, one.result, one.function) for query, one in enumerate(some)]
-    return listed(kinds), [list(part) for part in zip(*rows, strict=True)]
