@@ -35,6 +35,17 @@ def asked(con: Connection, query: Query, release: str = "r") -> dict[Hashable, A
     return {(row[0] if query.group else 0): row[-4:] for row in rows}
 
 
+def possible(con: Connection, task: Apart) -> tuple[list[World], int]:
+    """Every table that the release may have been made of, none where they are too many; and the rows left out."""
+    fragments, association = shown(con, task)
+    withheld = len(task.rows) - len(association)
+    if associations.count(fragments) > MOST:
+        return [], withheld
+    worlds = list(associations.sources(fragments, association))
+    assert worlds, "the release may have been made of no table at all"
+    return worlds, withheld
+
+
 def satisfies(query: Query, row: dict[str, Any]) -> bool:
     holds = query.where is None or query.where.holds(row) is True
     return holds and (query.argument is None or row[query.argument] is not None)
@@ -85,19 +96,18 @@ def test_estimates_are_the_means_of_all_assignments_and_none_is_out_of_bounds(re
         except PrivacyViolation:
             return
         with con:
-            fragments, association = shown(con, task)
-            if associations.count(fragments) > MOST:
+            worlds, withheld = possible(con, task)
+            if not worlds:
                 return
-            worlds = list(associations.sources(fragments, association))
             truths = [con.duckdb.execute(query.sql).fetchall() for query in some]
             con.duckdb.execute("DROP TABLE t")
             for query, truth in zip(some, truths, strict=True):
-                check(con, query, worlds, len(task.rows) - len(association))
+                check(con, query, worlds, withheld)
                 found = asked(con, query)
                 for row in truth:
                     figures = found.get(row[0] if query.group else 0)
                     # Only withheld rows may have a group that is not in the answer.
-                    assert figures or len(task.rows) > len(association), query.sql
+                    assert figures or withheld > 0, query.sql
                     assert figures is None or row[-1] is None or within(figures[2], row[-1], figures[3]), query.sql
 
     holds()
@@ -159,11 +169,9 @@ def test_counts_of_what_several_fragments_have(release: str) -> None:
         except PrivacyViolation:
             return
         with con:
-            fragments, association = shown(con, task)
-            if associations.count(fragments) > MOST:
+            worlds, withheld = possible(con, task)
+            if not worlds:
                 return
-            worlds = list(associations.sources(fragments, association))
-            withheld = len(task.rows) - len(association)
             for query in (*conjunctions, *others):
                 ((value, stderr, low, high),) = asked(con, query).values()
                 counts = [sum(satisfies(query, row) for row in world) for world in worlds]
