@@ -53,7 +53,9 @@ def estimate_release(engine: Engine, release: Release, text: str, marginals: Mar
 def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]) -> Published:
     """A release in this database as these queries read it; raises PolicyError as `estimate_release` does."""
     require_own_columns(engine, release)
-    recorded = _recorded(engine, release, {name for query in queries for name in _columns_of(query)})
+    # Queries of a workload that differ in constants alone are one object.
+    different = {id(query): query for query in queries}.values()
+    recorded = _recorded(engine, release, {name for query in different for name in _columns_of(query)})
     return published(recorded, _rows(engine, _rows_of(release)), [*source_names(recorded.policy), release.name.name])
 
 

@@ -14,20 +14,22 @@ from sqlanon.catalog import workloads
 from sqlanon.catalog.names import fold
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.release import Release
+from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, EngineError, PolicyError, SqlanonError, UserError
 from sqlanon.pipeline.estimate import estimate_release, readable
 from sqlanon.pipeline.scratch import Scratch
-from sqlanon.pipeline.source import bind_source
+from sqlanon.pipeline.source import bind_source, in_file, own_object
 from sqlanon.pipeline.state import Progress
-from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.names import alias, column, identifier, relation
 from sqlanon.workload.actual import COUNTED, as_it_is, columns_of, counted_rows, distinct_rows, is_plain, many
 from sqlanon.workload.by_fragments import figures_by_fragments
 from sqlanon.workload.conjunctions import Conjunctions
-from sqlanon.workload.counted import Counted, compared_columns
+from sqlanon.workload.counted import Counted, countable
 from sqlanon.workload.error import ACTUAL, ESTIMATED, errors, summary
 from sqlanon.workload.published import Published
 from sqlanon.workload.queries import Aggregate, AggregateQuery
+from sqlanon.workload.satisfying import Constants, constants
 from sqlanon.workload.templates import Asked, Templates
 from sqlanon.workload.together import Together, kinds_of
 
@@ -55,7 +57,7 @@ def measure(
     read = Templates()
     asked = [_read(read, workload, number, text) for number, text in workloads.load(engine, workload, read.one_query)]
     with engine.transaction(), Scratch(engine) as scratch:
-        one = _Measuring(engine, release, workload, scratch, asked, progress)
+        one = _Measuring(engine, release, workload, scratch, asked, constants(asked, scratch.table), progress)
         # The release first: it says of a query what is wrong with it.
         found = _Results(engine, scratch, "estimated", ESTIMATED)
         one.ask_release(found)
@@ -114,6 +116,7 @@ class _Measuring:
     workload: str
     scratch: Scratch
     asked: Sequence[Asked]
+    constants: Constants
     progress: Progress | None
 
     def ask_release(self, into: _Results) -> None:
@@ -145,7 +148,16 @@ class _Measuring:
         self._note("estimate", done)
         try:
             own = readable(self.engine, self.release, [one.query for one, _ in found])
-            for number, figures in Together(self.engine, own, kinds, asked, self.scratch.table).figures():
+            together = Together(
+                self.engine,
+                own,
+                kinds,
+                asked,
+                self.constants,
+                self.scratch.table,
+                dictionaries=_in_file(self.engine, self.release),
+            )
+            for number, figures in together.figures():
                 into.add(figures)
                 done += number
                 self._note("estimate", done)
@@ -172,10 +184,11 @@ class _Measuring:
 
     def ask_source(self, into: _Results) -> None:
         """Adds the value of every query's results on what the release was made of."""
-        source = relation(bind_source(self.engine, policy_of(self.release).source, self.scratch).relation)
+        name = bind_source(self.engine, policy_of(self.release).source, self.scratch).relation
+        source = relation(name)
         plain = [one for one in self.asked if is_plain(one.query)]
         if plain:
-            self._ask_plain(plain, source, into)
+            self._ask_plain(plain, name, into)
         for done, one in enumerate([one for one in self.asked if not is_plain(one.query)], start=len(plain)):
             self._note("ask the source", done)
             try:
@@ -184,31 +197,47 @@ class _Measuring:
                 raise _named(self.workload, one.number, error) from None
             into.add_rows(result for row in found for result in _results(one.number, one.query, row, 1))
 
-    def _ask_plain(self, plain: Sequence[Asked], source: exp.Table, into: _Results) -> None:
+    def _ask_plain(self, plain: Sequence[Asked], name: QualifiedName, into: _Results) -> None:
         """Those of the queries that have a single row each: of rows that are counted first where they repeat."""
-        names = columns_of([one.query for one in plain])
-        weight = COUNTED
-        while fold(weight) in map(fold, names):
-            weight += "_"
-        rows, n = source, None
-        if _repeats(self.engine, source, names):
-            rows, n = relation(self.scratch.table("counted", counted_rows(source, names, weight))), weight
-        kinds = {fold(name): kind for name, kind in self.engine.columns(exp.select(exp.Star()).from_(rows.copy()))}
-        at_once = [one for one in plain if compared_columns(one, kinds) is not None]
+        source = relation(name)
+        kinds = {fold(name): kind for name, kind in self.engine.columns(exp.select(exp.Star()).from_(source.copy()))}
+        repeated = _repeats(self.engine, source, columns_of([one.query for one in plain]))
+        at_once = [one for one in plain if countable(one, kinds)]
         done = 0
         if at_once:
-            stands_for = literal(1) if n is None else column(n)
             self._note("ask the source", done)
             try:
-                counted = Counted(self.engine, rows.copy(), stands_for, kinds, at_once, self.scratch.table)
+                counted = Counted(
+                    self.engine,
+                    source,
+                    kinds,
+                    at_once,
+                    self.constants,
+                    self.scratch.table,
+                    repeated=repeated,
+                    dictionaries=in_file(self.engine, name),
+                )
                 for number, figures in counted.figures():
                     into.add(figures)
                     done += number
                     self._note("ask the source", done)
             except EngineError as error:
                 raise self._one_of(at_once, error) from None
-        others = {one.number for one in plain} - {one.number for one in at_once}
-        for some in _batches([one for one in plain if one.number in others], _BATCH):
+        known = {one.number for one in at_once}
+        self._ask_others([one for one in plain if one.number not in known], source, repeated, done, into)
+
+    def _ask_others(
+        self, others: Sequence[Asked], source: exp.Table, repeated: bool, done: int, into: _Results
+    ) -> None:
+        """The same of queries that are not counted at once."""
+        rows, n = source, None
+        if others and repeated:
+            names = columns_of([one.query for one in others])
+            n = COUNTED
+            while fold(n) in map(fold, names):
+                n += "_"
+            rows = relation(self.scratch.table("counted", counted_rows(source, names, n)))
+        for some in _batches(others, _BATCH):
             self._note("ask the source", done)
             values = iter(self._figures(some, rows, n))
             into.add_rows((one.number, "[]", part.name, next(values)) for one in some for part in one.query.aggregates)
@@ -230,6 +259,11 @@ class _Measuring:
         if self.progress:
             # A query may have several results.
             self.progress(stage, min(done, len(self.asked)), len(self.asked))
+
+
+def _in_file(engine: Engine, release: Release) -> bool:
+    """Whether the rows of a release are in a file: those of a view are computed whenever they are read."""
+    return release.kind == "table" and in_file(engine, own_object(engine, release.name))
 
 
 def _repeats(engine: Engine, source: exp.Table, names: Sequence[str]) -> bool:

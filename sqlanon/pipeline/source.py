@@ -20,7 +20,7 @@ from sqlanon.sqlgen.render import to_sql
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import PassThrough
 
-__all__ = ["BoundSource", "bind_source", "find_relation", "own_object", "qualified", "require_not_source"]
+__all__ = ["BoundSource", "bind_source", "find_relation", "in_file", "own_object", "qualified", "require_not_source"]
 
 _GENERATED = (
     "SELECT count(*) FROM duckdb_columns() "
@@ -28,6 +28,7 @@ _GENERATED = (
 )
 _SCHEMAS = "SELECT schema_name FROM duckdb_schemas() WHERE database_name = ?"
 _DATABASES = "SELECT database_name FROM duckdb_databases()"
+_FILES = "SELECT database_name FROM duckdb_databases() WHERE type = 'duckdb' AND path IS NOT NULL"
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,11 @@ def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
 def own_object(engine: Engine, name: QualifiedName) -> QualifiedName:
     """A release's object by its full name: by schema and name alone a temporary object would come first."""
     return QualifiedName((str(engine.rows("SELECT current_database()")[0][0]), *name.parts[-2:]))
+
+
+def in_file(engine: Engine, table: QualifiedName) -> bool:
+    """Whether a table, by its full name, is kept in a file: there DuckDB has texts that repeat as dictionaries."""
+    return table.parts[0] in [row[0] for row in engine.rows(_FILES)]
 
 
 def _is_database(engine: Engine, database: str, name: str) -> bool:

@@ -28,7 +28,8 @@ def is_plain(query: AggregateQuery) -> bool:
 def columns_of(queries: Sequence[AggregateQuery]) -> list[str]:
     """The columns that plain queries read, each once, by their folded names."""
     found: dict[str, str] = {}
-    for query in queries:
+    # Those of a template share one.
+    for query in {id(query): query for query in queries}.values():
         parts = [query.where, *(aggregate.argument for aggregate in query.aggregates)]
         for tree in parts:
             for part in tree.find_all(exp.Column) if tree is not None else ():

@@ -40,7 +40,7 @@ def bucket_name(place: int) -> str:
 
 def fold(name: str) -> str:
     """The name by which two spellings count as one: DuckDB disregards the case of A to Z only."""
-    return "".join(letter.lower() if letter.isascii() else letter for letter in name)
+    return name.lower() if name.isascii() else "".join(one.lower() if one.isascii() else one for one in name)
 
 
 def relations_in(tree: exp.Expr) -> list[str]:

@@ -12,7 +12,8 @@ from typing import Protocol
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.sqlgen.names import alias, column, relation
+from sqlanon.sqlgen.loose_rows import digest
+from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import class_label
 from sqlanon.sqlgen.terms import integer
 from sqlanon.workload.published import Dealt, dealt_name
@@ -28,7 +29,7 @@ class Keep(Protocol):
 
 @dataclass(frozen=True)
 class Shown:
-    """What a row shows of a column: a `label`, with its `text` if it stands for values below it.
+    """What a row shows of a column: a `label`, with its `text`, over the column `label`, if values are below it.
 
     Where values are dealt out in buckets the label is the bucket, and `dealt` has the values.
     """
@@ -67,29 +68,29 @@ def classes(
     shown: Sequence[Shown],
     keep: Keep,
     *,
-    weight: exp.Expr | None = None,
     also: Sequence[exp.Alias] = (),
+    counted: bool = True,
+    dictionaries: bool = False,
 ) -> Classes:
-    """The rows of a relation by what they show.
+    """The rows of a relation by what they show, and by the columns `also`, which the table then has, too.
 
-    Where rows have a `weight` they are not counted: each is a class of its own that stands for so many, and has
-    the columns `also`, too.
+    Unless rows are `counted` each is a class of its own. `dictionaries` says that the relation is a table that keeps
+    texts as numbers where they repeat.
     """
-    parts = [alias(one.label, f"label_{place}") for place, one in enumerate(shown)]
-    parts += [alias(one.text, f"text_{place}") for place, one in enumerate(shown) if one.text is not None]
-    every = exp.select(*parts, *also).from_(rows, copy=False)
-    if weight is None:
-        table: exp.Expr = relation(keep("shown", _counted(every, [part.alias for part in parts])), as_="shown")
-    else:
-        table = every.select(alias(weight, "n"), copy=False).subquery("shown")
+    every = exp.select(*(alias(one.label, _label(place)) for place, one in enumerate(shown)), *also)
+    every.from_(rows, copy=False)
+    digests = _digests(engine, every, len(shown), keep) if counted and dictionaries else {}
+    table = _counted(every, digests, keep) if counted else every.select(alias(literal(1), "n")).subquery("shown")
     query = exp.select(column("n", "shown"), *(column(part.alias, "shown") for part in also))
     query.from_(table.copy(), copy=False)
     labels: list[str] = []
     for place, one in enumerate(shown):
-        labels.append(keep("label", _labels(place, one, table.copy())))
-        held = f"held_{place}"
-        same = exp.NullSafeEQ(this=column(f"label_{place}", "shown"), expression=column("label", held))
-        query.join(relation(labels[-1], as_=held), on=same, copy=False)
+        held, found = f"held_{place}", digests.get(place)
+        own = exp.select(alias(column(_label(place)), "label")).distinct(copy=False).from_(table.copy(), copy=False)
+        labels.append(keep("label", _labels(one, exp.select(exp.Star()).from_(relation(found)) if found else own)))
+        same = column("digest" if found else "label", held)
+        on = exp.NullSafeEQ(this=column(_label(place), "shown"), expression=same)
+        query.join(relation(labels[-1], as_=held), on=on, copy=False)
         query.select(alias(column("number", held), number_of(place)), copy=False)
         if one.dealt is not None:
             query.select(alias(column("bucket", held), bucket_of(place)), copy=False)
@@ -98,21 +99,48 @@ def classes(
     return Classes(made, int(engine.rows(count)[0][0]), labels)
 
 
-def _counted(every: exp.Select, names: Sequence[str]) -> exp.Select:
-    own = [column(name) for name in names]
-    query = exp.select(*own, alias(exp.Count(this=exp.Star()), "n")).from_(every.subquery("every", copy=False))
-    return query.group_by(*(part.copy() for part in own), copy=False)
+def _label(place: int) -> str:
+    return f"label_{place}"
 
 
-def _labels(place: int, one: Shown, table: exp.Expr) -> exp.Select:
-    """number and label of what occurs."""
-    parts = [alias(column(f"label_{place}"), "label")]
-    if one.text is not None:
-        parts.append(alias(column(f"text_{place}"), "text"))
-    rows = exp.select(*parts).distinct(copy=False).from_(table, copy=False)
+def _digests(engine: Engine, every: exp.Select, places: int, keep: Keep) -> dict[int, str]:
+    """The tables of label and digest of every column of texts of which no two have the same digest, by its place.
+
+    DuckDB computes the digest of a text that it keeps in a dictionary once, and groups by numbers in a third of the
+    time. Texts are equal if their bytes are, so equal ones have equal digests.
+    """
+    kinds = [kind for _, kind in engine.columns(every)]
+    found: dict[int, str] = {}
+    for place in (place for place in range(places) if kinds[place] == "VARCHAR"):
+        label = alias(column(_label(place)), "label")
+        rows = exp.select(label).distinct(copy=False).from_(every.subquery("every"))
+        own = exp.select(column("label"), alias(digest([column("label")]), "digest")).from_(rows.subquery("every"))
+        table = keep("digest", own)
+        different = exp.Count(this=exp.Distinct(expressions=[column("digest")]))
+        alone = exp.EQ(this=exp.Count(this=exp.Star()), expression=different)
+        if engine.rows(exp.select(alone).from_(relation(table)))[0][0]:
+            found[place] = table
+    return found
+
+
+def _counted(every: exp.Select, digests: Mapping[int, str], keep: Keep) -> exp.Expr:
+    """The table of the different rows, with n, in which digests stand for labels that have them."""
+    own = [
+        alias(digest([part.this]), part.alias) if place in digests else part
+        for place, part in enumerate(every.expressions)
+    ]
+    rows = every.copy().select(*own, append=False, copy=False)
+    names = [column(part.alias) for part in own]
+    query = exp.select(*names, alias(exp.Count(this=exp.Star()), "n")).from_(rows.subquery("every", copy=False))
+    return relation(keep("shown", query.group_by(*(name.copy() for name in names), copy=False)), as_="shown")
+
+
+def _labels(one: Shown, rows: exp.Select) -> exp.Select:
+    """number and label of what occurs, whose rows have a `label`."""
     if one.dealt is not None:
         return _buckets(rows, one.dealt)
-    return exp.select(alias(_number(), "number"), exp.Star()).from_(rows.subquery("every"))
+    query = exp.select(alias(_number(), "number"), exp.Star()).from_(rows.subquery("every"))
+    return query if one.text is None else query.select(alias(one.text, "text"), copy=False)
 
 
 def _number(order: exp.Expr | None = None) -> exp.Expr:

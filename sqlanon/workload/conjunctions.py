@@ -20,7 +20,7 @@ from sqlanon.workload.published import Published
 from sqlanon.workload.queries import Aggregate, AggregateQuery
 from sqlanon.workload.templates import Asked, Slot, conjuncts
 
-__all__ = ["VALUE", "Condition", "Conjunction", "Conjunctions", "Part", "common_type"]
+__all__ = ["VALUE", "Condition", "Conjunction", "Conjunctions", "Part", "common_type", "compared_columns"]
 
 # The column of a relation of values that a part of a condition is asked of.
 VALUE = "value"
@@ -37,11 +37,16 @@ Condition = exp.Expr | Slot
 class Conjunction:
     """The rows that satisfy a condition on each of some columns, by their folded names.
 
-    `constants` are what the trees among them compare a generalized column's values with.
+    `constants` are what trees compare a generalized column's values with.
     """
 
     conditions: Mapping[str, Condition]
     constants: Mapping[str, tuple[exp.Expr, ...]]
+
+    @property
+    def compared(self) -> bool:
+        """Whether values are compared with the constants of slots: in all conditions, or in none."""
+        return any(isinstance(one, Slot) for one in self.conditions.values())
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,18 @@ def common_type(slot: Slot, kind: str) -> str | None:
     return "DATE" if kind == "DATE" and all(map(_is_date, slot.values)) else None
 
 
+def compared_columns(one: Asked, kinds: Mapping[str, str]) -> dict[str, Slot] | None:
+    """What a query's condition asks of each column, by folded names; None unless all of it is comparisons of different
+    columns with constants.
+
+    `kinds` are the types of the columns, by their folded names.
+    """
+    found = dict(zip(one.columns, one.slots, strict=True))
+    if not found or len(found) < len(one.slots):
+        return None
+    return found if all(common_type(slot, kinds.get(name, "")) for name, slot in found.items()) else None
+
+
 def _is_date(text: str) -> bool:
     with suppress(ValueError):
         return _DATE.fullmatch(text) is not None and datetime.date.fromisoformat(text).year > 0
@@ -81,7 +98,7 @@ class Conjunctions:
 
     def __init__(self, release: Published, kinds: Mapping[str, str]) -> None:
         self._release, self._kinds = release, kinds
-        self._known: dict[str, tuple[str, ...] | None] = {}
+        self._known: dict[str, bool] = {}
 
     def of(self, one: Asked) -> list[Part]:
         """The aggregates of a query; none where it has to be asked by itself, or is refused."""
@@ -106,19 +123,10 @@ class Conjunctions:
     def _condition(self, one: Asked) -> Conjunction | None:
         if one.slots:
             if one.template not in self._known:
-                self._known[one.template] = self._columns(one.query)
-            names = self._known[one.template]
-            compared = dict(zip(names, one.slots, strict=True)) if names else {}
-            if names and all(common_type(slot, self._kinds[name]) for name, slot in compared.items()):
+                self._known[one.template] = _of_trees(one.query, self._release) is not None
+            if self._known[one.template] and (compared := compared_columns(one, self._kinds)):
                 return Conjunction(compared, {})
         return _of_trees(one.whole(), self._release)
-
-    def _columns(self, template: AggregateQuery) -> tuple[str, ...] | None:
-        """The columns that the conjuncts of a template are about; None where one of them is about two."""
-        found = _of_trees(template, self._release)
-        assert template.where is not None
-        names = tuple(fold(part.this.name) for part in conjuncts(template.where))
-        return names if found and len(set(names)) == len(names) else None
 
 
 def _part(number: int, one: Aggregate, condition: Conjunction) -> Part:

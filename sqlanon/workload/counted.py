@@ -9,17 +9,16 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.workload.actual import is_plain
 from sqlanon.workload.binding import fold
 from sqlanon.workload.classes import Keep, Shown, classes, numbered
-from sqlanon.workload.conjunctions import VALUE, common_type
+from sqlanon.workload.conjunctions import VALUE, compared_columns
 from sqlanon.workload.masks import WORD, Column, bits, each, masked
 from sqlanon.workload.queries import Aggregate
-from sqlanon.workload.satisfying import constants, satisfying
+from sqlanon.workload.satisfying import Constants, among, satisfying
 from sqlanon.workload.spans import fixed
-from sqlanon.workload.templates import Asked, Slot, conjuncts
+from sqlanon.workload.templates import Asked
 
-__all__ = ["Counted", "compared_columns"]
+__all__ = ["Counted", "countable"]
 
 # A statement has so many rows of masks at most, and asks so many queries.
 MOST_ROWS = 20_000_000
@@ -28,52 +27,48 @@ _MOST_WORDS = 16
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 
-def compared_columns(one: Asked, kinds: Mapping[str, str]) -> dict[str, Slot] | None:
-    """What a query's condition asks of each column of its source, by folded names; None unless all of it is comparisons
-    of different columns with constants, and its aggregates are of plain columns.
+def countable(one: Asked, kinds: Mapping[str, str]) -> bool:
+    """Whether all of a query's condition is comparisons of different columns of its source with constants, and its
+    aggregates are of plain columns.
 
     `kinds` are the types of the source's columns, by their folded names.
     """
-    if not one.slots or not is_plain(one.query) or one.query.where is None:
-        return None
-    names = [fold(part.this.name) for part in conjuncts(one.query.where)]
-    arguments = [part.argument for part in one.query.aggregates if part.argument is not None]
-    if len(set(names)) < len(names) or not all(isinstance(part, exp.Column) for part in arguments):
-        return None
-    found = dict(zip(names, one.slots, strict=True))
-    return found if all(common_type(slot, kinds.get(name, "")) for name, slot in found.items()) else None
+    plain = all(isinstance(part.argument, exp.Column | None) for part in one.query.aggregates)
+    return plain and compared_columns(one, kinds) is not None
 
 
 @dataclass(frozen=True)
 class _Part:
-    """The aggregates of a query that are of one column, or of the rows, and the query's condition."""
+    """The aggregates of a query that are of one column, or of the rows."""
 
     one: Asked
-    slots: Mapping[str, Slot]
     argument: str | None
     aggregates: tuple[Aggregate, ...]
 
 
 class Counted:
-    """Asks queries of `rows`, each of which stands for `weight` rows of the source."""
+    """Asks queries of the rows of a source. Where equal rows are frequent these are `repeated`, and counted first."""
 
     def __init__(
         self,
         engine: Engine,
-        rows: exp.Table,
-        weight: exp.Expr,
+        source: exp.Table,
         kinds: Mapping[str, str],
         asked: Sequence[Asked],
+        constants: Constants,
         keep: Keep,
+        *,
+        repeated: bool,
+        dictionaries: bool,
     ) -> None:
-        self._engine, self._kinds, self._keep = engine, kinds, keep
-        self._parts = [part for one in asked for part in _parts(one, kinds)]
-        self._names = list(dict.fromkeys(name for part in self._parts for name in part.slots))
+        self._engine, self._kinds, self._constants, self._keep = engine, kinds, constants, keep
+        self._parts = [part for one in asked for part in _parts(one)]
+        self._names = list(dict.fromkeys(name for part in self._parts for name in part.one.columns))
         arguments = dict.fromkeys(part.argument for part in self._parts if part.argument is not None)
         self._arguments = {name: f"argument_{place}" for place, name in enumerate(arguments)}
         also = [alias(column(name), own) for name, own in self._arguments.items()]
         shown = [Shown(column(name)) for name in self._names]
-        self._classes = classes(engine, rows, shown, keep, weight=weight, also=also)
+        self._classes = classes(engine, source, shown, keep, also=also, counted=repeated, dictionaries=dictionaries)
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
         """For some queries after the other how many they are, and a SELECT of query_id, groups, result and value."""
@@ -87,17 +82,20 @@ class Counted:
                 yield len(batch), self._batch(batch, argument)
 
     def _batch(self, some: Sequence[_Part], argument: str | None) -> exp.Query:
+        asked = [dict(zip(part.one.columns, part.one.slots, strict=True)) for part in some]
         conditions = [
-            {query: part.slots[name] for query, part in enumerate(some) if name in part.slots} for name in self._names
+            {query: slots[name] for query, slots in enumerate(asked) if name in slots} for name in self._names
         ]
-        compared = constants(conditions, self._keep)
+        compared = among({query: part.one.number for query, part in enumerate(some)}, self._keep)
         columns: list[Column] = []
         for place, own in enumerate(conditions):
             if own:
                 labels = self._classes.labels[place]
                 value = exp.select(column("number"), alias(column("label"), VALUE), alias(literal(1), "weight"))
                 leaf = value.from_(relation(labels)).subquery("leaf", copy=False)
-                held = satisfying(self._engine, leaf, self._kinds[self._names[place]], place, own, compared)
+                name = self._names[place]
+                given = self._constants.of(name, compared)
+                held = satisfying(self._engine, leaf, self._kinds[name], own, given)
                 columns.append(Column(place, labels, held.subquery(copy=False), own.keys(), exact=True))
         carried = ["n"] if argument is None else ["n", self._arguments[argument]]
         masks = masked(self._classes.table, carried, columns, len(some), self._keep)
@@ -120,14 +118,12 @@ class Counted:
         return query
 
 
-def _parts(one: Asked, kinds: Mapping[str, str]) -> Iterator[_Part]:
-    slots = compared_columns(one, kinds)
-    assert slots is not None
+def _parts(one: Asked) -> Iterator[_Part]:
     own: dict[str | None, list[Aggregate]] = {}
     for aggregate in one.query.aggregates:
         own.setdefault(None if aggregate.argument is None else fold(aggregate.argument.name), []).append(aggregate)
     for argument, aggregates in own.items():
-        yield _Part(one, slots, argument, tuple(aggregates))
+        yield _Part(one, argument, tuple(aggregates))
 
 
 def _figures(functions: set[str], argument: str | None) -> list[exp.Expr]:

@@ -36,12 +36,14 @@ from sqlanon.workload.plan import Plan, plan_of
 from sqlanon.workload.published import Generalized, Published
 from sqlanon.workload.queries import Aggregate, AggregateQuery, refused
 
-__all__ = ["Combined", "combined", "labels_of"]
+__all__ = ["Combined", "combined", "label_of", "text_of"]
 
 Keep = Callable[[str, exp.Query], str]
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 _CLASS = "class"
+# What a label of a region is made of, if it has bounds.
+_PARTS = ("shown", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -142,8 +144,7 @@ def _classes(
     rows = _join_lookups(exp.select().from_(relation(released, as_=ROW)), plan, ROW)
     _require_numbers(engine, plan, ROW, rows)
     for place, given in columns.items():
-        label, text = labels_of(given)
-        rows.select(alias(label, f"label_{place}"), alias(text, f"shown_{place}"), copy=False)
+        rows.select(alias(label_of(given), f"label_{place}"), copy=False)
     rows.select(*(alias(bucket, name) for name, bucket in buckets.items()), copy=False)
     rows.select(*_parts(plan, ROW), copy=False)
     for number, argument in enumerate(plan.arguments):
@@ -158,16 +159,22 @@ def _classes(
         count = exp.Cast(this=exp.Sum(this=column("weight")), to=exp.DataType.build("BIGINT"))
     counted = exp.select(*(column(name) for name in names), alias(count, "n"))
     counted = counted.from_(rows.subquery("shown")).group_by(*(column(name) for name in names))
-    return exp.select(alias(exp.Window(this=exp.RowNumber()), "id"), exp.Star()).from_(counted.subquery("counted"))
+    texts = [alias(text_of(given, column(f"label_{i}")), f"shown_{i}") for i, given in columns.items()]
+    own = alias(exp.Window(this=exp.RowNumber()), "id")
+    return exp.select(own, exp.Star(), *texts).from_(counted.subquery("counted"))
 
 
-def labels_of(given: Generalized) -> tuple[exp.Expr, exp.Expr]:
-    """What tells the labels of a column apart on the released rows, and the label itself as a text."""
+def label_of(given: Generalized) -> exp.Expr:
+    """What tells the labels of a column apart on the released rows."""
     own = [column(key, ROW) for key in given.keys]
-    text = exp.Cast(this=own[0].copy(), to=exp.DataType.build("VARCHAR"))
-    if len(own) == 1:
-        return own[0], text
-    return class_label(dict(zip(("shown", "low", "high"), own, strict=True))), text
+    return own[0] if len(own) == 1 else class_label(dict(zip(_PARTS, own, strict=True)))
+
+
+def text_of(given: Generalized, label: exp.Expr) -> exp.Expr:
+    """What `label_of` found, as a text."""
+    if len(given.keys) > 1:
+        label = exp.Anonymous(this="struct_extract", expressions=[label, literal(_PARTS[0])])
+    return exp.Cast(this=label, to=exp.DataType.build("VARCHAR"))
 
 
 def _require_numbers(engine: Engine, plan: Plan, name: str, rows: exp.Select) -> None:

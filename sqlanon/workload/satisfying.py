@@ -3,68 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import class_label
-from sqlanon.sqlgen.terms import integer, union_all
+from sqlanon.sqlgen.terms import integer, same, union_all
 from sqlanon.workload.classes import Keep, listed
 from sqlanon.workload.conjunctions import VALUE, Condition, common_type
-from sqlanon.workload.templates import Slot
+from sqlanon.workload.templates import Asked, Slot
 
-__all__ = ["constants", "satisfying"]
+__all__ = ["Constants", "among", "constants", "satisfying"]
 
 # A list of conditions is evaluated on each leaf; of more leaves only those that satisfy are written down.
 _MANY_LEAVES = 5_000
 
 
-def constants(conditions: Sequence[Mapping[int, Condition]], keep: Keep) -> str:
-    """The table of what values are compared with: place (of a column), query, low and, of a range, high.
+@dataclass(frozen=True)
+class Constants:
+    """What the queries of a workload compare values with, for all columns by their folded names.
 
-    `conditions` has what each query, by its number, asks of each column.
+    `table` has query_id, place (that of a column), low and, of a range, high.
     """
+
+    table: str
+    places: Mapping[str, int]
+
+    def of(self, name: str, queries: str) -> exp.Select | None:
+        """query, low and high of one column, for the queries in a table of `among`."""
+        if name not in self.places:
+            return None
+        here = exp.EQ(this=column("place", "constant"), expression=literal(self.places[name]))
+        rows = exp.select(column("query", "asked"), column("low", "constant"), column("high", "constant"))
+        rows.from_(relation(self.table, as_="constant"), copy=False)
+        rows.join(relation(queries, as_="asked"), on=same("query_id", "constant", "asked"), copy=False)
+        return rows.where(here, copy=False)
+
+
+def constants(asked: Sequence[Asked], keep: Keep) -> Constants:
+    """The constants of all queries."""
     rows: list[tuple[int, int, str, str | None]] = []
-    for place, asked in enumerate(conditions):
-        for query, one in asked.items():
-            if isinstance(one, Slot) and one.between:
-                rows.append((place, query, one.values[0], one.values[1]))
-            elif isinstance(one, Slot):
-                rows += [(place, query, value, None) for value in one.values]
+    places: dict[str, int] = {}
+    for one in asked:
+        for name, slot in zip(one.columns, one.slots, strict=True):
+            place = places.setdefault(name, len(places))
+            if slot.between:
+                rows.append((one.number, place, slot.values[0], slot.values[1]))
+            else:
+                rows += [(one.number, place, value, None) for value in slot.values]
     columns = list(map(list, zip(*rows, strict=True))) if rows else [[], [], [], []]
-    kinds = {"place": "INTEGER", "query": "INTEGER", "low": "VARCHAR", "high": "VARCHAR"}
-    return keep("constant", listed(kinds), columns)
+    kinds = {"query_id": "BIGINT", "place": "INTEGER", "low": "VARCHAR", "high": "VARCHAR"}
+    return Constants(keep("constant", listed(kinds), columns), places)
+
+
+def among(numbers: Mapping[int, int], keep: Keep) -> str:
+    """The table of query and query_id of those queries that are compared with constants."""
+    return keep("among", listed({"query": "INTEGER", "query_id": "BIGINT"}), [[*numbers], [*numbers.values()]])
 
 
 def satisfying(
-    engine: Engine, leaf: exp.Expr, kind: str, place: int, asked: Mapping[int, Condition], compared: str
+    engine: Engine, leaf: exp.Expr, kind: str, asked: Mapping[int, Condition], compared: exp.Select | None
 ) -> exp.Query:
     """query, number and weight of the leaves that satisfy what queries ask of them.
 
-    `leaf` is a relation of that name with number, value and weight.
-    `kind` is the type of the column's values, `compared` the table of `constants`.
+    `leaf` is a relation of that name with number, value and weight. `kind` is the type of the column's values, and
+    `compared` has the constants of those conditions that are slots: query, low and high.
     """
     slots = [one for one in asked.values() if isinstance(one, Slot)]
     found: list[exp.Query] = []
     for between in (False, True):
         some = [one for one in slots if one.between is between]
-        if some and (common := common_type(some[0], kind)):
-            found.append(_compared(leaf, place, common, between, compared))
+        if some and compared is not None and (common := common_type(some[0], kind)):
+            found.append(_compared(leaf, common, between, compared))
     trees = {query: one for query, one in asked.items() if not isinstance(one, Slot)}
     if trees:
         found.append(_of_trees(engine, leaf, trees))
     return union_all(found)
 
 
-def _compared(leaf: exp.Expr, place: int, common: str, between: bool, compared: str) -> exp.Select:
+def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select) -> exp.Select:
     """The leaves that one of a query's constants is, or that lie between them."""
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = ("low", "high") if between else ("low",)
     rows = exp.select(column("query"), *(alias(exp.TryCast(this=column(e), to=kind.copy()), e) for e in ends))
     no_end = exp.Is(this=column("high"), expression=exp.Null())
-    here = exp.EQ(this=column("place"), expression=literal(place))
-    rows = rows.distinct(copy=False).from_(relation(compared)).where(here, exp.not_(no_end) if between else no_end)
+    rows = rows.distinct(copy=False).from_(compared.subquery("compared"))
+    rows.where(exp.not_(no_end) if between else no_end, copy=False)
     value = exp.Cast(this=column(VALUE, "leaf"), to=kind.copy())
     held: exp.Expr = exp.EQ(this=value, expression=column("low", "asked"))
     if between:

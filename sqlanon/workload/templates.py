@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from sqlanon.errors import UserError
 from sqlanon.syntax.parser import query_text
+from sqlanon.workload.binding import fold
 from sqlanon.workload.queries import AggregateQuery, parsed
 
 __all__ = ["Asked", "Slot", "Templates", "conjuncts"]
@@ -53,7 +54,7 @@ class Asked:
     """A query of a workload.
 
     Where it has `slots`, its condition is that of `query`, a template that several queries share, with these constants,
-    one for each of its conjuncts, in their order.
+    one for each of its conjuncts, in their order. These are about the `columns`, by their folded names.
     """
 
     number: int
@@ -61,6 +62,7 @@ class Asked:
     query: AggregateQuery
     template: str = ""
     slots: tuple[Slot, ...] = ()
+    columns: tuple[str, ...] = ()
 
     def whole(self) -> AggregateQuery:
         """The query with its constants."""
@@ -71,28 +73,32 @@ class Templates:
     """Reads queries, and what several have in common once."""
 
     def __init__(self) -> None:
-        self._known: dict[str, AggregateQuery | None] = {}
+        self._known: dict[str, tuple[AggregateQuery, tuple[str, ...]] | None] = {}
         self._texts: set[str] = set()
+        self._taken: dict[str, tuple[str, tuple[Slot, ...]]] = {}
 
     def one_query(self, text: str) -> str:
         """The text of a query that stands for itself, as `query_text` has it: constants close what they open."""
+        # There is nothing but spaces around it.
+        text = text.strip()
         taken = _taken_out(text)
         if taken is None:
             return query_text(text)
         if taken[0] not in self._texts:
             query_text(taken[0])
             self._texts.add(taken[0])
-        # There is nothing but spaces around it.
-        return text.strip()
+        self._taken[text] = taken
+        return text
 
     def asked(self, number: int, text: str) -> Asked:
         """The query of a text that `one_query` returned. Raises what `parsed` raises."""
-        if taken := _taken_out(text):
+        if taken := self._taken.get(text) or _taken_out(text):
             template, slots = taken
             if template not in self._known:
                 self._known[template] = _template(template, slots)
-            if query := self._known[template]:
-                return Asked(number, text, query, template, slots)
+            if known := self._known[template]:
+                query, columns = known
+                return Asked(number, text, query, template, slots, columns)
         return Asked(number, text, parsed(text))
 
 
@@ -132,8 +138,11 @@ def _taken_out(text: str) -> tuple[str, tuple[Slot, ...]] | None:
     return (template, tuple(slots)) if known and slots else None
 
 
-def _template(text: str, slots: tuple[Slot, ...]) -> AggregateQuery | None:
-    """The query that a template is, if each of its conjuncts has one of the slots, and nothing else has."""
+def _template(text: str, slots: tuple[Slot, ...]) -> tuple[AggregateQuery, tuple[str, ...]] | None:
+    """The query that a template is, if each of its conjuncts has one of the slots, and nothing else has.
+
+    Beside it the columns that its conjuncts are about.
+    """
     try:
         query = parsed(text)
     except UserError:
@@ -143,7 +152,9 @@ def _template(text: str, slots: tuple[Slot, ...]) -> AggregateQuery | None:
     if any(one.argument is not None and one.argument.find(exp.In, exp.Between) for one in query.aggregates):
         return None
     parts = list(conjuncts(query.where))
-    return query if len(parts) == len(slots) and all(map(_has, parts, slots)) else None
+    if len(parts) != len(slots) or not all(map(_has, parts, slots)):
+        return None
+    return query, tuple(fold(part.this.name) for part in parts)
 
 
 def _has(part: exp.Expr, slot: Slot) -> bool:

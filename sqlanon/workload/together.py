@@ -19,12 +19,12 @@ from sqlanon.workload.binding import ROW
 from sqlanon.workload.classes import Keep, Shown, bucket_of, classes, number_of, numbered
 from sqlanon.workload.conjunctions import VALUE, Part
 from sqlanon.workload.dealt import require_whole
-from sqlanon.workload.estimators import labels_of
+from sqlanon.workload.estimators import label_of, text_of
 from sqlanon.workload.leaves import Asked, leaves
 from sqlanon.workload.masks import WORD, Column, bits, masked
 from sqlanon.workload.matched import matched
 from sqlanon.workload.published import Published, dealt_name
-from sqlanon.workload.satisfying import constants, satisfying
+from sqlanon.workload.satisfying import Constants, among, satisfying
 from sqlanon.workload.spans import fixed
 from sqlanon.workload.templates import Slot
 
@@ -51,20 +51,30 @@ def kinds_of(engine: Engine, release: Published) -> dict[str, str]:
 
 
 class Together:
-    """Asks counts, sums and averages of one release.
+    """Asks counts, sums and averages of one release, of which `dictionaries` says what it says of `classes`.
 
     Raises PolicyError or DataError as ESTIMATE would, for one of them.
     """
 
     def __init__(
-        self, engine: Engine, release: Published, kinds: Mapping[str, str], asked: Sequence[Part], keep: Keep
+        self,
+        engine: Engine,
+        release: Published,
+        kinds: Mapping[str, str],
+        asked: Sequence[Part],
+        constants: Constants,
+        keep: Keep,
+        *,
+        dictionaries: bool,
     ) -> None:
         self._engine, self._release, self._kinds, self._keep = engine, release, kinds, keep
+        self._constants = constants
         names = [name for one in asked for name in one.condition.conditions]
         self._names = list(dict.fromkeys([*names, *(one.argument for one in asked if one.argument is not None)]))
         self._asked = asked
         rows = release.rows.copy().subquery(ROW)
-        self._classes = classes(engine, rows, [self._shown(name) for name in self._names], keep)
+        shown = [self._shown(name) for name in self._names]
+        self._classes = classes(engine, rows, shown, keep, dictionaries=dictionaries)
         for place, name in enumerate(self._names):
             if name in release.dealt_places:
                 self._require_whole(place, name)
@@ -94,7 +104,8 @@ class Together:
     def _shown(self, name: str) -> Shown:
         release = self._release
         if name in release.generalized:
-            return Shown(*labels_of(release.generalized[name]))
+            given = release.generalized[name]
+            return Shown(label_of(given), text_of(given, column("label")))
         if name in release.dealt_places:
             return Shown(column(str(release.bucket), ROW), dealt=release.dealt[release.dealt_places[name][0]])
         return Shown(column(release.exact[name], ROW))
@@ -148,13 +159,15 @@ class Together:
             {query: held for query, one in enumerate(some) if (held := one.condition.conditions.get(name)) is not None}
             for name in self._names
         ]
-        compared = constants(conditions, self._keep)
+        numbers = {query: one.number for query, one in enumerate(some) if one.condition.compared}
+        compared = among(numbers, self._keep)
         columns: list[Column] = []
         for place, asked in enumerate(conditions):
             if asked:
                 name, labels = self._names[place], self._classes.labels[place]
                 leaf = self._leaves(place, some)
-                found = satisfying(self._engine, leaf, self._kinds[name], place, asked, compared)
+                given = self._constants.of(name, compared)
+                found = satisfying(self._engine, leaf, self._kinds[name], asked, given)
                 exact = name in self._release.exact
                 held = found.subquery(copy=False) if exact else relation(self._keep("share", _shares(leaf, found)))
                 columns.append(Column(place, labels, held, asked.keys(), exact))

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.pipeline import measure
-from sqlanon.workload import satisfying, together
+from sqlanon.sqlgen.names import literal
+from sqlanon.workload import classes, satisfying, together
 from tests.properties.estimates_support import DEALT, RELEASES, Condition, Task, conjuncts, quoted, tables
 
 DRAWN = "CREATE WORKLOAD w ON POLICY p (queries => 2, dimensions => {}, seed => {}, selectivity => 0.3)"
+KEPT = st.sampled_from(["memory", "file", "alike"])
 
 
 def alike(left: float | None, right: float | None) -> bool:
@@ -23,6 +25,13 @@ def alike(left: float | None, right: float | None) -> bool:
 
 def one_by_one(*_: object) -> Any:
     raise InternalError("a query was asked by itself")
+
+
+def keep(patch: pytest.MonkeyPatch, how: str) -> None:
+    """Reads tables as those in memory are read, as those of a file, or so that all texts have one digest."""
+    patch.setattr(measure, "in_file", lambda *_: how != "memory")
+    if how == "alike":
+        patch.setattr(classes, "digest", lambda _: literal(0))
 
 
 def texts(task: Task, some: list[list[Condition]]) -> list[str]:
@@ -45,8 +54,9 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
         st.integers(1, 3),
         st.integers(1, 99),
         st.sampled_from([1, together.MOST_ROWS]),
+        KEPT,
     )
-    def holds(task: Task, some: list[list[Condition]], dimensions: int, seed: int, most: int) -> None:
+    def holds(task: Task, some: list[list[Condition]], dimensions: int, seed: int, most: int, kept: str) -> None:
         queries = texts(task, some)
         if len(queries) < 2:
             return
@@ -64,6 +74,7 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
                 ) if release != "anatomy_two" else None
             with monkeypatch.context() as patch:
                 patch.setattr(measure, "estimate_release", one_by_one)
+                keep(patch, kept)
                 patch.setattr(together, "MOST_ROWS", most)
                 patch.setattr(together, "_MOST_PAIRS", most)
                 patch.setattr(satisfying, "_MANY_LEAVES", most)
@@ -95,8 +106,9 @@ def test_sums_and_averages_at_once_are_what_they_are_by_themselves(
         tables(release),
         st.lists(st.lists(conjuncts(), min_size=1, max_size=3), min_size=2, max_size=4),
         st.lists(st.sampled_from(heads), min_size=4, max_size=4),
+        KEPT,
     )
-    def holds(task: Task, some: list[list[Condition]], asked: list[str]) -> None:
+    def holds(task: Task, some: list[list[Condition]], asked: list[str], kept: str) -> None:
         conditions = [text.partition(" WHERE ")[2] for text in texts(task, some)]
         if len(conditions) < 2:
             return
@@ -111,6 +123,7 @@ def test_sums_and_averages_at_once_are_what_they_are_by_themselves(
             con.duckdb.executemany("INSERT INTO anon.workload VALUES ('w', ?, ?)", [*enumerate(queries)])
             with monkeypatch.context() as patch:
                 patch.setattr(measure, "estimate_release", one_by_one)
+                keep(patch, kept)
                 con.execute("MEASURE r WITH WORKLOAD w")
             for number, sql in enumerate(queries):
                 found = con.duckdb.execute(
