@@ -38,8 +38,11 @@ def _measured(context: Context, connection: sqlanon.Connection, rows: int) -> Fi
         "SELECT sql FROM anon.workload WHERE workload = 'asked' ORDER BY query_id LIMIT ?", [_SCANNED]
     ).fetchall()
 
+    def scan(text: str) -> float:
+        return seconds(lambda: connection.duckdb.execute(text).fetchall())
+
     def baseline() -> float:
-        scans = [seconds(lambda text=text: connection.duckdb.execute(text).fetchall()) for (text,) in texts]
+        scans = [scan(text) for (text,) in texts]
         return sorted(scans)[len(scans) // 2]
 
     def subject() -> Timings:

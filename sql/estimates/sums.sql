@@ -1,78 +1,113 @@
--- The sum or the average of each query, its standard error and its bounds, from the classes that may satisfy it.
+-- The sum, average, minimum or maximum of each query, its standard error and its bounds, from the classes that may
+-- satisfy it.
 --
--- matched has them with the value that their n rows have, the probability p of a row to satisfy, NULL where nobody
--- knows, and whether all do. The figures are those of estimate.sql for a value that is known: a row counts with its
--- value times p, and least and greatest are the value itself.
+-- matched has them with n rows, the probability p of a row to satisfy, NULL where nobody knows, whether all do, and of
+-- the values that satisfy the mean, the mean square, the least and the greatest. The figures are those of estimate.sql,
+-- which has a row for each combination of leaves: here `first` is p times the mean.
 WITH class AS (
   SELECT
-    query, value, n, certain,
+    query, n, certain, least, greatest,
     CASE WHEN certain THEN 1.0 ELSE p END AS p,
-    CASE WHEN certain THEN value ELSE p * value END AS first,
-    CASE WHEN certain THEN value * value ELSE p * (value * value) END AS second
+    CASE
+      WHEN certain AND least = greatest THEN least
+      WHEN certain THEN mean
+      WHEN p = 0 THEN 0.0
+      ELSE p * mean
+    END AS first,
+    CASE
+      WHEN certain AND least = greatest THEN least * least
+      WHEN certain THEN square
+      WHEN p = 0 THEN 0.0
+      ELSE p * square
+    END AS second
   FROM matched
 ), total AS (
   SELECT
     query,
-    bool_or(p IS NULL) AS unknown,
+    bool_or(first IS NULL) AS unknown,
     sum(n * p) AS hits,
     sum(n * p * (1 - p)) AS hits_variance,
     sum(n * first) AS value,
     greatest(sum(n * (second - first * first)), 0) AS value_variance,
     sum(n * first * (1 - p)) AS covariance,
-    sum(n * CASE WHEN certain THEN value ELSE least(value, 0) END) AS value_low,
-    sum(n * CASE WHEN certain THEN value ELSE greatest(value, 0) END) AS value_high,
-    coalesce(sum(n * value) FILTER (WHERE certain), 0) AS certain_value,
-    coalesce(sum(n) FILTER (WHERE certain), 0) AS certain_rows
+    bool_or(least IS NULL) AS no_least,
+    bool_or(greatest IS NULL) AS no_greatest,
+    sum(n * CASE WHEN certain THEN least ELSE least(least, 0) END) AS value_low,
+    sum(n * CASE WHEN certain THEN greatest ELSE greatest(greatest, 0) END) AS value_high,
+    coalesce(sum(n * least) FILTER (WHERE certain), 0) AS certain_low,
+    coalesce(sum(n * greatest) FILTER (WHERE certain), 0) AS certain_high,
+    coalesce(sum(n) FILTER (WHERE certain), 0) AS certain_rows,
+    min(least) AS least,
+    max(greatest) AS greatest,
+    min(greatest) FILTER (WHERE certain) AS least_certain,
+    max(least) FILTER (WHERE certain) AS most_certain,
+    coalesce(min(first / p) FILTER (WHERE p > 0.499999999999), min(first / p) FILTER (WHERE p > 0)) AS expected_min,
+    coalesce(max(first / p) FILTER (WHERE p > 0.499999999999), max(first / p) FILTER (WHERE p > 0)) AS expected_max
   FROM class
   GROUP BY query
-), open_value AS (
-  SELECT query, value, sum(n) AS n FROM class WHERE NOT certain GROUP BY query, value
-), reached AS (
+), open_least AS (
+  SELECT query, least, sum(n) AS n FROM class WHERE NOT certain GROUP BY query, least
+), open_greatest AS (
+  SELECT query, greatest, sum(n) AS n FROM class WHERE NOT certain GROUP BY query, greatest
+), lowest AS (
   -- The means of any choice of the open rows lie between those of their least and of their greatest values.
   SELECT
     query,
-    sum(n * value) OVER least_first AS low_value,
-    sum(n) OVER least_first AS low_rows,
-    sum(n * value) OVER greatest_first AS high_value,
-    sum(n) OVER greatest_first AS high_rows
-  FROM open_value
-  WINDOW
-    least_first AS (PARTITION BY query ORDER BY value ROWS UNBOUNDED PRECEDING),
-    greatest_first AS (PARTITION BY query ORDER BY value DESC ROWS UNBOUNDED PRECEDING)
-), choice AS (
-  SELECT query, certain_value / nullif(certain_rows, 0) AS low, certain_value / nullif(certain_rows, 0) AS high FROM total
-  UNION ALL
+    sum(n * least) OVER least_first AS added,
+    sum(n) OVER least_first AS added_rows
+  FROM open_least
+  WINDOW least_first AS (PARTITION BY query ORDER BY least ROWS UNBOUNDED PRECEDING)
+), highest AS (
   SELECT
     query,
-    (certain_value + low_value) / (certain_rows + low_rows) AS low,
-    (certain_value + high_value) / (certain_rows + high_rows) AS high
-  FROM reached
-  JOIN total USING (query)
+    sum(n * greatest) OVER greatest_first AS added,
+    sum(n) OVER greatest_first AS added_rows
+  FROM open_greatest
+  WINDOW greatest_first AS (PARTITION BY query ORDER BY greatest DESC ROWS UNBOUNDED PRECEDING)
+), choice AS (
+  SELECT query, certain_low / nullif(certain_rows, 0) AS low, certain_high / nullif(certain_rows, 0) AS high FROM total
+  UNION ALL
+  SELECT query, (certain_low + added) / (certain_rows + added_rows) AS low, NULL AS high FROM lowest JOIN total USING (query)
+  UNION ALL
+  SELECT query, NULL AS low, (certain_high + added) / (certain_rows + added_rows) AS high FROM highest JOIN total USING (query)
 ), mean AS (
   SELECT query, min(low) AS low, max(high) AS high FROM choice GROUP BY query
 ), figure AS (
   SELECT
-    total.* EXCLUDE (unknown),
-    NOT unknown AS known,
+    total.*,
     value / nullif(hits, 0) AS ratio,
     mean.low AS mean_low,
-    mean.high AS mean_high
+    mean.high AS mean_high,
+    withheld.rows = 0 AS whole
   FROM total
   JOIN mean USING (query)
+  CROSS JOIN withheld
 )
 SELECT
   asked.query_id,
   '[]' AS groups,
   asked.result,
-  CASE WHEN known THEN CASE asked.function WHEN 'sum' THEN value ELSE ratio END END AS estimate,
-  CASE WHEN known THEN
+  CASE WHEN NOT unknown THEN
+    CASE asked.function WHEN 'sum' THEN value WHEN 'avg' THEN ratio WHEN 'min' THEN expected_min ELSE expected_max END
+  END AS estimate,
+  CASE WHEN NOT unknown THEN
     CASE asked.function
       WHEN 'sum' THEN sqrt(value_variance)
-      ELSE sqrt(greatest(value_variance - 2 * ratio * covariance + ratio * ratio * hits_variance, 0)) / nullif(hits, 0)
+      WHEN 'avg' THEN
+        sqrt(greatest(value_variance - 2 * ratio * covariance + ratio * ratio * hits_variance, 0)) / nullif(hits, 0)
     END
   END AS stderr,
-  CASE WHEN withheld.rows = 0 THEN CASE asked.function WHEN 'sum' THEN value_low ELSE mean_low END END AS low,
-  CASE WHEN withheld.rows = 0 THEN CASE asked.function WHEN 'sum' THEN value_high ELSE mean_high END END AS high
+  CASE asked.function
+    WHEN 'sum' THEN CASE WHEN whole AND NOT no_least THEN value_low END
+    WHEN 'avg' THEN CASE WHEN whole AND NOT no_least THEN mean_low END
+    WHEN 'min' THEN CASE WHEN whole AND NOT no_least THEN least END
+    ELSE CASE WHEN certain_rows > 0 THEN most_certain WHEN whole AND NOT no_least THEN least END
+  END AS low,
+  CASE asked.function
+    WHEN 'sum' THEN CASE WHEN whole AND NOT no_greatest THEN value_high END
+    WHEN 'avg' THEN CASE WHEN whole AND NOT no_greatest THEN mean_high END
+    WHEN 'min' THEN CASE WHEN certain_rows > 0 THEN least_certain WHEN whole AND NOT no_greatest THEN greatest END
+    ELSE CASE WHEN whole AND NOT no_greatest THEN greatest END
+  END AS high
 FROM asked
 LEFT JOIN figure USING (query)
-CROSS JOIN withheld

@@ -45,15 +45,25 @@ class Conjunction:
 
     @property
     def compared(self) -> bool:
-        """Whether values are compared with the constants of slots: in all conditions, or in none."""
+        """Whether values are compared with the constants of slots."""
         return any(isinstance(one, Slot) for one in self.conditions.values())
+
+    def with_value(self, name: str) -> Conjunction:
+        """The same of those rows that have a value in a column."""
+        held = self.conditions.get(name)
+        if isinstance(held, Slot):
+            # NULL is none of its constants.
+            return self
+        has = exp.Not(this=exp.Is(this=column(VALUE), expression=exp.Null()))
+        both = has if held is None else exp.and_(held, has)
+        return Conjunction({**self.conditions, name: both}, self.constants)
 
 
 @dataclass(frozen=True)
 class Part:
     """One aggregate of a query of a workload: the query's number, what the result is called, and the query's condition.
 
-    `argument` is the column that is added up, by its folded name, and None where rows are counted.
+    `argument` is the column whose values are added up or compared, by its folded name, and None where rows are counted.
     """
 
     number: int
@@ -109,16 +119,24 @@ class Conjunctions:
         if not all(map(self._is_known, one.query.aggregates)):
             return []
         condition = self._condition(one)
-        return [_part(one.number, aggregate, condition) for aggregate in one.query.aggregates] if condition else []
+        return [self._part(one.number, part, condition) for part in one.query.aggregates] if condition else []
 
     def _is_known(self, one: Aggregate) -> bool:
-        """Whether an aggregate is one of rows, or of the numbers of a column that is published as it is."""
+        """Whether an aggregate is one of rows, or of the values of a column whose values are not dealt out."""
         if one.argument is None:
             return one.function == "count"
-        if not isinstance(one.argument, exp.Column) or one.function not in ("sum", "avg"):
+        if not isinstance(one.argument, exp.Column):
             return False
         name = fold(one.argument.name)
-        return name in self._release.exact and NUMBER.fullmatch(self._kinds[name]) is not None
+        if name not in self._release.exact and name not in self._release.generalized:
+            return False
+        return one.function == "count" or NUMBER.fullmatch(self._kinds[name]) is not None
+
+    def _part(self, number: int, one: Aggregate, condition: Conjunction) -> Part:
+        argument = None if one.argument is None else fold(one.argument.name)
+        if argument is not None and (one.function == "count" or argument in self._release.generalized):
+            condition = condition.with_value(argument)
+        return Part(number, one.name, one.function, None if one.function == "count" else argument, condition)
 
     def _condition(self, one: Asked) -> Conjunction | None:
         if one.slots:
@@ -127,11 +145,6 @@ class Conjunctions:
             if self._known[one.template] and (compared := compared_columns(one, self._kinds)):
                 return Conjunction(compared, {})
         return _of_trees(one.whole(), self._release)
-
-
-def _part(number: int, one: Aggregate, condition: Conjunction) -> Part:
-    argument = None if one.argument is None else fold(one.argument.name)
-    return Part(number, one.name, one.function, argument, condition)
 
 
 def _of_trees(query: AggregateQuery, release: Published) -> Conjunction | None:

@@ -16,13 +16,12 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import class_label
-from sqlanon.sqlgen.terms import union_all
 from sqlanon.workload.binding import ROW, bucket_name, leaf_name, lookup_name
+from sqlanon.workload.combination import CLASS, Taken, combination
 from sqlanon.workload.dealt import (
     bucket_column,
     component,
     dealt_leaves,
-    drawn,
     own_bucket,
     require_few,
     require_linked,
@@ -30,7 +29,6 @@ from sqlanon.workload.dealt import (
 )
 from sqlanon.workload.functions import constants_of, is_ordered
 from sqlanon.workload.leaves import Asked, leaves
-from sqlanon.workload.listed import MOMENTS
 from sqlanon.workload.moments import NUMBER, below_label, leaf_moments, moments_of, real, share
 from sqlanon.workload.plan import Plan, plan_of
 from sqlanon.workload.published import Generalized, Published
@@ -40,8 +38,6 @@ __all__ = ["Combined", "combined", "label_of", "text_of"]
 
 Keep = Callable[[str, exp.Query], str]
 
-_DOUBLE = exp.DataType.build("DOUBLE")
-_CLASS = "class"
 # What a label of a region is made of, if it has bounds.
 _PARTS = ("shown", "low", "high")
 
@@ -57,14 +53,6 @@ class Combined:
     aggregates: tuple[Aggregate, ...]
     groups: int
     dealt: bool
-
-
-@dataclass(frozen=True)
-class _Taken:
-    """The relations of buckets with the bucket that a class has of each, and what is bounded by itself (dealt.sql)."""
-
-    component: exp.Expr
-    relations: Sequence[tuple[str, exp.Expr]]
 
 
 def combined(
@@ -85,16 +73,16 @@ def combined(
     if release.fragmented:
         require_linked(engine, release)
     base = None if binding.base is None else release.dealt[binding.base]
-    released = keep("released", release.rows if base is None else base.values)
+    released = release.rows if base is None else base.values
     asked = {*plan.factors.parts, *(argument[0] for argument in plan.arguments if argument)}
     dealt = {place: one for place, one in enumerate(release.dealt) if bucket_name(place) in asked}
     buckets = {bucket_column(release, place): own_bucket(one, ROW) for place, one in dealt.items()}
-    classes = keep(_CLASS, _classes(engine, plan, buckets, columns, released, weighed=base is not None))
+    classes = keep(CLASS, _classes(engine, plan, buckets, columns, released, weighed=base is not None))
     signatures: list[tuple[str, exp.Expr, str]] = []
     for place, given in columns.items():
         name = leaf_name(place)
         table, each = leaves(engine, given, _asked(plan, place, given, classes), keep)
-        label = column(f"label_{place}", _CLASS)
+        label = column(f"label_{place}", CLASS)
         signatures.append((name, label, keep("signature", _signature(engine, plan, name, table, each, given))))
     drawn_of: list[tuple[str, exp.Expr]] = []
     for place, one in dealt.items():
@@ -103,12 +91,12 @@ def combined(
         if not release.fragmented:
             require_whole(engine, release.name, classes, values)
         signature = keep("signature", _signature(engine, plan, name, values, True, None))
-        drawn_of.append((name, column(bucket, _CLASS)))
+        drawn_of.append((name, column(bucket, CLASS)))
         signatures.append((*drawn_of[-1], signature))
     if dealt:
         require_few(engine, classes, [(label, table) for _, label, table in signatures], len(plan.arguments))
-    taken = _Taken(component(release, _CLASS), drawn_of) if dealt else None
-    table = keep("combination", _combination(plan, classes, signatures, taken))
+    taken = Taken(component(release, CLASS), drawn_of) if dealt else None
+    table = keep("combination", combination(plan, classes, signatures, taken))
     return Combined(table, query.aggregates, len(plan.groups), bool(dealt))
 
 
@@ -133,7 +121,7 @@ def _classes(
     plan: Plan,
     buckets: Mapping[str, exp.Expr],
     columns: dict[int, Generalized],
-    released: str,
+    released: exp.Query,
     *,
     weighed: bool,
 ) -> exp.Select:
@@ -141,7 +129,7 @@ def _classes(
 
     If they are `weighed`, each stands for as many as its weight says.
     """
-    rows = _join_lookups(exp.select().from_(relation(released, as_=ROW)), plan, ROW)
+    rows = _join_lookups(exp.select().from_(released.subquery(ROW)), plan, ROW)
     _require_numbers(engine, plan, ROW, rows)
     for place, given in columns.items():
         rows.select(alias(label_of(given), f"label_{place}"), copy=False)
@@ -246,55 +234,3 @@ def _signature(engine: Engine, plan: Plan, name: str, table: str, each: bool, gi
     shares.select(alias(exp.Window(this=exp.RowNumber()), "signature"), *below_label(), copy=False)
     shares.select(*(column(part.alias) for part in moments), copy=False)
     return shares.from_(grouped.subquery("grouped"))
-
-
-def _combination(
-    plan: Plan, classes: str, signatures: Sequence[tuple[str, exp.Expr, str]], taken: _Taken | None
-) -> exp.Query:
-    """A row for each aggregate, class and combination of signatures of its labels, and what is `taken` of buckets."""
-    rows = exp.select().from_(relation(classes, as_=_CLASS))
-    shares: exp.Expr = exp.Cast(this=literal(1), to=_DOUBLE.copy())
-    combinations: exp.Expr = literal(1)
-    for name, label, table in signatures:
-        same = exp.NullSafeEQ(this=label, expression=column("label", name))
-        rows = rows.join(relation(table, as_=name), on=same, copy=False)
-        shares = exp.Mul(this=shares, expression=column("share", name))
-        combinations = exp.Mul(this=combinations, expression=column("signatures", name))
-    key: exp.Expr = literal(0)
-    if plan.groups:
-        key = class_label({f"group_{i}": _placed(group) for i, group in enumerate(plan.groups)})
-    every: list[exp.Query] = []
-    for number, (argument, present) in enumerate(zip(plan.arguments, plan.present, strict=True)):
-        holds = exp.and_(_placed(plan.condition), _placed(present))
-        one: exp.Expr = exp.Cast(this=literal(1), to=_DOUBLE.copy())
-        values = [one.copy() for _ in MOMENTS] if argument is None else _values(argument[0], number)
-        query = rows.copy().select(
-            column("id", _CLASS),
-            alias(key.copy(), "key"),
-            column("n", _CLASS),
-            alias(literal(number), "number"),
-            alias(shares.copy(), "share"),
-            alias(exp.Coalesce(this=holds, expressions=[exp.false()]), "holds"),
-            *(alias(value, name) for value, name in zip(values, MOMENTS, strict=True)),
-        )
-        if taken:
-            parts = {"component": taken.component, "ways": combinations, "drawn": drawn(taken.relations)}
-            query.select(*(alias(part.copy(), name) for name, part in parts.items()), copy=False)
-        every.append(query)
-    return union_all(every)
-
-
-def _placed(tree: exp.Expr) -> exp.Expr:
-    """Parts where they stand: those of the released rows are columns of the classes."""
-
-    def own(node: exp.Expr) -> exp.Expr:
-        return column(node.name, _CLASS) if isinstance(node, exp.Column) and node.table == ROW else node
-
-    return tree.copy().transform(own)
-
-
-def _values(name: str, number: int) -> list[exp.Expr]:
-    if name == ROW:
-        value = column(f"value_{number}", _CLASS)
-        return [value, exp.Mul(this=value.copy(), expression=value.copy()), value.copy(), value.copy()]
-    return [column(f"{moment}_{number}", name) for moment in MOMENTS]

@@ -64,14 +64,16 @@ def moments_of(number: int) -> list[exp.Alias]:
         every = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Count(this=of.copy()))
         return exp.Case(ifs=[exp.If(this=every, true=function(this=of.copy()))])
 
+    def mixed(of: exp.Expr, alone: exp.Expr) -> exp.Expr:
+        """The mean over the pieces, unless there is one value only; None where a weight is not known."""
+        return exp.Case(ifs=[exp.If(this=single.copy(), true=alone), exp.If(this=known.copy(), true=weighed(of))])
+
     low, high = end(exp.Min, least), end(exp.Max, greatest)
     single = exp.EQ(this=low.copy(), expression=high.copy())
+    known = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Count(this=column("weight")))
     found = (
-        exp.Case(ifs=[exp.If(this=single, true=low.copy())], default=weighed(mean)),
-        exp.Case(
-            ifs=[exp.If(this=single.copy(), true=exp.Mul(this=low.copy(), expression=low.copy()))],
-            default=weighed(square),
-        ),
+        mixed(mean, low.copy()),
+        mixed(square, exp.Mul(this=low.copy(), expression=low.copy())),
         low,
         high,
     )

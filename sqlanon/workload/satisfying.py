@@ -64,26 +64,35 @@ def among(numbers: Mapping[int, int], keep: Keep) -> str:
 
 
 def satisfying(
-    engine: Engine, leaf: exp.Expr, kind: str, asked: Mapping[int, Condition], compared: exp.Select | None
+    engine: Engine,
+    leaf: exp.Expr,
+    kind: str,
+    asked: Mapping[int, Condition],
+    compared: exp.Select | None,
+    also: Sequence[str] = (),
 ) -> exp.Query:
-    """query, number and weight of the leaves that satisfy what queries ask of them.
+    """query, number, weight and the columns `also` of the leaves that satisfy what queries ask of them.
 
     `leaf` is a relation of that name with number, value and weight. `kind` is the type of the column's values, and
     `compared` has the constants of those conditions that are slots: query, low and high.
     """
+    carried = ("number", "weight", *also)
     slots = [one for one in asked.values() if isinstance(one, Slot)]
     found: list[exp.Query] = []
     for between in (False, True):
         some = [one for one in slots if one.between is between]
         if some and compared is not None and (common := common_type(some[0], kind)):
-            found.append(_compared(leaf, common, between, compared))
-    trees = {query: one for query, one in asked.items() if not isinstance(one, Slot)}
+            found.append(_compared(leaf, common, between, compared, carried))
+    trees: dict[exp.Expr, list[int]] = {}
+    for query, condition in asked.items():
+        if not isinstance(condition, Slot):
+            trees.setdefault(condition, []).append(query)
     if trees:
-        found.append(_of_trees(engine, leaf, trees))
+        found.append(_of_trees(engine, leaf, trees, carried))
     return union_all(found)
 
 
-def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select) -> exp.Select:
+def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select, carried: Sequence[str]) -> exp.Select:
     """The leaves that one of a query's constants is, or that lie between them."""
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = ("low", "high") if between else ("low",)
@@ -95,25 +104,33 @@ def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select) 
     held: exp.Expr = exp.EQ(this=value, expression=column("low", "asked"))
     if between:
         held = exp.Between(this=value, low=column("low", "asked"), high=column("high", "asked"))
-    query = exp.select(column("query", "asked"), column("number", "leaf"), column("weight", "leaf"))
+    query = exp.select(column("query", "asked"), *(column(name, "leaf") for name in carried))
     return query.from_(leaf.copy()).join(rows.subquery("asked"), on=held, copy=False)
 
 
-def _of_trees(engine: Engine, leaf: exp.Expr, trees: Mapping[int, exp.Expr]) -> exp.Query:
-    """Few leaves in one scan, many in one for each query."""
+def _of_trees(
+    engine: Engine, leaf: exp.Expr, trees: Mapping[exp.Expr, Sequence[int]], carried: Sequence[str]
+) -> exp.Query:
+    """What several queries ask is asked once: of few leaves in one scan, of many in one for each condition."""
     count = exp.select(exp.Count(this=exp.Star())).from_(leaf.copy())
     if int(engine.rows(count)[0][0]) > _MANY_LEAVES:
-        return union_all([_where(leaf.copy(), query, tree) for query, tree in trees.items()])
-    every = _listed([class_label({"query": literal(query), "holds": tree}) for query, tree in trees.items()])
-    every.select(column("number"), column("weight"), copy=False).from_(leaf.copy(), copy=False)
-    names = (column(name) for name in ("query", "number", "weight"))
-    return exp.select(*names).from_(every.subquery("every", copy=False)).where(column("holds"))
+        held = union_all([_where(leaf.copy(), place, tree, carried) for place, tree in enumerate(trees)])
+    else:
+        asked = [class_label({"tree": literal(place), "holds": tree}) for place, tree in enumerate(trees)]
+        every = _listed(asked).select(*map(column, carried), copy=False).from_(leaf.copy(), copy=False)
+        names = (column(name) for name in ("tree", *carried))
+        held = exp.select(*names).from_(every.subquery("every", copy=False)).where(column("holds"))
+    pairs = [(place, query) for place, queries in enumerate(trees.values()) for query in queries]
+    numbers = _listed([class_label({"tree": literal(place), "query": literal(query)}) for place, query in pairs])
+    rows = exp.select(column("query", "asked"), *(column(name, "held") for name in carried))
+    rows.from_(held.subquery("held", copy=False), copy=False)
+    return rows.join(numbers.subquery("asked"), on=same("tree", "held", "asked"), copy=False)
 
 
-def _where(leaf: exp.Expr, query: int, condition: exp.Expr) -> exp.Select:
-    """The leaves that satisfy one query's condition."""
-    rows = exp.select(alias(integer(literal(query)), "query"), column("number"), column("weight")).from_(leaf)
-    return rows.where(condition, copy=False)
+def _where(leaf: exp.Expr, place: int, condition: exp.Expr, carried: Sequence[str]) -> exp.Select:
+    """The leaves that satisfy one condition."""
+    rows = exp.select(alias(integer(literal(place)), "tree"), *map(column, carried)).from_(leaf)
+    return rows.where(condition.copy(), copy=False)
 
 
 def _listed(structs: Sequence[exp.Expr]) -> exp.Select:

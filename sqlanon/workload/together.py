@@ -1,4 +1,4 @@
-"""Many counts, sums and averages of a release at once, with the figures that each of them has by itself.
+"""Many aggregates of a release at once, with the figures that each of them has by itself.
 
 The released rows are counted by what they show of the columns that are asked about. For
 each column there is a table of every query and label: the share of the label's leaves
@@ -9,6 +9,7 @@ shares where that is not certain, is added up.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -21,8 +22,10 @@ from sqlanon.workload.conjunctions import VALUE, Part
 from sqlanon.workload.dealt import require_whole
 from sqlanon.workload.estimators import label_of, text_of
 from sqlanon.workload.leaves import Asked, leaves
+from sqlanon.workload.listed import MOMENTS
 from sqlanon.workload.masks import WORD, Column, bits, masked
 from sqlanon.workload.matched import matched
+from sqlanon.workload.moments import leaf_moments, moments_of
 from sqlanon.workload.published import Published, dealt_name
 from sqlanon.workload.satisfying import Constants, among, satisfying
 from sqlanon.workload.spans import fixed
@@ -36,6 +39,17 @@ _MOST_WORDS = 16
 _MOST_PAIRS = 100_000_000
 
 _DOUBLE = exp.DataType.build("DOUBLE")
+_MATCHED = ("query", "n", "p", "certain")
+# The number of the one argument there is, and the columns with its moments.
+_ONE = 1
+_MOMENTS = tuple(f"{moment}_{_ONE}" for moment in MOMENTS)
+
+
+@dataclass(frozen=True)
+class _Asked(Column):
+    """With the moments of the leaves that satisfy: query, number, mean, square, least and greatest."""
+
+    moments: exp.Select | None
 
 
 def kinds_of(engine: Engine, release: Published) -> dict[str, str]:
@@ -51,7 +65,7 @@ def kinds_of(engine: Engine, release: Published) -> dict[str, str]:
 
 
 class Together:
-    """Asks counts, sums and averages of one release, of which `dictionaries` says what it says of `classes`.
+    """Asks aggregates of one release, of which `dictionaries` says what it says of `classes`.
 
     Raises PolicyError or DataError as ESTIMATE would, for one of them.
     """
@@ -123,15 +137,16 @@ class Together:
         """The figures of some counts, which ask of the buckets of one column, or of none."""
         place = None if dealt is None else self._names.index(dealt)
         own = [] if place is None else [bucket_of(place), number_of(place)]
-        found, columns = self._matched(some, own)
-        query = exp.select(*(column(name, "found") for name in ("query", "n", "p", "certain")))
+        asked = self._asked_of(some, None)
+        found = self._matched(some, asked, own)
+        query = exp.select(*(column(name, "found") for name in _MATCHED))
         query.from_(found.subquery("found", copy=False), copy=False)
         if place is None:
             nothing = exp.Cast(this=exp.null(), to=_DOUBLE.copy())
             parts = {"bucket": literal(0), "satisfying": nothing, "total": nothing.copy()}
             query.select(*(alias(tree, name) for name, tree in parts.items()), copy=False)
         else:
-            shares = next(one.shares for one in columns if one.place == place)
+            shares = next(one.shares for one in asked if one.place == place)
             number = exp.EQ(this=column(number_of(place), "found"), expression=column("number", "share"))
             query.select(alias(column(bucket_of(place), "found"), "bucket"), copy=False)
             query.select(column("satisfying", "share"), column("total", "share"), copy=False)
@@ -142,39 +157,48 @@ class Together:
         return self._figures("together", query, some)
 
     def _sums(self, some: Sequence[Part], argument: str) -> exp.Query:
-        """The figures of some sums and averages of one column."""
+        """The figures of some sums, averages and ends of one column."""
         place = self._names.index(argument)
-        found, _ = self._matched(some, [number_of(place)])
-        value = exp.Cast(this=column("label", "held"), to=_DOUBLE.copy())
-        query = exp.select(*(column(name, "found") for name in ("query", "n", "p", "certain")), alias(value, "value"))
+        asked = self._asked_of(some, place)
+        found = self._matched(some, asked, [number_of(place)])
+        query = exp.select(*(column(name, "found") for name in _MATCHED), *(column(name, "value") for name in MOMENTS))
         query.from_(found.subquery("found", copy=False), copy=False)
-        number = exp.EQ(this=column(number_of(place), "found"), expression=column("number", "held"))
-        known = exp.Not(this=exp.Is(this=column("label", "held"), expression=exp.Null()))
-        query.join(relation(self._classes.labels[place], as_="held"), on=exp.and_(number, known), copy=False)
+        on: exp.Expr = exp.EQ(this=column(number_of(place), "found"), expression=column("number", "value"))
+        values = next((one.moments for one in asked if one.place == place), None)
+        if values is None:
+            values = _numbers(self._classes.labels[place])
+        else:
+            on = exp.and_(on, same("query", "found", "value"))
+        query.join(values.subquery("value"), on=on, copy=False)
         return self._figures("sums", query, some)
 
-    def _matched(self, some: Sequence[Part], own: Sequence[str]) -> tuple[exp.Query, Sequence[Column]]:
-        """The classes that may satisfy the queries, which are numbered from 0, and what these ask of each column."""
-        conditions = [
-            {query: held for query, one in enumerate(some) if (held := one.condition.conditions.get(name)) is not None}
-            for name in self._names
-        ]
-        numbers = {query: one.number for query, one in enumerate(some) if one.condition.compared}
-        compared = among(numbers, self._keep)
-        columns: list[Column] = []
-        for place, asked in enumerate(conditions):
+    def _asked_of(self, some: Sequence[Part], argument: int | None) -> list[_Asked]:
+        """What the queries, numbered from 0, ask of each column; `argument` is the place of the one that they count."""
+        compared = among({query: one.number for query, one in enumerate(some) if one.condition.compared}, self._keep)
+        columns: list[_Asked] = []
+        for place, name in enumerate(self._names):
+            conditions = {query: one.condition.conditions.get(name) for query, one in enumerate(some)}
+            asked = {query: held for query, held in conditions.items() if held is not None}
             if asked:
-                name, labels = self._names[place], self._classes.labels[place]
-                leaf = self._leaves(place, some)
+                exact, counted = name in self._release.exact, place == argument
+                leaf = self._leaves(place, some, counted)
                 given = self._constants.of(name, compared)
-                found = satisfying(self._engine, leaf, self._kinds[name], asked, given)
-                exact = name in self._release.exact
-                held = found.subquery(copy=False) if exact else relation(self._keep("share", _shares(leaf, found)))
-                columns.append(Column(place, labels, held, asked.keys(), exact))
-        recoded = [one for one in columns if not one.exact]
+                also = _MOMENTS if counted and not exact else ()
+                found: exp.Query = satisfying(self._engine, leaf, self._kinds[name], asked, given, also)
+                moments = None
+                if also:
+                    found = exp.select(exp.Star()).from_(relation(self._keep("satisfying", found)))
+                    moments = _moments(found)
+                held = found.subquery() if exact else relation(self._keep("share", _shares(leaf, found)))
+                columns.append(_Asked(place, self._classes.labels[place], held, asked.keys(), exact, moments))
+        return columns
+
+    def _matched(self, some: Sequence[Part], asked: Sequence[Column], own: Sequence[str]) -> exp.Query:
+        """The classes that may satisfy the queries, with the columns `own`."""
+        recoded = [one for one in asked if not one.exact]
         carried = list(dict.fromkeys(["n", *(number_of(one.place) for one in recoded), *own]))
-        masks = masked(self._classes.table, carried, columns, len(some), self._keep)
-        return matched(masks, bits(len(some), self._keep), recoded, own), columns
+        masks = masked(self._classes.table, carried, asked, len(some), self._keep)
+        return matched(masks, bits(len(some), self._keep), recoded, own)
 
     def _figures(self, name: str, found: exp.Query, some: Sequence[Part]) -> exp.Query:
         numbers = [(query, one.number, one.result, one.function) for query, one in enumerate(some)]
@@ -190,8 +214,11 @@ class Together:
                 table.replace(withheld.copy())
         return query
 
-    def _leaves(self, place: int, some: Sequence[Part]) -> exp.Expr:
-        """number, value and weight of the leaves below every label of a column, as a relation `leaf`."""
+    def _leaves(self, place: int, some: Sequence[Part], counted: bool) -> exp.Expr:
+        """number, value and weight of the leaves below every label of a column, as a relation `leaf`.
+
+        With their moments, where the values of a generalized column are counted.
+        """
         release, name, labels = self._release, self._names[place], self._classes.labels[place]
         held = relation(labels, as_="held")
         if name in release.exact:
@@ -211,11 +238,29 @@ class Together:
         else:
             shown = exp.select(column("label"), alias(column("text"), "shown")).from_(relation(labels))
             asked = Asked(shown, _constants(name, some), (), False)
-            table, _ = leaves(self._engine, release.generalized[name], asked, self._keep)
+            table, each = leaves(self._engine, release.generalized[name], asked, self._keep)
             rows = exp.select(column("number", "held"), column("value", "leaf"), column("weight", "leaf")).from_(held)
+            if counted:
+                rows.select(*leaf_moments(column("value", "leaf"), _ONE, "leaf", not each), copy=False)
             on = exp.NullSafeEQ(this=column("label", "held"), expression=column("label", "leaf"))
             rows.join(relation(table, as_="leaf"), on=on, copy=False)
         return relation(self._keep("leaf", rows), as_="leaf")
+
+
+def _numbers(labels: str) -> exp.Select:
+    """number and the moments of every label of a column that is published as it is."""
+    value = exp.Cast(this=column("label"), to=_DOUBLE.copy())
+    square = exp.Mul(this=value.copy(), expression=value.copy())
+    found = dict(zip(MOMENTS, (value, square, value, value), strict=True))
+    query = exp.select(column("number"), *(alias(one.copy(), name) for name, one in found.items()))
+    return query.from_(relation(labels)).where(exp.Not(this=exp.Is(this=column("label"), expression=exp.Null())))
+
+
+def _moments(found: exp.Query) -> exp.Select:
+    """query, number and the moments of the leaves below each label that satisfy."""
+    keys = [column("query"), column("number")]
+    moments = (alias(one.this, name) for one, name in zip(moments_of(_ONE), MOMENTS, strict=True))
+    return exp.select(*keys, *moments).from_(found.subquery("leaf")).group_by(*(key.copy() for key in keys))
 
 
 def _constants(name: str, some: Sequence[Part]) -> list[exp.Expr]:

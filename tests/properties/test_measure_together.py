@@ -97,9 +97,10 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
 def test_sums_and_averages_at_once_are_what_they_are_by_themselves(
     release: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a column that is published as it is: a value that is not dealt out, or the number beside dealt values."""
-    argument = quoted("number" if release in DEALT else "value")
-    heads = [f"sum({argument}) AS n", f"avg({argument}) AS n", f"count(*) AS m, sum({argument}) AS n"]
+    """And so are minima, maxima and counts of values, but of values that are dealt out."""
+    numbers = [quoted(name) for name in ("number", "value") if name not in DEALT.get(release, {})]
+    heads = [f"{function}({one}) AS n" for one in numbers for function in ("sum", "avg", "min", "max", "count")]
+    heads += [f"count(*) AS m, sum({numbers[0]}) AS n", f"count({quoted('kind')}) AS m, avg({numbers[0]}) AS n"]
 
     @settings(max_examples=2, deadline=None, suppress_health_check=[*HealthCheck])
     @given(

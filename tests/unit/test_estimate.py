@@ -202,6 +202,8 @@ def test_a_suppressed_column_says_nothing_and_is_not_guessed() -> None:
         *(None, None, None, 4),
     )
     assert one(con, "SELECT count(*) AS n FROM t WHERE q < 2 OR q >= 2 OR q IS NULL", "r") == (4.0, 0.0, 4, 4)
+    # A count does not depend on what is added up beside it.
+    assert one(con, "SELECT count(*) AS n, sum(q) AS s FROM t", "r") == (4.0, 0.0, 4, 4, None, None, None, None)
 
 
 def test_an_empty_release() -> None:

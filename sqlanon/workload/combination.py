@@ -1,0 +1,88 @@
+"""A query's aggregates over every class of released rows and every combination of leaves below its labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.rows import class_label
+from sqlanon.sqlgen.terms import union_all
+from sqlanon.workload.binding import ROW, relations_in
+from sqlanon.workload.dealt import drawn
+from sqlanon.workload.listed import MOMENTS
+from sqlanon.workload.plan import Plan
+
+__all__ = ["CLASS", "Taken", "combination"]
+
+# The relation of the classes.
+CLASS = "class"
+
+_DOUBLE = exp.DataType.build("DOUBLE")
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The relations of buckets with the bucket that a class has of each, and what is bounded by itself (dealt.sql)."""
+
+    component: exp.Expr
+    relations: Sequence[tuple[str, exp.Expr]]
+
+
+def combination(
+    plan: Plan, classes: str, signatures: Sequence[tuple[str, exp.Expr, str]], taken: Taken | None
+) -> exp.Query:
+    """A row for each aggregate, class and combination of signatures of its labels, and what is `taken` of buckets.
+
+    Labels on which an aggregate does not depend are left out of it: what is below them need not be known.
+    """
+    key: exp.Expr = literal(0)
+    if plan.groups:
+        key = class_label({f"group_{i}": _placed(group) for i, group in enumerate(plan.groups)})
+    every: list[exp.Query] = []
+    for number, (argument, present) in enumerate(zip(plan.arguments, plan.present, strict=True)):
+        holds = exp.and_(_placed(plan.condition), _placed(present))
+        one: exp.Expr = exp.Cast(this=literal(1), to=_DOUBLE.copy())
+        values = [one.copy() for _ in MOMENTS] if argument is None else _values(argument[0], number)
+        read = {*relations_in(holds), *relations_in(key), *(name for value in values for name in relations_in(value))}
+        read |= {name for name, _ in taken.relations} if taken else set()
+        shares, combinations = one, literal(1)
+        rows = exp.select().from_(relation(classes, as_=CLASS))
+        for name, label, table in signatures:
+            if name in read:
+                same = exp.NullSafeEQ(this=label.copy(), expression=column("label", name))
+                rows.join(relation(table, as_=name), on=same, copy=False)
+                shares = exp.Mul(this=shares, expression=column("share", name))
+                combinations = exp.Mul(this=combinations, expression=column("signatures", name))
+        query = rows.select(
+            column("id", CLASS),
+            alias(key.copy(), "key"),
+            column("n", CLASS),
+            alias(literal(number), "number"),
+            alias(shares, "share"),
+            alias(exp.Coalesce(this=holds, expressions=[exp.false()]), "holds"),
+            *(alias(value, name) for value, name in zip(values, MOMENTS, strict=True)),
+        )
+        if taken:
+            parts = {"component": taken.component, "ways": combinations, "drawn": drawn(taken.relations)}
+            query.select(*(alias(part.copy(), name) for name, part in parts.items()), copy=False)
+        every.append(query)
+    return union_all(every)
+
+
+def _placed(tree: exp.Expr) -> exp.Expr:
+    """Parts where they stand: those of the released rows are columns of the classes."""
+
+    def own(node: exp.Expr) -> exp.Expr:
+        return column(node.name, CLASS) if isinstance(node, exp.Column) and node.table == ROW else node
+
+    return tree.copy().transform(own)
+
+
+def _values(name: str, number: int) -> list[exp.Expr]:
+    if name == ROW:
+        value = column(f"value_{number}", CLASS)
+        return [value, exp.Mul(this=value.copy(), expression=value.copy()), value.copy(), value.copy()]
+    return [column(f"{moment}_{number}", name) for moment in MOMENTS]
