@@ -13,7 +13,7 @@ from pathlib import Path
 
 import sqlanon
 from benchmarks import databases
-from benchmarks.cases import anatomy
+from benchmarks.cases import anatomy, loose
 from benchmarks.data import ADULT, DIAGNOSED, Dataset
 from benchmarks.measure import seconds
 from benchmarks.stages import timed_statement
@@ -84,9 +84,17 @@ def _dealt_out(connection: sqlanon.Connection) -> Times:
     return baseline, {"anatomy, whole statement": timed_statement(connection, anatomy.STATEMENT).total}
 
 
+def _associated(connection: sqlanon.Connection) -> Times:
+    databases.keep_apart(connection, DIAGNOSED)
+    baseline = databases.shuffled(connection, DIAGNOSED)
+    connection.duckdb.execute("DROP TABLE naive")
+    return baseline, {"loose association, whole statement": timed_statement(connection, loose.STATEMENT).total}
+
+
 _RELEASES = {
     "generalization": _Releases(ADULT, "GROUP BY of all columns", _generalized),
     "anatomy": _Releases(DIAGNOSED, databases.SHUFFLED, _dealt_out),
+    "loose": _Releases(DIAGNOSED, databases.SHUFFLED, _associated),
 }
 
 

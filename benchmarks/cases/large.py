@@ -17,7 +17,7 @@ __all__ = ["run"]
 
 _ROWS = 50_000_000
 _MEMORY = "2GB"
-_DATASETS = {"generalization": ADULT, "anatomy": DIAGNOSED}
+_DATASETS = {"generalization": ADULT, "anatomy": DIAGNOSED, "loose": DIAGNOSED}
 
 
 def run(context: Context) -> Iterator[Figure]:

@@ -30,6 +30,9 @@ _PAIRS = 200_000
 # After so many statements that placed no row, though not every pair was looked at, blocks that lack rows are given up.
 _STALE = 4
 
+# What is known of the rows that have a block.
+_PLACED = ("row", "block", "place")
+
 
 class Blocks:
     """Puts the rows of `keyed` into blocks of `size`, as many as can be filled.
@@ -56,14 +59,14 @@ class Blocks:
         self._possible = most[self._key]
 
     def all(self) -> str:
-        """The table row, block, with equal chances for every row."""
+        """The table row, block, place, with equal chances for every row."""
         self._deal_all()
         if self._keys > 1:
             self._try_again()
         return self._result
 
     def near(self) -> str:
-        """The table row, block, with blocks of rows whose places are near each other, where that can be."""
+        """The table row, block, place, with blocks of rows whose places are near each other, where that can be."""
         fewest = self._total - self._possible * self._size
         chunk = self._first_chunk(fewest + self._total // _SPARED)
         while chunk < self._total:
@@ -100,7 +103,8 @@ class Blocks:
             if again._held > again._total - self._rows_of(self._free):
                 self._engine.run(sql.dissolved(self._result, _blocks_of(chosen)))
                 moved = exp.Add(this=column("block"), expression=literal(self._blocks()))
-                self._place(exp.select(column("row"), alias(moved, "block")).from_(relation(again._result)))
+                moved_rows = exp.select(column("row"), alias(moved, "block"), column("place"))
+                self._place(moved_rows.from_(relation(again._result)))
                 self._free = again._free
                 vain = 0
             else:
@@ -147,7 +151,11 @@ class Blocks:
 
     def _deal(self, chunk: int | None) -> None:
         """Deals out the rows that are in no block yet; of blocks that lack rows only those of all rows are filled."""
-        dealt = self._keep("dealt", sql.dealt(self._free, self._keys, self._key, self._size, chunk, self._blocks()))
+        standing = self._keep("standing", sql.standing(self._free, self._keys, self._key, chunk))
+        chunked = chunk is not None
+        query = sql.dealt(standing, self._keys, self._key, self._size, self._blocks(), chunked=chunked)
+        dealt = self._keep("dealt", query)
+        self._engine.run(exp.Drop(kind="TABLE", tables=[relation(standing)]))
         clashing = self._clashing(dealt)
         if clashing is None:
             self._place(_within(dealt))
@@ -196,7 +204,7 @@ class Blocks:
         while self._rows_of(lacking):
             self._fill_gaps(lacking, self._free)
             full = sql.full(lacking, self._size)
-            self._place(exp.select(column("row"), column("block")).from_(full.subquery("part")))
+            self._place(exp.select(*map(column, _PLACED)).from_(full.subquery("part")))
             done = exp.select(column("block")).from_(full.subquery("part"))
             self._engine.run(sql.dissolved(lacking, done))
             given_up = self._keep("given_up", sql.emptiest(lacking, self._size, self._draw))
@@ -240,9 +248,9 @@ class Blocks:
 
 
 def _within(dealt: str) -> exp.Select:
-    """row, block: the rows that have a block."""
+    """row, block, place: the rows that have a block."""
     placed = exp.Not(this=exp.Is(this=column("block"), expression=exp.Null()))
-    return exp.select(column("row"), column("block")).from_(relation(dealt)).where(placed)
+    return exp.select(*map(column, _PLACED)).from_(relation(dealt)).where(placed)
 
 
 def _blocks_of(table: str) -> exp.Select:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 
 from sqlglot import exp
 
@@ -15,6 +14,9 @@ from sqlanon.sqlgen.names import column
 
 __all__ = ["are_grids"]
 
+# Rows of larger blocks are not compared one by one.
+_MOST_ROWS = 62
+
 
 def are_grids(
     engine: Engine, published: PublishedAssociation, parts: Sequence[Sequence[Sequence[str]]], laid: Grid
@@ -25,30 +27,21 @@ def are_grids(
     to as many different tuples of another fragment as the product of their sizes. False
     only says that nothing is proven.
     """
-    every = range(len(published.fragments))
-    if any(laid.groups(one) * laid.groups(other) > sql.MOST_PAIRS for one, other in combinations(every, 2)):
-        return False
-    if not _numbered(engine, published):
+    if laid.rows > _MOST_ROWS or not _numbered(engine, published):
         return False
     rows, *bounds = engine.rows(sql.association_bounds(published))[0]
     blocks, rest = divmod(int(rows), laid.rows)
     if rest or not blocks:
         return False
+    for place in range(len(published.fragments)):
+        if tuple(bounds[3 * place : 3 * place + 3]) != (rows, 1, blocks * laid.groups(place)):
+            return False
     for place, fragment in enumerate(published.fragments):
-        groups, size = blocks * laid.groups(place), laid.size(place)
-        if tuple(bounds[3 * place : 3 * place + 3]) != (rows, 1, groups):
+        query = sql.broken_groups(fragment, parts[place], laid.size(place), laid.rows)
+        if engine.rows(query)[0] != (rows, 0):
             return False
-        if engine.rows(sql.group_bounds(fragment))[0] != (groups, groups, 1, groups, size, size):
-            return False
-    found, broken, *linked = engine.rows(sql.broken_grids(published, laid))[0]
-    if broken or {found, *linked} != {blocks}:
-        return False
-    alike = (
-        sql.alike_in_blocks(fragment, part, laid.groups(place))
-        for place, fragment in enumerate(published.fragments)
-        for part in parts[place]
-    )
-    return not any(engine.rows(query.limit(1)) for query in alike)
+    wrong, *linked = engine.rows(sql.broken_grids(published, laid))[0]
+    return not wrong and all(found == blocks for found in linked)
 
 
 def _numbered(engine: Engine, published: PublishedAssociation) -> bool:

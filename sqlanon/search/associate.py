@@ -106,9 +106,13 @@ def associate(
     laid = loose.grid(sizes, first)
     blocks = Blocks(engine, keyed, max(len(keys), 1), laid.rows, draw, keep)
     placed = blocks.near() if near else blocks.all()
-    cells = keep("cells", loose.located(placed, keyed, laid, draw, first if near else None))
-    numbers = keep("numbers", loose.block_numbers(cells, len(fragments), draw))
-    groups = keep("groups", loose.grouped(cells, numbers, laid))
+    cells = keep("cells", loose.located(placed, draw, near=bool(near)))
+    if near:
+        cells = keep("cells", loose.exchanged(cells, laid.size(first), draw))
+    numbers = keep("numbers", loose.block_numbers(cells, laid.rows, draw))
+    for number in range(len(fragments) - 1):
+        numbers = keep("numbers", loose.renumbered(numbers, number, draw))
+    groups = keep("groups", loose.grouped(cells, numbers, laid, first))
     total, held = _rows_of(engine, keyed), _rows_of(engine, groups)
     return Association(groups, held, total - held, k)
 

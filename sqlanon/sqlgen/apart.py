@@ -11,8 +11,8 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.transformation import Fragmented
 from sqlanon.sqlgen.fragments import Fragment, FragmentsQuery
 from sqlanon.sqlgen.generalized import published_value
-from sqlanon.sqlgen.loose import association_rows, fragment_rows, value_name
-from sqlanon.sqlgen.loose_rows import ROW_NUMBER, numbered
+from sqlanon.sqlgen.loose import ROW_NUMBER, association_rows, fragment_rows, value_name
+from sqlanon.sqlgen.loose_rows import numbered
 from sqlanon.sqlgen.names import alias, column, relation
 
 __all__ = [

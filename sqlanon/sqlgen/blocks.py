@@ -8,6 +8,9 @@ all j, of j g and the rows without the j most frequent values. So g is the great
 number with g (K - j) <= (rows without the j most frequent values), j < K.
 
 A key above 0 is the number of a value that several rows have, one below it is that of a row alone.
+
+Values come side by side by one sort, and rows are numbered as they then stand. A table keeps the order in which it was
+made; should it ever not, rows that are alike would meet in a block, and the check of the release would stop it.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.sqlgen.guard import with_steps
-from sqlanon.sqlgen.loose import differing, draws, in_order, key_name, place_number
+from sqlanon.sqlgen.loose import differing, draws, in_order, key_name, numbered_rows, place_number
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import Step
 from sqlanon.sqlgen.terms import big, or_zero, up_to_here
@@ -36,6 +39,7 @@ __all__ = [
     "proposed",
     "row_columns",
     "some_blocks",
+    "standing",
 ]
 
 # The value that rows alone stand for together: they differ, however many there are.
@@ -57,32 +61,41 @@ def possible(rows: str, key: int, size: int, chunk: int | None = None) -> exp.Se
     return with_steps(query, [("counts", _counts(_chunked(rows, key, chunk))), *_block_counts(size)])
 
 
-def dealt(rows: str, keys: int, key: int, size: int, chunk: int | None, offset: int) -> exp.Select:
+def standing(rows: str, keys: int, key: int, chunk: int | None) -> exp.Select:
+    """The rows by their value in the key, equal ones in the order of their draws.
+
+    If rows are dealt chunk by chunk, each of so many rows in the order of their place, they have a `chunk` and stand
+    by it first.
+    """
+    own = [] if chunk is None else ["chunk"]
+    query = exp.select(*map(column, [*row_columns(keys), *own]))
+    query.from_(_chunked(rows, key, chunk).subquery("part"), copy=False)
+    query.set("order", in_order([column(name) for name in (*own, "value", "draw")]))
+    return query
+
+
+def dealt(standing: str, keys: int, key: int, size: int, offset: int, *, chunked: bool) -> exp.Select:
     """The rows with `block`: as many blocks as the closed form fills, numbered from `offset` + 1.
 
-    It is NULL for rows that find no place. Blocks are filled within each chunk of so many rows in the order of
-    their place, or from all of them.
+    It is NULL for rows that find no place. Blocks are filled within each chunk, if rows are `chunked`, or from all.
     """
-    chunked = _chunked(rows, key, chunk)
-    # Numbering the rows along their places is done once; all rows are read twice rather than copied.
-    part = chunked if chunk is None else exp.select(exp.Star()).from_(relation("chunked"))
-    ranked = exp.select(*map(column, row_columns(keys)), column("chunk"), column("value"))
-    rank = place_number([column("chunk"), column("value")], [column("draw")])
-    ranked = ranked.select(alias(rank, "rank"), copy=False).from_(part.subquery("part"))
-    number = exp.Add(this=column("first", "start"), expression=column("rank", "ranked"))
+    part = exp.select(exp.Star(), alias(_value(key), "value")).from_(numbered_rows(standing).subquery("standing"))
+    if not chunked:
+        part.select(alias(literal(0), "chunk"), copy=False)
+    rank = exp.Paren(this=exp.Sub(this=column("number", "part"), expression=column("before", "start")))
+    number = exp.Add(this=column("first", "start"), expression=rank)
     within = exp.and_(
-        exp.LT(this=column("rank", "ranked"), expression=column("kept", "start")),
+        exp.LT(this=rank.copy(), expression=column("kept", "start")),
         exp.LT(this=number, expression=exp.Mul(this=column("blocks", "start"), expression=literal(size))),
     )
     turn = exp.Mod(this=exp.Paren(this=number.copy()), expression=column("blocks", "start"))
     block = exp.Add(this=exp.Add(this=column("base", "start"), expression=turn), expression=literal(offset + 1))
-    query = exp.select(*(column(name, "ranked") for name in row_columns(keys)))
+    query = exp.select(*(column(name, "part") for name in row_columns(keys)))
     query.select(alias(exp.Case(ifs=[exp.If(this=within, true=big(block))]), "block"), copy=False)
-    query.from_(ranked.subquery("ranked"), copy=False)
-    same = [exp.EQ(this=column(name, "ranked"), expression=column(name, "start")) for name in ("chunk", "value")]
+    query.from_(part.subquery("part"), copy=False)
+    same = [exp.EQ(this=column(name, "part"), expression=column(name, "start")) for name in ("chunk", "value")]
     query.join(relation("starts", as_="start"), on=exp.and_(*same), join_type="LEFT", copy=False)
-    steps: list[Step] = [] if chunk is None else [("chunked", chunked)]
-    return with_steps(query, [*steps, ("counts", _counts(part)), *_block_counts(size), ("starts", _starts())])
+    return with_steps(query, [("counts", _counts(part)), *_block_counts(size), ("starts", _starts())])
 
 
 def _chunked(rows: str, key: int, chunk: int | None) -> exp.Select:
@@ -91,8 +104,14 @@ def _chunked(rows: str, key: int, chunk: int | None) -> exp.Select:
     if chunk is not None:
         along = place_number([], [column("place"), column("draw"), column("row")])
         at = exp.IntDiv(this=exp.Paren(this=along), expression=literal(chunk))
-    value = exp.Greatest(this=column(key_name(key)), expressions=[literal(_ALONE)])
-    return exp.select(exp.Star(), alias(at, "chunk"), alias(value, "value")).from_(relation(rows))
+    return exp.select(exp.Star(), alias(at, "chunk"), alias(_value(key), "value")).from_(relation(rows))
+
+
+def _value(key: int) -> exp.Expr:
+    """What stands for a row's value in the key."""
+    own = column(key_name(key))
+    several = exp.GT(this=own, expression=literal(_ALONE))
+    return exp.Case(ifs=[exp.If(this=several, true=own.copy())], default=literal(_ALONE))
 
 
 def _counts(part: exp.Select) -> exp.Select:
@@ -140,14 +159,20 @@ def _block_counts(size: int) -> list[Step]:
 
 
 def _starts() -> exp.Select:
-    """chunk, value, kept, first, blocks, base: of each value as many rows are `kept` as there are blocks, numbered
-    from `first`, value after value; of rows alone all are.
+    """chunk, value, before, kept, first, blocks, base: `before` is how many rows stand before the first with a value.
+
+    Of each value as many rows are `kept` as there are blocks, numbered from `first`, value after value; of rows alone
+    all are.
     """
     alone = exp.EQ(this=column("value"), expression=literal(_ALONE))
     fewer = exp.Least(this=column("n"), expressions=[column("blocks")])
     kept = exp.Case(ifs=[exp.If(this=alone, true=column("n"))], default=fewer)
-    names = [column(name) for name in ("chunk", "value", "blocks", "base")]
-    joined = exp.select(*names, alias(kept, "kept")).from_(relation("counts"))
+    order = in_order([column("chunk"), column("value")])
+    upto = exp.Window(this=exp.Sum(this=column("n")), order=order, spec=up_to_here())
+    before = exp.Sub(this=big(upto), expression=column("n"))
+    counted = exp.select(exp.Star(), alias(before, "before")).from_(relation("counts"))
+    names = [column(name) for name in ("chunk", "value", "before", "blocks", "base")]
+    joined = exp.select(*names, alias(kept, "kept")).from_(counted.subquery("counted"), copy=False)
     joined.join(relation("block_count"), using=["chunk"], copy=False)
     first = exp.Sub(this=_sum(column("kept"), in_order([column("value")])), expression=column("kept"))
     return exp.select(exp.Star(), alias(first, "first")).from_(joined.subquery("joined"), copy=False)

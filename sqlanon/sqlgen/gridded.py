@@ -3,6 +3,10 @@
 A block's groups have numbers that follow each other in each fragment, so a number tells the block. What the
 statements count proves the three heterogeneities (De Capitani di Vimercati et al. 2015) for tables that are grids;
 of other tables it proves nothing.
+
+A table is put in the order of its groups, and each row is then compared with those read before it. If none is wrong,
+there are as many rows of each group as there have to be, and no two of a block are alike, in whatever order they
+really were read: should an engine ever read them in another one, rows would be wrong, and nothing is proven.
 """
 
 from __future__ import annotations
@@ -13,25 +17,12 @@ from itertools import combinations
 from sqlglot import exp
 
 from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
-from sqlanon.sqlgen.loose import Grid
+from sqlanon.sqlgen.loose import Grid, in_order
 from sqlanon.sqlgen.loose_rows import digest
 from sqlanon.sqlgen.names import alias, column, literal
-from sqlanon.sqlgen.terms import big
+from sqlanon.sqlgen.terms import paren
 
-__all__ = ["MOST_PAIRS", "alike_in_blocks", "association_bounds", "broken_grids", "group_bounds"]
-
-# So many pairs of groups of a block have a bit each.
-MOST_PAIRS = 62
-
-
-def group_bounds(fragment: PublishedFragment) -> exp.Select:
-    """The groups, those with a number, the least and the greatest number, and the rows of the smallest and largest."""
-    rows = alias(exp.Count(this=exp.Star()), "n")
-    groups = exp.select(alias(column(fragment.group), "number"), rows).from_(fragment.relation.copy())
-    groups = groups.group_by(column(fragment.group))
-    found = [exp.Count(this=exp.Star()), exp.Count(this=column("number"))]
-    ends = [end(this=column(of)) for of in ("number", "n") for end in (exp.Min, exp.Max)]
-    return exp.select(*found, *ends).from_(groups.subquery("part"))
+__all__ = ["association_bounds", "broken_grids", "broken_groups"]
 
 
 def association_bounds(published: PublishedAssociation) -> exp.Select:
@@ -42,58 +33,90 @@ def association_bounds(published: PublishedAssociation) -> exp.Select:
     return query.from_(published.relation.copy(), copy=False)
 
 
+def broken_groups(
+    fragment: PublishedFragment, parts: Sequence[Sequence[str]], size: int, rows_of_block: int
+) -> exp.Select:
+    """How many rows a fragment has, and how many are wrong: not as in groups of `size` rows, numbered from 1, or like
+    another one of their block in one of these parts. Tuples of one digest count as one.
+    """
+    digests = [alias(digest([column(name) for name in part]), f"digest_{place}") for place, part in enumerate(parts)]
+    rows = exp.select(alias(column(fragment.group), "group_0"), *digests).from_(fragment.relation.copy())
+    names = [one.alias for one in digests]
+    sound = [_numbered(size)]
+    sound += [_unlike([name], back, rows_of_block) for name in names for back in range(1, rows_of_block)]
+    read = _read(rows, ["group_0"], dict.fromkeys(names, rows_of_block - 1))
+    wrong = exp.Case(ifs=[exp.If(this=_wrong(sound), true=literal(1))])
+    return exp.select(exp.Count(this=exp.Star()), exp.Count(this=wrong)).from_(read.subquery("read"), copy=False)
+
+
 def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
-    """How many blocks the first fragment's groups form, how many of them are no whole grid, and for each further
-    fragment how many of its blocks they are linked to. Numbers of groups are above 0.
+    """How many rows of the association are wrong, and for each further fragment how many of its blocks those of the
+    first are linked to. Numbers of groups are above 0.
 
     A grid is whole if its rows are as many as its cells, and in any two fragments all in different pairs of groups.
     """
-    places = range(len(published.groups))
-    parts = exp.select()
-    for place, name in enumerate(published.groups):
-        parts.select(alias(_block(name, laid.groups(place)), f"block_{place}"), copy=False)
-        parts.select(alias(_of(exp.Mod, name, laid.groups(place)), f"local_{place}"), copy=False)
-    parts = parts.from_(published.relation.copy(), copy=False)
-    blocks = exp.select(alias(exp.Count(this=exp.Star()), "n"))
-    sound: list[exp.Expr] = [exp.EQ(this=column("n"), expression=literal(laid.rows))]
-    for place in places[1:]:
-        for end, of in (("least", exp.Min), ("most", exp.Max)):
-            blocks.select(alias(of(this=column(f"block_{place}")), f"{end}_{place}"), copy=False)
-        sound.append(exp.EQ(this=column(f"least_{place}"), expression=column(f"most_{place}")))
-    for one, other in combinations(places, 2):
-        blocks.select(alias(_different(one, other, laid.groups(other)), f"pairs_{one}_{other}"), copy=False)
-        sound.append(exp.EQ(this=column(f"pairs_{one}_{other}"), expression=literal(laid.rows)))
-    blocks = blocks.from_(parts.subquery("part"), copy=False).group_by(column("block_0"))
-    whole = exp.Sum(this=exp.Case(ifs=[exp.If(this=exp.and_(*sound), true=literal(0))], default=literal(1)))
-    query = exp.select(exp.Count(this=exp.Star()), big(whole)).from_(blocks.subquery("block"))
-    for place in places[1:]:
-        query.select(exp.Count(this=exp.Distinct(expressions=[column(f"least_{place}")])), copy=False)
+    names = [f"group_{place}" for place in range(len(published.groups))]
+    rows = exp.select(*(alias(column(own), name) for own, name in zip(published.groups, names, strict=True)))
+    rows = rows.from_(published.relation.copy(), copy=False)
+    sound = [_numbered(laid.size(0))]
+    inside = exp.LT(this=_within(laid.rows), expression=literal(1))
+    for place, name in enumerate(names[1:], start=1):
+        own, former = (_block(one, laid.groups(place)) for one in (name, _former(name, 1)))
+        sound.append(exp.or_(inside.copy(), exp.EQ(this=own, expression=former)))
+    for one, other in combinations(range(len(names)), 2):
+        # By the first two the rows are in order, so that equal ones stand together.
+        most = 1 if (one, other) == (0, 1) else laid.rows - 1
+        sound += [_unlike([names[one], names[other]], back, laid.rows) for back in range(1, most + 1)]
+    most = 1 if len(names) == 2 else laid.rows - 1
+    read = _read(rows, names, dict.fromkeys(names, most))
+    starts = exp.EQ(this=_within(laid.rows), expression=literal(0))
+    blocks = [alias(_block(name, laid.groups(place)), f"block_{place}") for place, name in enumerate(names)]
+    kept = exp.select(alias(_wrong(sound), "wrong"), *blocks[1:]).from_(read.subquery("read"), copy=False)
+    # Fewer rows than were read: one of each block, unless there are wrong ones.
+    kept = kept.where(exp.or_(starts, _wrong(sound)), copy=False)
+    query = exp.select(exp.Count(this=exp.Case(ifs=[exp.If(this=column("wrong"), true=literal(1))])))
+    for block in blocks[1:]:
+        query.select(exp.Count(this=exp.Distinct(expressions=[column(block.alias)])), copy=False)
+    return query.from_(kept.subquery("kept"), copy=False)
+
+
+def _read(rows: exp.Select, by: Sequence[str], compared: dict[str, int]) -> exp.Select:
+    """The rows in this order with their place, counted from 0, and what so many rows before each have in a column."""
+    ordered = exp.select(exp.Star()).from_(rows.subquery("published"), copy=False)
+    ordered.set("order", in_order([column(name) for name in by]))
+    place = exp.Sub(this=exp.Window(this=exp.RowNumber()), expression=literal(1))
+    query = exp.select(exp.Star(), alias(place, "place")).from_(ordered.subquery("ordered"), copy=False)
+    for name, most in compared.items():
+        for back in range(1, most + 1):
+            lag = exp.Anonymous(this="lag", expressions=[column(name), literal(back)])
+            query.select(alias(exp.Window(this=lag), _former(name, back)), copy=False)
     return query
 
 
-def alike_in_blocks(fragment: PublishedFragment, attributes: Sequence[str], groups: int) -> exp.Select:
-    """Where there are any, one row for each block and tuple of these attributes that several of its rows have.
+def _former(name: str, back: int) -> str:
+    return f"{name}_{back}_before"
 
-    Of each block there are so many `groups`. Tuples of one digest count as one.
-    """
-    more = exp.GT(this=exp.Count(this=exp.Star()), expression=literal(1))
-    query = exp.select(alias(_block(fragment.group, groups), "block"))
-    query.select(alias(digest([column(name) for name in attributes]), "digest"), copy=False)
-    return query.from_(fragment.relation.copy(), copy=False).group_by(literal(1), literal(2)).having(more)
+
+def _numbered(size: int) -> exp.Expr:
+    """Whether so many rows have the first number, as many the next, and so on."""
+    number = exp.Add(this=exp.IntDiv(this=column("place"), expression=literal(size)), expression=literal(1))
+    return exp.EQ(this=column("group_0"), expression=number)
+
+
+def _within(rows_of_block: int) -> exp.Expr:
+    return exp.Mod(this=column("place"), expression=literal(rows_of_block))
+
+
+def _unlike(names: Sequence[str], back: int, rows_of_block: int) -> exp.Expr:
+    """Whether the row that comes so many before is of another block, or differs in one of these columns."""
+    differ = [exp.NEQ(this=column(name), expression=column(_former(name, back))) for name in names]
+    return exp.or_(exp.LT(this=_within(rows_of_block), expression=literal(back)), *differ)
+
+
+def _wrong(sound: Sequence[exp.Expr]) -> exp.Expr:
+    """What cannot be compared is wrong, too."""
+    return exp.Not(this=exp.Coalesce(this=exp.and_(*(one.copy() for one in sound)), expressions=[exp.false()]))
 
 
 def _block(group: str, groups: int) -> exp.Expr:
-    return _of(exp.IntDiv, group, groups)
-
-
-def _of(operator: type[exp.Binary], group: str, groups: int) -> exp.Expr:
-    before = exp.Paren(this=exp.Sub(this=column(group), expression=literal(1)))
-    return operator(this=before, expression=literal(groups))
-
-
-def _different(one: int, other: int, groups: int) -> exp.Expr:
-    """How many different pairs of groups of two fragments the rows of a block have."""
-    first = exp.Mul(this=column(f"local_{one}"), expression=literal(groups))
-    pair = exp.Paren(this=exp.Add(this=first, expression=column(f"local_{other}")))
-    bit = exp.Anonymous(this="bit_or", expressions=[exp.BitwiseLeftShift(this=big(literal(1)), expression=pair)])
-    return exp.Anonymous(this="bit_count", expressions=[bit])
+    return exp.IntDiv(this=paren(exp.Sub(this=column(group), expression=literal(1))), expression=literal(groups))

@@ -8,6 +8,9 @@ has in a fragment. A block is a grid of lines and columns. The groups of one fra
 its lines, those of another its columns, those of any further one its diagonals of some
 slope. Two groups of different fragments then meet in one row at most, and all rows that
 a group is linked to lie in one block, where they differ: the three heterogeneities hold.
+
+What is drawn is drawn by sorts: rows and blocks are numbered as they then stand. A table keeps the order in which it
+was made; should it ever not, no grids would come of it, and the check of the release would stop it.
 """
 
 from __future__ import annotations
@@ -18,14 +21,16 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.terms import added, same
+from sqlanon.sqlgen.terms import added, paren, same
 
 __all__ = [
+    "ROW_NUMBER",
     "Grid",
     "association_rows",
     "block_numbers",
     "differing",
     "draws",
+    "exchanged",
     "fragment_rows",
     "grid",
     "group_name",
@@ -33,9 +38,14 @@ __all__ = [
     "in_order",
     "key_name",
     "located",
+    "numbered_rows",
     "place_number",
+    "renumbered",
     "value_name",
 ]
+
+# The column that every stored table has, with the number of the row.
+ROW_NUMBER = "rowid"
 
 
 @dataclass(frozen=True)
@@ -122,75 +132,86 @@ def in_order(by: Sequence[exp.Expr]) -> exp.Order:
     return exp.Order(expressions=[exp.Ordered(this=part.copy(), nulls_first=False) for part in by])
 
 
-def located(placed: str, keyed: str, laid: Grid, draw: str, first: int | None) -> exp.Select:
-    """row, block, line and column: the rows' places in the grids of their blocks.
+def numbered_rows(table: str) -> exp.Select:
+    """The rows of a stored table, each with its `number` in the order in which they stand, from 0.
 
-    They are drawn, unless a `first` fragment is given: along its groups the rows of a block stand in the order of
-    their place in `keyed`, so that its groups hold rows that are alike, and which row of a group goes where in the
-    other direction is drawn. So a fragment's groups do not tell those of another. The draws are new ones: that by
-    which blocks were filled would tell of a row's key.
+    Row numbers follow each other; those of a table that was made in a transaction still open do not begin with 0.
     """
-    if first is not None:
-        return _located_near(placed, keyed, laid, draw, first)
-    drawn = exp.select(column("row"), column("block"), alias(draws(draw), "drawn")).from_(relation(placed))
-    cell = place_number([column("block")], [column("drawn"), column("row")])
-    numbered = exp.select(column("row"), column("block"), alias(cell, "cell")).from_(drawn.subquery("drawn_row"))
-    ends = [
-        alias(of(this=column("cell"), expression=literal(laid.columns)), name)
-        for of, name in ((exp.IntDiv, "line"), (exp.Mod, "column"))
-    ]
-    return exp.select(column("row"), column("block"), *ends).from_(numbered.subquery("numbered"), copy=False)
+    first = exp.select(exp.Min(this=column(ROW_NUMBER))).from_(relation(table)).subquery()
+    number = exp.Sub(this=column(ROW_NUMBER), expression=first)
+    return exp.select(exp.Star(), alias(number, "number")).from_(relation(table))
 
 
-def _located_near(placed: str, keyed: str, laid: Grid, draw: str, first: int) -> exp.Select:
-    by_line = laid.slopes[first] is None
-    width = laid.columns if by_line else laid.lines
-    block = column("block")
-    inside = (
-        exp.select(column("row", "placed"), column("block", "placed"), column("place"), alias(draws(draw), "drawn"))
-        .from_(relation(placed, as_="placed"))
-        .join(relation(keyed, as_="keyed"), on=same("row", "placed", "keyed"), copy=False)
-    )
-    major = exp.IntDiv(
-        this=exp.Paren(this=place_number([block], [column("place"), column("drawn"), column("row")])),
-        expression=literal(width),
-    )
-    split = exp.select(column("row"), column("block"), alias(major, "major"), alias(draws(draw), "drawn"))
-    split = split.from_(inside.subquery("inside"), copy=False)
-    minor = place_number([block, column("major")], [column("drawn"), column("row")])
-    ends = ("line", "column") if by_line else ("column", "line")
-    query = exp.select(column("row"), column("block"), alias(column("major"), ends[0]), alias(minor, ends[1]))
-    return query.from_(split.subquery("split"), copy=False)
+def located(placed: str, draw: str, *, near: bool) -> exp.Select:
+    """row, block: block after block, the rows of each in a drawn order, or `near` each other in that of their places.
 
-
-def _local(slope: int | None, columns: int) -> exp.Expr:
-    if slope is None:
-        return column("line")
-    moved = exp.Add(this=column("column"), expression=exp.Mul(this=literal(slope), expression=column("line")))
-    return exp.Mod(this=exp.Paren(this=moved), expression=literal(columns))
-
-
-def block_numbers(cells: str, fragments: int, draw: str) -> exp.Select:
-    """block, number_0, ...: for each fragment the blocks numbered in a drawn order, so that numbers tell nothing."""
-    drawn = exp.select(column("block"), *(alias(draws(draw), f"drawn_{place}") for place in range(fragments)))
-    # One row of each block.
-    corner = [exp.EQ(this=column(end), expression=literal(0)) for end in ("line", "column")]
-    drawn = drawn.from_(relation(cells)).where(*corner)
-    query = exp.select(column("block")).from_(drawn.subquery("drawn_block"))
-    for place in range(fragments):
-        number = place_number([], [column(f"drawn_{place}"), column("block")])
-        query.select(alias(number, f"number_{place}"), copy=False)
+    The draws are new ones: that by which blocks were filled would tell of a row's key.
+    """
+    own = [column(name) for name in (["block", "place"] if near else ["block"])]
+    query = exp.select(column("row"), column("block")).from_(relation(placed))
+    query.set("order", in_order([*own, draws(draw)]))
     return query
 
 
-def grouped(cells: str, numbers: str, laid: Grid) -> exp.Select:
-    """row, group_0, ...: each row's group in each fragment. Those of a block have numbers that follow each other."""
-    query = exp.select(column("row")).from_(relation(cells, as_="cell"))
+def exchanged(cells: str, width: int, draw: str) -> exp.Select:
+    """The same rows, so many after each other in an order that is drawn anew.
+
+    Such are the rows of a group. Those of a block that are near each other then stay in one, but which of them goes
+    where in the other direction is drawn, so that a fragment's groups do not tell those of another.
+    """
+    query = exp.select(column("row"), column("block")).from_(numbered_rows(cells).subquery("cell"))
+    group = exp.IntDiv(this=column("number"), expression=literal(width))
+    query.set("order", in_order([group, draws(draw)]))
+    return query
+
+
+def block_numbers(cells: str, rows: int, draw: str) -> exp.Select:
+    """block: the blocks of so many rows each, in a drawn order, so that their numbers tell nothing."""
+    first = exp.EQ(this=exp.Mod(this=column("number"), expression=literal(rows)), expression=literal(0))
+    query = exp.select(column("block")).from_(numbered_rows(cells).subquery("cell")).where(first)
+    query.set("order", in_order([draws(draw)]))
+    return query
+
+
+def renumbered(numbers: str, place: int, draw: str) -> exp.Select:
+    """The same blocks in another order, with what were their numbers as number_`place`."""
+    kept = [column("block"), *(column(_number_name(former)) for former in range(place))]
+    query = exp.select(*kept, alias(column("number"), _number_name(place)))
+    query.from_(numbered_rows(numbers).subquery("numbered"), copy=False)
+    query.set("order", in_order([draws(draw)]))
+    return query
+
+
+def _number_name(place: int) -> str:
+    return f"number_{place}"
+
+
+def grouped(cells: str, numbers: str, laid: Grid, first: int) -> exp.Select:
+    """row, group_0, ...: each row's group in each fragment. Those of a block have numbers that follow each other.
+
+    As rows stand in `cells`, one after the other fills a group of the fragment `first`. Number i of `numbers` is that
+    of a block in the last fragment.
+    """
+    cell = paren(exp.Mod(this=column("number", "cell"), expression=literal(laid.rows)))
+    size = literal(laid.size(first))
+    ends = exp.IntDiv(this=cell, expression=size), exp.Mod(this=cell.copy(), expression=size.copy())
+    line, across = ends if laid.slopes[first] is None else ends[::-1]
+    query = exp.select(column("row", "cell")).from_(numbered_rows(cells).subquery("cell"))
+    last = len(laid.slopes) - 1
     for place, slope in enumerate(laid.slopes):
-        before = exp.Mul(this=column(f"number_{place}"), expression=literal(laid.groups(place)))
-        number = added([before, _local(slope, laid.columns), literal(1)])
-        query.select(alias(number, group_name(place)), copy=False)
-    return query.join(relation(numbers, as_="numbered"), on=same("block", "cell", "numbered"), copy=False)
+        number = column("number" if place == last else _number_name(place), "numbered")
+        before = exp.Mul(this=number, expression=literal(laid.groups(place)))
+        group = added([before, paren(_local(slope, laid.columns, line, across)), literal(1)])
+        query.select(alias(group, group_name(place)), copy=False)
+    on = same("block", "cell", "numbered")
+    return query.join(numbered_rows(numbers).subquery("numbered"), on=on, copy=False)
+
+
+def _local(slope: int | None, columns: int, line: exp.Expr, across: exp.Expr) -> exp.Expr:
+    if slope is None:
+        return line.copy()
+    moved = exp.Add(this=paren(across.copy()), expression=exp.Mul(this=literal(slope), expression=paren(line.copy())))
+    return exp.Mod(this=paren(moved), expression=literal(columns))
 
 
 def fragment_rows(

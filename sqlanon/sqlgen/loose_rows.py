@@ -6,14 +6,11 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.sqlgen.loose import draws, in_order, key_name, value_name
+from sqlanon.sqlgen.loose import ROW_NUMBER, draws, in_order, key_name, value_name
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.terms import added, big
 
-__all__ = ["MOST_NEAR", "ROW_NUMBER", "digest", "keyed", "numbered", "repeated", "spread"]
-
-# The column that every stored table has, with the number of the row.
-ROW_NUMBER = "rowid"
+__all__ = ["MOST_NEAR", "digest", "keyed", "numbered", "repeated", "spread"]
 
 # Along a curve through several columns, each has so many bits at most, and all together so many: further columns none.
 _MOST_BITS = 20

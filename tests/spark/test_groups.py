@@ -1,6 +1,7 @@
 """Rows that have their numbers and draws are put into blocks and groups alike on DuckDB and on Spark.
 
-Draws come from a function of DuckDB's; rows are numbered here, and wherever something more is drawn stands 0.
+Draws come from a function of DuckDB's; rows are numbered here, wherever something more is drawn stands 0, and the
+numbers of rows as they stand, which only DuckDB has, are a column.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from sqlanon.search.looseness import looseness
 from sqlanon.sqlgen import blocks, loose
 from sqlanon.sqlgen.apart import ASSOCIATION, GROUP, association_columns
 from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
-from sqlanon.sqlgen.names import column, literal, relation
+from sqlanon.sqlgen.names import alias, column, literal, relation
 from tests.oracles.loose import most_blocks
 from tests.spark.relations import registered
 
@@ -73,24 +74,50 @@ LAID = {
 }
 
 
+def given(node: exp.Expr) -> exp.Expr:
+    """What stands for a draw, and for the number of a row."""
+    if isinstance(node, exp.Column) and node.name == loose.ROW_NUMBER:
+        return column("stands", node.table or None)
+    return literal(0) if isinstance(node, exp.Anonymous) else node
+
+
+def numbered(query: exp.Select) -> exp.Select:
+    """The rows of a query that puts them in order, with their numbers as a column: not every engine keeps them."""
+    order = query.args["order"]
+    query.set("order", None)
+    by = [part for part in order.expressions if not isinstance(part.this, exp.Literal)]
+    known = [
+        exp.Ordered(this=(each.this if isinstance(each, exp.Alias) else each).copy(), nulls_first=False)
+        for each in query.selects
+    ]
+    window = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[*by, *known]))
+    return query.select(alias(exp.Sub(this=window, expression=literal(1)), "stands"))
+
+
 def laid_out(engine: Engine, scratch: Scratch, one: Laid) -> dict[str, str]:
     """The tables on the way from rows with their keys to the published ones."""
     grid = loose.grid(one.sizes)
     made: dict[str, str] = {}
 
-    def keep(name: str, query: exp.Query) -> str:
-        drawn = query.transform(lambda node: literal(0) if isinstance(node, exp.Anonymous) else node)
-        made[name] = scratch.table(name, drawn)
+    def keep(name: str, query: exp.Select) -> str:
+        drawn = query.transform(given)
+        made[name] = scratch.table(name, numbered(drawn) if drawn.args.get("order") else drawn)
         return made[name]
 
     keep("possible", blocks.possible("keyed", 0, grid.rows))
-    keep("chunked", blocks.dealt("keyed", 1, 0, grid.rows, 4 * grid.rows, 7))
-    dealt = keep("dealt", blocks.dealt("keyed", 1, 0, grid.rows, None, 0))
+    chunked = keep("chunked", blocks.standing("keyed", 1, 0, 4 * grid.rows))
+    keep("dealt_in_chunks", blocks.dealt(chunked, 1, 0, grid.rows, 7, chunked=True))
+    standing = keep("standing", blocks.standing("keyed", 1, 0, None))
+    dealt = keep("dealt", blocks.dealt(standing, 1, 0, grid.rows, 0, chunked=False))
     within = exp.Not(this=exp.Is(this=column("block"), expression=exp.Null()))
-    placed = keep("placed", exp.select(column("row"), column("block")).from_(relation(dealt)).where(within))
-    cells = keep("cells", loose.located(placed, "keyed", grid, "draw", 0 if one.near else None))
-    numbers = keep("numbers", loose.block_numbers(cells, 2, "draw"))
-    grouped = keep("grouped", loose.grouped(cells, numbers, grid))
+    known = [column(name) for name in ("row", "block", "place")]
+    placed = keep("placed", exp.select(*known).from_(relation(dealt)).where(within))
+    cells = keep("located", loose.located(placed, "draw", near=one.near))
+    if one.near:
+        cells = keep("exchanged", loose.exchanged(cells, grid.size(0), "draw"))
+    numbers = keep("numbers", loose.block_numbers(cells, grid.rows, "draw"))
+    numbers = keep("renumbered", loose.renumbered(numbers, 0, "draw"))
+    grouped = keep("grouped", loose.grouped(cells, numbers, grid, 0))
     rows = exp.select(exp.Star()).from_(relation("rows"))
     for fragment, name in enumerate(NAMES):
         keep(f"fragment_{1 + fragment}", loose.fragment_rows(rows, grouped, [(fragment, name)], fragment, GROUP))
