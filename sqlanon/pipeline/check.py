@@ -26,6 +26,7 @@ from sqlanon.sqlgen.normal_relations import Background, relations_of, sensitive_
 from sqlanon.sqlgen.placed import Placed
 from sqlanon.sqlgen.render import to_sql
 from sqlanon.sqlgen.rows import Rows
+from sqlanon.sqlgen.shared import shared_steps
 from sqlanon.sqlgen.terms import union_all
 
 __all__ = ["check_stage", "measured", "reported", "violating_classes"]
@@ -41,6 +42,8 @@ def measured(
     every = union_all([report_row(place, requirement, names) for place, (requirement, names) in each])
     query = exp.select(exp.Star()).from_(every.subquery("report"), copy=False)
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
+    # What a statement groups to say what is achieved, and again to find what violates, is grouped once.
+    steps += shared_steps(query, [name for name, _ in steps])
     found = reported(engine, with_steps(query, steps), dict(enumerate(requirements)))
     return [found[place] for place in range(len(requirements))]
 
