@@ -9,16 +9,17 @@
 -- excess: size, for a class with fewer than l values; else size * (max p - 1/l) / (1 - 1/l)
 -- excess maximum: 1 - 1/l
 -- reads: class_sensitive_value
--- Achieved is 1 / max p of the worst class.
+-- Achieved is 1 / max p of the worst class. Both statements count the same of each class, which is then counted once.
 --
 -- Why the excess never grows when classes merge: fewer than l values means max p > 1/l, and where a union has
 -- fewer than l values so has each of its classes, which then count in full; elsewhere (max p - 1/l) is convex in
 -- the shares and at most 1 - 1/l, so that size times its positive part is at most the sum over the classes.
 
 -- statement: achieved
-SELECT min(size / most) AS achieved
+SELECT min(CAST(size AS DOUBLE) / most) AS achieved
 FROM (
-  SELECT CAST(sum(n) AS DOUBLE) AS size, CAST(max(n) AS DOUBLE) AS most
+  SELECT class_id, CAST(sum(n) AS BIGINT) AS size, CAST(max(n) AS DOUBLE) AS most,
+    CAST(count(*) AS DOUBLE) AS distinct_values
   FROM class_sensitive_value
   GROUP BY class_id
 ) AS class

@@ -81,8 +81,9 @@ class Partition:
 class Bucketization:
     """Bucketization (Xiao and Tao 2006): a bucket for every row, and no value changed.
 
-    `places` is a temporary table of the source's row numbers, their buckets and the codes
-    of their sensitive values (row, bucket, code_0, ...); `codes` are the sensitive columns
+    `places` is a temporary table with a row a row of the source: its bucket, the codes of its
+    sensitive values, and its other columns that are published (bucket, code_0, ..., column_0, ...);
+    those in `words` are of a type of few texts. `codes` are the sensitive columns
     in that order, each with the table of its values (value, code). There are `count`
     buckets of `smallest` to `largest` rows, within `regions` regions. `once` says that
     no bucket has two rows of one value. Nothing is suppressed, and no value is coarser:
@@ -100,6 +101,7 @@ class Bucketization:
     suppressed: int = 0
     loss_name: str = "granularity_loss"
     once: bool = False
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ with the region as one bucket, which is known to satisfy, and rows that none of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.transformation import Bucketization
 from sqlanon.engines.base import Engine
-from sqlanon.errors import PrivacyViolation
+from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods._diverse import too_frequent
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.search.rollup import Keep
@@ -35,7 +35,8 @@ __all__ = ["Dealing"]
 class Dealing:
     """The rows of a policy's source, with the values of their sensitive attributes numbered.
 
-    `requirements` is all that buckets have to meet; `own` are those of it that the method promises.
+    `requirements` is all that buckets have to meet; `own` are those of it that the method promises. `keep` makes
+    temporary tables, `view` temporary views.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Dealing:
         own: Sequence[BoundRequirement],
         background: Background,
         keep: Keep,
+        view: Keep,
     ) -> None:
         self._engine = engine
         self._policy = policy
@@ -53,6 +55,7 @@ class Dealing:
         self._own = own
         self._background = background
         self._keep = keep
+        self._view = view
         source = relation(policy.relation)
         coded = [(b, keep("codes", buckets.value_codes(b, source.copy()))) for b in policy.sensitive]
         # The attribute with the most frequent value is the hardest to deal out, and comes first.
@@ -73,17 +76,24 @@ class Dealing:
         if self._number(exp.select(exp.Count(this=exp.Star())).from_(broken.subquery("broken"))):
             raise self._violation()
 
-    def deal(self, regions: str | None, count: int, least: int, different: int | None) -> Bucketization:
+    def deal(
+        self, regions: str | None, count: int, least: int, different: int | None, words: Mapping[str, str]
+    ) -> Bucketization:
         """Buckets within the regions of a `region_map`, of `least` rows with as many values where that is possible.
 
         `different` is the l of distinct l-diversity, for which frequent values may be in a bucket several times.
+        `words` has the tables of the columns that are few texts.
         """
         keep, engine = self._keep, self._engine
         with registered(engine, "random_draw") as draw:
-            drawn = keep("drawn", buckets.drawn(self._policy, self._sensitive, self._codes, regions, draw))
+            drawn = keep("drawn", buckets.drawn(self._policy, self._sensitive, self._codes, regions, draw, words))
         held = keep("held", buckets.held_by_all(self._codes[0]) if regions is None else buckets.held(drawn))
         groups = keep("groups", buckets.groups(held, max(least, self._least_rows()), different))
-        dealt = keep("dealt", buckets.dealt(drawn, keep("starts", buckets.starts(held, groups)), len(self._codes)))
+        columns = [*map(buckets.code_name, range(len(self._codes)))]
+        columns += map(buckets.carried_name, range(len(buckets.carried(self._policy))))
+        starts = keep("starts", buckets.starts(held, groups))
+        # Rows are wide, and read once where groups need not be put together.
+        dealt = self._view("dealt", buckets.dealt(drawn, starts, columns, self._first(drawn)))
         made = single = keep("slots", slots.slots(groups))
         once = self._once(groups)
         if not self._by_theorem(once, different):
@@ -92,12 +102,19 @@ class Dealing:
             numbers = keep("numbers", slots.bucket_numbers(made, draw))
         if made != single:
             numbers = keep("all_numbers", slots.all_numbers(made, numbers))
-        places = keep("places", slots.places(dealt, numbers, len(self._codes)))
+        places = keep("places", slots.places(dealt, numbers, columns))
         sizes = slots.sizes_of_groups(groups) if made == single else slots.sizes(places)
         number, smallest, largest, rows = map(int, engine.rows(sizes)[0])
         codes = tuple((bound.column, table) for bound, table in zip(self._sensitive, self._codes, strict=True))
         once = once and made == single and len(codes) == 1
-        return Bucketization(places, codes, number, smallest, largest, count, rows, once=once)
+        return Bucketization(places, codes, number, smallest, largest, count, rows, once=once, words=tuple(words))
+
+    def _first(self, drawn: str) -> int:
+        """The number of the first row that was drawn. Raises InternalError if the next have not the next numbers."""
+        first, numbers, rows = map(int, self._engine.rows(buckets.numbers_of(drawn))[0])
+        if rows and numbers != rows:
+            raise InternalError("the rows of a temporary table are not numbered one after the other")
+        return first
 
     def _once(self, groups: str) -> bool:
         """Whether no group has two rows of a value of the first attribute: of no value are there more than groups."""

@@ -7,7 +7,7 @@ which of its rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -137,11 +137,6 @@ def require_supported(policy: BoundPolicy, requirements: Sequence[BoundRequireme
             )
     if given.grouping == "near" and len(policy.quasi_identifiers) > mondrian.MOST_ATTRIBUTES:
         raise PolicyError(f"anatomy: grouping => 'near' compares at most {mondrian.MOST_ATTRIBUTES} quasi-identifiers")
-    if any(name.lower() == "rowid" for name in [*(b.column for b in policy.attributes), *policy.unpublished]):
-        raise PolicyError(
-            "anatomy numbers the source's rows, and it has a column rowid of its own",
-            hint="rename it in a query, ON (SELECT rowid AS number, ...)",
-        )
 
 
 def solve(
@@ -152,21 +147,24 @@ def solve(
     cells: mondrian.RankedCells | None,
     background: Background,
     keep: Keep,
+    view: Keep,
+    words: Mapping[str, str],
     progress: Callable[[int, int], None] | None = None,
 ) -> Bucketization:
     """The buckets. Raises PrivacyViolation where not even all rows as one bucket meet what is required.
 
     `requirements` are the policy's and those of `promises`; `cells`, with ranks for
     codes, are needed for 'near' alone; `background` is what requirements read besides
-    rows. `progress` is that of `mondrian.solve`.
+    rows. `keep` makes temporary tables, `view` temporary views, and `words` has tables of `sqlgen.words` for columns of
+    few texts. `progress` is that of `mondrian.solve`.
     """
     names = [bound.column for bound in policy.sensitive]
     own = [one for promised in promises(given) for one in bind_requirement(promised, names)]
-    dealing = Dealing(engine, policy, requirements, own, background, keep)
+    dealing = Dealing(engine, policy, requirements, own, background, keep, view)
     dealing.require_feasible(given.variant, given.l, given.c)
     regions, count = None, 1
     if cells is not None and cells.rows:
         found = mondrian.solve(engine, policy, requirements, (), _REGIONS, cells, keep, progress)
         regions, count = keep("region_map", region_map(policy, found)), found.count
     different = given.l if given.variant == "distinct" else None
-    return dealing.deal(regions, count, given.least, different)
+    return dealing.deal(regions, count, given.least, different, words)

@@ -19,13 +19,14 @@ from sqlanon.pipeline.shown import frozen_background, shown_rows
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.asked import relation_names, report_row
-from sqlanon.sqlgen.fragments import FragmentsQuery
+from sqlanon.sqlgen.fragments import QUASI_IDENTIFIERS, FragmentsQuery, out_of_place
 from sqlanon.sqlgen.guard import with_steps
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.placed import Placed
 from sqlanon.sqlgen.render import to_sql
 from sqlanon.sqlgen.rows import Rows
+from sqlanon.sqlgen.shared import shared_steps
 from sqlanon.sqlgen.terms import union_all
 
 __all__ = ["check_stage", "measured", "reported", "violating_classes"]
@@ -41,6 +42,8 @@ def measured(
     every = union_all([report_row(place, requirement, names) for place, (requirement, names) in each])
     query = exp.select(exp.Star()).from_(every.subquery("report"), copy=False)
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
+    # What a statement groups to say what is achieved, and again to find what violates, is grouped once.
+    steps += shared_steps(query, [name for name, _ in steps])
     found = reported(engine, with_steps(query, steps), dict(enumerate(requirements)))
     return [found[place] for place in range(len(requirements))]
 
@@ -126,6 +129,9 @@ def _of_fragments(state: State, query: FragmentsQuery) -> dict[int, Measurement]
     every = range(len(state.requirements))
     if unequal_buckets(state.engine, sources, query.values, as_they_stand=True):
         raise InternalError(f"the tables of {state.create.name} do not fit together; nothing was published")
+    if int(state.engine.rows(out_of_place(sources[QUASI_IDENTIFIERS].copy()))[0][0]):
+        # In any other order than that of the buckets the rows could stand as they were dealt out.
+        raise InternalError(f"the rows of {state.create.name} are out of order; nothing was published")
     found: dict[int, Measurement] = {}
     for asked in asked_of_buckets(sources, state.requirements, every, query.values, once=True):
         requirements = [state.requirements[place] for place in asked.places]

@@ -21,6 +21,7 @@ from sqlanon.sqlgen.fragments import (
     QUASI_IDENTIFIERS,
     VALUE,
     differing,
+    misplaced,
     out_of_order,
     sensitive_names,
     unequal,
@@ -139,12 +140,22 @@ def unequal_buckets(
     """How many buckets differ between the rows and an attribute's values: in number, or in being there at all.
 
     With `as_they_stand`, for DuckDB only, values that are read in their order are not grouped to see that each is
-    there once.
+    there once, nor rows that are read in the same order as values that count once to see that there are as many.
     """
     exact = sources[QUASI_IDENTIFIERS]
     found = 0
     for name in values.values():
-        in_order = as_they_stand and not int(engine.rows(out_of_order(sources[name].copy()))[0][0])
-        query = (differing if in_order else unequal)(exact.copy(), sources[name].copy())
-        found += int(engine.rows(query)[0][0])
+        held = sources[name]
+        in_order = as_they_stand and _none(engine, out_of_order(held.copy()))
+        if in_order and _none(engine, misplaced(exact.copy(), held.copy())):
+            continue
+        found += _number(engine, (differing if in_order else unequal)(exact.copy(), held.copy()))
     return found
+
+
+def _none(engine: Engine, query: exp.Select) -> bool:
+    return _number(engine, query) == 0
+
+
+def _number(engine: Engine, query: exp.Select) -> int:
+    return int(engine.rows(query)[0][0])

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.pipeline.companions import own_queries
@@ -18,21 +17,18 @@ from sqlanon.pipeline.regions import keep_regions
 from sqlanon.pipeline.shown import hidden_parts
 from sqlanon.pipeline.source import qualified
 from sqlanon.pipeline.state import State, need
-from sqlanon.sqlgen.buckets import value_codes
+from sqlanon.pipeline.words import words_of
 from sqlanon.sqlgen.ddl import create_table, mixed, secure_view, shuffled, view_over
 from sqlanon.sqlgen.fragments import Fragment, FragmentsQuery
 from sqlanon.sqlgen.names import alias, column, relation
 from sqlanon.sqlgen.placed import BUCKET
 from sqlanon.sqlgen.release import ReleaseQuery
-from sqlanon.sqlgen.words import different_texts, numbered, spelled
+from sqlanon.sqlgen.words import coded, spelled
 from sqlanon.udfs import registered
 
 __all__ = ["helper_columns", "hidden_of", "materialize_stage", "target_name"]
 
 _GUARD = "__sqlanon_guard"
-
-# A column that has few different texts among the rows looked at is taken to have few. If it has more, it takes longer.
-_LOOKED_AT, _FEW_TEXTS = 100_000, 2_000
 
 
 def target_name(state: State) -> QualifiedName:
@@ -110,23 +106,14 @@ def _tables(state: State, draw: str) -> Iterator[exp.Select]:
 
 
 def _shuffled(state: State, fragment: Fragment, draw: str) -> exp.Select:
-    """A fragment's rows in a random order; columns of few different texts are sorted as numbers."""
-    bound, engine, scratch = need(state.bound), state.engine, state.scratch
-    texts = [b for name, _, b in fragment.columns if b and b.column == name and _is_text(b)]
-    if not texts:
-        return shuffled(fragment.query, draw)
-    source = relation(bound.relation)
-    counts = engine.rows(different_texts(texts, source.copy(), _LOOKED_AT))[0]
-    few = [b for b, count in zip(texts, counts, strict=True) if int(count) <= _FEW_TEXTS]
-    if not few:
-        return shuffled(fragment.query, draw)
-    words = {b.column: scratch.table("words", value_codes(b, source.copy())) for b in few}
-    coded = scratch.table("coded", shuffled(numbered(fragment.query, words), draw))
-    return spelled(fragment.query, coded, words)
-
-
-def _is_text(bound: BoundAttribute) -> bool:
-    return bound.published_type == "VARCHAR" and not bound.attribute.pseudonym
+    """A fragment's rows in a random order, by the fragment's column first; few different texts are sorted as words."""
+    rows, words = fragment.query, fragment.words
+    if words is None:
+        own = [b for name, _, b in fragment.columns if b and b.column == name]
+        found = words_of(state.engine, state.scratch, relation(need(state.bound).relation), own)
+        rows, words = coded(rows, found) if found else rows, tuple(found)
+    in_order = shuffled(rows, draw, fragment.by)
+    return spelled(fragment.query, in_order, words) if words else in_order
 
 
 def _with_helpers(query: ReleaseQuery) -> exp.Select:

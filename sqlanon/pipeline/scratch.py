@@ -34,6 +34,13 @@ class Scratch:
     def view_name(self, purpose: str) -> str:
         return self.name(purpose, "VIEW")
 
+    def view(self, purpose: str, query: exp.Query) -> str:
+        """A temporary view of a query; returns its name."""
+        name = self.view_name(purpose)
+        temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+        self._engine.run(exp.Create(kind="VIEW", this=relation(name), expression=query, properties=temporary))
+        return name
+
     def table(self, purpose: str, query: exp.Query, parameters: Sequence[object] = ()) -> str:
         """A temporary table with the rows of a query; returns its name."""
         name = self.name(purpose)

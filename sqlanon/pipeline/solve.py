@@ -21,8 +21,10 @@ from sqlanon.pipeline.regions import place_rows
 from sqlanon.pipeline.source import BoundSource, qualified
 from sqlanon.pipeline.state import State, need
 from sqlanon.pipeline.taxonomies import listed_taxonomy
+from sqlanon.pipeline.words import words_of
 from sqlanon.search.lattice import Progress
 from sqlanon.sqlgen.apart import apart, published_names
+from sqlanon.sqlgen.buckets import carried
 from sqlanon.sqlgen.cells import rank_name, row_number
 from sqlanon.sqlgen.fragments import bucketized
 from sqlanon.sqlgen.names import alias, column, literal, relation
@@ -72,7 +74,11 @@ def solve_stage(state: State) -> State:
     engine, bound, keep = state.engine, need(state.bound), state.scratch.table
     if isinstance(state.given, anatomy.Options):
         background, report = _background(state), _regions_reporter(state)
-        dealt = anatomy.solve(engine, bound, state.requirements, state.given, state.cells, background, keep, report)
+        words = words_of(engine, state.scratch, relation(bound.relation), carried(bound))
+        view, cells = state.scratch.view, state.cells
+        dealt = anatomy.solve(
+            engine, bound, state.requirements, state.given, cells, background, keep, view, words, report
+        )
         return state.having(transformation=dealt)
     if isinstance(state.given, fragments.Options | loose.Options):
         return state.having(transformation=_apart(state, state.given))

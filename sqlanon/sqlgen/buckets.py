@@ -3,29 +3,33 @@
 The sensitive values of a region are numbered in their order, and those that are equal in an order that was drawn.
 Row i belongs to group i mod g: at most g rows of a value come one after the other, so no two of them meet.
 
-Rows are put in this order by one sort, and numbered as they then stand. A table keeps the order in which it was made;
-should it ever not, values would meet in a bucket, and the check of the release would stop it.
+Rows are put in this order by one sort, with all of them that is published, and numbered as they then stand. A table
+keeps the order in which it was made; should it ever not, values would meet in a bucket, and the check of the release
+would stop it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.sqlgen.cells import row_number
+from sqlanon.domain.policy import Role
 from sqlanon.sqlgen.generalized import published_value
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.terms import big, up_to_here
+from sqlanon.sqlgen.terms import big, integer, or_zero, up_to_here
 
 __all__ = [
+    "carried",
+    "carried_name",
     "code_name",
     "dealt",
     "drawn",
     "groups",
     "held",
     "held_by_all",
+    "numbers_of",
     "starts",
     "value_codes",
 ]
@@ -34,6 +38,16 @@ __all__ = [
 def code_name(place: int) -> str:
     """The column with the code of a row's value of the sensitive attribute at this place."""
     return f"code_{place}"
+
+
+def carried(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
+    """The published columns that are not sensitive, which rows take along when they are dealt out."""
+    return tuple(bound for bound in policy.published if bound.role is not Role.SENSITIVE)
+
+
+def carried_name(place: int) -> str:
+    """The column that rows take along, by its place in `carried`."""
+    return f"column_{place}"
 
 
 def value_codes(bound: BoundAttribute, source: exp.Table) -> exp.Select:
@@ -49,30 +63,44 @@ def value_codes(bound: BoundAttribute, source: exp.Table) -> exp.Select:
 
 
 def drawn(
-    policy: BoundPolicy, sensitive: Sequence[BoundAttribute], codes: Sequence[str], regions: str | None, draw: str
+    policy: BoundPolicy,
+    sensitive: Sequence[BoundAttribute],
+    codes: Sequence[str],
+    regions: str | None,
+    draw: str,
+    words: Mapping[str, str],
 ) -> exp.Select:
-    """row, region, code_0, ...: a row a row of the source, by region and value, and equal ones in a drawn order.
+    """region, code_0, ..., column_0, ...: the source's rows by region and value, and equal ones in a drawn order.
 
     `regions` is a table of `regions.region_map`; without one there is one region. `draw` gives the random bits.
+    Of the columns in `words`, tables of `words.word_table`, the words are taken along.
     """
     region = literal(0) if regions is None else column("region", "placed")
     query = exp.select(
-        alias(row_number(), "row"),
         alias(big(region), "region"),
-        *(alias(column("code", code_name(place)), code_name(place)) for place in range(len(codes))),
+        *(alias(integer(column("code", code_name(place))), code_name(place)) for place in range(len(codes))),
         alias(exp.Anonymous(this=draw, expressions=[literal(0)]), "draw"),
     ).from_(relation(policy.relation, as_="source"))
     for place, (bound, table) in enumerate(zip(sensitive, codes, strict=True)):
         name = code_name(place)
         same = exp.NullSafeEQ(this=published_value(bound, "source"), expression=column("value", name))
         query.join(relation(table, as_=name), on=same, copy=False)
+    own = carried(policy)
+    for place, bound in enumerate(own):
+        if bound.column not in words:
+            query.select(alias(column(bound.column, "source"), carried_name(place)), copy=False)
+            continue
+        name = f"word_{place}"
+        query.select(alias(column("word", name), carried_name(place)), copy=False)
+        same = exp.NullSafeEQ(this=published_value(bound, "source"), expression=column("value", name))
+        query.join(relation(words[bound.column], as_=name), on=same, copy=False)
     if regions is not None:
         alike = [
             exp.NullSafeEQ(this=published_value(bound, "source"), expression=column(f"value_{place}", "placed"))
             for place, bound in enumerate(policy.quasi_identifiers)
         ]
         query.join(relation(regions, as_="placed"), on=exp.and_(*alike), copy=False)
-    shown = ["row", "region", *(code_name(place) for place in range(len(codes)))]
+    shown = ["region", *map(code_name, range(len(codes))), *map(carried_name, range(len(own)))]
     # A shorter key is sorted faster.
     order = [*([] if regions is None else ["region"]), code_name(0), "draw"]
     return (
@@ -180,13 +208,22 @@ def _running(part: exp.Expr) -> exp.Expr:
     return big(exp.Window(this=exp.Sum(this=part), partition_by=[column("region")], order=order, spec=up_to_here()))
 
 
-def dealt(drawn: str, starts: str, attributes: int) -> exp.Select:
-    """row, slot, code_0, ...: every row in its slot, a number for each region and group."""
-    codes = [column(code_name(place)) for place in range(attributes)]
-    number = exp.Window(this=exp.RowNumber())
-    standing = exp.select(column("row"), column("region"), *codes, alias(number, "number")).from_(relation(drawn))
+def numbers_of(drawn: str) -> exp.Select:
+    """The number of the first row as they stand, how many numbers there are from it to the last, and all rows."""
+    number = column("rowid", "drawn")
+    first, last = exp.Min(this=number), exp.Max(this=number.copy())
+    every = exp.Add(this=exp.Sub(this=last, expression=first.copy()), expression=literal(1))
+    return exp.select(*map(or_zero, (first, every)), exp.Count(this=exp.Star())).from_(relation(drawn, as_="drawn"))
+
+
+def dealt(drawn: str, starts: str, columns: Sequence[str], first: int) -> exp.Select:
+    """slot, and these columns of `drawn`: every row in its slot, a number for each region and group.
+
+    `first` is the number of the first row as they stand, see `numbers_of`.
+    """
     rank = exp.Sub(
-        this=exp.Sub(this=column("number", "standing"), expression=literal(1)), expression=column("before", "start")
+        this=exp.Sub(this=column("rowid", "standing"), expression=literal(first)),
+        expression=column("before", "start"),
     )
     among = exp.LT(this=exp.Paren(this=rank), expression=column("kept", "start"))
     kept = exp.Add(this=column("first", "start"), expression=exp.Paren(this=rank.copy()))
@@ -197,11 +234,8 @@ def dealt(drawn: str, starts: str, attributes: int) -> exp.Select:
     place = exp.Paren(this=exp.Case(ifs=[exp.If(this=among, true=kept)], default=after))
     group = exp.Paren(this=exp.Mod(this=place, expression=column("groups", "start")))
     slot = exp.Add(this=column("base", "start"), expression=group)
-    query = exp.select(
-        column("row", "standing"),
-        alias(slot, "slot"),
-        *(column(code_name(place), "standing") for place in range(attributes)),
-    ).from_(standing.subquery("standing"), copy=False)
+    query = exp.select(alias(slot, "slot"), *(column(name, "standing") for name in columns))
+    query.from_(relation(drawn, as_="standing"), copy=False)
     same = [
         exp.EQ(this=column("region", "standing"), expression=column("region", "start")),
         exp.EQ(this=column(code_name(0), "standing"), expression=column("code", "start")),

@@ -18,6 +18,7 @@ __all__ = [
     "rename_table",
     "secure_view",
     "shuffled",
+    "text_type",
     "view_over",
 ]
 
@@ -39,10 +40,20 @@ def create_table(name: QualifiedName, query: exp.Query) -> exp.Create:
     return exp.Create(kind="TABLE", this=relation(name), expression=query)
 
 
-def shuffled(query: exp.Query, draw: str) -> exp.Select:
-    """The rows in a random order; `draw` is the name of a function that gives random bits for each row."""
-    order = exp.Ordered(this=exp.Anonymous(this=draw, expressions=[literal(0)]))
-    return exp.select(exp.Star()).from_(query.subquery("released")).order_by(order)
+def text_type(name: str, texts: exp.Query) -> str:
+    """CREATE TEMPORARY TYPE: an ENUM of the texts that a query gives, none of which is NULL."""
+    return "CREATE TEMPORARY TYPE " + to_sql(relation(name)) + " AS ENUM (" + to_sql(texts) + ")"
+
+
+def shuffled(query: exp.Query, draw: str, by: str | None = None) -> exp.Select:
+    """The rows in a random order, or by a column and those that are equal in it in a random order.
+
+    `draw` is the name of a function that gives random bits for each row.
+    """
+    order = [exp.Ordered(this=exp.Anonymous(this=draw, expressions=[literal(0)]))]
+    if by is not None:
+        order.insert(0, exp.Ordered(this=column(by)))
+    return exp.select(exp.Star()).from_(query.subquery("released")).order_by(*order)
 
 
 def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> exp.Select:

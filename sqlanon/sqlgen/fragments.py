@@ -13,8 +13,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.domain.transformation import Bucketization
-from sqlanon.sqlgen.buckets import code_name
-from sqlanon.sqlgen.cells import row_number
+from sqlanon.sqlgen.buckets import carried, carried_name, code_name
 from sqlanon.sqlgen.generalized import passed
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.placed import BUCKET
@@ -28,7 +27,9 @@ __all__ = [
     "FragmentsQuery",
     "bucketized",
     "differing",
+    "misplaced",
     "out_of_order",
+    "out_of_place",
     "sensitive_names",
     "unequal",
 ]
@@ -47,12 +48,16 @@ class Fragment:
     """One of the tables: its columns with their roles, and the attributes that are behind them where there are any.
 
     `query` gives its rows, in whatever order; if `ordered`, in that of what they show, which tells nothing more.
+    The rows are published by the column `by`, if there is one, and else in a random order. `words` are the columns that
+    `query` gives in a type of few texts, None where it gives all of them as they are published.
     """
 
     name: str
     columns: tuple[tuple[str, Role, BoundAttribute | None], ...]
     query: exp.Select
     ordered: bool = False
+    by: str | None = None
+    words: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -85,26 +90,32 @@ def bucketized(policy: BoundPolicy, found: Bucketization, release_id: str, token
     Sensitive attributes have a table each, so that nothing tells which of their values are one row's.
     """
     names = sensitive_names([bound.column for bound in policy.sensitive])
-    exact = _quasi_identifiers(policy, found.places, tokens)
+    exact = _quasi_identifiers(policy, found, tokens)
     codes = {name: (place, table) for place, (name, table) in enumerate(found.codes)}
     values = (_values(b, names[b.column], found, *codes[b.column]) for b in policy.sensitive)
     return FragmentsQuery(policy, release_id, (exact, *values), tokens)
 
 
-def _quasi_identifiers(policy: BoundPolicy, places: str, tokens: Mapping[str, str]) -> Fragment:
-    """The rows as they are, with their buckets and without the sensitive attributes."""
-    shown = [bound for bound in policy.published if bound.role is not Role.SENSITIVE]
-    query = exp.select().from_(relation(policy.relation, as_="source"))
-    own = exp.EQ(this=row_number(), expression=column("row", "place"))
-    query.join(relation(places, as_="place"), on=own, copy=False)
+def _quasi_identifiers(policy: BoundPolicy, found: Bucketization, tokens: Mapping[str, str]) -> Fragment:
+    """The rows as they are, with their buckets and without the sensitive attributes.
+
+    They stand by bucket, whose numbers were drawn, and within one in an order that is drawn.
+    """
+    shown = carried(policy)
+    own = [alias(column(carried_name(place)), bound.column) for place, bound in enumerate(shown)]
+    rows = exp.select(*own, alias(column("bucket"), BUCKET)).from_(relation(found.places))
+    query = exp.select().from_(rows.subquery("source"), copy=False)
     for place, bound in enumerate(shown):
         value = passed(query, bound, place, tokens)
         query.select(alias(value, bound.column), copy=False)
-    query.select(alias(column("bucket", "place"), BUCKET), copy=False)
+    query.select(alias(column(BUCKET, "source"), BUCKET), copy=False)
     # Classes are told apart by the bucket; the quasi-identifiers are values like others.
     roles = [Role.INSENSITIVE if b.role is Role.QUASI_IDENTIFIER else b.role for b in shown]
-    columns = [(b.column, role, b) for b, role in zip(shown, roles, strict=True)]
-    return Fragment(QUASI_IDENTIFIERS, (*columns, (BUCKET, Role.QUASI_IDENTIFIER, None)), query)
+    columns: list[tuple[str, Role, BoundAttribute | None]] = [
+        (b.column, role, b) for b, role in zip(shown, roles, strict=True)
+    ]
+    columns.append((BUCKET, Role.QUASI_IDENTIFIER, None))
+    return Fragment(QUASI_IDENTIFIERS, tuple(columns), query, by=BUCKET, words=found.words)
 
 
 def _values(bound: BoundAttribute, name: str, found: Bucketization, place: int, codes: str) -> Fragment:
@@ -153,6 +164,34 @@ def out_of_order(values: exp.Table) -> exp.Select:
     # What cannot be compared is not in order either.
     wrong = exp.Not(this=exp.Coalesce(this=right, expressions=[exp.false()]))
     return exp.select(exp.Count(this=exp.Star())).from_(read, copy=False).where(wrong, copy=False)
+
+
+def out_of_place(exact: exp.Table) -> exp.Select:
+    """How many rows, as they are read, have a lesser bucket than the one before, or none."""
+    former = exp.Window(this=exp.Anonymous(this="lag", expressions=[column(BUCKET)]))
+    number = alias(exp.Window(this=exp.RowNumber()), "number")
+    read = exp.select(column(BUCKET), alias(former, "former"), number).from_(exact).subquery("read")
+    first = exp.EQ(this=column("number"), expression=literal(1))
+    after = exp.or_(first, exp.GTE(this=column(BUCKET), expression=column("former")))
+    right = exp.and_(after, exp.Not(this=exp.Is(this=column(BUCKET), expression=exp.Null())))
+    wrong = exp.Not(this=exp.Coalesce(this=right, expressions=[exp.false()]))
+    return exp.select(exp.Count(this=exp.Star())).from_(read, copy=False).where(wrong, copy=False)
+
+
+def misplaced(exact: exp.Table, values: exp.Table) -> exp.Select:
+    """How many rows of one table do not have the bucket of the value at the same place in the other, which counts once.
+
+    If there are none, each bucket has as many rows as values, in whatever order they were read: to each row belongs a
+    value of its bucket, and to each value a row. The opposite is not so.
+    """
+    same = exp.EQ(this=column(BUCKET, "exact"), expression=column(BUCKET, "held"))
+    one = exp.EQ(this=column(COUNT, "held"), expression=literal(1))
+    # The shorter table goes on with NULL, which is no bucket.
+    wrong = exp.Not(this=exp.Coalesce(this=exp.and_(same, one), expressions=[exp.false()]))
+    query = exp.select(exp.Count(this=exp.Star())).from_(exp.alias_(exact, "exact", table=True), copy=False)
+    held = exp.Join(this=exp.alias_(values, "held", table=True), method="POSITIONAL")
+    query.append("joins", held)
+    return query.where(wrong, copy=False)
 
 
 def differing(exact: exp.Table, values: exp.Table) -> exp.Select:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from sqlanon.sqlgen.buckets import code_name
@@ -114,10 +116,10 @@ def all_numbers(slots: str, numbers: str) -> exp.Select:
     return query.join(relation(numbers, as_="number"), on=of_first, copy=False)
 
 
-def places(dealt: str, numbers: str, attributes: int) -> exp.Select:
-    """row, bucket, code_0, ...: where every row of the source belongs; `numbers` has the bucket of every slot."""
-    codes = [column(code_name(place), "dealt") for place in range(attributes)]
-    query = exp.select(column("row", "dealt"), column("bucket", "number"), *codes).from_(relation(dealt, as_="dealt"))
+def places(dealt: str, numbers: str, columns: Sequence[str]) -> exp.Select:
+    """bucket, and these columns of `dealt`: where every row belongs; `numbers` has the bucket of every slot."""
+    query = exp.select(column("bucket", "number"), *(column(name, "dealt") for name in columns))
+    query.from_(relation(dealt, as_="dealt"), copy=False)
     of_slot = exp.EQ(this=column("slot", "dealt"), expression=column("slot", "number"))
     return query.join(relation(numbers, as_="number"), on=of_slot, copy=False)
 

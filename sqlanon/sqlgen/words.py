@@ -1,21 +1,20 @@
-"""Rows put in a random order with numbers in place of long texts: a row that is sorted is moved, and numbers are short.
+"""Rows sorted with short words in place of long texts: a row that is sorted is moved, and texts are dear to move.
 
-A column of few different texts is numbered, the rows are sorted with the numbers, and what was sorted is spelled
-out. The order is that of a table: however it is read, nothing of it is the source's.
+A column of few different texts takes a type of its own, an ENUM of just these texts, while its rows are sorted, and is
+spelled out again in the order in which they then stand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sqlgen.generalized import published_value
 from sqlanon.sqlgen.names import alias, column, relation
-from sqlanon.sqlgen.terms import integer
 
-__all__ = ["different_texts", "numbered", "spelled"]
+__all__ = ["coded", "different_texts", "spelled", "texts_of", "word_table"]
 
 
 def different_texts(texts: Sequence[BoundAttribute], source: exp.Table, rows: int) -> exp.Select:
@@ -26,13 +25,24 @@ def different_texts(texts: Sequence[BoundAttribute], source: exp.Table, rows: in
     return exp.select(*counts).from_(some.subquery("some"), copy=False)
 
 
-def numbered(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
-    """The rows with numbers in the columns that `words` has a table for, of `buckets.value_codes`."""
+def texts_of(bound: BoundAttribute, source: exp.Table) -> exp.Select:
+    """value: the texts of a column, NULL among them."""
+    occurring = exp.select(alias(published_value(bound), "value")).distinct(copy=False)
+    return occurring.from_(source, copy=False)
+
+
+def word_table(texts: str, kind: str) -> exp.Select:
+    """value, word: the texts of a table of `texts_of`, and each in the type that is called `kind`."""
+    word = exp.Cast(this=column("value"), to=exp.DataType(this=exp.DType.USERDEFINED, kind=kind))
+    return exp.select(column("value"), alias(word, "word")).from_(relation(texts))
+
+
+def coded(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
+    """The rows with words in the columns that `words` has a table for, of `word_table`."""
     names = _names(query)
     places = {name: f"word_{place}" for place, name in enumerate(words)}
     shown = [
-        alias(integer(column("code", places[name])), name) if name in places else column(name, "released")
-        for name in names
+        alias(column("word", places[name]), name) if name in places else column(name, "released") for name in names
     ]
     rows = exp.select(*shown).from_(query.subquery("released"))
     for name, table in words.items():
@@ -41,18 +51,14 @@ def numbered(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
     return rows
 
 
-def spelled(query: exp.Select, coded: str, words: Mapping[str, str]) -> exp.Select:
-    """The rows of `query` again, from the table `coded` of those that `numbered` gave."""
-    places = {name: f"word_{place}" for place, name in enumerate(words)}
+def spelled(query: exp.Select, rows: exp.Select, words: Collection[str]) -> exp.Select:
+    """`rows`, which have the columns of `query`, with texts again in those that are words."""
+    text = exp.DataType.build("VARCHAR")
     shown = [
-        alias(column("value", places[name]), name) if name in places else column(name, "coded")
+        alias(exp.Cast(this=column(name, "coded"), to=text.copy()), name) if name in words else column(name, "coded")
         for name in _names(query)
     ]
-    rows = exp.select(*shown).from_(relation(coded, as_="coded"))
-    for name, table in words.items():
-        same = exp.EQ(this=column(name, "coded"), expression=column("code", places[name]))
-        rows.join(relation(table, as_=places[name]), on=same, copy=False)
-    return rows
+    return exp.select(*shown).from_(rows.subquery("coded"), copy=False)
 
 
 def _names(query: exp.Select) -> list[str]:

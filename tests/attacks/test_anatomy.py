@@ -192,8 +192,8 @@ def test_a_seed_of_the_session_does_not_decide_the_buckets(con: Connection) -> N
 
 
 def test_rows_with_long_texts_are_mixed_over_the_whole_table() -> None:
-    """Texts are sorted as numbers and spelled out of a table; with several threads and groups of rows nothing of the
-    source's order is left, nor does the order of buckets go with that of the rows.
+    """Texts are sorted as words and spelled out again; with several threads and groups of rows nothing of the source's
+    order is left, and the rows of a bucket stand in no order of their values, in which they were dealt out.
     """
     connection = sqlanon.connect(config={"threads": "4"})
     connection.execute("""
@@ -212,5 +212,16 @@ def test_rows_with_long_texts_are_mixed_over_the_whole_table() -> None:
                 f"SELECT {what} FROM (SELECT rowid, person, lead(person) OVER (ORDER BY rowid) AS next FROM {name}_qi)"
             )
             assert (abs(number(connection, query)) > unrelated) == related
-    assert abs(number(connection, "SELECT corr(rowid, bucket) FROM mixed_qi")) < unrelated
     assert abs(number(connection, "SELECT corr(bucket, person) FROM mixed_qi")) < unrelated
+    assert number(connection, "SELECT count(*) FROM mixed_qi WHERE bucket <> 1 + rowid // 3") == 0
+    connection.execute("""
+        CREATE TABLE told_qi AS SELECT m.* FROM mixed_qi AS m JOIN long USING (person) ORDER BY m.bucket, disease
+    """)
+    for name, what, related in (("told", "disease", True), ("mixed", "disease", False), ("mixed", "person", False)):
+        query = f"""
+            SELECT avg((next > own)::INT) FROM (
+                SELECT {what} AS own, lead({what}) OVER (PARTITION BY q.bucket ORDER BY q.rowid) AS next
+                FROM {name}_qi AS q JOIN long USING (person)
+            )
+        """
+        assert (abs(number(connection, query) - 0.5) > unrelated) == related

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.pipeline.fragments import unequal_buckets
-from sqlanon.sqlgen.fragments import differing, out_of_order, unequal
+from sqlanon.sqlgen.fragments import differing, misplaced, out_of_order, out_of_place, unequal
 from sqlanon.sqlgen.names import relation
 
 _BUCKETS = st.sampled_from((1, 1, 2, 3, None, -5, 2**62))
@@ -84,6 +84,10 @@ def tables(draw: st.DrawFn) -> tuple[list[int | None], list[tuple[Any, ...]]]:
 @example(([1, 1], [(1, None, 1), (1, "a", 1)]))
 @example(([1, 2], [(1, "a", 2), (2, "a", 0)]))
 @example(([1, 1, 2], [(1, "a", 1), (2, "a", 2)]))
+@example(([1, 1, 2], [(1, "a", 1), (1, None, 1), (2, "a", 1)]))
+@example(([1, 2, 1], [(1, "a", 1), (1, None, 1), (2, "a", 1)]))
+@example(([1, 1], [(1, "a", 1), (1, None, 1), (2, "a", 1)]))
+@example(([1, None], [(1, "a", 1), (None, "a", 1)]))
 @given(tables())
 def test_tables_fit_iff_their_buckets_are_the_same(case: tuple[list[int | None], list[tuple[Any, ...]]]) -> None:
     buckets, values = case
@@ -99,3 +103,8 @@ def test_tables_fit_iff_their_buckets_are_the_same(case: tuple[list[int | None],
         assert in_order == ascending(values)
     if in_order:
         assert (engine.rows(differing(exact.copy(), held.copy()))[0][0] == 0) == fit(buckets, values)
+    known = None not in buckets
+    beside = known and [(bucket, 1) for bucket in buckets] == [(bucket, count) for bucket, _, count in values]
+    assert (engine.rows(misplaced(exact.copy(), held.copy()))[0][0] == 0) == beside
+    by_bucket = known and buckets == sorted(bucket for bucket in buckets if bucket is not None)
+    assert (engine.rows(out_of_place(exact.copy()))[0][0] == 0) == by_bucket

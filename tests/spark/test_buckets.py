@@ -134,7 +134,7 @@ def given(query: exp.Select, stands: exp.Expr) -> exp.Select:
     """The query with an expression in place of what it draws, or of the numbers of rows as they stand."""
 
     def own(node: exp.Expr) -> exp.Expr:
-        standing = isinstance(node, exp.Window) and node.args.get("order") is None
+        standing = isinstance(node, exp.Column) and node.name == "rowid"
         return stands.copy() if standing or isinstance(node, exp.Anonymous) else node
 
     made = query.transform(own)
@@ -181,11 +181,12 @@ class Made:
     def published(self) -> None:
         """Every row in its bucket, and the tables of values."""
         made, codes = self.groups(), self.codes()
-        standing = buckets.dealt("drawn", self.tables["starts"], len(codes))
+        columns = ["row", *(buckets.code_name(place) for place in range(len(codes)))]
+        standing = buckets.dealt("drawn", self.tables["starts"], columns, first=1)
         dealt = self.keep("dealt", given(standing, column("number")))
         drawn = self.keep("numbers", given(slots.bucket_numbers(made, "draw"), exp.Neg(this=column("slot"))))
         numbers = self.keep("all_numbers", slots.all_numbers(made, drawn))
-        places = self.keep("places", slots.places(dealt, numbers, len(codes)))
+        places = self.keep("places", slots.places(dealt, numbers, columns))
         self.keep("sizes", slots.sizes(places))
         self.keep("sizes_of_groups", slots.sizes_of_groups(self.tables["groups"]))
         found = Bucketization(places, tuple(zip(NAMES, codes, strict=False)), 0, 0, 0, 0, 0)
@@ -234,13 +235,13 @@ def test_rows_are_dealt_out_alike(name: str, duck: DuckDBEngine, spark: SparkEng
     assert theirs == ours
     # As many groups as there can be, which is found by trying.
     assert {of: number for of, _, _, number, _ in ours["groups"]} == case.groups()
-    assert {row[0]: row[1] for row in ours["dealt"]} == dict(enumerate(case.slots()))
+    assert {row: slot for slot, row, *_ in ours["dealt"]} == dict(enumerate(case.slots()))
     assert sorted(ours["slots"]) == sorted(
         (base + chunk, base, chunk, number, base + chunk)
         for _, _, _, number, base in ours["groups"]
         for chunk in range(number)
     )
-    bucket = {row[0]: row[1] for row in ours["places"]}
+    bucket = {row: number for number, row, *_ in ours["places"]}
     for place in range(case.attributes):
         held: dict[int, Counter[Hashable]] = defaultdict(Counter)
         for row, value in enumerate(case.values(place)):
@@ -282,7 +283,11 @@ def test_what_cannot_be_dealt_out_is_found_alike(variant: str, duck: DuckDBEngin
                 own = bound(l_diversity(variant, least), 1)
                 with Scratch(engine) as scratch:
                     said.append(
-                        refusal(Dealing(engine, policy(case), own, own, Background(), scratch.table), variant, least)
+                        refusal(
+                            Dealing(engine, policy(case), own, own, Background(), scratch.table, scratch.view),
+                            variant,
+                            least,
+                        )
                     )
     assert said[:2] == said[2:]
     assert [one is None for one in said[:2]] == [

@@ -221,13 +221,19 @@ def test_names_that_are_taken_or_alike_are_refused_before_anything_is_done(con: 
         )
         with pytest.raises(PolicyError, match=why):
             release(con, policy="q")
-    con.execute(
-        "CREATE OR REPLACE POLICY q ON (SELECT *, age AS rowid FROM visits) (age QUASI IDENTIFIER, disease "
-        "SENSITIVE) REQUIRE k_anonymity(k => 2)"
-    )
-    with pytest.raises(PolicyError, match="a column rowid of its own"):
-        release(con, policy="q")
     assert tables(con) == {"visits"}
+
+
+@pytest.mark.parametrize("grouping", ["random", "near"])
+def test_columns_have_whatever_names(con: Connection, grouping: str) -> None:
+    names = ("rowid", "region", "code_0", "column_0", "draw", "source", "word")
+    shown = ", ".join(f"age + {place} AS {name}" for place, name in enumerate(names))
+    con.execute(f"CREATE TABLE odd AS SELECT {shown}, disease, zip FROM visits")
+    roles = ", ".join(f"{name} QUASI IDENTIFIER" for name in names)
+    con.execute(f"CREATE POLICY q ON odd ({roles}, zip INSENSITIVE, disease SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    release(con, f"(l => 2, grouping => '{grouping}')", policy="q")
+    listed = ", ".join((*names, "zip"))
+    assert Counter(rows(con, f"SELECT {listed} FROM r_qi")) == Counter(rows(con, f"SELECT {listed} FROM odd"))
 
 
 def test_a_release_is_one_thing_whatever_it_publishes(con: Connection) -> None:
@@ -460,14 +466,14 @@ def test_a_rollback_takes_every_table_along(con: Connection) -> None:
 
 
 @pytest.mark.parametrize(("looked_at", "few"), [(100_000, 2_000), (3, 2_000), (100_000, 0)])
-def test_texts_are_published_as_they_are_whether_they_were_numbered_or_not(
+def test_texts_are_published_as_they_are_whether_they_were_words_or_not(
     monkeypatch: pytest.MonkeyPatch, looked_at: int, few: int
 ) -> None:
-    """Many texts after a few that are alike are numbered too, and none of them is lost or changed."""
-    from sqlanon.pipeline import materialize
+    """Many texts after a few that are alike are words too, and none of them is lost or changed."""
+    from sqlanon.pipeline import words
 
-    monkeypatch.setattr(materialize, "_LOOKED_AT", looked_at)
-    monkeypatch.setattr(materialize, "_FEW_TEXTS", few)
+    monkeypatch.setattr(words, "_LOOKED_AT", looked_at)
+    monkeypatch.setattr(words, "_FEW_TEXTS", few)
     connection = sqlanon.connect(config={"threads": "1"})
     connection.execute("""
         CREATE TABLE texts AS SELECT
@@ -525,8 +531,8 @@ def test_buckets_that_are_lost_on_the_way_are_an_error(con: Connection, monkeypa
 
     whole = buckets.dealt
 
-    def short(drawn: str, starts: str, attributes: int) -> Any:
-        return exp.select("*").from_(whole(drawn, starts, attributes).subquery("dealt")).where("slot > 0")
+    def short(*arguments: Any) -> Any:
+        return exp.select("*").from_(whole(*arguments).subquery("dealt")).where("slot > 0")
 
     monkeypatch.setattr(buckets, "dealt", short)
     with pytest.raises(InternalError, match="where the search keeps 120"):
@@ -549,4 +555,26 @@ def test_rows_that_are_dealt_out_in_another_order_are_an_error(
     monkeypatch.setattr(buckets, "drawn", unordered)
     with pytest.raises(sqlanon.SqlanonError):
         release(con, "(l => 2, variant => 'probabilistic')")
+    assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]
+
+
+def test_rows_whose_numbers_have_gaps_are_not_dealt_out(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sqlanon.sqlgen import buckets
+
+    monkeypatch.setattr(buckets, "numbers_of", lambda _: exp.select("0", "121", "120"))
+    with pytest.raises(InternalError, match="not numbered one after the other"):
+        release(con)
+    assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]
+
+
+@pytest.mark.parametrize("sensitive", ["disease SENSITIVE", "disease SENSITIVE, zip SENSITIVE"])
+def test_rows_that_stand_as_they_were_dealt_out_are_an_error(
+    con: Connection, monkeypatch: pytest.MonkeyPatch, sensitive: str
+) -> None:
+    from sqlanon.pipeline import materialize
+
+    con.execute(f"CREATE POLICY q ON visits (age QUASI IDENTIFIER, {sensitive}) REQUIRE k_anonymity(k => 2)")
+    monkeypatch.setattr(materialize, "shuffled", lambda rows, *_: exp.select("*").from_(rows.subquery("released")))
+    with pytest.raises(InternalError, match="out of order"):
+        release(con, policy="q")
     assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]

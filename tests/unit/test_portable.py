@@ -18,7 +18,7 @@ from sqlanon.hierarchies.base import functional
 from sqlanon.questions.load import load_question, question_names
 from sqlanon.sqlgen import associations, blocks, buckets, loose, loose_rows, slots
 from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
-from sqlanon.sqlgen.fragments import bucketized, differing, out_of_order, unequal
+from sqlanon.sqlgen.fragments import bucketized, differing, misplaced, out_of_order, out_of_place, unequal
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.portable import require_portable
 
@@ -126,9 +126,10 @@ EVERYWHERE = {
     "tally": slots.tally("dealt", 0),
     "merged": slots.merged("slots", "violating"),
     "all_numbers": slots.all_numbers("slots", "numbers"),
-    "places": slots.places("dealt", "numbers", 2),
+    "places": slots.places("dealt", "numbers", ["code_0", "code_1"]),
     "sizes": slots.sizes("places"),
     "sizes_of_groups": slots.sizes_of_groups("groups"),
+    "rows of buckets": BUCKETIZED[0].query,
     "values of buckets": BUCKETIZED[1].query,
     "unequal": unequal(relation("exact"), relation("held")),
     "differing": differing(relation("exact"), relation("held")),
@@ -149,11 +150,13 @@ EVERYWHERE = {
 }
 # What draws, what numbers the rows of a source, and what fills blocks of rows that have to differ in several keys.
 DUCKDB_ONLY = {
-    "drawn": (buckets.drawn(POLICY, [BOUND], ["c"], None, "random_draw"), "the column rowid"),
+    "drawn": (buckets.drawn(POLICY, [BOUND], ["c"], None, "random_draw", {}), "the function random_draw"),
+    "numbers_of": (buckets.numbers_of("drawn"), "the column rowid"),
     "bucket_numbers": (slots.bucket_numbers("slots", "random_draw"), "the function random_draw"),
-    "rows of buckets": (BUCKETIZED[0].query, "the column rowid"),
-    "dealt": (buckets.dealt("drawn", "starts", 2), "ROW_NUMBER without ORDER BY"),
+    "dealt": (buckets.dealt("drawn", "starts", ["code_0", "code_1"], 0), "the column rowid"),
     "out_of_order": (out_of_order(relation("held")), "without ORDER BY"),
+    "out_of_place": (out_of_place(relation("exact")), "without ORDER BY"),
+    "misplaced": (misplaced(relation("exact"), relation("held")), "Join with method"),
     "numbered": (loose_rows.numbered(relation("t"), [column("x")], []), "the column rowid"),
     "repeated": (loose_rows.repeated(ROWS, [0]), "ROW_NUMBER without ORDER BY"),
     "dealt by one key": (blocks.dealt("standing", 1, 0, 6, 0, chunked=True), "the column rowid"),
