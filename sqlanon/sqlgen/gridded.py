@@ -18,9 +18,8 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
 from sqlanon.sqlgen.loose import Grid, in_order
-from sqlanon.sqlgen.loose_rows import digest
 from sqlanon.sqlgen.names import alias, column, literal
-from sqlanon.sqlgen.terms import paren
+from sqlanon.sqlgen.terms import digest, paren
 
 __all__ = ["association_bounds", "broken_grids", "broken_groups"]
 

@@ -8,9 +8,9 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.loose import ROW_NUMBER, draws, in_order, key_name, value_name
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.terms import added, big
+from sqlanon.sqlgen.terms import added, big, digest
 
-__all__ = ["MOST_NEAR", "digest", "keyed", "numbered", "repeated", "spread"]
+__all__ = ["MOST_NEAR", "keyed", "numbered", "repeated", "spread"]
 
 # Along a curve through several columns, each has so many bits at most, and all together so many: further columns none.
 _MOST_BITS = 20
@@ -39,11 +39,6 @@ def repeated(rows: exp.Select, key: Sequence[int]) -> exp.Select:
     counted = counted.from_(rows.subquery("counted_row"), copy=False).group_by(literal(1)).having(several)
     number = alias(exp.Window(this=exp.RowNumber()), "number")
     return exp.select(column("digest"), number).from_(counted.subquery("counted"))
-
-
-def digest(values: Sequence[exp.Expr]) -> exp.Expr:
-    """64 bits of a tuple of values: equal tuples have equal ones."""
-    return exp.Anonymous(this="hash", expressions=list(values))
 
 
 def spread(rows: exp.Select, place: int, near: int) -> exp.Select:

@@ -11,6 +11,7 @@ from sqlanon.sqlgen.names import column, literal
 __all__ = [
     "added",
     "big",
+    "digest",
     "huge",
     "integer",
     "joined",
@@ -68,6 +69,11 @@ def added(parts: Sequence[exp.Expr]) -> exp.Expr:
 def same(name: str, one: str, other: str) -> exp.Expr:
     """Whether two relations have the same in a column."""
     return exp.EQ(this=column(name, one), expression=column(name, other))
+
+
+def digest(values: Sequence[exp.Expr]) -> exp.Expr:
+    """64 bits of a tuple of values: equal tuples have equal ones."""
+    return exp.Anonymous(this="hash", expressions=list(values))
 
 
 def joined(*parts: exp.Expr) -> exp.Expr:

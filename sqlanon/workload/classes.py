@@ -12,10 +12,9 @@ from typing import Protocol
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.sqlgen.loose_rows import digest
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import class_label
-from sqlanon.sqlgen.terms import integer
+from sqlanon.sqlgen.terms import digest, integer
 from sqlanon.workload.published import Dealt, dealt_name
 
 __all__ = ["Classes", "Keep", "Shown", "bucket_of", "classes", "listed", "number_of", "numbered"]
