@@ -1,28 +1,39 @@
--- Every result of a workload, as it is and as it is estimated. A group that only the source has is lost, with
--- no estimate; one that only the estimate has is invented, with no actual value.
+-- Every result of a workload, as it is and as it is estimated. A group that only the source has, or that HAVING keeps on
+-- the source alone, is lost, with no estimate; one that only the estimate has is invented, with no actual value. A query
+-- that the release cannot answer is refused, and so is each of its results.
 --
--- A bound that is NULL is none. A lost group was said not to be possible.
+-- A bound that is NULL is none. A group that is not in the answer, whatever HAVING says, has no rows but withheld ones, and
+-- those of which nobody knows in which group they are: it has at most as many as there is room for.
 SELECT
   query_id,
-  groups,
-  result,
+  coalesce(groups, '[]') AS groups,
+  coalesce(result, '') AS result,
   actual.value AS actual,
-  estimated.estimate AS estimated,
-  estimated.stderr AS stderr,
+  CASE WHEN estimated.kept THEN estimated.estimate END AS estimated,
+  CASE WHEN estimated.kept THEN estimated.stderr END AS stderr,
   estimated.low AS low,
   estimated.high AS high,
-  CASE WHEN actual.value <> 0 THEN abs(estimated.estimate - actual.value) / abs(actual.value) END AS relative_error,
+  CASE WHEN actual.value <> 0 AND estimated.kept THEN
+    CASE WHEN isfinite(actual.value) AND isfinite(estimated.estimate)
+      THEN abs(estimated.estimate - actual.value) / abs(actual.value) END
+  END AS relative_error,
   CASE
-    WHEN actual.query_id IS NULL THEN NULL
-    WHEN estimated.query_id IS NULL THEN false
+    WHEN refused.query_id IS NOT NULL OR actual.query_id IS NULL THEN NULL
+    WHEN estimated.query_id IS NULL AND room.query_id IS NULL THEN false
+    WHEN estimated.query_id IS NULL AND room.room IS NULL THEN true
+    WHEN estimated.query_id IS NULL THEN room.room > 0 AND (NOT room.counts OR actual.value <= room.room)
     WHEN actual.value IS NULL THEN NULL
     ELSE coalesce(estimated.low <= actual.value, true) AND coalesce(actual.value <= estimated.high, true)
   END AS within,
   CASE
+    WHEN refused.query_id IS NOT NULL THEN 'refused'
     WHEN actual.query_id IS NULL THEN 'invented'
-    WHEN estimated.query_id IS NULL THEN 'lost'
+    WHEN estimated.query_id IS NULL OR NOT estimated.kept THEN 'lost'
     WHEN estimated.estimate IS NULL THEN 'unknown'
     ELSE 'estimated'
   END AS outcome
 FROM actual
 FULL JOIN estimated USING (query_id, groups, result)
+FULL JOIN refused USING (query_id)
+LEFT JOIN room USING (query_id, result)
+WHERE actual.query_id IS NOT NULL OR estimated.kept OR refused.query_id IS NOT NULL

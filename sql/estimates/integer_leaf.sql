@@ -1,17 +1,24 @@
--- Pieces of whole numbers: each number is a leaf. `at` stands for all of a piece; mean and
--- square are those of its numbers, and the square of n neighbouring numbers is that of
--- their mean and a variance of (n * n - 1) / 12.
+-- Pieces of whole numbers: each number is a leaf. `at` stands for all of a piece, the end that is no end of the type;
+-- mean and square are those of its numbers, and the square of n neighbouring numbers is that of
+-- their mean and a variance of (n * n - 1) / 12. least and greatest are exact.
 WITH bounded AS (
-  SELECT *, at + side AS first, to_at + to_side - 1 AS last FROM piece
+  SELECT *, at + side AS first, to_at - (1 - to_side) AS last FROM piece
+), counted AS (
+  SELECT
+    *,
+    -- The numbers of a type of 128 bits are more than it can count.
+    CASE WHEN first > -(1::HUGEINT << 126) AND last < (1::HUGEINT << 126) - 1
+      THEN CAST(last - first + 1 AS DOUBLE) ELSE CAST(last AS DOUBLE) - CAST(first AS DOUBLE) END AS numbers
+  FROM bounded
+  WHERE last >= first
 )
 SELECT
   label,
-  first AS at,
-  CASE WHEN known THEN CAST(last - first + 1 AS DOUBLE) END AS weight,
+  CASE WHEN from_open AND NOT to_open THEN last ELSE first END AS at,
+  CASE WHEN known THEN numbers END AS weight,
   (CAST(first AS DOUBLE) + CAST(last AS DOUBLE)) / 2 AS mean,
   ((CAST(first AS DOUBLE) + CAST(last AS DOUBLE)) / 2) * ((CAST(first AS DOUBLE) + CAST(last AS DOUBLE)) / 2)
-    + (CAST(last - first + 1 AS DOUBLE) * CAST(last - first + 1 AS DOUBLE) - 1) / 12 AS square,
-  CASE WHEN NOT from_open THEN CAST(first AS DOUBLE) END AS least,
-  CASE WHEN NOT to_open THEN CAST(last AS DOUBLE) END AS greatest
-FROM bounded
-WHERE last >= first
+    + (numbers * numbers - 1) / 12 AS square,
+  CASE WHEN NOT from_open THEN first END AS least,
+  CASE WHEN NOT to_open THEN last END AS greatest
+FROM counted

@@ -14,9 +14,12 @@ WITH edge AS (
 ), numbered AS (
   SELECT
     *,
-    lead(at) OVER (PARTITION BY label, low, low_side, high, high_side, known, mask ORDER BY at, side) AS to_at,
-    lead(side) OVER (PARTITION BY label, low, low_side, high, high_side, known, mask ORDER BY at, side) AS to_side
+    lead(at) OVER along AS to_at,
+    lead(side) OVER along AS to_side
   FROM edge
+  WINDOW along AS (
+    PARTITION BY label, low, low_side, high, high_side, known, mask ORDER BY at ASC NULLS LAST, side ASC NULLS LAST
+  )
 )
 SELECT
   label, at, side, to_at, to_side, known, mask,

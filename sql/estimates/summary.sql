@@ -2,14 +2,13 @@
 -- bounds_hit_rate is the share of the results with an actual value that lie within the hard bounds.
 WITH counted AS (
   SELECT
-    count(DISTINCT query_id) AS queries,
     count(*) AS results,
     avg(relative_error) AS mean_relative_error,
     quantile_cont(relative_error, 0.5) AS median_relative_error,
     quantile_cont(relative_error, 0.95) AS relative_error_95,
     avg(CAST(within AS INTEGER)) AS bounds_hit_rate,
     count_if(actual = 0) AS zero_actual,
-    count_if(outcome = 'unknown' AND actual IS NOT NULL) AS not_estimated,
+    count_if(outcome = 'refused' OR (outcome = 'unknown' AND actual IS NOT NULL)) AS not_estimated,
     count_if(outcome = 'lost') AS lost_groups,
     count_if(outcome = 'invented') AS invented_groups
   FROM query_error
@@ -27,6 +26,6 @@ FROM (
     {'place': 8, 'figure': 'not_estimated', 'value': CAST(not_estimated AS DOUBLE)},
     {'place': 9, 'figure': 'lost_groups', 'value': CAST(lost_groups AS DOUBLE)},
     {'place': 10, 'figure': 'invented_groups', 'value': CAST(invented_groups AS DOUBLE)}
-  ], recursive := true) FROM counted
+  ], recursive := true) FROM counted CROSS JOIN workload
 ) AS figures
-ORDER BY place
+ORDER BY place ASC NULLS LAST

@@ -10,9 +10,11 @@ from math import ceil
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.errors import PolicyError
 
-__all__ = ["AGGREGATES", "WorkloadOptions", "workload_options"]
+__all__ = ["AGGREGATES", "FEW", "WorkloadOptions", "workload_options"]
 
 AGGREGATES = ("count", "sum", "avg")
+# Queries ask about no more quasi-identifiers than this unless they are told to.
+FEW = 4
 _MOST_QUERIES = 100_000
 
 
@@ -20,18 +22,22 @@ _MOST_QUERIES = 100_000
 class WorkloadOptions:
     """CREATE WORKLOAD ... (queries, dimensions, selectivity, aggregate, of, seed).
 
-    A query has a predicate on each of `dimensions` quasi-identifiers and on a sensitive
-    attribute. `selectivity` is the share of the rows that all of them together would let through if
-    the attributes were uniform and independent (Xiao and Tao 2006, Anatomy, section 6).
-    `aggregate` is of the column `of`, but for count. The same `seed` gives the same queries.
+    A query has a predicate on each of `dimensions` quasi-identifiers, by default of as many as
+    there are, up to `FEW`, and on a sensitive attribute. `selectivity` is the share of the rows that all of
+    them together would let through if the attributes were uniform and independent (Xiao and Tao 2006,
+    Anatomy, section 6). `aggregate` is of the column `of`, but for count. The same `seed` gives the same queries.
     """
 
     queries: int = 1000
-    dimensions: int = 4
+    dimensions: int | None = None
     selectivity: Decimal = Decimal("0.05")
     aggregate: str = "count"
     of: str | None = None
     seed: int = 1
+
+    def asked(self, there_are: int) -> int:
+        """On how many of the quasi-identifiers each query has a predicate."""
+        return min(there_are, FEW) if self.dimensions is None else self.dimensions
 
     def values(self, known: int, predicates: int) -> int:
         """How many of an attribute's `known` values one of so many predicates names: at least one."""
@@ -45,7 +51,7 @@ def workload_options(arguments: Sequence[tuple[str, Value]]) -> WorkloadOptions:
     own = WorkloadOptions()
     found = WorkloadOptions(
         queries=_whole(given, "queries", own.queries, 1, _MOST_QUERIES),
-        dimensions=_whole(given, "dimensions", own.dimensions, 1, None),
+        dimensions=_whole(given, "dimensions", 1, 1, None) if "dimensions" in given else None,
         selectivity=_share(given.pop("selectivity", own.selectivity)),
         aggregate=_aggregate(given.pop("aggregate", own.aggregate)),
         of=_column(given.pop("of", None)),

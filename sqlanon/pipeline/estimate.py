@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.assets import read
 from sqlanon.catalog import hierarchies as stored_hierarchies
 from sqlanon.catalog import releases
 from sqlanon.catalog.hierarchies import StoredHierarchy
@@ -15,7 +16,7 @@ from sqlanon.catalog.snapshot import hierarchies_of, policy_of, types_of
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.engines.base import Column, Engine
-from sqlanon.errors import EngineError, PolicyError, UserError
+from sqlanon.errors import EngineError, PolicyError, StatementError, UserError
 from sqlanon.hierarchies.base import builder
 from sqlanon.pipeline.checks import require_own_columns
 from sqlanon.pipeline.collation import require_binary_text
@@ -24,14 +25,23 @@ from sqlanon.pipeline.published import Recorded, RecordedFragment, published
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import find_relation, own_object, require_not_source
 from sqlanon.sqlgen.apart import ASSOCIATION, GROUP, group_column
-from sqlanon.sqlgen.names import column, relation
-from sqlanon.workload.answers import answer
+from sqlanon.sqlgen.names import relation
+from sqlanon.workload.answers import Answered as Rows
+from sqlanon.workload.answers import answered
 from sqlanon.workload.binding import fold as same_name
 from sqlanon.workload.estimators import combined
 from sqlanon.workload.published import Published
 from sqlanon.workload.queries import AggregateQuery, Lookup, parsed
 
-__all__ = ["estimate", "estimate_release", "readable", "source_names"]
+__all__ = [
+    "answer_alone",
+    "estimate",
+    "estimate_release",
+    "readable",
+    "require_parsed",
+    "require_same_source",
+    "source_names",
+]
 
 Answered = tuple[tuple[Column, ...], list[tuple[Any, ...]]]
 
@@ -45,6 +55,7 @@ def estimate_release(engine: Engine, release: Release, text: str, marginals: Mar
     hierarchy is not any more the one that the release was made with.
     """
     query = parsed(text)
+    require_parsed(engine, text)
     with engine.transaction(), Scratch(engine) as scratch:
         own = readable(engine, release, [query])
         return estimate(engine, query, own, scratch, policy_of(release), marginals)
@@ -68,20 +79,46 @@ def estimate(
     marginals: Marginals = (),
 ) -> Answered:
     """Estimates a query from a release, wherever its rows are."""
-    if fold(query.source.name) not in map(fold, release.names):
-        raise PolicyError(
-            f"the query reads {query.source}, and the release {release.name} was made of {release.names[0]}",
-            hint=f"write FROM {release.names[0]}",
-        )
+    require_same_source(query, release.name, release.names)
     require_binary_text(engine, query.source, (), called=release.name)
     try:
-        release = with_marginals(engine, release, marginals, policy, scratch)
-        lookups = [_lookup(engine, lookup, policy) for lookup in query.lookups]
-        found = combined(engine, query, release, lookups, scratch.table)
-        columns, rows = answer(engine, query, found, release.withheld, scratch.table)
-        return columns, engine.rows(rows)
+        rows = _answer(engine, query, with_marginals(engine, release, marginals, policy, scratch), scratch, policy)
+        return tuple(engine.columns(rows.shown())), engine.rows(rows.as_texts())
     except EngineError as error:
         raise UserError(f"the query cannot be estimated from {release.name}: {error.message}") from None
+
+
+def answer_alone(engine: Engine, release: Release, query: AggregateQuery, scratch: Scratch) -> Rows:
+    """What one query of a workload comes to, as a table of this connection, in a transaction that is open already.
+
+    Raises PolicyError for what the release cannot answer.
+    """
+    try:
+        return _answer(engine, query, readable(engine, release, [query]), scratch, policy_of(release))
+    except EngineError as error:
+        raise UserError(f"the query cannot be estimated from {release.name}: {error.message}") from None
+
+
+def require_parsed(engine: Engine, text: str) -> None:
+    """Raises StatementError for a query that DuckDB would not read: nobody could ask it of the source."""
+    ((message,),) = engine.rows(read("sql", "estimates", "parse.sql"), [text])
+    if message is not None:
+        raise StatementError(f"the query cannot be read: {str(message).splitlines()[0]}", hint="write one SELECT")
+
+
+def require_same_source(query: AggregateQuery, release: str, names: Sequence[str]) -> None:
+    """Raises PolicyError if the query reads another table than what the release was made of."""
+    if fold(query.source.name) not in map(fold, names):
+        raise PolicyError(
+            f"the query reads {query.source}, and the release {release} was made of {names[0]}",
+            hint=f"write FROM {names[0]}",
+        )
+
+
+def _answer(engine: Engine, query: AggregateQuery, release: Published, scratch: Scratch, policy: Policy) -> Rows:
+    lookups = [_lookup(engine, lookup, policy) for lookup in query.lookups]
+    found = combined(engine, query, release, lookups, scratch.table)
+    return answered(engine, query, found, release.withheld, scratch.table)
 
 
 def source_names(policy: Policy) -> list[str]:
@@ -181,7 +218,7 @@ def _require_same(engine: Engine, release: Release, one: StoredHierarchy) -> Non
 
 
 def _lookup(engine: Engine, lookup: Lookup, policy: Policy) -> tuple[exp.Table, Sequence[str]]:
-    """A joined table with its columns. Raises PolicyError if a key stands twice, or if it is the source itself."""
+    """A joined table with its columns. Raises PolicyError if it does not have the key, or is the source itself."""
     found = find_relation(engine, lookup.table)
     if found is None:
         raise PolicyError(f"there is no table or view {lookup.table} to join")
@@ -192,11 +229,4 @@ def _lookup(engine: Engine, lookup: Lookup, policy: Policy) -> tuple[exp.Table, 
     columns = [name for name, _ in typed]
     if same_name(lookup.key) not in map(same_name, columns):
         raise PolicyError(f"{lookup.table} has no column {lookup.key}")
-    count = exp.Count(this=column(lookup.key))
-    distinct = exp.Count(this=exp.Distinct(expressions=[column(lookup.key)]))
-    if engine.rows(exp.select(exp.NEQ(this=count, expression=distinct)).from_(table.copy()))[0][0]:
-        raise PolicyError(
-            f"{lookup.table} has several rows for one {lookup.key}, so that a row of the source would count twice",
-            hint="join a table that has each key once",
-        )
     return table, columns

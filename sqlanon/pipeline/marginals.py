@@ -16,8 +16,8 @@ from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import find_relation, require_not_source
 from sqlanon.sqlgen.names import alias, column, relation
 from sqlanon.workload.binding import fold
-from sqlanon.workload.leaves import MARGINAL, MARGINAL_WEIGHT
-from sqlanon.workload.moments import NUMBER
+from sqlanon.workload.marginal import MARGINAL, MARGINAL_WEIGHT
+from sqlanon.workload.numbers import number
 from sqlanon.workload.published import Generalized, Published
 
 __all__ = ["Marginals", "with_marginals"]
@@ -64,7 +64,7 @@ def _checked(engine: Engine, given: Generalized, name: QualifiedName, policy: Po
     typed = engine.columns(exp.select(exp.Star()).from_(rows.copy()))
     require_binary_text(engine, found[1], typed, called=str(name))
     values = [own for own, _ in typed if fold(own) == fold(given.column)]
-    weights = [own for own, kind in typed if fold(own) != fold(given.column) and NUMBER.fullmatch(kind)]
+    weights = [own for own, kind in typed if fold(own) != fold(given.column) and number(kind)]
     if len(typed) != 2 or len(values) != 1 or len(weights) != 1:
         raise PolicyError(
             f"MARGINALS: {name} does not have two columns, {given.column} and a number",

@@ -2,48 +2,36 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import TypeVar
 
 from sqlglot import exp
 
 from sqlanon.catalog import workloads
-from sqlanon.catalog.names import fold
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.release import Release
-from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.errors import DataError, EngineError, PolicyError, SqlanonError, UserError
-from sqlanon.pipeline.estimate import estimate_release, readable
+from sqlanon.errors import EngineError, PolicyError, UserError
+from sqlanon.pipeline.ask_source import AskSource, NotAnswered, Note
+from sqlanon.pipeline.estimate import answer_alone, readable, require_parsed, require_same_source
+from sqlanon.pipeline.results import Results, named, results_of
 from sqlanon.pipeline.scratch import Scratch
-from sqlanon.pipeline.source import bind_source, in_file, own_object
+from sqlanon.pipeline.source import in_file, own_object
 from sqlanon.pipeline.state import Progress
-from sqlanon.sqlgen.names import alias, column, identifier, relation
-from sqlanon.workload.actual import COUNTED, as_it_is, columns_of, counted_rows, distinct_rows, is_plain, many
+from sqlanon.sqlgen.names import relation
 from sqlanon.workload.by_fragments import figures_by_fragments
-from sqlanon.workload.conjunctions import Conjunctions
-from sqlanon.workload.counted import Counted, countable
-from sqlanon.workload.error import ACTUAL, ESTIMATED, errors, summary
+from sqlanon.workload.conjunctions import Conjunctions, Part
+from sqlanon.workload.error import ACTUAL, ESTIMATED, REFUSED, ROOM, errors, summary
 from sqlanon.workload.published import Published
-from sqlanon.workload.queries import Aggregate, AggregateQuery
+from sqlanon.workload.queries import Aggregate
 from sqlanon.workload.satisfying import Constants, constants
 from sqlanon.workload.templates import Asked, Templates
 from sqlanon.workload.together import Together, kinds_of
 
 __all__ = ["measure"]
 
-# So many queries in one statement over the source, and so many results in one over the catalog.
-_BATCH = 100
-_INSERTED = 200
-# So often rows repeat, on the average, where they are counted first.
-_REPEATED = 2
 # Fewer queries are asked one by one.
 _FEW = 2
-
-_T = TypeVar("_T")
 
 
 def measure(
@@ -51,238 +39,182 @@ def measure(
 ) -> list[tuple[str, float | None]]:
     """Asks every query of the source and of the release, stores each error, and returns the summary.
 
-    What was measured with the workload before is replaced. Raises UserError, naming the query, where one does not run,
-    or cannot be estimated.
+    What was measured with the workload before is replaced. What the release cannot answer is a result without an
+    estimate. Raises UserError, naming it, for a query that the source has no answer to.
     """
-    read = Templates()
-    asked = [_read(read, workload, number, text) for number, text in workloads.load(engine, workload, read.one_query)]
-    with engine.transaction(), Scratch(engine) as scratch:
-        one = _Measuring(engine, release, workload, scratch, asked, constants(asked, scratch.table), progress)
-        # The release first: it says of a query what is wrong with it.
-        found = _Results(engine, scratch, "estimated", ESTIMATED)
-        one.ask_release(found)
-        actual = _Results(engine, scratch, "actual", ACTUAL)
-        one.ask_source(actual)
-        workloads.forget_errors(engine, workload, release.release_id)
-        query = errors(actual.table, found.table, release.release_id, workload)
-        engine.run(exp.Insert(this=relation(("anon", "query_error")), expression=query))
-        return [(str(figure), value) for figure, value in engine.rows(summary(release.release_id, workload))]
-
-
-def _read(read: Templates, workload: str, number: int, text: str) -> Asked:
+    one = _Measuring(engine, release, workload, progress)
+    asked, refused = one.read()
     try:
-        return read.asked(number, text)
-    except UserError as error:
-        raise _named(workload, number, error) from None
-
-
-def _named(workload: str, number: int | str, error: SqlanonError) -> UserError:
-    return UserError(f"workload {workload}, query {number}: {error.message}", hint=error.hint)
-
-
-class _Results:
-    """A temporary table of results."""
-
-    def __init__(self, engine: Engine, scratch: Scratch, name: str, names: Sequence[str]) -> None:
-        kinds = {"query_id": "BIGINT", "groups": "VARCHAR", "result": "VARCHAR"}
-        empty = [
-            alias(exp.Cast(this=exp.null(), to=exp.DataType.build(kinds.get(one, "DOUBLE"))), one) for one in names
-        ]
-        self.table = scratch.table(name, exp.select(*empty).where(exp.false()))
-        self._engine, self._names = engine, names
-        self._target = exp.Schema(this=relation(self.table), expressions=[identifier(one) for one in names])
-
-    def add(self, query: exp.Query) -> None:
-        """The rows of a query that has the table's columns."""
-        own = exp.select(*(column(name) for name in self._names)).from_(query.subquery("found", copy=False))
-        self._engine.run(exp.Insert(this=self._target.copy(), expression=own))
-
-    def clear(self) -> None:
-        self._engine.run(exp.Delete(this=relation(self.table)))
-
-    def add_rows(self, rows: Iterable[Sequence[object]]) -> None:
-        for some in _batches(rows, _INSERTED):
-            values = [exp.Tuple(expressions=[exp.Placeholder() for _ in self._names]) for _ in some]
-            insert = exp.Insert(this=self._target.copy(), expression=exp.Values(expressions=values))
-            self._engine.run(insert, [value for row in some for value in row])
+        with engine.transaction(), Scratch(engine) as scratch:
+            known = constants(asked, scratch.table)
+            found = Results(engine, scratch, "estimated", ESTIMATED)
+            actual = Results(engine, scratch, "actual", ACTUAL)
+            room = Results(engine, scratch, "room", ROOM)
+            without = Results(engine, scratch, "refused", REFUSED)
+            refused |= one.ask_release(asked, known, scratch, found, room)
+            without.add_rows((number,) for number in sorted(refused))
+            note = one.note("ask the source", len(asked))
+            AskSource(engine, policy_of(release).source, scratch, known, note).ask(asked, actual)
+            workloads.forget_errors(engine, workload, release.release_id)
+            tables = {"actual": actual, "estimated": found, "room": room, "refused": without}
+            query = errors({name: one.table for name, one in tables.items()}, release.release_id, workload)
+            engine.run(exp.Insert(this=relation(("anon", "query_error")), expression=query))
+            rows = engine.rows(summary(release.release_id, workload, len({*refused, *(one.number for one in asked)})))
+    except NotAnswered as failed:
+        raise failed.found(engine, workload, policy_of(release).source) from None
+    return [(str(figure), value) for figure, value in rows]
 
 
 @dataclass
 class _Measuring:
-    """One workload, asked of a release and of what it was made of."""
+    """One workload, asked of a release."""
 
     engine: Engine
     release: Release
     workload: str
-    scratch: Scratch
-    asked: Sequence[Asked]
-    constants: Constants
     progress: Progress | None
 
-    def ask_release(self, into: _Results) -> None:
-        """Adds the estimate, stderr, low and high of every query's results."""
-        answered = self._together(into)
-        for done, one in enumerate([one for one in self.asked if one.number not in answered], start=len(answered)):
-            self._note("estimate", done)
+    def read(self) -> tuple[list[Asked], set[int]]:
+        """The queries, and the numbers of those besides of which nothing can be estimated."""
+        read = Templates()
+        asked: list[Asked] = []
+        refused: set[int] = set()
+        known: set[str] = set()
+        names = readable(self.engine, self.release, []).names
+        for number, text in workloads.load(self.engine, self.workload, read.one_query):
             try:
-                rows = estimate_release(self.engine, self.release, one.text)[1]
+                one = _asked(read, number, text)
+                if one is None or not one.template or one.template not in known:
+                    require_parsed(self.engine, text)
+                if one is None:
+                    refused.add(number)
+                    continue
+                known.add(one.template)
+                require_same_source(one.query, str(self.release.name), names)
             except UserError as error:
-                raise _named(self.workload, one.number, error) from None
-            into.add_rows(result for row in rows for result in _results(one.number, one.query, row, 4))
+                raise named(self.workload, number, error) from None
+            asked.append(one)
+        return asked, refused
 
-    def _together(self, into: _Results) -> set[int]:
-        """The same of the queries that can be asked at once; of none where one of them is refused, and then named.
+    def ask_release(
+        self, asked: Sequence[Asked], known: Constants, scratch: Scratch, into: Results, room: Results
+    ) -> set[int]:
+        """Adds the estimate, stderr, low and high of every query's results; returns the queries that are refused.
 
-        Returns which these are.
+        Of queries with groups it adds to `room` how many rows the groups may have that are not in the answer.
         """
+        note = self.note("estimate", len(asked))
         own = readable(self.engine, self.release, [])
-        if own.fragmented:
-            return self._by_fragments(own, into)
-        kinds = kinds_of(self.engine, own)
-        at_once = Conjunctions(own, kinds)
-        found = [(one, parts) for one in self.asked if (parts := at_once.of(one))]
-        if len(found) < _FEW:
-            return set()
-        asked = [part for _, parts in found for part in parts]
-        done = 0
-        self._note("estimate", done)
-        try:
-            own = readable(self.engine, self.release, [one.query for one, _ in found])
-            together = Together(
-                self.engine,
-                own,
-                kinds,
-                asked,
-                self.constants,
-                self.scratch.table,
-                dictionaries=_in_file(self.engine, self.release),
-            )
-            for number, figures in together.figures():
-                into.add(figures)
-                done += number
-                self._note("estimate", done)
-        except EngineError as error:
-            # An error ends the transaction: they cannot be asked one by one.
-            raise self._one_of([one for one, _ in found], error) from None
-        except (PolicyError, DataError):
-            into.clear()
-            return set()
-        return {one.number for one, _ in found}
+        answered = self._by_fragments(asked, own, scratch, into) if own.fragmented else set()
+        if not own.fragmented:
+            at_once = _AtOnce(self, Conjunctions(own, kinds := kinds_of(self.engine, own)), kinds, known, scratch, into)
+            answered = at_once.ask(asked)
+        refused: set[int] = set()
+        for done, one in enumerate([one for one in asked if one.number not in answered], start=len(answered)):
+            note(done)
+            if not self._ask_alone(one, into, room):
+                refused.add(one.number)
+        return refused
 
-    def _by_fragments(self, own: Published, into: _Results) -> set[int]:
-        """The same of a release of fragments."""
-        if len(self.asked) < _FEW:
+    def _ask_alone(self, one: Asked, into: Results, room: Results) -> bool:
+        """Adds the results of one query; False if it is refused."""
+        query = one.whole()
+        with Scratch(self.engine) as scratch:
+            try:
+                rows = answer_alone(self.engine, self.release, query, scratch)
+            except PolicyError:
+                return False
+            except UserError as error:
+                raise named(self.workload, one.number, error) from None
+            found = self.engine.rows(rows.every())
+        into.add_rows(result for row in found for result in results_of(one.number, query, row, 4))
+        if query.groups:
+            counts = [(item.name, item.function == "count") for item in query.items if isinstance(item, Aggregate)]
+            room.add_rows((one.number, name, counted, rows.room) for name, counted in counts)
+        return True
+
+    def _by_fragments(self, asked: Sequence[Asked], own: Published, scratch: Scratch, into: Results) -> set[int]:
+        """Adds the same of the queries that can be asked at once of a release of fragments; returns which these are."""
+        if len(asked) < _FEW:
             return set()
-        queries = {one.number: one.whole() for one in self.asked}
-        self._note("estimate", 0)
+        queries = {one.number: one.whole() for one in asked}
+        self.note("estimate", len(asked))(0)
         try:
-            figures = list(figures_by_fragments(self.engine, own, queries, self.scratch.table))
+            figures = list(figures_by_fragments(self.engine, own, queries, scratch.table))
         except EngineError as error:
-            raise self._one_of(self.asked, error) from None
-        into.add_rows((number, "[]", queries[number].aggregates[0].name, *rest) for number, *rest in figures)
+            raise self.one_of(asked, error) from None
+        into.add_rows((number, "[]", queries[number].aggregates[0].name, *rest, True) for number, *rest in figures)
         return {number for number, *_ in figures}
 
-    def ask_source(self, into: _Results) -> None:
-        """Adds the value of every query's results on what the release was made of."""
-        name = bind_source(self.engine, policy_of(self.release).source, self.scratch).relation
-        source = relation(name)
-        plain = [one for one in self.asked if is_plain(one.query)]
-        if plain:
-            self._ask_plain(plain, name, into)
-        for done, one in enumerate([one for one in self.asked if not is_plain(one.query)], start=len(plain)):
-            self._note("ask the source", done)
-            try:
-                found = self.engine.rows(as_it_is(one.text, one.query, source.copy()))
-            except EngineError as error:
-                raise _named(self.workload, one.number, error) from None
-            into.add_rows(result for row in found for result in _results(one.number, one.query, row, 1))
-
-    def _ask_plain(self, plain: Sequence[Asked], name: QualifiedName, into: _Results) -> None:
-        """Those of the queries that have a single row each: of rows that are counted first where they repeat."""
-        source = relation(name)
-        kinds = {fold(name): kind for name, kind in self.engine.columns(exp.select(exp.Star()).from_(source.copy()))}
-        repeated = _repeats(self.engine, source, columns_of([one.query for one in plain]))
-        at_once = [one for one in plain if countable(one, kinds)]
-        done = 0
-        if at_once:
-            self._note("ask the source", done)
-            try:
-                counted = Counted(
-                    self.engine,
-                    source,
-                    kinds,
-                    at_once,
-                    self.constants,
-                    self.scratch.table,
-                    repeated=repeated,
-                    dictionaries=in_file(self.engine, name),
-                )
-                for number, figures in counted.figures():
-                    into.add(figures)
-                    done += number
-                    self._note("ask the source", done)
-            except EngineError as error:
-                raise self._one_of(at_once, error) from None
-        known = {one.number for one in at_once}
-        self._ask_others([one for one in plain if one.number not in known], source, repeated, done, into)
-
-    def _ask_others(
-        self, others: Sequence[Asked], source: exp.Table, repeated: bool, done: int, into: _Results
-    ) -> None:
-        """The same of queries that are not counted at once."""
-        rows, n = source, None
-        if others and repeated:
-            names = columns_of([one.query for one in others])
-            n = COUNTED
-            while fold(n) in map(fold, names):
-                n += "_"
-            rows = relation(self.scratch.table("counted", counted_rows(source, names, n)))
-        for some in _batches(others, _BATCH):
-            self._note("ask the source", done)
-            values = iter(self._figures(some, rows, n))
-            into.add_rows((one.number, "[]", part.name, next(values)) for one in some for part in one.query.aggregates)
-            done += len(some)
-
-    def _figures(self, some: Sequence[Asked], rows: exp.Table, weight: str | None) -> Sequence[object]:
-        """The figures of several queries in one scan."""
-        try:
-            return self.engine.rows(many([one.whole() for one in some], rows.copy(), weight))[0]
-        except EngineError as error:
-            raise self._one_of(some, error) from None
-
-    def _one_of(self, some: Sequence[Asked], error: EngineError) -> UserError:
+    def one_of(self, some: Sequence[Asked], error: EngineError) -> UserError:
         """An error ends the transaction: the queries cannot be asked one by one to find the one that it is about."""
         first, last = min(one.number for one in some), max(one.number for one in some)
-        return _named(self.workload, first if first == last else f"one of {first} to {last}", error)
+        return named(self.workload, first if first == last else f"one of {first} to {last}", error)
 
-    def _note(self, stage: str, done: int) -> None:
-        if self.progress:
-            # A query may have several results.
-            self.progress(stage, min(done, len(self.asked)), len(self.asked))
+    def note(self, stage: str, total: int) -> Note:
+        """Tells how far a stage is."""
 
+        def told(done: int) -> None:
+            if self.progress:
+                # A query may have several results.
+                self.progress(stage, min(done, total), total)
 
-def _in_file(engine: Engine, release: Release) -> bool:
-    """Whether the rows of a release are in a file: those of a view are computed whenever they are read."""
-    return release.kind == "table" and in_file(engine, own_object(engine, release.name))
-
-
-def _repeats(engine: Engine, source: exp.Table, names: Sequence[str]) -> bool:
-    """Whether equal rows are frequent, so that it pays to count them first."""
-    rows, different = engine.rows(distinct_rows(source, names))[0]
-    return bool(different <= rows / _REPEATED)
+        return told
 
 
-def _results(number: int, query: AggregateQuery, row: Sequence[object], width: int) -> Iterator[tuple[object, ...]]:
-    """A row for each aggregate of a query's row, in which an aggregate has `width` columns and a group one."""
-    values = iter(row)
-    parts = [(item, [next(values) for _ in range(width if isinstance(item, Aggregate) else 1)]) for item in query.items]
-    groups = json.dumps([part[0] for item, part in parts if not isinstance(item, Aggregate)])
-    for item, part in parts:
-        if isinstance(item, Aggregate):
-            yield number, groups, item.name, *part
+@dataclass
+class _AtOnce:
+    """Asks many queries of a release together; where one of them is refused, those that are asked with it in halves."""
+
+    of: _Measuring
+    conjunctions: Conjunctions
+    kinds: Mapping[str, str]
+    constants: Constants
+    scratch: Scratch
+    into: Results
+
+    def ask(self, asked: Sequence[Asked]) -> set[int]:
+        """Adds the figures of those that can be asked at once; returns which these are."""
+        self._note = self.of.note("estimate", len(asked))
+        self._done = 0
+        return self._ask([(one, parts) for one in asked if (parts := self.conjunctions.of(one))])
+
+    def _ask(self, found: Sequence[tuple[Asked, list[Part]]]) -> set[int]:
+        if len(found) < _FEW:
+            return set()
+        before = self._done
+        self._note(self._done)
+        try:
+            for number, figures in self._together(found).figures():
+                self.into.add(figures)
+                self._done += number
+                self._note(self._done)
+        except EngineError as error:
+            raise self.of.one_of([one for one, _ in found], error) from None
+        except PolicyError:
+            self._done = before
+            self.into.forget([one.number for one, _ in found])
+            half = len(found) // 2
+            return self._ask(found[:half]) | self._ask(found[half:])
+        return {one.number for one, _ in found}
+
+    def _together(self, found: Sequence[tuple[Asked, list[Part]]]) -> Together:
+        engine, release = self.of.engine, self.of.release
+        return Together(
+            engine,
+            readable(engine, release, [one.query for one, _ in found]),
+            self.kinds,
+            [part for _, parts in found for part in parts],
+            self.constants,
+            self.scratch.table,
+            # The rows of a view are computed whenever they are read.
+            dictionaries=release.kind == "table" and in_file(engine, own_object(engine, release.name)),
+        )
 
 
-def _batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
-    rest = iter(items)
-    while some := list(islice(rest, size)):
-        yield some
+def _asked(read: Templates, number: int, text: str) -> Asked | None:
+    """The query of a text; None for one of which nothing can be estimated. Raises StatementError for what is none."""
+    try:
+        return read.asked(number, text)
+    except PolicyError:
+        return None

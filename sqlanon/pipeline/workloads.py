@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from sqlanon.catalog import migrations, policies
 from sqlanon.catalog import workloads as catalog
 from sqlanon.catalog.names import fold
-from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.workload import WorkloadOptions, workload_options
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UserError
@@ -15,13 +18,18 @@ from sqlanon.pipeline.bind import bind, hierarchies_of
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import bind_source
 from sqlanon.pipeline.taken import to_be_made
+from sqlanon.pipeline.types import ENUM
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.sqlgen.points import is_number
 from sqlanon.sqlgen.render import to_sql
-from sqlanon.sqlgen.workloads import Queried, drawn_queries, values_of
+from sqlanon.sqlgen.workloads import LISTED, Queried, drawn_queries, values_of
 from sqlanon.syntax.statements import CreateWorkload, DropWorkload
+from sqlanon.workload.numbers import number
 
 __all__ = ["create_workload", "drop_workload"]
+
+# Types whose values hold others.
+_NESTED = re.compile(r"\]$|^(STRUCT|MAP|UNION|VARIANT|GEOMETRY)\b")
 
 
 def create_workload(engine: Engine, statement: CreateWorkload) -> int | None:
@@ -57,23 +65,45 @@ def drop_workload(engine: Engine, statement: DropWorkload) -> bool:
 
 
 def _queried(engine: Engine, bound: BoundPolicy, options: WorkloadOptions, scratch: Scratch) -> list[Queried]:
-    quasi, sensitive = bound.quasi_identifiers, bound.sensitive
-    if options.dimensions > len(quasi):
+    """The attributes that queries may ask about: quasi-identifiers, or what else is published if there are none."""
+    hidden = {id(one) for one in (*bound.quasi_identifiers, *bound.sensitive)}
+    others = [one for one in bound.published if id(one) not in hidden and not one.attribute.pseudonym]
+    quasi = _with_values(engine, bound, bound.quasi_identifiers or others, scratch)
+    sensitive = _with_values(engine, bound, bound.sensitive, scratch)
+    asked = options.asked(len(quasi))
+    if asked > len(quasi):
         raise PolicyError(
-            f"{bound.policy} has {len(quasi)} quasi-identifiers, and a query would ask about {options.dimensions}",
-            hint=f"write dimensions => {len(quasi)}" if quasi else "add a quasi-identifier to the policy",
+            f"{bound.policy} has {len(quasi)} quasi-identifiers with a value to ask about, and a query would ask "
+            f"about {asked}",
+            hint=f"write dimensions => {len(quasi)}" if quasi else "leave dimensions out",
         )
-    predicates = options.dimensions + bool(sensitive)
-    found: list[Queried] = []
-    for attribute in (*quasi, *sensitive):
-        values = values_of(relation(bound.relation), attribute.column, is_number(attribute))
-        table = scratch.table("values", values)
-        known = int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
-        if not known:
-            raise PolicyError(f"{attribute.column} has no value to ask about: the source has none but NULL")
-        named = options.values(known, predicates)
-        own = to_sql(column(attribute.column))
-        found.append(Queried(own, attribute in sensitive, table, known, named))
+    predicates = asked + bool(sensitive)
+    if not predicates:
+        raise PolicyError(
+            f"{bound.policy} has no column with a value to ask about",
+            hint="queries ask about numbers, texts, dates and the like: fill the source, or publish such a column",
+        )
+    return [
+        Queried(
+            to_sql(column(one.column)), one in bound.sensitive, table, known, options.values(known, predicates), ranges
+        )
+        for one, table, known, ranges in (*quasi, *sensitive)
+    ]
+
+
+def _with_values(
+    engine: Engine, bound: BoundPolicy, attributes: Sequence[BoundAttribute], scratch: Scratch
+) -> list[tuple[BoundAttribute, str, int, bool]]:
+    """Those of some attributes that a query can name values of: the table of these, how many, and if they are many."""
+    found: list[tuple[BoundAttribute, str, int, bool]] = []
+    for attribute in attributes:
+        if _NESTED.search(attribute.type) is None:
+            values = values_of(relation(bound.relation), attribute.column, attribute.type, is_number(attribute))
+            table = scratch.table("values", values)
+            known = int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
+            # No release shows the order of an ENUM.
+            ranges = known > LISTED and not attribute.type.startswith(ENUM)
+            found += [(attribute, table, known, ranges)] if known else []
     return found
 
 
@@ -81,7 +111,7 @@ def _aggregate(bound: BoundPolicy, options: WorkloadOptions) -> str:
     if options.of is None:
         return "count(*) AS n"
     attribute = next((one for one in bound.published if fold(one.column) == fold(options.of)), None)
-    if attribute is None or not is_number(attribute):
+    if attribute is None or not is_number(attribute) or number(attribute.type) is None:
         raise PolicyError(
             f"{options.of} is no number that {bound.policy} publishes", hint="name a numeric attribute of the policy"
         )

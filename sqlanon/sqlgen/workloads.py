@@ -28,7 +28,7 @@ _VARCHAR = exp.DataType.build("VARCHAR")
 class Queried:
     """An attribute that queries may ask about: its column as SQL, how many values one predicate names, of how many.
 
-    `table` is one of `values_of`.
+    `table` is one of `values_of`. A predicate names a range of them if there are `ranges`, or else a list.
     """
 
     column: str
@@ -36,10 +36,14 @@ class Queried:
     table: str
     known: int
     named: int
+    ranges: bool
 
 
-def values_of(source: exp.Table, name: str, bare: bool) -> exp.Select:
-    """rank and text: a column's values but NULL, from 0 in their order, as SQL writes them, `bare` without quotes."""
+def values_of(source: exp.Table, name: str, kind: str, bare: bool) -> exp.Select:
+    """rank and text: a column's values but NULL, from 0 in their order, as SQL writes them, `bare` without quotes.
+
+    `kind` is their type: a value whose text stands for another one is left out.
+    """
     value = column("value")
     distinct = exp.select(alias(column(name), "value")).distinct(copy=False).from_(source.copy(), copy=False)
     order = exp.Order(expressions=[exp.Ordered(this=value.copy(), nulls_first=False)])
@@ -50,8 +54,9 @@ def values_of(source: exp.Table, name: str, bare: bool) -> exp.Select:
         # inf and nan are no literals.
         finite = _called("isfinite", exp.Cast(this=value.copy(), to=exp.DataType.build("DOUBLE")))
         quoted = exp.Case(ifs=[exp.If(this=finite, true=text.copy())], default=quoted)
-    known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
-    return exp.select(alias(big(rank), "rank"), alias(quoted, "text")).from_(distinct.subquery("known")).where(known)
+    again = exp.TryCast(this=text.copy(), to=exp.DataType.build(kind, dialect="duckdb"))
+    known = exp.select(exp.Star()).from_(distinct.subquery("every")).where(exp.EQ(this=value.copy(), expression=again))
+    return exp.select(alias(big(rank), "rank"), alias(quoted, "text")).from_(known.subquery("known"))
 
 
 def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: WorkloadOptions) -> exp.Select:
@@ -60,9 +65,8 @@ def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: Wor
     query_id = alias(exp.Explode(this=numbers), "query_id")
     places = [i for i, one in enumerate(queried) if not one.sensitive]
     others = [i for i, one in enumerate(queried) if one.sensitive]
-    asked = [_picked(places, options.dimensions, options.seed)]
-    if others:
-        asked.append(_picked(others, 1, options.seed))
+    counts = ((places, options.asked(len(places))), (others, 1))
+    asked = [_picked(some, count, options.seed) for some, count in counts if some]
     predicates = [_predicates(place, one, options.seed) for place, one in enumerate(queried)]
     condition = exp.Anonymous(
         this="string_agg",
@@ -95,7 +99,7 @@ def _picked(places: Sequence[int], count: int, seed: int) -> exp.Select:
 def _predicates(place: int, one: Queried, seed: int) -> exp.Select:
     """query_id, place and predicate: of the queries that ask about the attribute at this place."""
     here = exp.EQ(this=column("place", "asked"), expression=literal(place))
-    if one.known > LISTED:
+    if one.ranges:
         return _ranges(place, one, seed).where(here, copy=False)
     draw = _draw(seed, f"value {place}", column("query_id", "asked"), column("rank", "known"))
     number = exp.Window(

@@ -20,6 +20,7 @@ def estimate(reader: Reader, position: Position) -> Estimate:
     reader.expect("ESTIMATE")
     if not any(reader.sees(word) for word in QUERY_WORDS) and not reader.sees_query():
         raise reader.expected(either(*QUERY_WORDS), among=QUERY_WORDS)
+    begins = reader.position()
     query = reader.text_before("FROM", "RELEASE")
     name, file = None, None
     if reader.peek().kind is Kind.STRING:
@@ -32,7 +33,7 @@ def estimate(reader: Reader, position: Position) -> Estimate:
         reader.end()
     else:
         reader.end("MARGINALS")
-    return Estimate(query, name, file, tuple(marginals), position=position)
+    return Estimate(query, name, file, tuple(marginals), position=position, query_position=begins)
 
 
 def _marginal(reader: Reader) -> tuple[str, QualifiedName]:

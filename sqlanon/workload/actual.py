@@ -58,36 +58,29 @@ def distinct_rows(source: exp.Table, columns: Sequence[str]) -> exp.Select:
 def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None) -> exp.Select:
     """One row: the figures of all aggregates of plain queries, in their order, over a table of `counted_rows`.
 
-    Where there is no `weight`, each row stands for itself.
+    Where there is no `weight`, each row stands for itself. Sums and averages are of such rows.
     """
     figures: list[exp.Expr] = []
     for query in queries:
         for aggregate in query.aggregates:
             holds = _own(query.where) if query.where is not None else exp.true()
             argument = None if aggregate.argument is None else _own(aggregate.argument)
-            figures.append(exp.Cast(this=_figure(aggregate.function, argument, holds, weight), to=_DOUBLE.copy()))
+            # What is no number is kept as none: no release is asked for it.
+            figures.append(exp.TryCast(this=_figure(aggregate.function, argument, holds, weight), to=_DOUBLE.copy()))
     every = exp.Select(expressions=[alias(figure, f"figure_{i}") for i, figure in enumerate(figures)])
     return every.from_(rows, copy=False)
 
 
 def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: str | None) -> exp.Expr:
-    """An aggregate over rows that stand for several each."""
-    n = literal(1) if weight is None else column(weight)
-    among = holds
-    if argument is not None:
-        known = exp.Not(this=exp.Is(this=exp.Paren(this=argument.copy()), expression=exp.Null()))
-        among = exp.and_(exp.Paren(this=holds), known, copy=False)
-    rows = exp.Coalesce(this=_where(exp.Sum(this=n), among), expressions=[literal(0)])
-    if function == "count" or argument is None:
-        return rows
-    if function in ("min", "max"):
-        ends = {"min": exp.Min, "max": exp.Max}
-        return _where(ends[function](this=argument.copy()), among)
-    added = _where(exp.Sum(this=exp.Mul(this=exp.Paren(this=argument.copy()), expression=n.copy())), among)
-    if function == "sum":
-        return added
-    real = exp.Cast(this=added, to=_DOUBLE.copy())
-    return exp.Div(this=real, expression=exp.Nullif(this=rows, expression=literal(0)))
+    """An aggregate over rows that satisfy. Where each stands for several, nothing is added up but these."""
+    if function == "count" and weight is not None:
+        known = holds
+        if argument is not None:
+            has = exp.Not(this=exp.Is(this=exp.Paren(this=argument.copy()), expression=exp.Null()))
+            known = exp.and_(exp.Paren(this=holds), has, copy=False)
+        return exp.Coalesce(this=_where(exp.Sum(this=column(weight)), known), expressions=[literal(0)])
+    kinds = {"count": exp.Count, "sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
+    return _where(kinds[function](this=exp.Star() if argument is None else exp.Paren(this=argument)), holds)
 
 
 def _where(aggregate: exp.Expr, condition: exp.Expr) -> exp.Expr:
@@ -100,7 +93,7 @@ def _own(tree: exp.Expr) -> exp.Expr:
 
 
 def as_it_is(text: str, query: AggregateQuery, source: exp.Table) -> exp.Select:
-    """The query itself, on the source: its groups as texts and its aggregates as numbers, in their order."""
+    """The query itself, on the source: its groups as texts and its aggregates as numbers, or NULL, in their order."""
     (tree,) = sqlglot.parse(text, dialect="duckdb")
     assert isinstance(tree, exp.Select)
     clause = tree.args.get("from_") or tree.args["from"]
@@ -108,7 +101,8 @@ def as_it_is(text: str, query: AggregateQuery, source: exp.Table) -> exp.Select:
     names = [f"column_{i}" for i in range(len(query.items))]
     numbers = {i for i, item in enumerate(query.items) if item in query.aggregates}
     casts = [
-        exp.Cast(this=column(name), to=(_DOUBLE if i in numbers else _VARCHAR).copy()) for i, name in enumerate(names)
+        exp.TryCast(this=column(name), to=(_DOUBLE if i in numbers else _VARCHAR).copy())
+        for i, name in enumerate(names)
     ]
     answer = exp.Subquery(this=tree, alias=exp.TableAlias(this="answer", columns=[exp.to_identifier(n) for n in names]))
     return exp.select(*casts).from_(answer)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from functools import cache
 
@@ -14,11 +15,14 @@ from sqlanon.sqlgen.terms import joined
 
 __all__ = ["Axis", "axis_of"]
 
-_BITS = {"TINYINT": 7, "SMALLINT": 15, "INTEGER": 31, "BIGINT": 63, "HUGEINT": 126}
-# Dates and moments far outside of what calendars are used for, that DuckDB still computes with.
-_DAYS = 10**9
-_MICROSECONDS = 92 * 10**17
-_MOST = 1.7e308
+_BITS = {"TINYINT": 7, "SMALLINT": 15, "INTEGER": 31, "BIGINT": 63, "HUGEINT": 127}
+# Where infinity is among days and among moments, behind the last; -infinity is as far on the other side.
+_DAYS = 2**31 - 1
+_MICROSECONDS = 2**63 - 1
+# The first moment that DuckDB shows.
+_FIRST_MOMENT = -9223372022400000000
+_MOST = sys.float_info.max
+_MOST_FLOAT = 2.0**128 - 2.0**104
 _LAST = "\U0010ffff" * 100
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 
@@ -26,22 +30,35 @@ _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 _OF = {
     "number": "CAST(given AS HUGEINT)",
     "decimal": "CAST(replace(CAST(given AS VARCHAR), '.', '') AS HUGEINT)",
-    "day": "CAST(date_diff('day', CAST('1970-01-01' AS DATE), given) AS HUGEINT)",
-    "microsecond": "CAST(epoch_us(given) AS HUGEINT)",
+    "truth": "CAST(given AS HUGEINT)",
+    "day": f"CASE WHEN NOT isinf(given) THEN CAST(date_diff('day', CAST('1970-01-01' AS DATE), given) AS HUGEINT) "
+    f"WHEN given > CAST('1970-01-01' AS DATE) THEN CAST({_DAYS} AS HUGEINT) "
+    f"WHEN given IS NOT NULL THEN CAST(-{_DAYS} AS HUGEINT) END",
+    "microsecond": f"CASE WHEN NOT isinf(given) THEN CAST(epoch_us(given) AS HUGEINT) "
+    f"WHEN given > CAST('1970-01-01' AS TIMESTAMP) THEN CAST({_MICROSECONDS} AS HUGEINT) "
+    f"WHEN given IS NOT NULL THEN CAST(-{_MICROSECONDS} AS HUGEINT) END",
     "real": "CAST(given AS DOUBLE)",
+    "float": "CAST(given AS DOUBLE)",
     "text": "CAST(given AS VARCHAR)",
 }
 _BACK = {
-    "day": "CAST('1970-01-01' AS DATE) + CAST(given AS INTEGER)",
-    "microsecond": "make_timestamp(CAST(given AS BIGINT))",
+    "day": f"CASE WHEN given >= {_DAYS} THEN CAST('infinity' AS DATE) "
+    f"WHEN given <= -{_DAYS} THEN CAST('-infinity' AS DATE) "
+    "ELSE CAST('1970-01-01' AS DATE) + CAST(given AS INTEGER) END",
+    "microsecond": f"CASE WHEN given >= {_MICROSECONDS} THEN CAST('infinity' AS TIMESTAMP) "
+    f"WHEN given <= -{_MICROSECONDS} THEN CAST('-infinity' AS TIMESTAMP) "
+    f"ELSE make_timestamp(CAST(greatest(given, {_FIRST_MOMENT}) AS BIGINT)) END",
 }
 # A text that a constant or a label is written as, down to the axis: a number times `unit`, a day or a moment.
 _FLOOR = {
     "number": "coalesce(TRY_CAST(nullif(regexp_extract(given, '^-?[0-9]+$'), '') AS HUGEINT) * unit, "
     "CAST(floor(TRY_CAST(given AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0))) AS HUGEINT))",
-    "day": "CAST(date_diff('day', CAST('1970-01-01' AS DATE), CAST(TRY_CAST(given AS TIMESTAMP) AS DATE)) AS HUGEINT)",
-    "microsecond": "CAST(epoch_us(TRY_CAST(given AS TIMESTAMP)) AS HUGEINT)",
+    "truth": "CAST(TRY_CAST(given AS BOOLEAN) AS HUGEINT)",
+    "day": _OF["day"].replace("given", "TRY_CAST(given AS DATE)"),
+    "microsecond": _OF["microsecond"].replace("given", "TRY_CAST(given AS TIMESTAMP)"),
     "real": "TRY_CAST(given AS DOUBLE)",
+    # No other FLOAT lies between what is said and the nearest one, so that comparisons change there alone.
+    "float": "CAST(TRY_CAST(given AS FLOAT) AS DOUBLE)",
     "text": "given",
 }
 
@@ -66,6 +83,18 @@ class Axis:
     scale: int = 0
     numeric: bool = False
 
+    @property
+    def listed(self) -> bool:
+        """Whether the type itself says which values there are: true and false."""
+        return self.unit_of == "truth"
+
+    @property
+    def beyond(self) -> tuple[float | int | str, ...]:
+        """The places of values that are at no distance from others: infinity on both sides, and what is no number."""
+        if self.kind == "real":
+            return ("-inf", "inf", "nan")
+        return (self.low, self.high) if self.unit_of in ("day", "microsecond") else ()
+
     def of(self, value: exp.Expr) -> exp.Expr:
         """A value of the type on the axis."""
         return _with(_OF["decimal" if self.scale else self.unit_of], value)
@@ -80,7 +109,8 @@ class Axis:
 
     def down(self, text: exp.Expr) -> exp.Expr:
         """The last place at or before what a text says; NULL if it says none."""
-        return _with(_FLOOR[self.unit_of], text, 10**self.scale)
+        # A number of too many digits is none.
+        return exp.Try(this=_with(_FLOOR[self.unit_of], text, 10**self.scale))
 
     def up(self, text: exp.Expr) -> exp.Expr:
         """The first place at or behind what a text says."""
@@ -92,8 +122,8 @@ class Axis:
         else:
             scaled = _with("TRY_CAST(given AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0))", text, 10**self.scale)
             whole = exp.EQ(this=scaled, expression=exp.Floor(this=scaled.copy()))
-        # A number too long for decimals has none.
-        exactly = exp.Coalesce(this=whole, expressions=[exp.true()])
+        # A number too long for decimals has none of them.
+        exactly = exp.Coalesce(this=exp.Try(this=whole), expressions=[exp.true()])
         after = exp.Case(ifs=[exp.If(this=exactly, true=literal(0))], default=literal(1))
         return exp.Add(this=exp.Paren(this=self.down(text)), expression=after)
 
@@ -121,10 +151,12 @@ def axis_of(column_type: str) -> Axis | None:
     """The axis of a type's values; None for a type whose values are not measured."""
     kind = column_type.upper().replace(" ", "")
     signed = kind.removeprefix("U")
-    if signed in _BITS:
+    if signed in _BITS and kind != "UHUGEINT":
         bits = _BITS[signed]
-        low, high = (0, 2 ** min(bits + 1, 126) - 1) if kind != signed else (-(2**bits), 2**bits - 1)
+        low, high = (0, 2 ** (bits + 1) - 1) if kind != signed else (-(2**bits), 2**bits - 1)
         return Axis("integer", "number", column_type, low, high, numeric=True)
+    if kind == "BOOLEAN":
+        return Axis("integer", "truth", column_type, 0, 1)
     if found := _DECIMAL.fullmatch(kind):
         digits, scale = int(found[1]), int(found[2])
         return Axis("integer", "number", column_type, -(10**digits) + 1, 10**digits - 1, scale, numeric=True)
@@ -134,6 +166,8 @@ def axis_of(column_type: str) -> Axis | None:
         return Axis("integer", "microsecond", column_type, -_MICROSECONDS, _MICROSECONDS)
     if kind == "DOUBLE":
         return Axis("real", "real", column_type, -_MOST, _MOST, numeric=True)
+    if kind == "FLOAT":
+        return Axis("real", "float", column_type, -_MOST_FLOAT, _MOST_FLOAT, numeric=True)
     if kind == "VARCHAR":
         return Axis("text", "text", column_type, "", _LAST)
     return None

@@ -181,10 +181,14 @@ def lookup_name(place: int) -> str:
 
 @dataclass
 class Factors:
-    """The parts of a query by the relation they are evaluated on: `parts[relation]` names each expression."""
+    """The parts of a query by the relation they are evaluated on: `parts[relation]` names each expression.
+
+    `said[relation]` has what of the query each of them is.
+    """
 
     binding: Binding
     parts: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
+    said: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
 
     def condition(self, tree: exp.Expr) -> exp.Expr:
         """A condition as AND, OR and NOT over the columns of parts."""
@@ -196,20 +200,21 @@ class Factors:
         bound = self.binding.bound(tree)
         return self._relation(bound, tree), bound
 
-    def part(self, relation: str, expression: exp.Expr) -> exp.Column:
-        """The column that holds an expression's value on the rows of its relation."""
+    def part(self, relation: str, expression: exp.Expr, said: exp.Expr) -> exp.Column:
+        """The column that holds an expression's value on the rows of its relation; `said` is what the query says."""
         known = self.parts.setdefault(relation, {})
         for name, other in known.items():
             if other == expression:
                 return column(name, relation)
         name = f"part_{len(known)}"
         known[name] = expression
+        self.said.setdefault(relation, {})[name] = said
         return column(name, relation)
 
     def _split(self, tree: exp.Expr, said: exp.Expr) -> exp.Expr:
         owners = self._owners(tree)
         if len(owners) <= 1:
-            return self.part(owners[0] if owners else ROW, _truth(tree))
+            return self.part(owners[0] if owners else ROW, _truth(tree), said)
         if not isinstance(tree, _LOGIC):
             raise self._mixed(said, owners)
         split = tree.copy()

@@ -16,6 +16,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.terms import big, real, same, total, union_all
 from sqlanon.workload.actual import is_plain
+from sqlanon.workload.bindable import tried
 from sqlanon.workload.binding import Binding, fold
 from sqlanon.workload.dealt import own_bucket, require_linked
 from sqlanon.workload.published import Published
@@ -102,7 +103,7 @@ def _by_fragments(query: AggregateQuery, release: Published) -> ByFragments | No
 def _plain(tree: exp.Expr) -> exp.Expr:
     """A bound condition over the rows of its fragment alone."""
     own = tree.transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node, copy=False)
-    return exp.Cast(this=exp.Paren(this=own), to=_BOOLEAN.copy())
+    return tried(exp.Cast(this=exp.Paren(this=own), to=_BOOLEAN.copy()))
 
 
 def _linked(release: Published, places: Sequence[int]) -> exp.Select:

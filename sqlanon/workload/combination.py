@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -13,7 +13,10 @@ from sqlanon.sqlgen.terms import union_all
 from sqlanon.workload.binding import ROW, relations_in
 from sqlanon.workload.dealt import drawn
 from sqlanon.workload.listed import MOMENTS
+from sqlanon.workload.moments import value_moments
+from sqlanon.workload.numbers import Number
 from sqlanon.workload.plan import Plan
+from sqlanon.workload.unlisted import LISTED
 
 __all__ = ["CLASS", "Taken", "combination"]
 
@@ -32,23 +35,33 @@ class Taken:
 
 
 def combination(
-    plan: Plan, classes: str, signatures: Sequence[tuple[str, exp.Expr, str]], taken: Taken | None
+    plan: Plan,
+    classes: str,
+    signatures: Sequence[tuple[str, exp.Expr, str]],
+    taken: Taken | None,
+    numbers: Mapping[int, Number],
 ) -> exp.Query:
     """A row for each aggregate, class and combination of signatures of its labels, and what is `taken` of buckets.
 
-    Labels on which an aggregate does not depend are left out of it: what is below them need not be known.
+    The aggregates are those of `numbers`, which are alike in whether they are exact. Labels on which an aggregate does
+    not depend are left out of it: what is below them need not be known.
     """
     key: exp.Expr = literal(0)
     if plan.groups:
         key = class_label({f"group_{i}": _placed(group) for i, group in enumerate(plan.groups)})
+    # A value that is not listed is in a group that nobody knows.
+    listed = [column(LISTED, name) for name in dict.fromkeys(group.table for group in plan.groups) if name != ROW]
     every: list[exp.Query] = []
-    for number, (argument, present) in enumerate(zip(plan.arguments, plan.present, strict=True)):
-        holds = exp.and_(_placed(plan.condition), _placed(present))
+    for number, kind in numbers.items():
+        argument = plan.arguments[number]
+        holds = exp.and_(_placed(plan.condition), _placed(plan.present[number]), *(one.copy() for one in listed))
         one: exp.Expr = exp.Cast(this=literal(1), to=_DOUBLE.copy())
-        values = [one.copy() for _ in MOMENTS] if argument is None else _values(argument[0], number)
+        part = kind.parts(literal(1))
+        values = [one, one.copy(), part, part.copy()] if argument is None else _values(argument[0], number, kind)
+        unit = exp.Cast(this=literal(kind.unit), to=exp.DataType.build("HUGEINT", dialect="duckdb"))
         read = {*relations_in(holds), *relations_in(key), *(name for value in values for name in relations_in(value))}
         read |= {name for name, _ in taken.relations} if taken else set()
-        shares, combinations = one, literal(1)
+        shares, combinations = one.copy(), literal(1)
         rows = exp.select().from_(relation(classes, as_=CLASS))
         for name, label, table in signatures:
             if name in read:
@@ -61,6 +74,7 @@ def combination(
             alias(key.copy(), "key"),
             column("n", CLASS),
             alias(literal(number), "number"),
+            alias(unit, "unit"),
             alias(shares, "share"),
             alias(exp.Coalesce(this=holds, expressions=[exp.false()]), "holds"),
             *(alias(value, name) for value, name in zip(values, MOMENTS, strict=True)),
@@ -81,8 +95,7 @@ def _placed(tree: exp.Expr) -> exp.Expr:
     return tree.copy().transform(own)
 
 
-def _values(name: str, number: int) -> list[exp.Expr]:
+def _values(name: str, number: int, kind: Number) -> list[exp.Expr]:
     if name == ROW:
-        value = column(f"value_{number}", CLASS)
-        return [value, exp.Mul(this=value.copy(), expression=value.copy()), value.copy(), value.copy()]
+        return value_moments(column(f"value_{number}", CLASS), kind)
     return [column(f"{moment}_{number}", name) for moment in MOMENTS]

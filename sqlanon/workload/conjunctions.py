@@ -13,9 +13,10 @@ from sqlglot import exp
 from sqlanon.errors import PolicyError
 from sqlanon.sqlgen.names import column
 from sqlanon.workload.actual import is_plain
+from sqlanon.workload.bindable import tried
 from sqlanon.workload.binding import Binding, fold, leaf_name
 from sqlanon.workload.functions import constants_of, is_ordered
-from sqlanon.workload.moments import NUMBER
+from sqlanon.workload.numbers import number
 from sqlanon.workload.published import Published
 from sqlanon.workload.queries import Aggregate, AggregateQuery
 from sqlanon.workload.templates import Asked, Slot, conjuncts
@@ -130,7 +131,7 @@ class Conjunctions:
         name = fold(one.argument.name)
         if name not in self._release.exact and name not in self._release.generalized:
             return False
-        return one.function == "count" or NUMBER.fullmatch(self._kinds[name]) is not None
+        return one.function == "count" or number(self._kinds[name]) is not None
 
     def _part(self, number: int, one: Aggregate, condition: Conjunction) -> Part:
         argument = None if one.argument is None else fold(one.argument.name)
@@ -181,4 +182,4 @@ def _of_trees(query: AggregateQuery, release: Published) -> Conjunction | None:
 def _of_value(tree: exp.Expr) -> exp.Expr:
     """A bound condition, which nothing else has, over values."""
     value = tree.transform(lambda node: column(VALUE) if isinstance(node, exp.Column) else node, copy=False)
-    return exp.Cast(this=exp.Paren(this=value), to=_BOOLEAN.copy())
+    return tried(exp.Cast(this=exp.Paren(this=value), to=_BOOLEAN.copy()))

@@ -13,6 +13,7 @@ from sqlanon.workload.binding import fold
 from sqlanon.workload.classes import Keep, Shown, classes, numbered
 from sqlanon.workload.conjunctions import VALUE, compared_columns
 from sqlanon.workload.masks import WORD, Column, bits, each, masked
+from sqlanon.workload.numbers import number
 from sqlanon.workload.queries import Aggregate
 from sqlanon.workload.satisfying import Constants, among, satisfying
 from sqlanon.workload.spans import fixed
@@ -29,12 +30,22 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 def countable(one: Asked, kinds: Mapping[str, str]) -> bool:
     """Whether all of a query's condition is comparisons of different columns of its source with constants, and its
-    aggregates are of plain columns.
+    aggregates are of plain columns, of which a few hundred can be added up.
 
     `kinds` are the types of the source's columns, by their folded names.
     """
-    plain = all(isinstance(part.argument, exp.Column | None) for part in one.query.aggregates)
-    return plain and compared_columns(one, kinds) is not None
+    if not all(_is_countable(part, kinds) for part in one.query.aggregates):
+        return False
+    return compared_columns(one, kinds) is not None
+
+
+def _is_countable(one: Aggregate, kinds: Mapping[str, str]) -> bool:
+    if one.argument is None or one.function == "count":
+        return isinstance(one.argument, exp.Column | None)
+    if not isinstance(one.argument, exp.Column):
+        return False
+    kind = number(kinds.get(fold(one.argument.name), ""))
+    return kind is not None and not kind.wide
 
 
 @dataclass(frozen=True)
@@ -104,7 +115,7 @@ class Counted:
     def _figures(self, masks: str, carried: Sequence[str], some: Sequence[_Part]) -> exp.Query:
         rows = each(masks, bits(len(some), self._keep), carried, column("possible", "masked"))
         functions = {one.function for part in some for one in part.aggregates}
-        found = exp.select(column("query"), *_figures(functions, carried[1] if len(carried) > 1 else None))
+        found = exp.select(column("query"), *self._sums(functions, some[0].argument))
         found = found.from_(rows.subquery("each", copy=False)).group_by(column("query"))
         asked = [
             (query, part.one.number, one.name, one.function)
@@ -117,6 +128,27 @@ class Counted:
             table.replace(relation(tables[table.name], as_=table.name))
         return query
 
+    def _sums(self, functions: set[str], argument: str | None) -> list[exp.Expr]:
+        """What the functions, and those that they need, come to over rows that stand for n each."""
+        n, nothing = column("n"), exp.Cast(this=exp.null(), to=_DOUBLE.copy())
+        value = literal(1) if argument is None else column(self._arguments[argument])
+        known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+        rows = exp.Sum(this=n if argument is None else exp.Case(ifs=[exp.If(this=known, true=n)]))
+        # Counts may be of values of any type.
+        kind = number(self._kinds[argument]) if argument is not None and functions - {"count"} else None
+        added = exp.Sum(this=kind.times(value.copy(), n.copy())) if kind else nothing.copy()
+        found: dict[str, exp.Expr] = {
+            "rows": rows,
+            "total": added,
+            "least": exp.Min(this=value.copy()),
+            "greatest": exp.Max(this=value.copy()),
+        }
+        needed = {"rows": {"count", "avg"}, "total": {"sum", "avg"}, "least": {"min"}, "greatest": {"max"}}
+        return [
+            alias(exp.Cast(this=tree, to=_DOUBLE.copy()) if needed[name] & functions else nothing.copy(), name)
+            for name, tree in found.items()
+        ]
+
 
 def _parts(one: Asked) -> Iterator[_Part]:
     own: dict[str | None, list[Aggregate]] = {}
@@ -124,22 +156,3 @@ def _parts(one: Asked) -> Iterator[_Part]:
         own.setdefault(None if aggregate.argument is None else fold(aggregate.argument.name), []).append(aggregate)
     for argument, aggregates in own.items():
         yield _Part(one, argument, tuple(aggregates))
-
-
-def _figures(functions: set[str], argument: str | None) -> list[exp.Expr]:
-    """What the functions, and those that they need, come to over rows that stand for n each."""
-    n, nothing = column("n"), exp.Cast(this=exp.null(), to=_DOUBLE.copy())
-    value = literal(1) if argument is None else column(argument)
-    known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
-    rows = exp.Sum(this=n if argument is None else exp.Case(ifs=[exp.If(this=known, true=n)]))
-    found: dict[str, exp.Expr] = {
-        "rows": rows,
-        "total": exp.Sum(this=exp.Mul(this=value.copy(), expression=n.copy())),
-        "least": exp.Min(this=value.copy()),
-        "greatest": exp.Max(this=value.copy()),
-    }
-    needed = {"rows": {"count", "avg"}, "total": {"sum", "avg"}, "least": {"min"}, "greatest": {"max"}}
-    return [
-        alias(exp.Cast(this=tree, to=_DOUBLE.copy()) if needed[name] & functions else nothing.copy(), name)
-        for name, tree in found.items()
-    ]

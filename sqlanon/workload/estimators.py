@@ -16,7 +16,9 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import class_label
-from sqlanon.workload.binding import ROW, bucket_name, leaf_name, lookup_name
+from sqlanon.sqlgen.terms import union_all
+from sqlanon.workload.bindable import Part, require_evaluable, tried
+from sqlanon.workload.binding import ROW, bucket_name, leaf_name
 from sqlanon.workload.combination import CLASS, Taken, combination
 from sqlanon.workload.dealt import (
     bucket_column,
@@ -28,11 +30,22 @@ from sqlanon.workload.dealt import (
     require_whole,
 )
 from sqlanon.workload.functions import constants_of, is_ordered
-from sqlanon.workload.leaves import Asked, leaves
-from sqlanon.workload.moments import NUMBER, below_label, leaf_moments, moments_of, real, share
+from sqlanon.workload.leaves import Asked, Leaves, leaves
+from sqlanon.workload.moments import below_label, leaf_moments, moments_of, share
+from sqlanon.workload.numbers import Number
 from sqlanon.workload.plan import Plan, plan_of
 from sqlanon.workload.published import Generalized, Published
-from sqlanon.workload.queries import Aggregate, AggregateQuery, refused
+from sqlanon.workload.queries import Aggregate, AggregateQuery
+from sqlanon.workload.relations import (
+    arguments_on,
+    join_lookups,
+    kinds_of_numbers,
+    parts_on,
+    relations_of,
+    require_joins,
+    said_parts,
+)
+from sqlanon.workload.unlisted import LISTED, unlisted_rows
 
 __all__ = ["Combined", "combined", "label_of", "text_of"]
 
@@ -44,15 +57,19 @@ _PARTS = ("shown", "low", "high")
 
 @dataclass(frozen=True)
 class Combined:
-    """The table `combination` that estimate.sql reads; its aggregates, numbered from 1, and how many groups it has.
+    """The tables `combination` that estimate.sql reads, by whether the numbers in them are exact.
 
-    `dealt` tells whether values of buckets are among what was combined.
+    The aggregates are numbered from 1, and `kinds` says what their numbers are, and those of 0, the rows. There are so
+    many groups, `dealt` tells whether values of buckets are among what was combined, and `open_groups` whether rows
+    may be in groups that nobody can list.
     """
 
-    table: str
+    tables: Mapping[bool, str]
     aggregates: tuple[Aggregate, ...]
+    kinds: Sequence[Number]
     groups: int
     dealt: bool
+    open_groups: bool
 
 
 def combined(
@@ -76,48 +93,61 @@ def combined(
     released = release.rows if base is None else base.values
     asked = {*plan.factors.parts, *(argument[0] for argument in plan.arguments if argument)}
     dealt = {place: one for place, one in enumerate(release.dealt) if bucket_name(place) in asked}
+    relations = relations_of(released, dealt, columns)
+    kinds = kinds_of_numbers(engine, plan, relations)
+    require_joins(engine, plan, relations)
     buckets = {bucket_column(release, place): own_bucket(one, ROW) for place, one in dealt.items()}
-    classes = keep(CLASS, _classes(engine, plan, buckets, columns, released, weighed=base is not None))
+    classes = keep(CLASS, _classes(plan, buckets, columns, released, weighed=base is not None))
+    _require_evaluable(engine, plan, ROW, released.subquery(ROW), classes)
     signatures: list[tuple[str, exp.Expr, str]] = []
+    open_groups = False
     for place, given in columns.items():
         name = leaf_name(place)
-        table, each = leaves(engine, given, _asked(plan, place, given, classes), keep)
-        label = column(f"label_{place}", CLASS)
-        signatures.append((name, label, keep("signature", _signature(engine, plan, name, table, each, given))))
+        found = leaves(engine, given, _asked(plan, place, given, classes), keep)
+        values = relation(found.table, as_=name)
+        # A piece stands for many values: what fails for one of them may hold for others.
+        require_evaluable(engine, _of_values(plan, name, values), said_parts(plan, name), some=found.each)
+        signature = keep("signature", _signature(plan, name, found, kinds))
+        signatures.append((name, column(f"label_{place}", CLASS), signature))
+        open_groups |= found.unlisted is not None and any(group.table == name for group in plan.groups)
     drawn_of: list[tuple[str, exp.Expr]] = []
     for place, one in dealt.items():
         name, bucket = bucket_name(place), bucket_column(release, place)
-        values = keep("leaf", dealt_leaves(one))
+        held = keep("leaf", dealt_leaves(one))
         if not release.fragmented:
-            require_whole(engine, release.name, classes, values)
-        signature = keep("signature", _signature(engine, plan, name, values, True, None))
+            require_whole(engine, release.name, classes, held)
+        signature = keep("signature", _signature(plan, name, Leaves(held, each=True), kinds))
+        _require_evaluable(engine, plan, name, relation(held, as_=name), signature)
         drawn_of.append((name, column(bucket, CLASS)))
         signatures.append((*drawn_of[-1], signature))
     if dealt:
         require_few(engine, classes, [(label, table) for _, label, table in signatures], len(plan.arguments))
     taken = Taken(component(release, CLASS), drawn_of) if dealt else None
-    table = keep("combination", combination(plan, classes, signatures, taken))
-    return Combined(table, query.aggregates, len(plan.groups), bool(dealt))
+    tables: dict[bool, str] = {}
+    for exact in (True, False):
+        if own := {place: kind for place, kind in enumerate(kinds) if (kind.unit is not None) is exact}:
+            tables[exact] = keep("combination", combination(plan, classes, signatures, taken, own))
+    return Combined(tables, query.aggregates, kinds, len(plan.groups), bool(dealt), open_groups)
 
 
-def _parts(plan: Plan, name: str) -> list[exp.Alias]:
-    return [alias(part.copy(), own) for own, part in plan.factors.parts.get(name, {}).items()]
+def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, table: str) -> None:
+    """Raises PolicyError for a part that fails for values that are known to occur: it is NULL in the table then."""
+    asked: list[tuple[str, Part]] = list(zip(plan.factors.parts.get(name, {}), said_parts(plan, name), strict=True))
+    if not asked:
+        return
+    nulls = [exp.LogicalOr(this=exp.Is(this=column(own), expression=exp.Null())) for own, _ in asked]
+    found = engine.rows(exp.select(*nulls).from_(relation(table)))[0]
+    doubtful = [part for (_, part), null in zip(asked, found, strict=True) if null]
+    require_evaluable(engine, join_lookups(exp.select().from_(rows), plan, name), doubtful)
 
 
-def _join_lookups(query: exp.Select, plan: Plan, owner: str) -> exp.Select:
-    """The tables that are joined to the columns of one relation. A key is there once, so that no row is doubled."""
-    binding = plan.factors.binding
-    for place, lookup in enumerate(binding.query.lookups):
-        if binding.owners[place] == owner:
-            table = plan.lookups[place].copy()
-            table.set("alias", exp.TableAlias(this=exp.to_identifier(lookup_name(place), quoted=True)))
-            on = exp.EQ(this=binding.bound(lookup.on), expression=column(lookup.key, lookup_name(place)))
-            query = query.join(table, on=on, join_type="LEFT", copy=False)
-    return query
+def _of_values(plan: Plan, name: str, values: exp.Expr) -> exp.Select:
+    """A SELECT of nothing from the leaves that are values."""
+    known = exp.Not(this=exp.Is(this=column("value", name), expression=exp.Null()))
+    return join_lookups(exp.select().from_(values), plan, name).where(known)
 
 
 def _classes(
-    engine: Engine,
     plan: Plan,
     buckets: Mapping[str, exp.Expr],
     columns: dict[int, Generalized],
@@ -129,15 +159,12 @@ def _classes(
 
     If they are `weighed`, each stands for as many as its weight says.
     """
-    rows = _join_lookups(exp.select().from_(released.subquery(ROW)), plan, ROW)
-    _require_numbers(engine, plan, ROW, rows)
+    rows = join_lookups(exp.select().from_(released.subquery(ROW)), plan, ROW)
     for place, given in columns.items():
         rows.select(alias(label_of(given), f"label_{place}"), copy=False)
     rows.select(*(alias(bucket, name) for name, bucket in buckets.items()), copy=False)
-    rows.select(*_parts(plan, ROW), copy=False)
-    for number, argument in enumerate(plan.arguments):
-        if argument and argument[0] == ROW:
-            rows.select(alias(real(argument[1]), f"value_{number}"), copy=False)
+    rows.select(*parts_on(plan, ROW), copy=False)
+    rows.select(*(alias(tried(one), f"value_{place}") for place, _, one in arguments_on(plan, ROW)), copy=False)
     if not rows.selects:
         rows.select(alias(literal(0), "every"), copy=False)
     names = [part.alias for part in rows.selects]
@@ -146,10 +173,10 @@ def _classes(
         rows.select(column("weight", ROW), copy=False)
         count = exp.Cast(this=exp.Sum(this=column("weight")), to=exp.DataType.build("BIGINT"))
     counted = exp.select(*(column(name) for name in names), alias(count, "n"))
-    counted = counted.from_(rows.subquery("shown")).group_by(*(column(name) for name in names))
+    counted.from_(rows.subquery("shown", copy=False), copy=False).group_by(*map(column, names), copy=False)
     texts = [alias(text_of(given, column(f"label_{i}")), f"shown_{i}") for i, given in columns.items()]
     own = alias(exp.Window(this=exp.RowNumber()), "id")
-    return exp.select(own, exp.Star(), *texts).from_(counted.subquery("counted"))
+    return exp.select(own, exp.Star(), *texts).from_(counted.subquery("counted", copy=False), copy=False)
 
 
 def label_of(given: Generalized) -> exp.Expr:
@@ -163,15 +190,6 @@ def text_of(given: Generalized, label: exp.Expr) -> exp.Expr:
     if len(given.keys) > 1:
         label = exp.Anonymous(this="struct_extract", expressions=[label, literal(_PARTS[0])])
     return exp.Cast(this=label, to=exp.DataType.build("VARCHAR"))
-
-
-def _require_numbers(engine: Engine, plan: Plan, name: str, rows: exp.Select) -> None:
-    """Only numbers are added, averaged and compared."""
-    for argument, said in zip(plan.arguments, plan.said, strict=True):
-        if argument and said is not None and argument[0] == name:
-            ((_, kind),) = engine.columns(rows.copy().select(alias(argument[1].copy(), "value")))
-            if not NUMBER.fullmatch(kind):
-                raise refused(said, f"is of type {kind}: sum, avg, min and max are estimated of numbers")
 
 
 def _asked(plan: Plan, place: int, given: Generalized, classes: str) -> Asked:
@@ -194,7 +212,9 @@ def _asked(plan: Plan, place: int, given: Generalized, classes: str) -> Asked:
         if binding.owners[p] == name and _reads(binding.bound(lookup.on), name)
     ]
     shown, label = column(f"shown_{place}"), column(f"label_{place}")
-    labels = exp.select(alias(label, "label"), alias(shown, "shown")).distinct().from_(relation(classes))
+    n = alias(exp.Sum(this=column("n")), "n")
+    labels = exp.select(alias(label, "label"), alias(shown, "shown"), n).from_(relation(classes))
+    labels = labels.group_by(label.copy(), shown.copy())
     return Asked(labels, constants, keys, why is not None, _said(why, given) if why is not None else "")
 
 
@@ -214,23 +234,29 @@ def _said(tree: exp.Expr, given: Generalized) -> str:
     return plain.sql(dialect="duckdb")
 
 
-def _signature(engine: Engine, plan: Plan, name: str, table: str, each: bool, given: Generalized | None) -> exp.Select:
+def _signature(plan: Plan, name: str, found: Leaves, kinds: Sequence[Number]) -> exp.Select:
     """The leaves below each label by what the query asks of them: their share, and what their values come to."""
-    rows = _join_lookups(exp.select().from_(relation(table, as_=name)), plan, name)
-    _require_numbers(engine, plan, name, rows)
-    rows.select(column("label", name), column("weight", name), *_parts(plan, name), copy=False)
+    rows = join_lookups(exp.select().from_(relation(found.table, as_=name)), plan, name)
+    rows.select(column("label", name), column("weight", name), alias(exp.true(), LISTED), copy=False)
+    rows.select(*parts_on(plan, name), copy=False)
     moments: list[exp.Expr] = []
-    for number, argument in enumerate(plan.arguments):
-        if argument and argument[0] == name:
-            pieces = not each and isinstance(argument[1], exp.Column) and argument[1].table == name
-            rows.select(*leaf_moments(argument[1], number, name, pieces), copy=False)
-            moments += moments_of(number)
-    parts = [column(part.alias) for part in _parts(plan, name)]
+    arguments = arguments_on(plan, name)
+    for place, _, argument in arguments:
+        pieces = not found.each and isinstance(argument, exp.Column) and argument.table == name
+        rows.select(*leaf_moments(tried(argument), place, name, pieces, kinds[place]), copy=False)
+        moments += moments_of(place, kinds[place])
+    names = list(plan.factors.parts.get(name, {}))
+    every: exp.Query = rows
+    if found.unlisted is not None:
+        groups = {group.name for group in plan.groups if group.table == name}
+        every = union_all([rows, unlisted_rows(found.unlisted, names, groups, [place for place, *_ in arguments])])
+    parts = [column(LISTED), *map(column, names)]
     known = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Count(this=column("weight")))
     weight = exp.Case(ifs=[exp.If(this=known, true=exp.Sum(this=column("weight")))])
-    grouped = exp.select(column("label"), *parts, alias(weight, "weight"), *moments).from_(rows.subquery("leaf"))
-    grouped = grouped.group_by(column("label"), *(part.copy() for part in parts))
+    grouped = exp.select(column("label"), *parts, alias(weight, "weight"), *moments)
+    grouped.from_(every.subquery("leaf", copy=False), copy=False)
+    grouped.group_by(column("label"), *(part.copy() for part in parts), copy=False)
     shares = exp.select(column("label"), *(part.copy() for part in parts), column("weight"), alias(share(), "share"))
     shares.select(alias(exp.Window(this=exp.RowNumber()), "signature"), *below_label(), copy=False)
     shares.select(*(column(part.alias) for part in moments), copy=False)
-    return shares.from_(grouped.subquery("grouped"))
+    return shares.from_(grouped.subquery("grouped", copy=False), copy=False)

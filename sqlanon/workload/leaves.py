@@ -10,7 +10,7 @@ many they are, NULL where nobody knows, the others what their numbers come to.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -18,21 +18,28 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import Step
-from sqlanon.sqlgen.terms import union_all
+from sqlanon.sqlgen.terms import huge, real, union_all
 from sqlanon.workload.axes import Axis, axis_of
-from sqlanon.workload.listed import MOMENTS, listed_leaves, no_moments, nulls, one, tree_steps
+from sqlanon.workload.listed import listed_leaves, no_moments, nulls, one, tree_steps
+from sqlanon.workload.marginal import MARGINAL, also_marginal, weighed
+from sqlanon.workload.pieces import piece_steps, pieces
 from sqlanon.workload.published import Generalized
-from sqlanon.workload.spans import fixed, spans
+from sqlanon.workload.spans import STAR, spans
+from sqlanon.workload.spread import others_are_known, spread
 
-__all__ = ["MARGINAL", "MARGINAL_WEIGHT", "MOST_LEAVES", "Asked", "leaves"]
+__all__ = ["MOST_LEAVES", "Asked", "Leaves", "leaves"]
 
 MOST_LEAVES = 100_000
-# The columns of a table of how frequent values are.
-MARGINAL, MARGINAL_WEIGHT = "value", "weight"
 
 _LISTED = ("listed", "listed_range")
+# Types that have no axis, and of whose values no two have the same text.
+_WRITTEN = (
+    *("UHUGEINT", "BIGNUM", "BLOB", "BIT", "UUID", "JSON", "INTERVAL"),
+    *("TIME", "TIME_NS", "TIME WITH TIME ZONE"),
+    *("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"),
+)
+_HINT = "compare it with constants by =, <, >, BETWEEN, IN and LIKE 'prefix%', or leave it out"
 _DOUBLE = exp.DataType.build("DOUBLE")
-_HUGEINT = exp.DataType.build("HUGEINT", dialect="duckdb")
 
 Keep = Callable[[str, exp.Query], str]
 
@@ -41,7 +48,7 @@ Keep = Callable[[str, exp.Query], str]
 class Asked:
     """What a query asks of one generalized column.
 
-    `labels` is the relation of its labels (label, shown). `constants` are what its values
+    `labels` is the relation of its labels (label, shown, and n: how many rows show it). `constants` are what its values
     are compared with, `keys` (relation, column) what they are joined with. If `each`,
     every value has to be a leaf of its own; `why` is the part of the query that needs it.
     """
@@ -53,8 +60,21 @@ class Asked:
     why: str = ""
 
 
-def leaves(engine: Engine, given: Generalized, asked: Asked, keep: Keep) -> tuple[str, bool]:
+@dataclass(frozen=True)
+class Leaves:
     """The table of the leaves, and whether each value is a leaf of its own.
+
+    `unlisted` is a table of label and weight of the labels below which there may be values besides, which nobody can
+    list.
+    """
+
+    table: str
+    each: bool
+    unlisted: str | None = None
+
+
+def leaves(engine: Engine, given: Generalized, asked: Asked, keep: Keep) -> Leaves:
+    """The leaves below the labels of a column.
 
     Raises PolicyError where the query needs more than is known of the values, DataError
     where the release shows a label that its hierarchy does not have.
@@ -63,49 +83,149 @@ def leaves(engine: Engine, given: Generalized, asked: Asked, keep: Keep) -> tupl
         raise PolicyError(
             f"{given.column}: the release does not say of which type its values are", hint="create it again"
         )
-    if given.marginal:
-        # Each of its values is then a piece of its own.
-        asked = replace(asked, keys=[*asked.keys, (relation(given.marginal), MARGINAL)])
     shown = keep("shown", asked.labels)
-    steps: list[Step] = [("shown", exp.select(exp.Star()).from_(relation(shown)))]
     if any(form in _LISTED for form in given.forms):
-        table, each = keep("leaf", _with(listed_leaves(given), [*steps, *tree_steps(given)])), True
+        table = keep("leaf", _with(listed_leaves(given), [_shown(shown), *tree_steps(given)]))
+        _require_all(engine, given, shown, table)
+        return Leaves(_by_marginal(given, table, keep), each=True)
+    axis = axis_of(given.bound.type)
+    if given.bound.type == "FLOAT" and "interval" in given.forms:
+        # Which of two intervals a FLOAT is in that lies between their decimal ends is not told by its value.
+        raise _unknown_type(given)
+    each = asked.each or axis is None or axis.listed
+    if axis is None:
+        table = keep("leaf", _with(_written_leaves(given), [_shown(shown)]))
     else:
-        axis = axis_of(given.bound.type)
-        if axis is None:
-            raise PolicyError(
-                f"{given.column}: what is below its labels is not known for the type {given.bound.type}",
-                hint="leave it out of the query",
-            )
-        span = keep("span", _with(_spans(given, axis), steps))
-        each = asked.each
-        if each:
-            _require_few(engine, given, asked, axis, span)
-        steps.append(("span", exp.select(exp.Star()).from_(relation(span))))
-        found = (
-            (_single_leaves(axis) if axis.kind == "integer" else _point_leaves(axis))
-            if each
-            else _piece_leaves(engine, given, asked, axis, steps, keep)
-        )
-        table = keep("leaf", _with(_and_null(found, given, axis), steps))
-    _require_all(engine, given, shown, table)
-    return (keep("weighed", _weighed(table, given.marginal)) if given.marginal else table), each
+        table = _leaves_on_axis(engine, given, asked, axis, shown, each, keep)
+    if "star" not in given.forms or (axis is not None and axis.listed):
+        _require_all(engine, given, shown, table)
+        return Leaves(_by_marginal(given, table, keep), each)
+    starred = exp.select(column("label")).from_(relation(shown)).where(_is_star())
+    _require_all(engine, given, shown, table, starred)
+    return _starred_leaves(engine, given, asked, table, shown, starred, each, keep)
+
+
+def _leaves_on_axis(
+    engine: Engine, given: Generalized, asked: Asked, axis: Axis, shown: str, each: bool, keep: Keep
+) -> str:
+    """The leaves of a type whose values lie on an axis: values if `each`, else pieces of it."""
+    span = keep("span", _with(_spans(given, axis, listed=each), [_shown(shown)]))
+    steps: list[Step] = [_shown(shown), ("span", exp.select(exp.Star()).from_(relation(span)))]
+    if each:
+        _require_few(engine, given, asked, axis, span)
+        found: exp.Query = _single_leaves(axis) if axis.kind == "integer" else _point_leaves(axis)
+    else:
+        # Each value of a marginal is then a piece of its own.
+        keys = [*asked.keys, (relation(given.marginal), MARGINAL)] if given.marginal else asked.keys
+        steps += piece_steps(engine, given, axis, asked.constants, keys, keep)
+        found = pieces(given, axis)
+    return keep("leaf", _with(_and_null(found, given, axis), steps))
+
+
+def _starred_leaves(
+    engine: Engine,
+    given: Generalized,
+    asked: Asked,
+    table: str,
+    shown: str,
+    starred: exp.Query,
+    each: bool,
+    keep: Keep,
+) -> Leaves:
+    """The leaves with those below `*`, which nothing lists: its rows are taken to be like the others."""
+    unlisted = each and _some(engine, starred)
+    known = _some(engine, starred) and bool(engine.rows(others_are_known(table, starred))[0][0])
+    if unlisted and asked.each and not known and not given.marginal:
+        raise PolicyError(f"{asked.why}: the values below the labels of {given.column} are not known", hint=_HINT)
+    if given.marginal:
+        table = keep("leaf", also_marginal(table, given.marginal, starred)) if unlisted else table
+        table = _by_marginal(given, table, keep)
+    elif known:
+        table = keep("spread", spread(table, shown, starred))
+    if not unlisted:
+        return Leaves(table, each)
+    weight = real(0.0) if known or given.marginal else exp.Cast(this=exp.Null(), to=_DOUBLE.copy())
+    rows = exp.select(column("label"), alias(weight, "weight")).from_(starred.copy().subquery("starred"))
+    return Leaves(table, each, keep("unlisted", rows))
+
+
+def _some(engine: Engine, rows: exp.Query) -> bool:
+    count = exp.select(exp.Count(this=exp.Star())).from_(rows.copy().subquery("some"))
+    return bool(engine.rows(count)[0][0])
+
+
+def _by_marginal(given: Generalized, table: str, keep: Keep) -> str:
+    return keep("weighed", weighed(table, given.marginal)) if given.marginal else table
+
+
+def _shown(shown: str) -> Step:
+    return ("shown", exp.select(exp.Star()).from_(relation(shown)))
+
+
+def _is_star() -> exp.Expr:
+    return exp.EQ(this=column("shown"), expression=literal(STAR))
 
 
 def _with(query: exp.Query, steps: Sequence[Step]) -> exp.Query:
     for name, step in steps:
-        query = query.with_(exp.to_identifier(name, quoted=True), as_=step.copy(), copy=False)
+        query = query.with_(exp.to_identifier(name, quoted=True), as_=step, copy=False)
     return query
 
 
-def _spans(given: Generalized, axis: Axis) -> exp.Query:
-    every = [spans(form, axis) for form in given.forms]
-    return exp.select(exp.Star()).distinct().from_(union_all(every).subquery("every"))
+def _spans(given: Generalized, axis: Axis, *, listed: bool) -> exp.Query:
+    """The spans of all labels; if they are to be `listed` without those of `*`, below which nothing is."""
+    forms = [form for form in given.forms if not (listed and form == "star" and not axis.listed)]
+    every = union_all([spans(form, axis) for form in forms]) if forms else _no_spans(axis)
+    rows = exp.select(exp.Star()).distinct(copy=False).from_(every.subquery("every", copy=False), copy=False)
+    if axis.kind != "integer":
+        return rows
+    # A label may reach beyond the values of the type.
+    ends = {"low": axis.end(axis.low), "high": axis.end(axis.high)}
+    before = exp.LT(this=column("low"), expression=ends["low"])
+    behind = exp.GT(this=column("high"), expression=ends["high"])
+    clipped = {
+        "low": exp.Case(ifs=[exp.If(this=before, true=ends["low"].copy())], default=column("low")),
+        "low_side": exp.Case(ifs=[exp.If(this=before.copy(), true=literal(0))], default=column("low_side")),
+        "high": exp.Case(ifs=[exp.If(this=behind, true=ends["high"].copy())], default=column("high")),
+        "high_side": exp.Case(ifs=[exp.If(this=behind.copy(), true=literal(1))], default=column("high_side")),
+    }
+    same = ("label", *clipped, "known", "open_low", "open_high", "mask")
+    query = exp.select(*(alias(clipped[name], name) if name in clipped else column(name) for name in same))
+    query.from_(rows.subquery("span", copy=False), copy=False)
+    return query.where(
+        exp.LTE(this=column("low"), expression=ends["high"].copy()),
+        exp.GTE(this=column("high"), expression=ends["low"].copy()),
+        copy=False,
+    )
+
+
+def _no_spans(axis: Axis) -> exp.Query:
+    return exp.select(exp.Star()).from_(spans("star", axis).subquery("none")).where(exp.false())
+
+
+def _written_leaves(given: Generalized) -> exp.Query:
+    """The values that labels show, of a type of which nothing more is known."""
+    kind = given.bound.type
+    if set(given.forms) - {"value", "star"} or ("value" in given.forms and kind not in _WRITTEN):
+        raise _unknown_type(given)
+    value = exp.TryCast(this=column("shown"), to=exp.DataType.build(kind, dialect="duckdb"))
+    rows = exp.select(column("label"), alias(value, "value")).from_(relation("shown"))
+    rows = exp.select(column("label"), column("value"), alias(one(), "weight"), *no_moments()).from_(
+        rows.subquery("written")
+    )
+    found = rows.where(exp.Not(this=exp.Is(this=column("value"), expression=exp.Null())))
+    return _and_null(found if "value" in given.forms else found.where(exp.false()), given, None)
+
+
+def _unknown_type(given: Generalized) -> PolicyError:
+    return PolicyError(
+        f"{given.column}: what is below its labels is not known for the type {given.bound.type}",
+        hint="leave it out of the query",
+    )
 
 
 def _require_few(engine: Engine, given: Generalized, asked: Asked, axis: Axis, span: str) -> None:
     """Every leaf can be listed, and there are not too many."""
-    hint = "compare it with constants by =, <, >, BETWEEN, IN and LIKE 'prefix%', or leave it out"
     unlisted: exp.Expr = exp.Not(this=column("known"))
     if axis.kind != "integer":
         unlisted = exp.or_(unlisted, exp.NEQ(this=column("low"), expression=column("high")))
@@ -113,28 +233,29 @@ def _require_few(engine: Engine, given: Generalized, asked: Asked, axis: Axis, s
     counted = exp.select(exp.func("count_if", unlisted), exp.Coalesce(this=number, expressions=[literal(0)]))
     unknown, count = engine.rows(counted.from_(relation(span)))[0]
     if unknown:
-        raise PolicyError(f"{asked.why}: the values below the labels of {given.column} are not known", hint=hint)
-    if int(count) > MOST_LEAVES:
+        raise PolicyError(f"{asked.why}: the values below the labels of {given.column} are not known", hint=_HINT)
+    if count > MOST_LEAVES:
         raise PolicyError(
-            f"{asked.why}: there are more than {MOST_LEAVES} values below the labels of {given.column}", hint=hint
+            f"{asked.why}: there are more than {MOST_LEAVES} values below the labels of {given.column}", hint=_HINT
         )
 
 
 def _count() -> exp.Expr:
+    """How many whole numbers a span holds, as DOUBLE: those of a type of 128 bits are more than it can count."""
     last = exp.Add(this=column("high"), expression=column("high_side"))
     first = exp.Add(this=column("low"), expression=column("low_side"))
-    return exp.Sub(this=exp.Paren(this=last), expression=exp.Paren(this=first))
+    exact = exp.Sub(this=exp.Paren(this=last), expression=exp.Paren(this=first))
+    count = exp.Try(this=exp.Cast(this=exp.Paren(this=exact), to=_DOUBLE.copy()))
+    return exp.Coalesce(this=count, expressions=[real(1e39)])
 
 
 def _single_leaves(axis: Axis) -> exp.Select:
     """Every whole number of a span."""
-    first = exp.Add(this=column("low"), expression=column("low_side"))
-    last = exp.Sub(this=exp.Add(this=column("high"), expression=column("high_side")), expression=literal(1))
-    ends = [exp.Cast(this=exp.Paren(this=end), to=exp.DataType.build("BIGINT")) for end in (first, last)]
-    series = exp.Explode(this=exp.GenerateSeries(start=ends[0], end=ends[1]))
-    at = exp.select(column("label"), alias(series, "at")).from_(relation("span"))
-    number = exp.Cast(this=column("at"), to=_HUGEINT.copy())
-    single = exp.select(column("label"), alias(axis.back(number), "value"), alias(one(), "weight"))
+    number = exp.Cast(this=exp.Sub(this=_count(), expression=literal(1)), to=exp.DataType.build("BIGINT"))
+    series = exp.Explode(this=exp.GenerateSeries(start=literal(0), end=number))
+    at = exp.select(column("label"), column("low"), column("low_side"), alias(series, "step")).from_(relation("span"))
+    place = exp.Add(this=exp.Add(this=column("low"), expression=column("low_side")), expression=huge(column("step")))
+    single = exp.select(column("label"), alias(axis.back(exp.Paren(this=place)), "value"), alias(one(), "weight"))
     return single.select(*no_moments()).from_(at.subquery("single"))
 
 
@@ -144,115 +265,19 @@ def _point_leaves(axis: Axis) -> exp.Select:
     return single.select(*no_moments()).from_(relation("span"))
 
 
-def _piece_leaves(
-    engine: Engine, given: Generalized, asked: Asked, axis: Axis, steps: list[Step], keep: Keep
-) -> exp.Query:
-    _require_comparable(engine, given, asked, axis)
-    cut = keep("cut", _cuts(asked, axis))
-    missing = exp.select(exp.Count(this=exp.Star())).from_(relation(cut))
-    if engine.rows(missing.where(exp.Is(this=column("at"), expression=exp.Null())))[0][0]:
-        raise PolicyError(f"{given.column} is compared with something that is no value of {given.bound.type}")
-    steps.append(("cut", exp.select(column("at")).from_(relation(cut))))
-    steps.append(("piece", fixed("piece")))
-    scale = 10.0**axis.scale
-    moments: list[exp.Expr] = []
-    for name in MOMENTS:
-        unit = exp.Cast(this=exp.Literal.string(repr(scale * scale if name == "square" else scale)), to=_DOUBLE.copy())
-        moments.append(alias(exp.Div(this=column(name), expression=unit) if axis.scale else column(name), name))
-    query = exp.select(column("label"), alias(axis.back(column("at")), "value"), column("weight"), *moments)
-    query = query.from_(fixed(f"{axis.kind}_leaf").subquery("leaf"))
-    if "mask" in given.forms and axis.kind == "text" and not given.marginal:
-        return exp.union(query, _digit_leaves(), distinct=False, copy=False)
-    return query
-
-
-def _require_comparable(engine: Engine, given: Generalized, asked: Asked, axis: Axis) -> None:
-    """What values are compared with keeps them in their order: text with text, and whole numbers with exact ones."""
-    every = [alias(one.copy(), f"constant_{place}") for place, one in enumerate(asked.constants)]
-    kinds = [kind for _, kind in engine.columns(exp.select(*every))] if every else []
-    for table, key in asked.keys:
-        kinds += [kind for _, kind in engine.columns(exp.select(alias(column(key), "key")).from_(table.copy()))]
-    for kind in kinds:
-        if axis.kind == "text" and kind not in ("VARCHAR", '"NULL"'):
-            raise PolicyError(f"{given.column} is text, and is compared with a {kind}", hint="write it in quotes")
-        if axis.kind == "integer" and axis.numeric and kind in ("DOUBLE", "FLOAT"):
-            raise PolicyError(
-                f"{given.column} holds exact numbers, and is compared with a {kind}, which may be rounded",
-                hint="write the number without an exponent, or cast it to DECIMAL",
-            )
-
-
-def _digit_leaves() -> exp.Select:
-    """The texts of digits below masks of digits: they carry the weight, and the pieces around them what is possible."""
-    stars = exp.Sub(
-        this=exp.Anonymous(this="length", expressions=[column("mask")]),
-        expression=exp.Anonymous(this="length", expressions=[column("low")]),
-    )
-    most = exp.Sub(this=exp.Pow(this=literal(10), expression=exp.Paren(this=stars.copy())), expression=literal(1))
-    ends = [exp.Cast(this=end, to=exp.DataType.build("BIGINT")) for end in (literal(0), exp.Paren(this=most))]
-    series = exp.Explode(this=exp.GenerateSeries(start=ends[0], end=ends[1]))
-    wide = exp.Cast(this=exp.Paren(this=stars), to=exp.DataType.build("INTEGER"))
-    rows = exp.select(column("label"), column("low"), alias(wide, "stars"), alias(series, "number"))
-    rows = rows.from_(relation("span")).where(
-        column("known"), exp.Not(this=exp.Is(this=column("mask"), expression=exp.Null()))
-    )
-    text = exp.Cast(this=column("number"), to=exp.DataType.build("VARCHAR"))
-    padded = exp.Anonymous(this="lpad", expressions=[text, column("stars"), literal("0")])
-    whole = exp.DPipe(this=column("low"), expression=padded, safe=False)
-    query = exp.select(column("label"), alias(whole, "value"), alias(one(), "weight"), *no_moments())
-    return query.from_(rows.subquery("digits"))
-
-
-def _weighed(table: str, marginal: str) -> exp.Select:
-    """The leaves, each as likely as the marginal says; what it does not name is possible and never counted on."""
-    none = exp.Cast(this=literal(0), to=_DOUBLE.copy())
-    weight = exp.Coalesce(this=column(MARGINAL_WEIGHT, "marginal"), expressions=[none])
-    counted = exp.GT(this=weight.copy(), expression=literal(0))
-    # Of pieces that weigh nothing these may be too large to be multiplied by it.
-    moments = [
-        alias(exp.Case(ifs=[exp.If(this=counted.copy(), true=column(name, "leaf"))]), name)
-        if name in ("mean", "square")
-        else column(name, "leaf")
-        for name in MOMENTS
-    ]
-    query = exp.select(column("label", "leaf"), column("value", "leaf"), alias(weight, "weight"), *moments)
-    same = exp.NullSafeEQ(this=column("value", "leaf"), expression=column(MARGINAL, "marginal"))
-    joined = relation(marginal, as_="marginal")
-    return query.from_(relation(table, as_="leaf")).join(joined, on=same, join_type="LEFT", copy=False)
-
-
-def _cuts(asked: Asked, axis: Axis) -> exp.Query:
-    """The places of the axis around every constant and every key, NULL for one that has no place there."""
-    texts: list[exp.Query] = []
-    if asked.constants:
-        listed = exp.Explode(this=exp.Array(expressions=[_text(constant) for constant in asked.constants]))
-        texts.append(exp.select(alias(listed, "text")).distinct())
-    texts += [exp.select(alias(_text(column(key)), "text")).from_(table) for table, key in asked.keys]
-    if not texts:
-        return exp.select(alias(axis.end(axis.low), "at")).from_(exp.select(literal(1)).subquery("one"))
-    every = union_all(texts, distinct=True)
-    places = [
-        exp.select(alias(place, "at"))
-        .from_(every.copy().subquery("constant"))
-        .where(exp.Not(this=exp.Is(this=column("text"), expression=exp.Null())))
-        for place in (axis.down(column("text")), axis.up(column("text")))
-    ]
-    return exp.union(places[0], places[1], distinct=True, copy=False)
-
-
-def _text(tree: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=exp.Paren(this=tree.copy()), to=exp.DataType.build("VARCHAR"))
-
-
-def _and_null(found: exp.Query, given: Generalized, axis: Axis) -> exp.Query:
+def _and_null(found: exp.Query, given: Generalized, axis: Axis | None) -> exp.Query:
     """The leaves with NULL where it may be. A label that is NULL stands for NULL alone."""
     return exp.union(found, nulls(given, axis), distinct=False, copy=False)
 
 
-def _require_all(engine: Engine, given: Generalized, shown: str, table: str) -> None:
+def _require_all(engine: Engine, given: Generalized, shown: str, table: str, starred: exp.Query | None = None) -> None:
+    """Every label has a leaf, or is `starred`."""
     same = exp.NullSafeEQ(this=column("label", "shown"), expression=column("label", "leaf"))
     query = exp.select(exp.Count(this=exp.Star())).from_(relation(shown, as_="shown"))
     query = query.join(relation(table, as_="leaf"), on=same, join_type="ANTI")
+    if starred is not None:
+        other = exp.NEQ(this=column("shown", "shown"), expression=literal(STAR))
+        query = query.where(exp.Coalesce(this=other, expressions=[exp.true()]))
     if engine.rows(query)[0][0]:
         raise DataError(
             f"the release shows labels of {given.column} below which there is no value that an estimate can compare",

@@ -111,5 +111,9 @@ def one() -> exp.Expr:
 
 
 def no_moments() -> list[exp.Expr]:
-    """The moments of a leaf whose values are not added up as pieces are."""
-    return [alias(exp.Cast(this=exp.Null(), to=_DOUBLE.copy()), name) for name in MOMENTS]
+    """The moments of a leaf whose values are not added up as pieces are.
+
+    The ends have the type of those that they stand beside.
+    """
+    nothing = exp.Cast(this=exp.Null(), to=_DOUBLE.copy())
+    return [alias(nothing.copy() if name in ("mean", "square") else exp.Null(), name) for name in MOMENTS]

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from sqlglot import exp
 
 from sqlanon.sqlgen.names import alias, column, literal
 from sqlanon.workload.listed import MOMENTS
+from sqlanon.workload.numbers import Number
 
-__all__ = ["NUMBER", "below_label", "leaf_moments", "moments_of", "real", "share"]
-
-# The types whose values are added, averaged and compared as numbers.
-NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER|DECIMAL\(.*\)|DOUBLE|FLOAT|BOOLEAN")
+__all__ = ["below_label", "leaf_moments", "moments_of", "share", "value_moments"]
 
 _DOUBLE = exp.DataType.build("DOUBLE")
-
-
-def real(tree: exp.Expr) -> exp.Expr:
-    """A number in the type that estimates are computed in."""
-    return exp.Cast(this=exp.Paren(this=tree.copy()), to=_DOUBLE.copy())
 
 
 def share() -> exp.Expr:
@@ -42,17 +33,20 @@ def below_label() -> list[exp.Alias]:
     return [alias(exp.Window(this=one, partition_by=[column("label")]), name) for name, one in counts.items()]
 
 
-def leaf_moments(argument: exp.Expr, number: int, name: str, pieces: bool) -> list[exp.Alias]:
+def value_moments(value: exp.Expr, kind: Number) -> list[exp.Expr]:
+    """The moments of one value: mean and square as DOUBLE, its ends as numbers of parts."""
+    real = kind.real(value)
+    return [real, exp.Mul(this=real.copy(), expression=real.copy()), kind.parts(value), kind.parts(value)]
+
+
+def leaf_moments(argument: exp.Expr, number: int, name: str, pieces: bool, kind: Number) -> list[exp.Alias]:
     """The moments of an argument on each leaf: those of its piece, or the value itself."""
-    if pieces:
-        found: list[exp.Expr] = [column(moment, name) for moment in MOMENTS]
-    else:
-        value = real(argument)
-        found = [value, exp.Mul(this=value.copy(), expression=value.copy()), value.copy(), value.copy()]
+    own: list[exp.Expr] = [column(moment, name) for moment in MOMENTS]
+    found = own if pieces else value_moments(argument, kind)
     return [alias(one, f"{moment}_{number}") for one, moment in zip(found, MOMENTS, strict=True)]
 
 
-def moments_of(number: int) -> list[exp.Alias]:
+def moments_of(number: int, kind: Number) -> list[exp.Alias]:
     """The moments of the leaves of one signature, from those of its pieces."""
     mean, square, least, greatest = (column(f"{moment}_{number}") for moment in MOMENTS)
 
@@ -71,9 +65,10 @@ def moments_of(number: int) -> list[exp.Alias]:
     low, high = end(exp.Min, least), end(exp.Max, greatest)
     single = exp.EQ(this=low.copy(), expression=high.copy())
     known = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Count(this=column("weight")))
+    alone = kind.real_of_parts(exp.Paren(this=low))
     found = (
-        mixed(mean, low.copy()),
-        mixed(square, exp.Mul(this=low.copy(), expression=low.copy())),
+        mixed(mean, alone),
+        mixed(square, exp.Mul(this=exp.Paren(this=alone.copy()), expression=exp.Paren(this=alone.copy()))),
         low,
         high,
     )

@@ -26,6 +26,7 @@ class Plan:
     present: tuple[exp.Expr, ...]
     lookups: tuple[exp.Table, ...]
     said: tuple[exp.Expr | None, ...]
+    functions: tuple[str, ...]
 
 
 def plan_of(query: AggregateQuery, release: Published, lookups: Sequence[tuple[exp.Table, Sequence[str]]]) -> Plan:
@@ -35,25 +36,29 @@ def plan_of(query: AggregateQuery, release: Published, lookups: Sequence[tuple[e
     condition: exp.Expr = factors.condition(query.where) if query.where is not None else exp.true()
     for place, lookup in enumerate(query.lookups):
         joined = column(lookup.key, lookup_name(place))
-        condition = exp.and_(condition, factors.part(binding.owners[place], _not_null(joined)))
+        condition = exp.and_(condition, factors.part(binding.owners[place], _not_null(joined), lookup.on))
     groups = [factors.value(group.expression) for group in query.groups]
     arguments: list[tuple[str, exp.Expr] | None] = [None]
     present: list[exp.Expr] = [exp.true()]
     for aggregate in query.aggregates:
         value = None if aggregate.argument is None else factors.value(aggregate.argument)
         arguments.append(value)
-        present.append(factors.part(value[0], _not_null(value[1])) if value else exp.true())
+        said = aggregate.argument
+        present.append(
+            exp.true() if value is None or said is None else factors.part(value[0], _not_null(value[1]), said)
+        )
+    counts = (Aggregate("", "count", None), *query.aggregates)
     return Plan(
         factors,
         condition,
-        tuple(factors.part(*group) for group in groups),
+        tuple(factors.part(*own, group.expression) for own, group in zip(groups, query.groups, strict=True)),
         tuple(
-            None if aggregate.function == "count" else value
-            for aggregate, value in zip((Aggregate("", "count", None), *query.aggregates), arguments, strict=True)
+            None if aggregate.function == "count" else value for aggregate, value in zip(counts, arguments, strict=True)
         ),
         tuple(present),
         tuple(table for table, _ in lookups),
         (None, *(aggregate.argument for aggregate in query.aggregates)),
+        tuple(aggregate.function for aggregate in counts),
     )
 
 

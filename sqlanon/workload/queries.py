@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlanon.domain.values import QualifiedName
-from sqlanon.errors import PolicyError, StatementError
+from sqlanon.errors import PolicyError, Position, StatementError
 
 __all__ = [
     "Aggregate",
@@ -144,8 +144,15 @@ def shown(tree: exp.Expr) -> str:
 
 
 def refused(tree: exp.Expr, why: str, hint: str | None = None) -> PolicyError:
-    """The error for a part of the query."""
-    return PolicyError(f"{shown(tree)}: {why}", hint=hint)
+    """The error for a part of the query, at its place in the query's text."""
+    return PolicyError(f"{shown(tree)}: {why}", hint=hint, position=_place(tree))
+
+
+def _place(tree: exp.Expr) -> Position | None:
+    """Where the first word of a part stands."""
+    known = [node.meta for node in tree.walk() if "start" in node.meta]
+    places = [(int(one["line"]), int(one["col"]) - (int(one["end"]) - int(one["start"]))) for one in known]
+    return Position(*min(places)) if places else None
 
 
 def aggregates_in(tree: exp.Expr | None) -> Iterator[exp.Expr]:

@@ -9,7 +9,7 @@ is the label that its texts fit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import sqlglot
@@ -82,7 +82,7 @@ def _fits(axis: Axis | None) -> exp.Expr:
 def _select(
     low: exp.Expr,
     high: exp.Expr,
-    sides: tuple[int, int],
+    sides: tuple[int, int | exp.Expr],
     *,
     known: exp.Expr | None = None,
     open_low: exp.Expr | None = None,
@@ -92,7 +92,7 @@ def _select(
     """The columns of a span."""
     no_mask = exp.Cast(this=exp.Null(), to=exp.DataType.build("VARCHAR"))
     parts = (
-        *(low, literal(sides[0]), high, literal(sides[1])),
+        *(low, literal(sides[0]), high, sides[1] if isinstance(sides[1], exp.Expr) else literal(sides[1])),
         *(known or exp.true(), open_low or exp.false(), open_high or exp.false(), mask or no_mask),
     )
     return exp.select(column("label"), *(alias(part, name) for part, name in zip(parts, _COLUMNS, strict=True)))
@@ -102,22 +102,21 @@ def _value(axis: Axis) -> exp.Query:
     typed = exp.TryCast(this=column("shown"), to=exp.DataType.build(axis.type, dialect="duckdb"))
     rows = exp.select(column("label"), alias(axis.of(typed), "at")).from_(relation("shown"))
     whole = _select(column("at"), column("at"), (0, 1)).from_(rows.subquery("value"))
-    return whole.where(_not_null(column("at")), _finite(axis, column("at")))
+    return whole.where(_not_null(column("at")))
 
 
 def _interval(axis: Axis) -> exp.Query:
     low, high = _or_end(axis, "low"), _or_end(axis, "high")
     known = exp.and_(_not_null(column("low")), _not_null(column("high")))
-    query = _select(low, high, (0, 0), known=known, open_low=_null(column("low")), open_high=_null(column("high")))
+    endless = _null(column("high"))
+    # The greatest value of the type is in an interval without an end.
+    side = exp.Case(ifs=[exp.If(this=endless.copy(), true=literal(1))], default=literal(0))
+    query = _select(low, high, (0, side), known=known, open_low=_null(column("low")), open_high=endless)
     intervals = query.from_(fixed("interval").subquery("interval"))
     if axis.kind != "real":
         return intervals
     # What is no number, or infinite, has a label of its own.
-    endless = exp.In(this=column("shown"), expressions=[literal(name) for name in ("NaN", "Infinity", "-Infinity")])
-    special = (
-        exp.select(column("label"), alias(axis.down(column("shown")), "at")).from_(relation("shown")).where(endless)
-    )
-    points = _select(column("at"), column("at"), (0, 1)).from_(special.subquery("special"))
+    points = _labelled(axis, ("NaN", "Infinity", "-Infinity"))
     return exp.union(intervals, points, distinct=False, copy=False)
 
 
@@ -129,7 +128,15 @@ def _or_end(axis: Axis, end: str) -> exp.Expr:
 def _period(axis: Axis) -> exp.Query:
     moment = exp.DataType.build("DATE" if axis.unit_of == "day" else "TIMESTAMP")
     low, high = (axis.of(exp.Cast(this=column(end), to=moment.copy())) for end in ("low", "high"))
-    return _select(low, high, (0, 0)).from_(fixed("period").subquery("period"))
+    periods = _select(low, high, (0, 0)).from_(fixed("period").subquery("period"))
+    return exp.union(periods, _labelled(axis, ("infinity", "-infinity")), distinct=False, copy=False)
+
+
+def _labelled(axis: Axis, names: Sequence[str]) -> exp.Select:
+    """The values that have a label of their own, which is their text."""
+    own = exp.In(this=column("shown"), expressions=[literal(name) for name in names])
+    rows = exp.select(column("label"), alias(axis.down(column("shown")), "at")).from_(relation("shown")).where(own)
+    return _select(column("at"), column("at"), (0, 1)).from_(rows.subquery("labelled"))
 
 
 def _mask(axis: Axis) -> exp.Query:
@@ -204,7 +211,7 @@ def _behind(prefix: exp.Expr) -> exp.Expr:
 def _range(axis: Axis) -> exp.Query:
     low, high = (axis.down(column(end)) for end in ("low", "high"))
     rows = exp.select(column("label"), alias(low, "low"), alias(high, "high")).from_(fixed("range").subquery("range"))
-    known: exp.Expr = exp.and_(_finite(axis, column("low")), _finite(axis, column("high")))
+    known = _known(axis)
     if axis.kind == "text":
         # A text may hold brackets and commas: only what can be read in one way is certain.
         ways = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[column("label")])
@@ -226,7 +233,8 @@ def _tree_range(axis: Axis) -> exp.Query:
     once = exp.EQ(this=column("ways"), expression=literal(1))
     single = _select(column("low"), column("high"), (0, 1), known=once)
     single = single.from_(numbered.copy().subquery("single")).where(same)
-    other = _everything(axis).from_(numbered.subquery("other")).where(exp.Not(this=same.copy()))
+    others = exp.select(column("label")).from_(numbered.subquery("other")).where(exp.Not(this=same.copy()))
+    other = _everything(axis, others.subquery("everything"))
     return exp.union(single, other, distinct=False, copy=False)
 
 
@@ -236,7 +244,7 @@ def _bounds(axis: Axis) -> exp.Query:
         for end in ("low", "high")
     ]
     rows = exp.select(column("label"), *(alias(e, n) for e, n in zip(ends, ("low", "high"), strict=True)))
-    known = exp.and_(_finite(axis, column("low")), _finite(axis, column("high")))
+    known = _known(axis)
     if axis.kind == "text":
         known = exp.EQ(this=column("low"), expression=column("high"))
     query = _select(column("low"), column("high"), (0, 1), known=known)
@@ -244,17 +252,30 @@ def _bounds(axis: Axis) -> exp.Query:
     return query.where(_not_null(column("low")), _not_null(column("high")))
 
 
-def _everything(axis: Axis) -> exp.Select:
+def _everything(axis: Axis, rows: exp.Expr) -> exp.Query:
+    """All values of the type, below the labels of some rows."""
     low, high = axis.end(axis.low), axis.end(axis.high)
-    return _select(low, high, (0, 1), known=exp.false(), open_low=exp.true(), open_high=exp.true())
+    open_ = exp.false() if axis.listed else exp.true()
+    known = exp.true() if axis.listed else exp.false()
+    every: exp.Query = _select(low, high, (0, 1), known=known, open_low=open_, open_high=open_.copy()).from_(rows)
+    if axis.kind == "real":
+        for place in axis.beyond:
+            at = axis.end(place)
+            one = _select(at, at.copy(), (0, 1), known=exp.false(), open_low=exp.true(), open_high=exp.true())
+            every = exp.union(every, one.from_(rows.copy()), distinct=False, copy=False)
+    return every
 
 
 def _star(axis: Axis) -> exp.Query:
-    return _everything(axis).from_(relation("shown")).where(_is_star())
+    return _everything(axis, _shown_where(_is_star()))
 
 
 def _any(axis: Axis) -> exp.Query:
-    return _everything(axis).from_(relation("shown")).where(_not_null(column("shown")))
+    return _everything(axis, _shown_where(_not_null(column("shown"))))
+
+
+def _shown_where(condition: exp.Expr) -> exp.Subquery:
+    return exp.select(column("label")).from_(relation("shown")).where(condition).subquery("everything")
 
 
 def _is_star() -> exp.Expr:
@@ -269,8 +290,17 @@ def _not_null(tree: exp.Expr) -> exp.Expr:
     return exp.Not(this=_null(tree))
 
 
-def _finite(axis: Axis, tree: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this="isfinite", expressions=[tree]) if axis.kind == "real" else exp.true()
+def _known(axis: Axis) -> exp.Expr:
+    """Whether values between two ends are equally likely: there is a number of them, or they are one."""
+    if axis.kind == "real":
+        ends = (exp.Anonymous(this="isfinite", expressions=[column(end)]) for end in ("low", "high"))
+        return exp.or_(exp.and_(*ends), exp.EQ(this=column("low"), expression=column("high")))
+    if not axis.beyond:
+        return exp.true()
+    endless = [
+        exp.In(this=column(end), expressions=[axis.end(place) for place in axis.beyond]) for end in ("low", "high")
+    ]
+    return exp.or_(exp.Not(this=exp.or_(*endless)), exp.EQ(this=column("low"), expression=column("high")))
 
 
 _FORMS: dict[str, Callable[[Axis], exp.Query]] = {

@@ -25,10 +25,12 @@ from sqlanon.workload.leaves import Asked, leaves
 from sqlanon.workload.listed import MOMENTS
 from sqlanon.workload.masks import WORD, Column, bits, masked
 from sqlanon.workload.matched import matched
-from sqlanon.workload.moments import leaf_moments, moments_of
+from sqlanon.workload.moments import leaf_moments
+from sqlanon.workload.numbers import Number, number
 from sqlanon.workload.published import Published, dealt_name
 from sqlanon.workload.satisfying import Constants, among, satisfying
 from sqlanon.workload.spans import fixed
+from sqlanon.workload.summed import ONE, as_stored, label_moments, satisfying_moments, sums
 from sqlanon.workload.templates import Slot
 
 __all__ = ["MOST_ROWS", "Together", "kinds_of"]
@@ -40,9 +42,8 @@ _MOST_PAIRS = 100_000_000
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 _MATCHED = ("query", "n", "p", "certain")
-# The number of the one argument there is, and the columns with its moments.
-_ONE = 1
-_MOMENTS = tuple(f"{moment}_{_ONE}" for moment in MOMENTS)
+# The columns with the moments of the one argument there is.
+_MOMENTS = tuple(f"{moment}_{ONE}" for moment in MOMENTS)
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ class Together:
         names = [name for one in asked for name in one.condition.conditions]
         self._names = list(dict.fromkeys([*names, *(one.argument for one in asked if one.argument is not None)]))
         self._asked = asked
+        self._shown_by: dict[int, str] = {}
         rows = release.rows.copy().subquery(ROW)
         shown = [self._shown(name) for name in self._names]
         self._classes = classes(engine, rows, shown, keep, dictionaries=dictionaries)
@@ -154,7 +156,7 @@ class Together:
             query.join(share, on=exp.and_(same("query", "found", "share"), number), copy=False)
             # They have nearly as many groups as rows: DuckDB adds them up faster from a table.
             query = exp.select(exp.Star()).from_(relation(self._keep("matched", query)))
-        return self._figures("together", query, some)
+        return self._figures(fixed("together"), query, some)
 
     def _sums(self, some: Sequence[Part], argument: str) -> exp.Query:
         """The figures of some sums, averages and ends of one column."""
@@ -164,13 +166,19 @@ class Together:
         query = exp.select(*(column(name, "found") for name in _MATCHED), *(column(name, "value") for name in MOMENTS))
         query.from_(found.subquery("found", copy=False), copy=False)
         on: exp.Expr = exp.EQ(this=column(number_of(place), "found"), expression=column("number", "value"))
+        kind = self._number(argument)
         values = next((one.moments for one in asked if one.place == place), None)
         if values is None:
-            values = _numbers(self._classes.labels[place])
+            values = label_moments(self._classes.labels[place], kind)
         else:
             on = exp.and_(on, same("query", "found", "value"))
         query.join(values.subquery("value"), on=on, copy=False)
-        return self._figures("sums", query, some)
+        return as_stored(self._figures(sums(kind), query, some), kind)
+
+    def _number(self, argument: str) -> Number:
+        found = number(self._kinds[argument])
+        assert found is not None
+        return found
 
     def _asked_of(self, some: Sequence[Part], argument: int | None) -> list[_Asked]:
         """What the queries, numbered from 0, ask of each column; `argument` is the place of the one that they count."""
@@ -188,7 +196,7 @@ class Together:
                 moments = None
                 if also:
                     found = exp.select(exp.Star()).from_(relation(self._keep("satisfying", found)))
-                    moments = _moments(found)
+                    moments = satisfying_moments(found, self._number(name))
                 held = found.subquery() if exact else relation(self._keep("share", _shares(leaf, found)))
                 columns.append(_Asked(place, self._classes.labels[place], held, asked.keys(), exact, moments))
         return columns
@@ -200,10 +208,9 @@ class Together:
         masks = masked(self._classes.table, carried, asked, len(some), self._keep)
         return matched(masks, bits(len(some), self._keep), recoded, own)
 
-    def _figures(self, name: str, found: exp.Query, some: Sequence[Part]) -> exp.Query:
+    def _figures(self, query: exp.Query, found: exp.Query, some: Sequence[Part]) -> exp.Query:
         numbers = [(query, one.number, one.result, one.function) for query, one in enumerate(some)]
         asked = self._keep("asked", *numbered(numbers))
-        query = fixed(name)
         withheld = exp.select(alias(big(literal(self._release.withheld)), "rows")).subquery("withheld")
         for table in list(query.find_all(exp.Table)):
             if table.name == "asked":
@@ -213,6 +220,21 @@ class Together:
             elif table.name == "withheld":
                 table.replace(withheld.copy())
         return query
+
+    def _with_counts(self, place: int) -> exp.Select:
+        """label, shown and n of every label of a column: how many rows show it, where that tells of others."""
+        given, held = self._release.generalized[self._names[place]], relation(self._classes.labels[place], as_="held")
+        labels = exp.select(column("label"), alias(column("text"), "shown")).from_(held)
+        if "star" not in given.forms:
+            return labels.select(alias(literal(1), "n"))
+        if place not in self._shown_by:
+            n = exp.select(alias(column(number_of(place)), "number"), alias(exp.Sum(this=column("n")), "n"))
+            n = n.from_(relation(self._classes.table)).group_by(column(number_of(place)))
+            self._shown_by[place] = self._keep("counts", n)
+        on = same("number", "held", "counts")
+        return labels.select(column("n", "counts")).join(
+            relation(self._shown_by[place], as_="counts"), on=on, copy=False
+        )
 
     def _leaves(self, place: int, some: Sequence[Part], counted: bool) -> exp.Expr:
         """number, value and weight of the leaves below every label of a column, as a relation `leaf`.
@@ -236,31 +258,16 @@ class Together:
             on = exp.NullSafeEQ(this=column("label", "held"), expression=column("bucket", "leaf"))
             rows.join(release.dealt[which].values.subquery("leaf"), on=on, copy=False)
         else:
-            shown = exp.select(column("label"), alias(column("text"), "shown")).from_(relation(labels))
+            shown = self._with_counts(place)
             asked = Asked(shown, _constants(name, some), (), False)
-            table, each = leaves(self._engine, release.generalized[name], asked, self._keep)
+            made = leaves(self._engine, release.generalized[name], asked, self._keep)
             rows = exp.select(column("number", "held"), column("value", "leaf"), column("weight", "leaf")).from_(held)
             if counted:
-                rows.select(*leaf_moments(column("value", "leaf"), _ONE, "leaf", not each), copy=False)
+                kind = self._number(name)
+                rows.select(*leaf_moments(column("value", "leaf"), ONE, "leaf", not made.each, kind), copy=False)
             on = exp.NullSafeEQ(this=column("label", "held"), expression=column("label", "leaf"))
-            rows.join(relation(table, as_="leaf"), on=on, copy=False)
+            rows.join(relation(made.table, as_="leaf"), on=on, copy=False)
         return relation(self._keep("leaf", rows), as_="leaf")
-
-
-def _numbers(labels: str) -> exp.Select:
-    """number and the moments of every label of a column that is published as it is."""
-    value = exp.Cast(this=column("label"), to=_DOUBLE.copy())
-    square = exp.Mul(this=value.copy(), expression=value.copy())
-    found = dict(zip(MOMENTS, (value, square, value, value), strict=True))
-    query = exp.select(column("number"), *(alias(one.copy(), name) for name, one in found.items()))
-    return query.from_(relation(labels)).where(exp.Not(this=exp.Is(this=column("label"), expression=exp.Null())))
-
-
-def _moments(found: exp.Query) -> exp.Select:
-    """query, number and the moments of the leaves below each label that satisfy."""
-    keys = [column("query"), column("number")]
-    moments = (alias(one.this, name) for one, name in zip(moments_of(_ONE), MOMENTS, strict=True))
-    return exp.select(*keys, *moments).from_(found.subquery("leaf")).group_by(*(key.copy() for key in keys))
 
 
 def _constants(name: str, some: Sequence[Part]) -> list[exp.Expr]:

@@ -78,17 +78,17 @@ APART = (
 )
 
 
-@pytest.mark.parametrize("method", ["fragments", "loose(groups => (2, 1))"])
+@pytest.mark.parametrize("method", ["fragments", "loose(groups => (2, 1), suppression => 0.5)"])
 def test_what_ties_fragments_is_not_read_from_the_source(method: str) -> None:
     """Answers are those of the tables: of a source that pairs them otherwise, of none, and in any order of rows."""
     con = connect(config={"threads": "1"})
     con.execute(
-        "CREATE TABLE t AS SELECT 30 + i AS age, ['Flu', 'Cold'][1 + i % 2] AS disease, i AS cost FROM range(9) r(i);"
+        "CREATE TABLE t AS SELECT 30 + i AS age, ['Flu', 'Cold'][1 + i % 2] AS disease, i AS cost FROM range(10) r(i);"
         "CREATE POLICY p ON t (age QUASI IDENTIFIER, disease SENSITIVE, cost INSENSITIVE) CONFIDENTIAL (age, disease);"
         f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method} FRAGMENTS (age), (disease, cost)"
     )
     before = [said(con, query) for query in APART]
-    con.execute("UPDATE t SET age = 38 - (age - 30), disease = 'Secret'")
+    con.execute("UPDATE t SET age = 39 - (age - 30), disease = 'Secret'")
     assert [said(con, query) for query in APART] == before
     con.execute("DROP TABLE t")
     for (name,) in con.duckdb.execute("SELECT table_name FROM duckdb_tables() WHERE table_name ^@ 'r_'").fetchall():
@@ -110,5 +110,5 @@ def test_a_value_that_is_no_number_is_not_printed() -> None:
     assert "Secret" not in said(con, "SELECT count(*) AS n FROM t WHERE age > 31 AND CAST(disease AS INTEGER) = 1")
     with pytest.raises(SqlanonError) as error:
         con.execute("MEASURE r WITH WORKLOAD w")
-    assert "workload w, query one of 0 to 2" in str(error.value)
+    assert "workload w, query 0: " in str(error.value)
     assert "Secret" not in str(error.value)

@@ -213,7 +213,7 @@ def test_what_is_measured_at_once_is_what_is_estimated_by_itself(release: str, m
             asked_together = [joined(parts).sql for parts in some]
             con.duckdb.executemany("INSERT INTO anon.workload VALUES ('w', ?, ?)", [*enumerate(asked_together)])
             with monkeypatch.context() as patch:
-                patch.setattr(measure, "estimate_release", by_itself)
+                patch.setattr(measure, "answer_alone", by_itself)
                 patch.setattr(by_fragments, "MOST_ROWS", most)
                 con.execute("MEASURE r WITH WORKLOAD w")
             found = con.duckdb.execute(

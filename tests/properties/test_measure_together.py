@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.errors import InternalError, PrivacyViolation
-from sqlanon.pipeline import measure
+from sqlanon.pipeline import ask_source, measure
 from sqlanon.sqlgen.names import literal
 from sqlanon.workload import classes, satisfying, together
 from tests.properties.estimates_support import DEALT, RELEASES, Condition, Task, conjuncts, quoted, tables
@@ -29,7 +29,8 @@ def one_by_one(*_: object) -> Any:
 
 def keep(patch: pytest.MonkeyPatch, how: str) -> None:
     """Reads tables as those in memory are read, as those of a file, or so that all texts have one digest."""
-    patch.setattr(measure, "in_file", lambda *_: how != "memory")
+    for asking in (measure, ask_source):
+        patch.setattr(asking, "in_file", lambda *_: how != "memory")
     if how == "alike":
         patch.setattr(classes, "digest", lambda _: literal(0))
 
@@ -73,7 +74,7 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
                     "WHERE workload = 'drawn'"
                 ) if release != "anatomy_two" else None
             with monkeypatch.context() as patch:
-                patch.setattr(measure, "estimate_release", one_by_one)
+                patch.setattr(measure, "answer_alone", one_by_one)
                 keep(patch, kept)
                 patch.setattr(together, "MOST_ROWS", most)
                 patch.setattr(together, "_MOST_PAIRS", most)
@@ -123,7 +124,7 @@ def test_sums_and_averages_at_once_are_what_they_are_by_themselves(
             ]
             con.duckdb.executemany("INSERT INTO anon.workload VALUES ('w', ?, ?)", [*enumerate(queries)])
             with monkeypatch.context() as patch:
-                patch.setattr(measure, "estimate_release", one_by_one)
+                patch.setattr(measure, "answer_alone", one_by_one)
                 keep(patch, kept)
                 con.execute("MEASURE r WITH WORKLOAD w")
             for number, sql in enumerate(queries):

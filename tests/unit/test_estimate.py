@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from sqlanon import Connection, connect
+from sqlanon.catalog.digests import seal
+from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import DataError, PolicyError, SqlanonError, StatementError, UserError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -370,8 +372,16 @@ def test_an_export_of_any_method(tmp_path: Path, method: str) -> None:
     assert rounded(asked(connect(), query, f"'{tmp_path}/r.csv'")) == rounded(expected)
 
 
+def sealed(con: Connection) -> None:
+    """Has the release's digest say what its rows say now, as a release made otherwise would."""
+    engine = DuckDBEngine(con.duckdb)
+    ((release_id,),) = engine.rows("SELECT release_id FROM anon.release")
+    seal(engine, release_id)
+
+
 def test_a_release_of_a_method_that_is_not_known(clinic: Connection) -> None:
     clinic.execute("UPDATE anon.release SET method = 'slicing'")
+    sealed(clinic)
     assert "METHOD slicing" in refused(clinic, "SELECT count(*) FROM patients")
 
 
@@ -380,6 +390,7 @@ def test_a_release_without_types(clinic: Connection) -> None:
     (text,) = clinic.duckdb.execute("SELECT policy_json FROM anon.release").fetchone()
     old = {name: part for name, part in json.loads(text).items() if name != "types"}
     clinic.duckdb.execute("UPDATE anon.release SET policy_json = ?", [json.dumps(old)])
+    sealed(clinic)
     assert "of which type" in refused(clinic, "SELECT count(*) FROM patients WHERE age > 3")
     assert one(clinic, "SELECT count(*) AS n FROM patients WHERE sex = 'F'")[0] == 3.0
 

@@ -175,9 +175,8 @@ def test_what_is_measured_again_is_replaced_and_goes_with_its_release(con: Conne
     [
         ("SELECT count(*) FROM nobody", "query 2: "),
         ("SELECT count(*) FROM people WHERE height > 3", "query 2: "),
-        ("SELECT count(*) FROM people WHERE age > length(disease)", "query 2: "),
-        ("SELECT age FROM people", "query 2: "),
         ("DELETE FROM people", "query 2 is not one SELECT"),
+        ("SELECT count(*) FROM people WHERE age BETWEEN SYMMETRIC 3 AND 1", "query 2: the query cannot be read"),
         ("SELECT count(*) FROM people WHERE age > 'x'", "query 2: "),
     ],
 )
@@ -214,16 +213,48 @@ def test_rows_that_do_not_repeat_are_asked_as_they_are(con: Connection) -> None:
         )
 
 
-def test_of_queries_that_are_asked_at_once_the_wrong_one_is_named(con: Connection) -> None:
+def test_of_queries_that_are_asked_at_once_the_one_that_is_refused_leaves_the_others(con: Connection) -> None:
+    wrong = "SELECT count(*) FROM people WHERE age < 3e1 AND disease = 'flu'"
+    others = [f"SELECT count(*) FROM people WHERE age < {age} AND disease = 'flu'" for age in (30, 31, 33, 41, 55, 62)]
+    own(con, *others[:2], wrong, *others[2:])
+    found = measured(con)
+    assert (found["queries"], found["results"], found["not_estimated"]) == (7, 7, 1)
+    assert rows(
+        con,
+        "SELECT query_id, actual, estimated, low, high, within, outcome FROM anon.query_error "
+        "WHERE outcome <> 'estimated'",
+    ) == [(3, rows(con, wrong)[0][0], None, None, None, None, "refused")]
+    kept = "SELECT estimated, stderr, low, high FROM anon.query_error WHERE outcome = 'estimated' ORDER BY query_id"
+    expected = [con.sql(f"ESTIMATE {query} FROM RELEASE r").fetchall()[0] for query in others]
+    assert [value for row in rows(con, kept) for value in row] == pytest.approx(
+        [value for row in expected for value in row]
+    )
+
+
+def test_what_cannot_be_estimated_is_counted_and_ends_nothing(con: Connection) -> None:
     own(
         con,
-        "SELECT count(*) FROM people WHERE age < 30 AND disease = 'flu'",
-        "SELECT count(*) FROM people WHERE age < 3e1 AND disease = 'flu'",
-        "SELECT count(*) FROM people WHERE age < 31 AND disease = 'flu'",
+        "SELECT count(*) AS n FROM people WHERE age < 40",
+        "SELECT count(*) FROM people WHERE age > length(disease)",
+        "SELECT disease, count(*) AS n, max(disease) AS m FROM people GROUP BY disease",
+        "SELECT median(age) FROM people",
+        "SELECT age FROM people",
+        "SELECT count(DISTINCT age) FROM people",
+        "SELECT disease, count(*) FROM people WHERE age + 1 > length(disease) AND age < 0 GROUP BY disease",
     )
-    with pytest.raises(UserError, match=r"workload own, query 2: .* holds exact numbers"):
-        con.execute("MEASURE r WITH WORKLOAD own")
-    assert rows(con, "FROM anon.query_error") == []
+    found = measured(con)
+    assert (found["queries"], found["results"], found["not_estimated"]) == (7, 12, 11)
+    assert found["bounds_hit_rate"] == 1
+    assert rows(con, "SELECT query_id, result, actual IS NULL, outcome FROM anon.query_error ORDER BY ALL") == [
+        (1, "n", False, "estimated"),
+        (2, "count", False, "refused"),
+        *[(3, "m", True, "refused")] * 3,
+        *[(3, "n", False, "refused")] * 3,
+        (4, "", True, "refused"),
+        (5, "", True, "refused"),
+        (6, "", True, "refused"),
+        (7, "", True, "refused"),
+    ]
 
 
 @pytest.mark.parametrize("method", ["generalization", "mondrian", "anatomy(l => 2, variant => 'distinct')"])

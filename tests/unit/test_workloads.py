@@ -164,8 +164,54 @@ def test_what_a_workload_does_not_take(con: Connection, arguments: str, message:
 def test_a_source_without_values_is_refused(con: Connection) -> None:
     con.execute("CREATE TABLE none (a INTEGER, s INTEGER)")
     con.execute("CREATE POLICY none ON none (a QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 2)")
-    with pytest.raises(PolicyError, match="a has no value to ask about"):
+    with pytest.raises(PolicyError, match="none has no column with a value to ask about"):
+        con.execute("CREATE WORKLOAD w ON POLICY none")
+    with pytest.raises(PolicyError, match="none has 0 quasi-identifiers"):
         con.execute("CREATE WORKLOAD w ON POLICY none (dimensions => 1)")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "asked"),
+    [
+        ("a QUASI IDENTIFIER, b QUASI IDENTIFIER, c QUASI IDENTIFIER, s SENSITIVE", {"abcs"}),
+        ("a QUASI IDENTIFIER, s SENSITIVE", {"as"}),
+        ("a QUASI IDENTIFIER", {"a"}),
+        ("s SENSITIVE, a INSENSITIVE, b INSENSITIVE, d IDENTIFIER", {"abs"}),
+        ("a INSENSITIVE, b INSENSITIVE, d IDENTIFIER", {"ab"}),
+        ("empty QUASI IDENTIFIER, listed QUASI IDENTIFIER, a QUASI IDENTIFIER, s SENSITIVE", {"as"}),
+        (
+            "a QUASI IDENTIFIER, b QUASI IDENTIFIER, c QUASI IDENTIFIER, d QUASI IDENTIFIER, e QUASI IDENTIFIER, "
+            "s SENSITIVE",
+            {"abcds", "abces", "abdes", "acdes", "bcdes"},
+        ),
+    ],
+)
+def test_the_defaults_fit_every_policy(con: Connection, attributes: str, asked: set[str]) -> None:
+    con.execute(
+        "CREATE TABLE plain AS SELECT i % 3 AS a, i % 5 AS b, i % 2 = 0 AS c, i AS d, i % 4 AS e, i % 7 AS s, "
+        "NULL::INTEGER AS empty, [i % 2] AS listed FROM range(60) AS n(i)"
+    )
+    asks = "REQUIRE k_anonymity(k => 2)" if "QUASI" in attributes else "CONFIDENTIAL (a, b)"
+    con.execute(f"CREATE POLICY fits ON plain ({attributes}) {asks}")
+    con.execute("CREATE WORKLOAD w ON POLICY fits (queries => 60)")
+    found = {"".join(sorted(re.findall(r'"(\w+)" (?:IN|BETWEEN)', text))) for text in queries(con).values()}
+    assert found == asked
+    assert all(isinstance(answer(con, text), int) for text in queries(con).values())
+
+
+def test_a_policy_that_publishes_nothing_to_ask_about_is_refused(con: Connection) -> None:
+    con.execute("CREATE TABLE nested AS SELECT [i] AS a, {'b': i} AS b, i AS c FROM range(5) AS n(i)")
+    con.execute("CREATE POLICY n ON nested (a QUASI IDENTIFIER, b SENSITIVE, c IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+    with pytest.raises(PolicyError, match="n has no column with a value to ask about"):
+        con.execute("CREATE WORKLOAD w ON POLICY n")
+
+
+def test_an_enum_has_no_order_to_ask_about(con: Connection) -> None:
+    values = ", ".join(f"'v{number}'" for number in range(150))
+    con.execute(f"CREATE TABLE sized AS SELECT ('v' || i % 150)::ENUM ({values}) AS e, i % 3 AS s FROM range(300) n(i)")
+    con.execute("CREATE POLICY e ON sized (e QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    con.execute("CREATE WORKLOAD w ON POLICY e (queries => 5)")
+    assert all(' "e" IN (' in text for text in queries(con).values())
 
 
 def test_numbers_that_are_no_literals_are_written_so_that_they_are_read_back(con: Connection) -> None:

@@ -1,0 +1,71 @@
+"""What `*` stands for where nothing lists its values: those of the other rows, as often as these have them.
+
+A release shows how a column's values are distributed, save for the few rows in which it shows `*`. These are taken to
+be like the others (decision 23). It is an estimate only: any other value is possible and not counted on.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.terms import real, union_all
+from sqlanon.workload.listed import MOMENTS
+
+__all__ = ["others_are_known", "spread"]
+
+_VALUES = ("value", *MOMENTS)
+
+
+def others_are_known(leaves: str, starred: exp.Query) -> exp.Select:
+    """Whether a table of leaves has labels of which it is known how likely each value is, besides those `starred`."""
+    return exp.select(exp.GT(this=exp.Count(this=exp.Star()), expression=literal(0))).from_(
+        _known(leaves, starred).subquery("known")
+    )
+
+
+def spread(leaves: str, shown: str, starred: exp.Query) -> exp.Query:
+    """The leaves, those of the labels `starred` weighed as the other rows have them.
+
+    `shown` has each label and n, how many rows show it. What starred labels had in the table weighs nothing.
+    """
+    rows = exp.select(column("label"), *map(column, _VALUES)).from_(relation(leaves))
+    own = rows.copy().select(alias(real(0.0), "weight"), copy=False).where(_among(starred))
+    # What weighs nothing may be too large to be multiplied by it.
+    for moment in ("mean", "square"):
+        part = next(one for one in own.selects if one.alias_or_name == moment)
+        part.replace(alias(exp.Cast(this=exp.Null(), to=exp.DataType.build("DOUBLE")), moment))
+    others = rows.copy().select(column("weight"), copy=False).where(exp.Not(this=exp.Paren(this=_among(starred))))
+    n = exp.select(column("label"), alias(exp.Sum(this=column("n")), "n")).from_(relation(shown))
+    known = exp.select(*(column(name, "leaf") for name in _VALUES))
+    share = exp.Div(this=exp.Mul(this=column("weight", "leaf"), expression=column("n", "shown")), expression=_total())
+    known.select(alias(share, "weight"), copy=False).from_(relation(leaves, as_="leaf"), copy=False)
+    same = exp.NullSafeEQ(this=column("label", "leaf"), expression=column("label", "known"))
+    known.join(_known(leaves, starred).subquery("known"), on=same, copy=False)
+    shows = exp.NullSafeEQ(this=column("label", "leaf"), expression=column("label", "shown"))
+    known.join(n.group_by(column("label")).subquery("shown"), on=shows, copy=False)
+    each = exp.select(*map(column, _VALUES), alias(exp.Sum(this=column("weight")), "weight"))
+    each = each.from_(known.subquery("every")).group_by(*map(column, _VALUES))
+    names = [column(name, "each") for name in (*_VALUES, "weight")]
+    copied = exp.select(column("label", "star"), *names).from_(starred.copy().subquery("star"))
+    copied.join(each.subquery("each"), join_type="CROSS", copy=False)
+    return union_all([own, others, copied])
+
+
+def _known(leaves: str, starred: exp.Query) -> exp.Select:
+    """label and total: the others whose leaves all have a weight, and what that comes to."""
+    rows = exp.select(column("label"), alias(exp.Sum(this=column("weight")), "total")).from_(relation(leaves))
+    rows.where(exp.Not(this=exp.Paren(this=_among(starred))), copy=False)
+    every = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Count(this=column("weight")))
+    some = exp.GT(this=exp.Sum(this=column("weight")), expression=literal(0))
+    return rows.group_by(column("label"), copy=False).having(exp.and_(every, some), copy=False)
+
+
+def _total() -> exp.Expr:
+    return column("total", "known")
+
+
+def _among(starred: exp.Query) -> exp.Expr:
+    """Whether a label is starred; NULL is not."""
+    found = exp.In(this=column("label"), query=exp.Subquery(this=starred.copy()))
+    return exp.Coalesce(this=found, expressions=[exp.false()])
