@@ -1,13 +1,14 @@
-"""The column `source` of `anon.policy`: a relation's name as JSON or as a user would write it."""
+"""What was read, as text: the column `source` of `anon.policy`, and the columns `sources` of releases and exports."""
 
 from __future__ import annotations
 
 import re
 
-from sqlanon.catalog._json import BadJson, dumps, loads, name_from_json
+from sqlanon.catalog._json import BadJson, dumps, list_of, loads, name_from_json, text_of
+from sqlanon.domain.release import SourceRead
 from sqlanon.domain.values import QualifiedName
 
-__all__ = ["read_source", "write_source"]
+__all__ = ["read_source", "read_sources", "write_source", "write_sources"]
 
 _PART = r'(?:"(?:[^"]|"")+"|[^\s".;()\[\]]+)'
 _NAME = re.compile(rf"{_PART}(?:\.{_PART}){{0,2}}")
@@ -30,3 +31,18 @@ def read_source(text: str) -> QualifiedName:
         raise BadJson("it is not a name")
     parts = re.findall(_PART, trimmed)
     return QualifiedName(tuple(p[1:-1].replace('""', '"') if p.startswith('"') else p for p in parts))
+
+
+def write_sources(sources: tuple[SourceRead, ...] | None) -> str | None:
+    """A JSON list: a relation as the list of its parts, the digest of a query as a text. NULL if they are not known."""
+    if sources is None:
+        return None
+    return dumps([list(one.parts) if isinstance(one, QualifiedName) else one for one in sources])
+
+
+def read_sources(text: str | None) -> tuple[SourceRead, ...] | None:
+    """Reads what `write_sources` writes. Raises BadJson if it is something else."""
+    if text is None:
+        return None
+    found = list_of(loads(text), "the sources")
+    return tuple(text_of(one, "a source") if isinstance(one, str) else name_from_json(one) for one in found)

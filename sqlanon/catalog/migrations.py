@@ -37,7 +37,7 @@ _COLUMNS = (
     "SELECT lower(table_name), lower(column_name) FROM duckdb_columns() "
     "WHERE database_name = current_database() AND lower(schema_name) = 'anon'"
 )
-_APPLIED = "SELECT version, slug, sha256 FROM anon.schema_version ORDER BY version"
+_APPLIED = "SELECT version, slug, sha256 FROM anon.schema_version ORDER BY version ASC NULLS LAST"
 _RECORD = "INSERT INTO anon.schema_version (version, slug, sha256) VALUES (?, ?, ?)"
 
 # The engine whose catalog was found current at the beginning of the statement that runs.

@@ -10,6 +10,8 @@ from typing import Any
 
 from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._json import BadJson, arguments_from_json, arguments_to_json, dumps, loads
+from sqlanon.catalog._source_text import read_sources, write_sources
+from sqlanon.catalog.digests import forgetting, require_sealed
 from sqlanon.catalog.names import fold, nearest
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
@@ -43,9 +45,9 @@ _PLAIN = (
     "sqlanon_version",
     "created_at",
 )
-_COLUMNS = (*_PLAIN, "schema_name", "object_name", "method_arguments")
+_COLUMNS = (*_PLAIN, "schema_name", "object_name", "method_arguments", "sources", "digest")
 _ATTRIBUTE = ("attribute", "role", "hierarchy", "level", "height", "weight", "fragment", "source")
-_OBJECT = ("kind", "schema_name", "object_name", "fragment")
+_OBJECT = ("kind", "schema_name", "object_name", "fragment", "digest")
 _MEASURED = ("question", "attribute", "required", "achieved", "satisfied")
 _TABLES = (
     "release",
@@ -64,15 +66,17 @@ _CURRENT_DATABASE = "SELECT current_database()"
 def save(engine: Engine, release: Release) -> None:
     """Records a new release with its attributes and objects; its frozen labels may be there already.
 
-    Raises UserError if a release of this name is recorded: delete that one first.
+    `seal` it when all of it is written: before, it is not read. Raises UserError if a release of this name is
+    recorded: delete that one first.
     """
-    if find(engine, release.name) is not None:
-        raise UserError(f"the release {release.name} exists already")
-    migrations.install(engine)
     schema, name = _schema_and_name(release.name)
+    migrations.install(engine)
+    if _named(engine, (schema, name)):
+        raise UserError(f"the release {release.name} exists already")
     row = {column: getattr(release, column) for column in _PLAIN}
     row |= {"schema_name": schema, "object_name": name}
     row["method_arguments"] = dumps(arguments_to_json(release.method_arguments))
+    row["sources"] = write_sources(release.sources)
     _rows.insert(engine, "release", [row])
     identity = {"release_id": release.release_id}
     _rows.insert(
@@ -126,7 +130,8 @@ def _attribute_row(attribute: ReleaseAttribute) -> dict[str, object]:
 
 def _object_row(made: ReleaseObject) -> dict[str, object]:
     schema, name = _schema_and_name(made.name)
-    return {"kind": made.kind, "schema_name": schema, "object_name": name, "fragment": made.fragment}
+    named = {"kind": made.kind, "schema_name": schema, "object_name": name}
+    return {**named, "fragment": made.fragment, "digest": made.digest}
 
 
 def listing(engine: Engine) -> list[Release]:
@@ -139,21 +144,25 @@ def listing(engine: Engine) -> list[Release]:
 def find(engine: Engine, name: QualifiedName, current_schema: str = "main") -> Release | None:
     """The release of this name, or None.
 
-    A bare name is looked for in `current_schema`. Raises CatalogError if the rows of the
-    release contradict each other.
+    A bare name is looked for in `current_schema`. Raises CatalogError if the rows of the release are not those that
+    were written with it.
     """
     if not migrations.ready(engine):
         return None
     schema_and_name = _located(engine, name, current_schema)
     if schema_and_name is None:
         return None
-    by_name = dict(zip(("schema_name", "object_name"), schema_and_name, strict=True))
-    found = _rows.read(engine, "release", _COLUMNS, by_name)
+    found = _named(engine, schema_and_name)
     if len(found) > 1:
         raise CatalogError(
             f"release {name} stands {len(found)} times in anon.release", hint="delete all of its rows but one"
         )
     return _release(engine, found[0]) if found else None
+
+
+def _named(engine: Engine, schema_and_name: tuple[str, str]) -> list[dict[str, Any]]:
+    by_name = dict(zip(("schema_name", "object_name"), schema_and_name, strict=True))
+    return _rows.read(engine, "release", _COLUMNS, by_name)
 
 
 def _located(engine: Engine, name: QualifiedName, current_schema: str) -> tuple[str, str] | None:
@@ -169,8 +178,8 @@ def load(engine: Engine, name: QualifiedName, current_schema: str = "main") -> R
     found = find(engine, name, current_schema)
     if found is not None:
         return found
-    others = listing(engine)
-    near = nearest(name.name, [other.name.name for other in others])
+    others = _rows.read(engine, "release", ("object_name",)) if migrations.ready(engine) else []
+    near = nearest(name.name, [other["object_name"] for other in others])
     raise UserError(f"there is no release {name}", hint=near or "make one with CREATE ANONYMIZED TABLE or VIEW")
 
 
@@ -185,7 +194,7 @@ def save_measurements(engine: Engine, release: Release, measurements: Sequence[M
     """Adds what was measured of a release just now, as one check; what was measured before stays."""
     head = {
         "release_id": release.release_id,
-        "release": str(release.name),
+        "release": release.name.name,
         "measured_at": datetime.now(UTC).replace(tzinfo=None),
     }
     _rows.insert(engine, "measurement", [{**head, **asdict(measurement)} for measurement in measurements])
@@ -202,30 +211,33 @@ def measurements(engine: Engine, release: Release) -> list[Measurement]:
 def _release(engine: Engine, row: dict[str, Any]) -> Release:
     name = QualifiedName((row["schema_name"], row["object_name"]))
     identity = {"release_id": row["release_id"]}
+    require_sealed(engine, name, row["release_id"], row["digest"])
     try:
         if row["kind"] not in ("view", "table"):
             raise BadJson(f"{row['kind']!r} is no kind of release")
         arguments = arguments_from_json(loads(row["method_arguments"]))
+        sources = read_sources(row["sources"])
         attributes = _rows.read(engine, "release_attribute", _ATTRIBUTE, identity, order=("position",))
         published = tuple(_attribute(attribute) for attribute in attributes)
     except ValueError as problem:
         raise CatalogError(
             f"release {name}: its rows in the catalog cannot be read: {problem}",
-            hint="the rows were changed: drop the release and make it again",
+            hint=f"they were written by hand; let the catalog forget them: {forgetting(name)}",
         ) from None
     objects = _rows.read(engine, "release_object", _OBJECT, identity)
     return Release(
         name=name,
         method_arguments=arguments,
         attributes=published,
-        objects=tuple(
-            ReleaseObject(
-                made["kind"], QualifiedName((made["schema_name"], made["object_name"])), fragment=made["fragment"]
-            )
-            for made in objects
-        ),
+        objects=tuple(map(_object, objects)),
+        sources=sources,
         **{column: row[column] for column in _PLAIN},
     )
+
+
+def _object(row: dict[str, Any]) -> ReleaseObject:
+    name = QualifiedName((row["schema_name"], row["object_name"]))
+    return ReleaseObject(row["kind"], name, row["fragment"], row["digest"])
 
 
 def _attribute(row: dict[str, Any]) -> ReleaseAttribute:

@@ -1,50 +1,139 @@
-"""Tells a former export from files that are somebody else's."""
+"""Tells a former export from files that are somebody else's.
+
+A data file is one of an export if a certificate says so: the one beside it, by the file's hash, or the one that it
+carries itself. A file that was changed since is its owner's.
+"""
 
 from __future__ import annotations
 
+import glob
+import hashlib
 import json
+import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["CERTIFICATE_FORMAT", "MARKDOWN_TITLE", "former_files", "is_certificate", "is_markdown", "is_own_file"]
+from sqlanon.errors import SqlanonError
+from sqlanon.export.formats.base import export_format, suffixes
+
+__all__ = [
+    "CERTIFICATE_FORMAT",
+    "MARKDOWN_TITLE",
+    "UNFINISHED",
+    "file_hash",
+    "is_open",
+    "listed_files",
+    "why_not_certificate",
+    "why_not_data",
+    "why_not_markdown",
+]
 
 CERTIFICATE_FORMAT = "sqlanon export certificate"
 MARKDOWN_TITLE = "# Certificate of the release "
 
+# How the names of folders begin in which exports are written; a killed one leaves its own.
+UNFINISHED = ".sqlanon-"
 
-def former_files(folder: Path, certificate: str, markdown: str) -> set[str]:
-    """The files of the export that a folder holds, by its certificate; empty if it has none that can be read."""
-    read = folder / certificate
-    known = {certificate, markdown, *_listed(read)} if is_certificate(read) else set()
-    return {name for name in known if is_own_file(folder / name)}
+# Where a system shows which files this process has open.
+_OPEN = ("/proc/self/fd", "/dev/fd")
 
 
-def is_own_file(file: Path) -> bool:
+def file_hash(file: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def is_open(path: Path) -> bool:
+    """Whether this process has the file open, under whatever name. False where the system does not show it.
+
+    The file itself is not opened: to close it again would give up the locks that a database holds on it.
+    """
+    with suppress(OSError):
+        own = os.stat(path)
+        for folder in filter(os.path.isdir, _OPEN):
+            return any(os.path.samestat(own, found) for found in _described(folder))
+    return False
+
+
+def _described(folder: str) -> Iterator[os.stat_result]:
+    for name in os.listdir(folder):
+        # The one by which the folder itself was read is closed by now.
+        with suppress(OSError, ValueError):
+            yield os.fstat(int(name))
+
+
+def why_not_data(file: Path, certificate: Path) -> str | None:
+    """What speaks against a file's being the data file of an export whose certificate stands there; None if nothing."""
+    try:
+        if not _is_own(file):
+            return "is no file of its own"
+        if is_open(file):
+            return "is open in this process"
+        if (said := _certified(file, certificate)) is not None:
+            return None if said else "was changed since it was exported"
+        # A killed export may have left its certificates where it was to rename them.
+        left = file.parent.glob(f"{UNFINISHED}*/*/{glob.escape(certificate.name)}")
+        if _carries_certificate(file) or any(_certified(file, one) for one in left):
+            return None
+    except OSError:
+        return "cannot be read"
+    return "has no certificate of an export"
+
+
+def why_not_certificate(file: Path) -> str | None:
+    """The same of a certificate in JSON."""
+    return None if _is_own(file) and _content(file) else "is no certificate of an export"
+
+
+def why_not_markdown(file: Path) -> str | None:
+    """The same of a certificate in Markdown."""
+    with suppress(OSError, ValueError):
+        if _is_own(file) and file.read_text(encoding="utf-8").startswith(MARKDOWN_TITLE):
+            return None
+    return "is no certificate of an export"
+
+
+def listed_files(certificate: Path) -> dict[str, str]:
+    """The data files that a certificate names, with their hashes; none if it is no certificate."""
+    files = _content(certificate).get("files") if _is_own(certificate) else None
+    entries = [entry for entry in files if isinstance(entry, dict)] if isinstance(files, list) else []
+    return {str(entry.get("name")): str(entry.get("sha256")) for entry in entries}
+
+
+def _certified(file: Path, certificate: Path) -> bool | None:
+    """Whether a certificate names the file as it is; None if it does not name it."""
+    expected = listed_files(certificate).get(file.name)
+    return None if expected is None else file_hash(file) == expected
+
+
+def _carries_certificate(file: Path) -> bool:
+    format_ = suffixes().get(file.suffix.lower())
+    if format_ is None:
+        return False
+    try:
+        return any(map(_stated, export_format(format_).carried(file)))
+    except SqlanonError:
+        # Whatever it is, it is nothing that an export wrote.
+        return False
+
+
+def _is_own(file: Path) -> bool:
     """Whether it is a regular file, not a link to one."""
     return file.is_file() and not file.is_symlink()
 
 
-def is_certificate(file: Path) -> bool:
-    return is_own_file(file) and _content(file).get("format") == CERTIFICATE_FORMAT
-
-
-def is_markdown(file: Path) -> bool:
-    try:
-        return is_own_file(file) and file.read_text(encoding="utf-8").startswith(MARKDOWN_TITLE)
-    except (OSError, ValueError):
-        return False
-
-
-def _listed(certificate: Path) -> Iterator[str]:
-    files = _content(certificate).get("files")
-    for entry in files if isinstance(files, list) else []:
-        if isinstance(entry, dict) and isinstance(entry.get("name"), str):
-            yield entry["name"]
-
-
 def _content(file: Path) -> dict[str, object]:
+    """What a certificate says; nothing if the file is none."""
+    with suppress(OSError, ValueError):
+        return _stated(file.read_text(encoding="utf-8"))
+    return {}
+
+
+def _stated(text: str) -> dict[str, object]:
     try:
-        read = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        read = json.loads(text)
+    except (ValueError, RecursionError):
         return {}
-    return read if isinstance(read, dict) else {}
+    return read if isinstance(read, dict) and read.get("format") == CERTIFICATE_FORMAT else {}

@@ -19,13 +19,14 @@ from sqlanon import __version__
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.catalog.names import fold
 from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Role
-from sqlanon.domain.release import Release
+from sqlanon.domain.release import KnownRelease, Release
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.engines.base import Column
 from sqlanon.export._former import CERTIFICATE_FORMAT
 from sqlanon.export.losses import DEFINITIONS, OF_REGIONS
-from sqlanon.pipeline.apart import FRAGMENTATION, K_LOOSENESS
+from sqlanon.pipeline.apart import FRAGMENTATION, K_LOOSENESS, LEFT_OUT
+from sqlanon.pipeline.requirements import assumed_of
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.syntax import render
 
@@ -59,7 +60,8 @@ class Evidence:
 
     `columns` are the file's, `types` those of the source by its columns' names. Of a
     release of several tables, `tables` has the name, the number of rows and the columns
-    of each instead. `kept` is what fragments keep apart.
+    of each instead. `kept` is what fragments keep apart, `others` the releases that were
+    made from the same source.
     """
 
     release: Release
@@ -72,6 +74,7 @@ class Evidence:
     tables: Sequence[tuple[str, int, Sequence[Column]]] = ()
     types: Mapping[str, str] = field(default_factory=dict)
     kept: Sequence[Measurement] = ()
+    others: Sequence[KnownRelease] = ()
 
 
 def certificate(evidence: Evidence) -> dict[str, Any]:
@@ -89,6 +92,10 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
         "requirements": [
             *map(_requirement, evidence.proofs),
             *(_kept(one, release.method_arguments) for one in evidence.kept),
+        ],
+        "assumptions": [
+            {"name": one.name, "attributes": list(one.attributes), "meaning": one.meaning, "not_hidden": one.leaves}
+            for one in assumed_of(release)
         ],
         "levels": [
             {"attribute": a.name, "hierarchy": a.hierarchy, "level": a.level, "height": a.height}
@@ -108,12 +115,24 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
             ],
         },
         "method": {"name": release.method, "arguments": _arguments(release.method_arguments)},
+        "other_releases": list(map(_other, evidence.others)),
         **_shown(evidence),
         "versions": {
             "released_with": {"engine": release.engine_version, "sqlanon": release.sqlanon_version},
             "exported_with": {"engine": evidence.engine_version, "sqlanon": __version__},
         },
         "time": {"released": _utc(release.created_at), "exported": _utc(evidence.exported_at)},
+    }
+
+
+def _other(one: KnownRelease) -> dict[str, Any]:
+    """A release of the same source, whose reader may have this one too. What both were made from is not told."""
+    return {
+        "release": one.name.name,
+        "kind": one.kind,
+        "method": one.method,
+        "exported": None if one.exported_at is None else _utc(one.exported_at),
+        "stands": one.stands,
     }
 
 
@@ -169,12 +188,21 @@ _APART = {
         "together have all columns of a CONFIDENTIAL set.",
         "De Capitani di Vimercati, Foresti, Jajodia, Livraga, Paraboschi and Samarati 2015",
     ),
+    LEFT_OUT: (
+        "Of the source's rows that are in no table, not more than one in so many has the same values in what a table "
+        "shows of a CONFIDENTIAL set. So of somebody who is missing no value is known above that share, even to a "
+        "reader who knows all values of the source.",
+        "Xiao and Tao 2006, eligibility",
+    ),
 }
+
+# Where each was recomputed from: of the rows left out no file shows anything.
+_SEEN = {LEFT_OUT: "snapshot with its rows left out, when it was made"}
 
 
 def _kept(found: Measurement, arguments: Sequence[tuple[str, Value]]) -> dict[str, Any]:
     meaning, paper = _APART[found.question]
-    shown = f"{found.question}(k => {found.required:.0f})" if found.question == K_LOOSENESS and found.required else ""
+    shown = f"{found.question}(k => {found.required:.0f})" if found.question != FRAGMENTATION and found.required else ""
     return {
         "requirement": shown or found.question,
         "model": found.question,
@@ -187,7 +215,7 @@ def _kept(found: Measurement, arguments: Sequence[tuple[str, Value]]) -> dict[st
         "required": _figure(found.required),
         "achieved": _figure(found.achieved),
         "satisfied": found.satisfied,
-        "recomputed_from": "rows as exported",
+        "recomputed_from": _SEEN.get(found.question, "rows as exported"),
     }
 
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sqlanon.errors import UserError
-from sqlanon.export._former import former_files, is_certificate, is_markdown, is_own_file
 from sqlanon.export.formats.base import export_format, suffixes
 
 __all__ = ["Layout", "layout_of"]
@@ -58,43 +57,6 @@ class Layout:
         """The path of one of the files as the user would write it, with forward slashes."""
         given = Path(self.given)
         return (given / name if self.is_folder else given.with_name(name)).as_posix()
-
-    def require_free(self, *, replace: bool) -> None:
-        """Raises UserError for a target that exists; if it may be replaced, only for one that is no former export."""
-        if not self.is_folder:
-            self._require_files_free(replace)
-        elif os.path.lexists(self.target):
-            self._require_folder_free(replace)
-
-    def _require_folder_free(self, replace: bool) -> None:
-        if not self.target.is_dir():
-            raise UserError(f"{self.given} exists and is not a folder", hint="choose another path")
-        if self.target == Path(os.path.realpath(os.curdir)):
-            raise UserError(f"{self.given} is the current folder", hint="name a folder for the export, such as 'out/'")
-        entries = set(os.listdir(self.target))
-        if not entries:
-            return
-        if not replace:
-            raise UserError(f"{self.given} exists already", hint="choose another path, or say (REPLACE true)")
-        former = former_files(self.target, self.certificate, self.markdown)
-        others = sorted(entries - former)
-        if others:
-            raise UserError(
-                f"{self.given} holds something else than a former export: {_listed(others)}; it is not replaced",
-                hint="choose another path, or remove what is in it yourself",
-            )
-
-    def _require_files_free(self, replace: bool) -> None:
-        there = [name for name in self.names if os.path.lexists(self.folder / name)]
-        if there and not replace:
-            raise UserError(f"{self.shown(there[0])} exists already", hint="choose another path, or say (REPLACE true)")
-        tests = {self.data: is_own_file, self.certificate: is_certificate, self.markdown: is_markdown}
-        for name in there:
-            if not tests[name](self.folder / name):
-                raise UserError(
-                    f"{self.shown(name)} is not a file of a former export; it is not replaced",
-                    hint="choose another path",
-                )
 
 
 def layout_of(path: str, format_: str, table: str, *others: str) -> Layout:
@@ -143,8 +105,3 @@ def _file_name(table: str) -> str:
     """The table's name as any file system can have it; the certificate states the name itself."""
     plain = "".join(letter if letter.isalnum() or letter in "_-" else "_" for letter in table)
     return plain.encode()[:_LONGEST_NAME].decode(errors="ignore") or "release"
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - 10} more" if len(names) > 10 else ""
-    return f"{', '.join(names[:10])}{more}"

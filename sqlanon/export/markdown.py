@@ -39,7 +39,13 @@ def _lines(stated: dict[str, Any]) -> Iterator[str]:
     yield from _section("What it promises")
     yield from (f"- {sentence}" for sentence in _promises(stated))
     yield from _section("What it does not promise")
-    yield from (f"- {sentence}" for sentence in (*_LIMITS, *_limits_of_pseudonyms(stated["policy"])))
+    limits = (
+        *_assumed(stated["assumptions"]),
+        *_LIMITS,
+        *_limits_of_others(stated["other_releases"]),
+        *_limits_of_pseudonyms(stated["policy"]),
+    )
+    yield from (f"- {sentence}" for sentence in limits)
     yield from _generalization(stated)
     yield from _policy(stated["policy"])
     yield from _columns(stated)
@@ -99,6 +105,25 @@ def _counted(seen: str) -> str:
     """What no row of the file shows, as the beginning of a sentence."""
     hidden = seen.removeprefix("snapshot with its ").partition(",")[0]
     return {"public table": "Rows of the public table"}.get(hidden, hidden.capitalize())
+
+
+def _assumed(assumptions: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """What the figures above rest on, and what is open because of it."""
+    for one in assumptions:
+        about = f"Of {', '.join(map(_code, one['attributes']))}: " if one["attributes"] else ""
+        yield f"{about}{one['meaning']} {one['not_hidden']}"
+
+
+def _limits_of_others(others: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The releases that this one can be laid over."""
+    named = []
+    for one in others:
+        about = [one["method"]] if one["method"] else []
+        about += [f"exported {one['exported'][:10]}"] if one["exported"] else []
+        about += ["live"] if one["kind"] == "view" else []
+        named.append(_code(one["release"]) + (f" ({', '.join(about)})" if about else ""))
+    if named:
+        yield f"It is not the only release of its source: there is {', '.join(named)}. Together they may tell more."
 
 
 def _limits_of_pseudonyms(policy: dict[str, Any]) -> Iterator[str]:

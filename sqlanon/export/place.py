@@ -1,16 +1,14 @@
 """Files that are written aside, and renamed into place when they are whole.
 
 A process killed at any moment leaves the old export or the new one. What it may leave
-besides is a folder `.sqlanon-...` next to the target, which can be deleted.
+besides is a folder `.sqlanon-...` next to the target, which the next export there removes.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-import secrets
-import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +16,8 @@ from pathlib import Path
 from sqlanon.errors import EngineError, UserError
 from sqlanon.export._swap import exchange
 from sqlanon.export.layout import Layout
+from sqlanon.export.leftovers import EXPORT, FORMER, SPILL, remove_leftovers, working_folder
+from sqlanon.export.target import require_free
 
 __all__ = ["Staging", "file_errors", "put", "staging"]
 
@@ -65,22 +65,23 @@ def staging(layout: Layout) -> Iterator[Staging]:
 
     Parent folders that were made for it are removed too if the export fails.
     """
-    missing = _missing(layout.target.parent)
-    outer = layout.target.parent / (".sqlanon-" + secrets.token_hex(8))
+    beside = layout.target.parent
+    missing = _missing(beside)
     try:
         for folder in reversed(missing):
             folder.mkdir(exist_ok=True)
-        outer.mkdir(mode=0o700)
-        place = Staging(outer / "export", outer / "spill")
-        place.files.mkdir()
-        yield place
+        remove_leftovers(beside)
+        with working_folder(beside) as outer:
+            place = Staging(outer / EXPORT, outer / SPILL)
+            place.files.mkdir()
+            yield place
     except BaseException:
-        shutil.rmtree(outer, ignore_errors=True)
         for folder in missing:
             with suppress(OSError):
                 folder.rmdir()
         raise
-    shutil.rmtree(outer, ignore_errors=True)
+    # What told a former export from somebody else's file is needed no more.
+    remove_leftovers(beside)
 
 
 def _missing(folder: Path) -> list[Path]:
@@ -97,10 +98,10 @@ def put(files: Path, layout: Layout, *, replace: bool) -> None:
     for name in layout.names:
         _sync(files / name)
     _sync(files)
-    layout.require_free(replace=replace)
+    former = require_free(layout, replace=replace)
     if layout.is_folder:
-        if layout.target.is_dir() and os.listdir(layout.target):
-            exchange(files, layout.target)
+        if former:
+            _exchange(files, layout, former)
         else:
             # An empty folder may be there; anything that came into it meanwhile makes this fail.
             os.rename(files, layout.target)
@@ -109,17 +110,38 @@ def put(files: Path, layout: Layout, *, replace: bool) -> None:
     _sync(layout.target.parent)
 
 
+def _exchange(files: Path, layout: Layout, former: set[str]) -> None:
+    """Exchanges the folders; back again if something came into the former one that nobody has looked at."""
+    exchange(files, layout.target)
+    if set(os.listdir(files)) - former:
+        exchange(files, layout.target)
+        require_free(layout, replace=True)
+
+
 def _put_files(files: Path, layout: Layout) -> None:
-    """Three files are not renamed in one step: their order sees to it that none stands beside another's certificate."""
+    """Three files are not renamed in one step: their order sees to it that none stands beside another's certificate.
+
+    Those of the former export are set aside, where they still tell it from somebody else's file after a kill.
+    """
     data, certificates = layout.data, (layout.certificate, layout.markdown)
-    if os.path.lexists(layout.target):
-        for name in certificates:
-            (layout.folder / name).unlink(missing_ok=True)
-        steps = (data, *certificates)
-    else:
-        steps = (*certificates, data)
-    for name in steps:
-        os.replace(files / name, layout.folder / name)
+    if not os.path.lexists(layout.target):
+        _rename((*certificates, data), files, layout.folder)
+        return
+    aside = files.with_name(FORMER)
+    aside.mkdir()
+    there = [name for name in certificates if os.path.lexists(layout.folder / name)]
+    _rename(there, layout.folder, aside)
+    try:
+        _rename((data,), files, layout.folder)
+    except OSError:
+        _rename(there, aside, layout.folder)
+        raise
+    _rename(certificates, files, layout.folder)
+
+
+def _rename(names: Sequence[str], source: Path, target: Path) -> None:
+    for name in names:
+        os.replace(source / name, target / name)
 
 
 def _sync(path: Path) -> None:

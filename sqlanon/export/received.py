@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,9 +16,9 @@ from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UserError
-from sqlanon.export._former import CERTIFICATE_FORMAT
+from sqlanon.export._former import CERTIFICATE_FORMAT, file_hash
 from sqlanon.export.formats.base import ExportFile, export_format, suffixes
-from sqlanon.pipeline.estimate import Answered, estimate, source_names
+from sqlanon.pipeline.estimate import Answered, estimate, require_parsed, source_names
 from sqlanon.pipeline.marginals import Marginals
 from sqlanon.pipeline.published import Recorded, RecordedFragment, published
 from sqlanon.pipeline.scratch import Scratch
@@ -57,6 +56,7 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
     whatever of the query they cannot answer.
     """
     query = parsed(text)
+    require_parsed(engine, text)
     found = _found(engine, Path(path).expanduser())
     try:
         files = _files(found)
@@ -171,9 +171,8 @@ def _with_data(path: Path, stated: dict[str, Any]) -> _Export:
             raise UserError(f"{data} is no file that an estimate reads", hint="export the release as parquet or csv")
         if not data.is_file():
             raise UserError(f"there is no file {data}, which the certificate {path} names")
-        with data.open("rb") as content:
-            if hashlib.file_digest(content, "sha256").hexdigest() != entry.get("sha256"):
-                raise UserError(f"{data} is not the file that {path} certifies", hint="take both from one export")
+        if file_hash(data) != entry.get("sha256"):
+            raise UserError(f"{data} is not the file that {path} certifies", hint="take both from one export")
         found.append((data, str(format_)))
     if not found:
         raise UserError(f"the certificate {path} names no file")

@@ -6,8 +6,8 @@ renamed into place; a failure at any point leaves what was there before.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,10 +15,12 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.catalog import exports
 from sqlanon.catalog.snapshot import types_of
-from sqlanon.domain.release import Release
+from sqlanon.domain.release import KnownRelease, Release
 from sqlanon.engines.base import Engine
-from sqlanon.errors import UserError
+from sqlanon.errors import SqlanonError, UserError
+from sqlanon.export._former import file_hash
 from sqlanon.export._swap import recover
 from sqlanon.export.certificate import Evidence, Proof, certificate, to_json, with_files
 from sqlanon.export.formats.base import ExportFile, Format, export_format
@@ -26,8 +28,10 @@ from sqlanon.export.layout import Layout, layout_of
 from sqlanon.export.markdown import to_markdown
 from sqlanon.export.place import Staging, file_errors, put, staging
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
+from sqlanon.export.target import require_free, require_no_database
 from sqlanon.export.verify import Expected, verify_file
 from sqlanon.pipeline.apart import require_kept
+from sqlanon.pipeline.composition import others_of, sources_read, warning
 from sqlanon.pipeline.content import fingerprint_of
 from sqlanon.pipeline.requirements import keeps_constraints
 from sqlanon.sqlgen.names import alias, column, relation
@@ -45,6 +49,7 @@ class Exported:
     path: str
     rows: int
     certificate: str
+    warning: str | None
 
 
 def export_release(engine: Engine, release: Release, statement: ExportRelease) -> list[Exported]:
@@ -60,14 +65,18 @@ def export_release(engine: Engine, release: Release, statement: ExportRelease) -
     _require_settled(engine)
     with file_errors(statement.path):
         layout = layout_of(statement.path, statement.format, *(made.name.name for made in release.published))
+        require_no_database(engine, layout)
         recover(layout.target)
-        layout.require_free(replace=statement.replace)
+        require_free(layout, replace=statement.replace)
+        others = others_of(engine, release)
         with staging(layout) as place:
-            counts = _write(engine, release, kind, layout, place)
-            put(place.files, layout, replace=statement.replace)
+            counts = _write(engine, release, kind, layout, place, others)
+            with _remembered(engine, release, statement.format):
+                put(place.files, layout, replace=statement.replace)
     stated = layout.shown(layout.certificate)
+    said = "; ".join(filter(None, (warning(others), None if _is_kept(engine) else _NOT_KEPT))) or None
     return [
-        Exported(str(release.name), statement.format, layout.shown(name), rows, stated)
+        Exported(str(release.name), statement.format, layout.shown(name), rows, stated, said)
         for name, rows in zip(layout.tables, counts, strict=True)
     ]
 
@@ -88,6 +97,30 @@ def _require_settled(engine: Engine) -> None:
         )
 
 
+_READ_ONLY = "SELECT readonly FROM duckdb_databases() WHERE database_name = current_database()"
+_NOT_KEPT = "the database is open for reading only, so nothing remembers this export: later releases do not warn of it"
+
+
+def _is_kept(engine: Engine) -> bool:
+    """Whether the catalog can remember an export."""
+    return not engine.rows(_READ_ONLY)[0][0]
+
+
+@contextmanager
+def _remembered(engine: Engine, release: Release, format_: str) -> Iterator[None]:
+    """Writes down that the release is given away before it is: after a kill in between, too much is warned of."""
+    if not _is_kept(engine):
+        yield
+        return
+    moment = exports.record(engine, release, sources_read(engine, release), format_)
+    try:
+        yield
+    except SqlanonError:
+        # Nothing was renamed. After an error of the system's something may have been.
+        exports.forget(engine, release, moment)
+        raise
+
+
 @dataclass(frozen=True)
 class _Written:
     """A table on its way into a file: its rows as the file is to hold them, and their fingerprint and number."""
@@ -99,14 +132,16 @@ class _Written:
     count: int
 
 
-def _write(engine: Engine, release: Release, kind: Format, layout: Layout, place: Staging) -> list[int]:
+def _write(
+    engine: Engine, release: Release, kind: Format, layout: Layout, place: Staging, others: Sequence[KnownRelease]
+) -> list[int]:
     """The data files, verified, and both certificates; the number of rows of each table."""
     with engine.transaction():
         snapshot = checked_snapshot(engine, release)
         files = [place.files / name for name in layout.tables]
         tables = [_prepared(engine, kind, *one) for one in zip(snapshot.tables, files, strict=True)]
         _require_apart(engine, snapshot, tables)
-    stated = certificate(_evidence(engine, snapshot, tables))
+    stated = certificate(_evidence(engine, snapshot, tables, others))
     text = to_json(stated)
     for one in tables:
         kind.require(one.file)
@@ -147,7 +182,9 @@ def _rows(table: ReleasedTable, columns: tuple[tuple[str, str], ...]) -> exp.Sel
     return exp.select(*outputs).from_(relation(table.name))
 
 
-def _evidence(engine: Engine, snapshot: Snapshot, tables: Sequence[_Written]) -> Evidence:
+def _evidence(
+    engine: Engine, snapshot: Snapshot, tables: Sequence[_Written], others: Sequence[KnownRelease]
+) -> Evidence:
     several = snapshot.tables[0].fragment is not None
     apart = keeps_constraints(snapshot.release.method)
     return Evidence(
@@ -166,10 +203,9 @@ def _evidence(engine: Engine, snapshot: Snapshot, tables: Sequence[_Written]) ->
         tables=[(one.file.table, one.count, one.file.columns) for one in tables] if several else (),
         types=types_of(snapshot.release),
         kept=snapshot.achieved if apart else (),
+        others=others,
     )
 
 
 def _described(file: Path) -> dict[str, Any]:
-    with file.open("rb") as content:
-        digest = hashlib.file_digest(content, "sha256").hexdigest()
-    return {"name": file.name, "bytes": file.stat().st_size, "sha256": digest}
+    return {"name": file.name, "bytes": file.stat().st_size, "sha256": file_hash(file)}

@@ -60,6 +60,7 @@ def test_install_makes_the_catalog_once(engine):
         "release_value_range",
         "release_round",
         "release_object",
+        "release_export",
         "measurement",
         "workload",
         "query_error",

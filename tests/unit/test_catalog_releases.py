@@ -9,7 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from sqlanon.catalog import migrations, releases
+from sqlanon.catalog import exports, migrations, releases
+from sqlanon.catalog.digests import seal
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of, release_json
 from sqlanon.domain.hierarchy import HierarchyDefinition
@@ -56,6 +57,7 @@ RELEASE = Release(
     proven_optimal=False,
     loss_bound=0.0625,
     loss_name="granularity_loss",
+    sources=("ab" * 32, QualifiedName(("main", "patients"))),
 )
 # A row each of the tables that other stages write.
 FROZEN = {
@@ -79,8 +81,14 @@ def engine():
     connection.close()
 
 
+def save(engine: DuckDBEngine, release: Release) -> None:
+    """What the last stage of a release does."""
+    releases.save(engine, release)
+    seal(engine, release.release_id)
+
+
 def test_a_release_comes_back_as_it_was(engine):
-    releases.save(engine, RELEASE)
+    save(engine, RELEASE)
     assert releases.load(engine, NAME) == RELEASE
     assert releases.listing(engine) == [RELEASE]
 
@@ -89,7 +97,7 @@ def test_a_release_without_numbers_comes_back_as_it_was(engine):
     bare = replace(RELEASE, kind="view", loss=None, nodes=None, nodes_checked=None, content_fingerprint=None)
     bare = replace(bare, nodes_pruned=None, proven_optimal=None, loss_bound=None, loss_name=None)
     bare = replace(bare, attributes=(), objects=(), method_arguments=())
-    releases.save(engine, bare)
+    save(engine, bare)
     assert releases.load(engine, NAME) == bare
 
 
@@ -106,7 +114,7 @@ def test_a_release_without_numbers_comes_back_as_it_was(engine):
     ],
 )
 def test_how_a_release_is_found(engine, parts, schema, found):
-    releases.save(engine, RELEASE)
+    save(engine, RELEASE)
     name = QualifiedName(parts)
     assert (releases.find(engine, name, schema) is not None) == found
     if not found:
@@ -117,14 +125,14 @@ def test_how_a_release_is_found(engine, parts, schema, found):
 def test_a_name_that_is_near_is_offered(engine):
     with pytest.raises(UserError, match="there is no release hospitl_pub"):
         releases.load(engine, QualifiedName(("hospitl_pub",)))
-    releases.save(engine, RELEASE)
+    save(engine, RELEASE)
     with pytest.raises(UserError) as missing:
         releases.load(engine, QualifiedName(("hospitl_pub",)))
     assert missing.value.hint == "did you mean hospital_pub?"
 
 
 def test_a_release_is_recorded_once(engine):
-    releases.save(engine, RELEASE)
+    save(engine, RELEASE)
     with pytest.raises(UserError, match="exists already"):
         releases.save(engine, replace(RELEASE, release_id="1", name=QualifiedName(("MAIN", "Hospital_Pub"))))
     with pytest.raises(InternalError):
@@ -138,18 +146,22 @@ def test_delete_forgets_one_release_whole(engine):
         releases.save_measurements(engine, release, MEASURED)
         for table, row in FROZEN.items():
             engine.run(f"INSERT INTO anon.{table} VALUES (?, {row})", [release.release_id])
+        exports.record(engine, release, release.sources, "parquet")
+        seal(engine, release.release_id)
     releases.delete(engine, RELEASE.release_id)
+    # What was given away stays given away.
+    assert [(one.name, one.stands) for one in exports.known(engine)] == [(other.name, True), (NAME, False)]
     assert releases.listing(engine) == [other]
     tables = {
         name for (name,) in engine.rows("SELECT table_name FROM duckdb_columns() WHERE column_name = 'release_id'")
     }
-    assert tables == {"release", "release_attribute", "release_object", "measurement", *FROZEN}
-    for table in tables:
+    assert tables == {"release", "release_attribute", "release_object", "release_export", "measurement", *FROZEN}
+    for table in tables - {"release_export"}:
         assert {row[0] for row in engine.rows(f"SELECT release_id FROM anon.{table}")} == {other.release_id}
     with engine.transaction():
         for _ in range(3):
             releases.delete(engine, other.release_id)
-            releases.save(engine, other)
+            save(engine, other)
     assert releases.listing(engine) == [other]
 
 
@@ -160,13 +172,13 @@ def test_a_database_without_a_catalog_has_no_releases(engine):
 
 
 def test_the_last_check_is_what_was_measured(engine):
-    releases.save(engine, RELEASE)
+    save(engine, RELEASE)
     assert releases.measurements(engine, RELEASE) == []
     releases.save_measurements(engine, RELEASE, MEASURED[2:])
     engine.run("UPDATE anon.measurement SET measured_at = measured_at - INTERVAL 1 SECOND")
     releases.save_measurements(engine, RELEASE, MEASURED)
     assert releases.measurements(engine, RELEASE) == list(MEASURED)
-    assert engine.rows("SELECT count(*), any_value(release) FROM anon.measurement") == [(4, "main.hospital_pub")]
+    assert engine.rows("SELECT count(*), any_value(release) FROM anon.measurement") == [(4, "hospital_pub")]
 
 
 def test_a_report_is_satisfied_if_something_was_required_and_all_of_it_is_met():
@@ -179,7 +191,7 @@ def test_a_report_is_satisfied_if_something_was_required_and_all_of_it_is_met():
 
 
 def test_a_release_carries_its_policy_and_hierarchies(engine):
-    releases.save(engine, RELEASE)
+    save(engine, RELEASE)
     found = releases.load(engine, NAME)
     assert policy_of(found) == POLICY
     assert hierarchies_of(found) == (HIERARCHY,)
@@ -233,7 +245,7 @@ def test_a_changed_copy_of_the_policy_is_refused(text):
     ],
 )
 def test_changed_rows_of_a_release_are_refused(engine, change):
-    releases.save(engine, RELEASE)
+    save(engine, RELEASE)
     engine.run(change)
     with pytest.raises(CatalogError, match="hospital_pub"):
         releases.load(engine, NAME)
@@ -242,7 +254,7 @@ def test_changed_rows_of_a_release_are_refused(engine, change):
 def test_hostile_names(engine):
     for name in ('a"; DROP TABLE anon.release; --', "it's.$1", "select", "Ω" * 200, "a.b"):
         release = replace(RELEASE, release_id=name[:9], name=QualifiedName(("my schema", name)))
-        releases.save(engine, release)
+        save(engine, release)
         assert releases.load(engine, QualifiedName((name,)), "My Schema") == release
     assert len(releases.listing(engine)) == 5
 

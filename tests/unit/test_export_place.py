@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -20,6 +21,7 @@ from sqlanon.export import _swap
 from sqlanon.export._former import CERTIFICATE_FORMAT, MARKDOWN_TITLE
 from sqlanon.export.layout import Layout, layout_of
 from sqlanon.export.place import put
+from sqlanon.export.target import require_free
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a forked process")
 
@@ -27,7 +29,8 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a forked 
 def write(layout: Layout, folder: Path, version: str) -> None:
     """An export whose files all say which version they are."""
     folder.mkdir(parents=True, exist_ok=True)
-    stated = {"format": CERTIFICATE_FORMAT, "release": version, "files": [{"name": layout.data}]}
+    files = [{"name": layout.data, "sha256": hashlib.sha256(version.encode()).hexdigest()}]
+    stated = {"format": CERTIFICATE_FORMAT, "release": version, "files": files}
     (folder / layout.data).write_text(version)
     (folder / layout.certificate).write_text(json.dumps(stated))
     (folder / layout.markdown).write_text(MARKDOWN_TITLE + version)
@@ -76,13 +79,16 @@ def each_kill(tmp_path: Path, path: str, old: bool, check: Callable[[Layout], No
         layout = layout_of(f"{root}/{path}", "csv", "release")
         if old:
             write(layout, layout.folder, "old")
-        write(layout, root / ".new", "new")
+        files = root / ".sqlanon-0" / "export"
+        write(layout, files, "new")
 
-        def action(layout: Layout = layout, root: Path = root) -> None:
-            put(root / ".new", layout, replace=True)
+        def action(layout: Layout = layout, files: Path = files) -> None:
+            put(files, layout, replace=True)
 
         killed = killed_at(step, action)
         check(layout)
+        # What is there is an export still, and the next one may replace it.
+        require_free(layout, replace=True)
         if not killed:
             assert set(read(layout).values()) == {"new"}
             assert len(read(layout)) == 3

@@ -8,5 +8,5 @@ FROM (
     GROUP BY value, level
     HAVING count(*) > 1
 )
-ORDER BY offender
+ORDER BY offender ASC NULLS LAST
 LIMIT 10

@@ -7,5 +7,5 @@ FROM (
     FROM anon.hierarchy_value
     WHERE hierarchy = $1 AND label IS NULL AND NOT (level = 0 AND value IS NULL)
 )
-ORDER BY offender
+ORDER BY offender ASC NULLS LAST
 LIMIT 10

@@ -6,5 +6,5 @@ FROM (
     FROM anon.hierarchy_value
     WHERE hierarchy = $1 AND level = 0 AND value IS DISTINCT FROM label
 )
-ORDER BY offender
+ORDER BY offender ASC NULLS LAST
 LIMIT 10

@@ -9,5 +9,5 @@ FROM (
     GROUP BY value
     HAVING count(DISTINCT level) < $2
 )
-ORDER BY offender
+ORDER BY offender ASC NULLS LAST
 LIMIT 10

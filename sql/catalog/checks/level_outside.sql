@@ -8,5 +8,5 @@ FROM (
     FROM anon.hierarchy_value
     WHERE hierarchy = $1 AND level NOT BETWEEN 0 AND $2 - 1
 )
-ORDER BY offender
+ORDER BY offender ASC NULLS LAST
 LIMIT 10

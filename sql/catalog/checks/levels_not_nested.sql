@@ -5,12 +5,12 @@ FROM (
     SELECT
         '''' || child || ''' (level ' || level || ') in ''' || min(parent) || ''' and ''' || max(parent) || '''' AS offender
     FROM (
-        SELECT level, label AS child, lead(label) OVER (PARTITION BY value ORDER BY level) AS parent
+        SELECT level, label AS child, lead(label) OVER (PARTITION BY value ORDER BY level ASC NULLS LAST) AS parent
         FROM anon.hierarchy_value
         WHERE hierarchy = $1
     )
     GROUP BY child, level
     HAVING min(parent) <> max(parent)
 )
-ORDER BY offender
+ORDER BY offender ASC NULLS LAST
 LIMIT 10

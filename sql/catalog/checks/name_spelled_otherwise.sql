@@ -9,5 +9,5 @@ FROM (
         AND translate(hierarchy, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')
         = translate($1, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz')
 )
-ORDER BY offender
+ORDER BY offender ASC NULLS LAST
 LIMIT 10

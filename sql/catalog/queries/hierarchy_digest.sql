@@ -6,7 +6,7 @@ SELECT
         coalesce(
             string_agg(
                 to_json([level::VARCHAR, value, label])::VARCHAR,
-                chr(10) ORDER BY level, encode(value) NULLS FIRST, encode(label)
+                chr(10) ORDER BY level ASC NULLS LAST, encode(value) ASC NULLS FIRST, encode(label) ASC NULLS LAST
             ),
             ''
         )

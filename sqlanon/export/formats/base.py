@@ -52,6 +52,12 @@ class Format(Protocol):
     def read(self, file: ExportFile) -> exp.Query:
         """The rows of the file, on the connection that `reopen` gave, under `columns`' names and types."""
 
+    def carried(self, path: Path) -> Sequence[str]:
+        """The certificates in any file of this format, whoever made it; none if it holds anything but an export.
+
+        Raises EngineError or UserError if it cannot be read as one.
+        """
+
     def certificate(self, engine: Engine, file: ExportFile) -> Sequence[str]:
         """The certificates that stand in the file itself: one, or none where the format has no place for it."""
 

@@ -8,6 +8,7 @@ A CSV file has no place for a certificate: the one beside it names it by its has
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from sqlglot import exp
 
@@ -16,7 +17,17 @@ from sqlanon.export.formats._copy import copy, option, reading, reopen, table_fu
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.sqlgen.names import identifier, literal
 
-__all__ = ["CARRIES_CERTIFICATE", "SUFFIXES", "certificate", "published_type", "read", "reopen", "require", "write"]
+__all__ = [
+    "CARRIES_CERTIFICATE",
+    "SUFFIXES",
+    "carried",
+    "certificate",
+    "published_type",
+    "read",
+    "reopen",
+    "require",
+    "write",
+]
 
 SUFFIXES = (".csv",)
 CARRIES_CERTIFICATE = False
@@ -57,6 +68,10 @@ def read(file: ExportFile) -> exp.Query:
     }
     options |= {name.lower(): literal(text) for name, text in _QUOTING.items()}
     return reading(file, table_function("read_csv", literal(str(file.path)), options))
+
+
+def carried(path: Path) -> Sequence[str]:
+    return []
 
 
 def certificate(engine: Engine, file: ExportFile) -> Sequence[str]:

@@ -10,6 +10,8 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
 
 from sqlglot import exp
 
@@ -23,7 +25,17 @@ from sqlanon.export.formats.base import ExportFile
 from sqlanon.sqlgen.ddl import create_table
 from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
 
-__all__ = ["CARRIES_CERTIFICATE", "SUFFIXES", "certificate", "published_type", "read", "reopen", "require", "write"]
+__all__ = [
+    "CARRIES_CERTIFICATE",
+    "SUFFIXES",
+    "carried",
+    "certificate",
+    "published_type",
+    "read",
+    "reopen",
+    "require",
+    "write",
+]
 
 SUFFIXES = (".duckdb", ".db")
 CARRIES_CERTIFICATE = True
@@ -80,15 +92,36 @@ def _attached(engine: Engine, file: ExportFile) -> Iterator[str]:
     engine.run(detach)
 
 
+def carried(path: Path) -> Sequence[str]:
+    reader = _sealed(path, {})
+    try:
+        found = _contents(reader)
+        tables = [name for schema, kind, name in found if (schema, kind) == ("main", "table")]
+        if len(tables) != len(found) or len(found) != 2 or _CERTIFICATE not in tables:
+            return []
+        return certificate(reader, ExportFile(path, "", ()))
+    finally:
+        reader.connection.close()
+
+
 def reopen(file: ExportFile, config: Mapping[str, str]) -> Engine:
     """The file, read-only, without external access and with its configuration locked."""
-    engine = DuckDBEngine(open_database(str(file.path), read_only=True, config=dict(config)))
-    seal(engine)
-    found = engine.rows(assets.read("sql", "statements", "database_contents.sql"))
-    if sorted(found) != sorted(("main", "table", name) for name in (file.table, _CERTIFICATE)):
+    engine = _sealed(file.path, config)
+    if _contents(engine) != sorted(("main", "table", name) for name in (file.table, _CERTIFICATE)):
         engine.connection.close()
         raise InternalError("the exported file holds something else than the release and its certificate")
     return engine
+
+
+def _sealed(path: Path, config: Mapping[str, str]) -> Engine:
+    engine = DuckDBEngine(open_database(str(path), read_only=True, config=dict(config)))
+    seal(engine)
+    return engine
+
+
+def _contents(engine: Engine) -> list[tuple[Any, ...]]:
+    """Schema, kind and name of everything in the file."""
+    return sorted(engine.rows(assets.read("sql", "statements", "database_contents.sql")))
 
 
 def read(file: ExportFile) -> exp.Query:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from sqlglot import exp
 
@@ -16,6 +17,7 @@ __all__ = [
     "CARRIES_CERTIFICATE",
     "COMPRESSION",
     "SUFFIXES",
+    "carried",
     "certificate",
     "published_type",
     "read",
@@ -58,6 +60,15 @@ def read(file: ExportFile) -> exp.Query:
     # A folder named year=2026 on the way to the file is no column of it.
     options = {"hive_partitioning": exp.false()}
     return reading(file, table_function("read_parquet", literal(str(file.path)), options))
+
+
+def carried(path: Path) -> Sequence[str]:
+    file = ExportFile(path, "", ())
+    reader = reopen(file, {})
+    try:
+        return certificate(reader, file)
+    finally:
+        reader.connection.close()
 
 
 def certificate(engine: Engine, file: ExportFile) -> Sequence[str]:

@@ -10,6 +10,7 @@ import duckdb
 import pytest
 
 from sqlanon.catalog import hierarchies, migrations, policies, releases
+from sqlanon.catalog.digests import digests, seal
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.migrations import Condition
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
@@ -19,6 +20,7 @@ from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import CatalogError, UserError
+from sqlanon.pipeline.composition import sources_read
 from sqlanon.session import connect
 
 POLICY_JSON = (
@@ -80,7 +82,7 @@ def engine(path):
     connection = duckdb.connect(path)
     made = DuckDBEngine(connection)
     applied = migrations.migrate(made, transaction=made.transaction)
-    assert [str(migration) for migration in applied] == ["0002_privacy_models", "0003_fragments"]
+    assert [str(migration) for migration in applied] == ["0002_privacy_models", "0003_fragments", "0004_ledger"]
     yield made
     connection.close()
 
@@ -158,7 +160,14 @@ def test_a_release_is_what_it_was(engine):
         objects=(ReleaseObject("table", QualifiedName(("main", "hospital_2026"))),),
     )
     assert (found.nodes_pruned, found.proven_optimal, found.loss_bound, found.loss_name) == (None, None, None, None)
-    assert releases.measurements(engine, found) == [Measurement("k_anonymity", None, 2.0, 4.0, True)]
+    assert releases.measurements(engine, found) == [
+        Measurement("k_anonymity", None, 2.0, 4.0, True),
+        Measurement("granularity_loss", None, None, 0.125, None),
+    ]
+    assert engine.rows("SELECT DISTINCT release FROM anon.measurement") == [("hospital_2026",)]
+    # What it was made from was not recorded, and follows from the policy that it carries.
+    assert found.sources is None
+    assert sources_read(engine, found) == (QualifiedName(("main", "patients")),)
     assert policy_of(found) == POLICY
     stored = hierarchies_of(found)
     assert fingerprint(policy_of(found), stored) == fingerprint(POLICY, stored)
@@ -191,3 +200,68 @@ def test_a_new_catalog_and_a_migrated_one_are_the_same(engine):
         fresh = DuckDBEngine(connection)
         migrations.install(fresh)
         assert engine.rows(columns) == fresh.rows(columns)
+
+
+# What later catalogs have besides, each from the version that brought it.
+LATER = {
+    2: (
+        "UPDATE anon.release SET nodes_pruned = 1, proven_optimal = false, loss_bound = 0.1, "
+        "loss_name = 'discernibility'",
+        "INSERT INTO anon.release_taxonomy VALUES ('0f0f', 'zip', '1', 1, '1*'), ('0f0f', 'zip', NULL, 0, NULL)",
+        "INSERT INTO anon.release_value_range VALUES ('0f0f', 0, 'Flu', 0.1, 'infinity')",
+        "INSERT INTO anon.release_round VALUES ('0f0f', 1, 'zip', 2, 10)",
+    ),
+    3: (
+        "UPDATE anon.release_attribute SET fragment = 'qi', source = 'ZIP' WHERE attribute = 'zip'",
+        "INSERT INTO anon.query_error VALUES ('0f0f', 'w', 1, '[]', 'n', 1, 1, 0, 1, 1, 0, true, 'estimated')",
+    ),
+}
+OTHER = """
+INSERT INTO anon.release BY NAME
+SELECT * REPLACE ('1f1f' AS release_id, 'other' AS object_name, NULL AS loss) FROM anon.release;
+INSERT INTO anon.release_attribute BY NAME SELECT * REPLACE ('1f1f' AS release_id) FROM anon.release_attribute;
+"""
+
+
+@pytest.fixture(params=[1, 2, 3])
+def migrated(request, tmp_path):
+    """A catalog of each version before, with two releases, after its migration."""
+    with duckdb.connect(str(tmp_path / "old.duckdb")) as connection:
+        engine = DuckDBEngine(connection)
+        migrations.migrate(engine, migrations.known_migrations()[:1])
+        connection.execute(ROWS.replace("POLICY_JSON", POLICY_JSON))
+        for version in range(2, request.param + 1):
+            migrations.migrate(engine, migrations.known_migrations()[:version])
+            for statement in LATER[version]:
+                connection.execute(statement)
+        connection.execute(OTHER)
+        migrations.migrate(engine, transaction=engine.transaction)
+        yield engine
+
+
+def test_releases_are_sealed_as_they_stand(migrated):
+    digest = "SELECT release_id, digest FROM anon.release ORDER BY ALL"
+    before = migrated.rows(digest)
+    assert digests(migrated, ["0f0f", "1f1f"]) == dict(before)
+    assert len({found for _, found in before}) == 2
+    for release_id, _ in before:
+        seal(migrated, release_id)
+    assert migrated.rows(digest) == before
+    first, second = releases.listing(migrated)
+    assert (first.name.name, second.name.name) == ("hospital_2026", "other")
+    migrated.run("UPDATE anon.release_attribute SET level = 2 WHERE release_id = '0f0f' AND attribute = 'zip'")
+    with pytest.raises(CatalogError, match=r"main\.hospital_2026: its rows"):
+        releases.load(migrated, first.name)
+    assert releases.load(migrated, second.name) == second
+
+
+def test_what_was_minimized_is_among_the_questions(migrated):
+    """Under its name, at the moment of the last check; of a release without a loss there is none."""
+    losses = migrated.rows(
+        "SELECT release_id, release, question, achieved, measured_at FROM anon.measurement WHERE required IS NULL"
+    )
+    name = (
+        "discernibility" if migrated.rows("SELECT count(loss_name) FROM anon.release") != [(0,)] else "granularity_loss"
+    )
+    assert losses == [("0f0f", "hospital_2026", name, 0.125, datetime(2026, 11, 21, 10, 30))]
+    assert migrated.rows("FROM anon.release_export") == []

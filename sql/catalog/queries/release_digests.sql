@@ -1,0 +1,48 @@
+-- The SHA-256 of all rows that describe a release, in whatever order they stand: one row a release.
+-- parameter: $1 the releases' identifiers, a list
+-- Lines are put in byte order, which no collation setting changes. Whoever changes a row can compute it anew:
+-- it tells a mistake from what was written, and is no signature.
+WITH line(release_id, said) AS (
+    SELECT release_id, to_json([
+        'release', release_id, schema_name, object_name, kind, policy, policy_fingerprint, policy_json, method,
+        method_arguments, source_rows::VARCHAR, released_rows::VARCHAR, suppressed_rows::VARCHAR, loss::VARCHAR,
+        nodes::VARCHAR, nodes_checked::VARCHAR, content_fingerprint, engine_version, sqlanon_version,
+        created_at::VARCHAR, nodes_pruned::VARCHAR, proven_optimal::VARCHAR, loss_bound::VARCHAR, loss_name, sources
+    ])::VARCHAR
+    FROM anon.release
+    UNION ALL
+    SELECT release_id, to_json([
+        'attribute', release_id, position::VARCHAR, attribute, role, hierarchy, level::VARCHAR, height::VARCHAR,
+        weight::VARCHAR, fragment, source
+    ])::VARCHAR
+    FROM anon.release_attribute
+    UNION ALL
+    SELECT release_id, to_json(['object', release_id, kind, schema_name, object_name, fragment, digest])::VARCHAR
+    FROM anon.release_object
+    UNION ALL
+    SELECT release_id, to_json(['recoding', release_id, attribute, value, label])::VARCHAR
+    FROM anon.release_recoding
+    UNION ALL
+    SELECT release_id, to_json(['taxonomy', release_id, attribute, value, level::VARCHAR, label])::VARCHAR
+    FROM anon.release_taxonomy
+    UNION ALL
+    SELECT release_id, to_json([
+        'value_range', release_id, requirement::VARCHAR, value, low::VARCHAR, high::VARCHAR
+    ])::VARCHAR
+    FROM anon.release_value_range
+    UNION ALL
+    SELECT release_id, to_json([
+        'round', release_id, round::VARCHAR, attribute, level::VARCHAR, rows::VARCHAR
+    ])::VARCHAR
+    FROM anon.release_round
+    UNION ALL
+    SELECT release_id, to_json([
+        'measurement', release_id, release, question, attribute, required::VARCHAR, achieved::VARCHAR,
+        satisfied::VARCHAR, measured_at::VARCHAR
+    ])::VARCHAR
+    FROM anon.measurement
+)
+SELECT release_id, sha256(string_agg(said, chr(10) ORDER BY encode(said) ASC NULLS LAST)) AS digest
+FROM line
+WHERE list_contains($1, release_id)
+GROUP BY release_id

@@ -1,0 +1,75 @@
+"""Whether the rows that describe a release are those that were written with it.
+
+A digest over all of them is kept in the release's own row. It tells a mistake, made by hand or by a program, from what
+was written. Whoever means to deceive can compute it anew: it is no signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.assets import read
+from sqlanon.domain.release import Release, ReleaseObject
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import CatalogError, EngineError
+from sqlanon.sqlgen.names import column, literal, relation
+from sqlanon.sqlgen.render import to_sql
+
+__all__ = ["digests", "forgetting", "require_own_rows", "require_sealed", "seal", "table_digest"]
+
+_SEAL = "UPDATE anon.release SET digest = ? WHERE release_id = ?"
+
+
+def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:
+    """The digest of the rows of each release as they are now."""
+    found = engine.rows(read("sql", "catalog", "queries", "release_digests.sql"), [list(release_ids)])
+    return dict(found)
+
+
+def seal(engine: Engine, release_id: str) -> None:
+    """Keeps the digest of a release's rows: from now on they may not change. The last thing that is written of it."""
+    engine.run(_SEAL, [digests(engine, [release_id])[release_id], release_id])
+
+
+def require_sealed(engine: Engine, name: QualifiedName, release_id: str, digest: str | None) -> None:
+    """Raises CatalogError unless the rows of a release have the digest that was kept with them."""
+    if digest is None or digests(engine, [release_id]).get(release_id) != digest:
+        raise CatalogError(
+            f"release {name}: its rows in the catalog are not those that were written with it; nothing was done",
+            hint="put back what was changed; or drop what you know to be the release's with DROP TABLE or DROP VIEW, "
+            f"and let the catalog forget it: {forgetting(name)}",
+        )
+
+
+def forgetting(name: QualifiedName) -> str:
+    """The statement that takes a release out of the catalog, and drops nothing."""
+    schema_and_name = zip(("schema_name", "object_name"), name.parts, strict=True)
+    where = exp.and_(*(exp.EQ(this=column(key), expression=literal(part)) for key, part in schema_and_name))
+    return to_sql(exp.Delete(this=relation(("anon", "release")), where=exp.Where(this=where)))
+
+
+def table_digest(engine: Engine, name: QualifiedName) -> str:
+    """The digest of the rows of one table."""
+    [(digest,)] = engine.rows(read("sql", "catalog", "queries", "table_digest.sql"), [to_sql(relation(name))])
+    return str(digest)
+
+
+def require_own_rows(engine: Engine, release: Release) -> None:
+    """Raises CatalogError if a table beside a live view has other rows than it was made with, or is gone."""
+    for made in release.objects:
+        if made.digest is not None and made.digest != _found(engine, made):
+            raise CatalogError(
+                f"release {release.name}: the rows of {made.name}, by which it places rows, are not those that were "
+                "written with it; nothing was done",
+                hint=f"create it again with CREATE OR REPLACE ANONYMIZED {release.kind.upper()}",
+            )
+
+
+def _found(engine: Engine, made: ReleaseObject) -> str | None:
+    try:
+        return table_digest(engine, made.name)
+    except EngineError:
+        return None

@@ -1,0 +1,92 @@
+"""What was given away, and what stands: every release whose rows somebody may have, with what it was made from.
+
+A row of `anon.release_export` stays when its release is dropped or replaced. Users may write such rows themselves, of
+what they gave away in another way, and delete those of files that never left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlanon.catalog import _rows, migrations
+from sqlanon.catalog._json import BadJson
+from sqlanon.catalog._source_text import read_sources, write_sources
+from sqlanon.catalog.digests import digests
+from sqlanon.catalog.names import fold
+from sqlanon.domain.release import KnownRelease, Release, SourceRead
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+
+__all__ = ["forget", "known", "made_from", "record"]
+
+_STANDING = ("release_id", "schema_name", "object_name", "kind", "method", "sources", "digest")
+_EXPORTED = ("release_id", "schema_name", "object_name", "method", "sources", "exported_at")
+_FORGET = "DELETE FROM anon.release_export WHERE release_id = ? AND exported_at = ?"
+
+
+def record(engine: Engine, release: Release, sources: tuple[SourceRead, ...] | None, format_: str) -> datetime:
+    """Remembers an export; returns the moment, by which `forget` finds it."""
+    moment = datetime.now(UTC).replace(tzinfo=None)
+    schema, name = release.name.parts
+    row: dict[str, object] = {"release_id": release.release_id, "schema_name": schema, "object_name": name}
+    row |= {"method": release.method, "sources": write_sources(sources), "format": format_, "exported_at": moment}
+    _rows.insert(engine, "release_export", [row])
+    return moment
+
+
+def forget(engine: Engine, release: Release, moment: datetime) -> None:
+    """Takes back what `record` wrote, of files that did not come into being."""
+    engine.run(_FORGET, [release.release_id, moment])
+
+
+def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
+    """The releases that stand, the oldest first, and then those that are gone and were exported; `but` one of them."""
+    if not migrations.ready(engine):
+        return []
+    standing = _rows.read(engine, "release", _STANDING, order=("created_at",))
+    there = {row["release_id"] for row in standing}
+    standing = [row for row in standing if row["release_id"] != but]
+    exported = _rows.read(engine, "release_export", _EXPORTED, order=("exported_at",))
+    sealed = digests(engine, [row["release_id"] for row in standing]) if standing else {}
+    last = {row["release_id"]: row["exported_at"] for row in exported}
+    found = [
+        _known(row, stands=True, exported=last.get(row["release_id"]), trusted=sealed.get(row["release_id"]))
+        for row in standing
+    ]
+    # Of several exports of one release the last speaks for all; rows written by hand may have no release.
+    gone = {row["release_id"] or place: row for place, row in enumerate(exported) if row["release_id"] not in there}
+    return [*found, *(_known(row, stands=False, exported=row["exported_at"]) for row in gone.values())]
+
+
+def _known(row: dict[str, Any], *, stands: bool, exported: datetime | None, trusted: str | None = None) -> KnownRelease:
+    return KnownRelease(
+        release_id=row["release_id"],
+        name=QualifiedName((row["schema_name"], row["object_name"])),
+        kind=row.get("kind", "table"),
+        method=row["method"],
+        sources=_sources(row["sources"]) if not stands or row["digest"] == trusted else None,
+        stands=stands,
+        exported_at=exported,
+    )
+
+
+def _sources(text: str | None) -> tuple[SourceRead, ...] | None:
+    """What a row says it was made from; what cannot be read is not known."""
+    try:
+        return read_sources(text)
+    except BadJson:
+        return None
+
+
+def made_from(engine: Engine, names: Collection[QualifiedName]) -> set[SourceRead]:
+    """What the releases were made from to which tables and views of these names belong."""
+    if not migrations.ready(engine):
+        return set()
+    wanted = {tuple(map(fold, name.parts)) for name in names}
+    objects = _rows.read(engine, "release_object", ("release_id", "schema_name", "object_name"))
+    releases = {r["release_id"] for r in objects if (fold(r["schema_name"]), fold(r["object_name"])) in wanted}
+    if not releases:
+        return set()
+    return {source for one in known(engine) if one.release_id in releases for source in one.sources or ()}

@@ -1,0 +1,112 @@
+"""The folder that an export works in, and what exports that were killed have left of theirs.
+
+Whoever works in such a folder holds a lock on it, which the system takes away when the process ends, however it ends.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from sqlanon.export._former import UNFINISHED, file_hash, is_open, listed_files
+
+__all__ = ["EXPORT", "FORMER", "SPILL", "remove_leftovers", "working_folder"]
+
+# What stands in it, and nothing else.
+EXPORT, FORMER, SPILL = "export", "former", "spill"
+_NAME = re.compile(re.escape(UNFINISHED) + "[0-9a-f]{16}")
+
+
+@contextmanager
+def working_folder(beside: Path) -> Iterator[Path]:
+    """A new folder that only this user can open, removed whatever happens, unless the process is killed."""
+    folder, lock = _made(beside)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        _close(lock)
+
+
+def remove_leftovers(beside: Path) -> None:
+    """Removes the working folders there that no process holds any more; what cannot be removed stays.
+
+    So does a folder with the only certificate of a data file beside it, which tells the file from somebody else's.
+    """
+    with suppress(OSError):
+        for folder in list(beside.iterdir()):
+            if _NAME.fullmatch(folder.name) and folder.is_dir() and not folder.is_symlink():
+                with suppress(OSError):
+                    _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    lock = _lock(folder)
+    # Without a lock nobody can tell whether somebody works there.
+    if lock is None:
+        return
+    try:
+        own = os.fstat(lock).st_uid == os.getuid() and set(os.listdir(folder)) <= {EXPORT, FORMER, SPILL}
+        if own and not _is_needed(folder):
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        _close(lock)
+
+
+def _is_needed(folder: Path) -> bool:
+    return any(
+        _describes(certificate, name, digest)
+        for certificate in folder.glob("*/*.json")
+        for name, digest in listed_files(certificate).items()
+    )
+
+
+def _describes(certificate: Path, name: str, digest: str) -> bool:
+    """Whether a certificate in a working folder is that of a file beside the folder, which has none there."""
+    beside = certificate.parents[2]
+    file = beside / name
+    if not file.is_file() or name in listed_files(beside / certificate.name):
+        return False
+    # To read a database that is open here would give up its locks.
+    return is_open(file) or file_hash(file) == digest
+
+
+def _made(beside: Path) -> tuple[Path, int | None]:
+    """A folder that is there, and its lock: between the making and the locking another export may have removed it."""
+    while True:
+        folder = beside / (UNFINISHED + secrets.token_hex(8))
+        folder.mkdir(mode=0o700)
+        with suppress(FileNotFoundError):
+            lock = _lock(folder, wait=True)
+            if folder.is_dir():
+                return folder, lock
+            _close(lock)
+
+
+def _lock(folder: Path, *, wait: bool = False) -> int | None:
+    """A lock that nobody else holds, as a descriptor; None where one is held, or the system has none for folders.
+
+    With `wait` one that is held is waited for: nobody holds one for longer than it takes to remove a folder.
+    """
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _close(lock: int | None) -> None:
+    if lock is not None:
+        os.close(lock)

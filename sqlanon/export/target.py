@@ -1,0 +1,97 @@
+"""What stands at the target of an export: nothing, a former export, or what is never replaced."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UserError
+from sqlanon.export._former import listed_files, why_not_certificate, why_not_data, why_not_markdown
+from sqlanon.export.layout import Layout
+
+__all__ = ["require_free", "require_no_database"]
+
+_DATABASES = "SELECT database_name, path FROM duckdb_databases() WHERE path IS NOT NULL"
+# What DuckDB writes beside a database, now or later.
+_BESIDE = ("", ".wal", ".wal.checkpoint", ".wal.recovery", ".tmp")
+_SHOWN = 10
+
+
+def require_no_database(engine: Engine, layout: Layout) -> None:
+    """Raises UserError where the target is a database that is open here, or a file that belongs to one.
+
+    A database may have other names too: links, and paths that are written in another way.
+    """
+    for name, path in engine.rows(_DATABASES):
+        own = Path(os.path.realpath(path))
+        taken = {own.with_name(own.name + end) for end in _BESIDE}
+        for part in (layout.target, *layout.target.parents):
+            if part in taken or (part.is_file() and own.is_file() and os.path.samefile(part, own)):
+                raise UserError(
+                    f"{layout.given} belongs to the database {name}, which is open; nothing was exported",
+                    hint="choose another path: an export is a file of its own",
+                )
+
+
+def require_free(layout: Layout, *, replace: bool) -> set[str]:
+    """The names of the files of a former export that may be replaced; none where nothing stands at the target.
+
+    Raises UserError where anything else does, and for a former export unless it may be replaced.
+    """
+    _require_no_log(layout)
+    there = _there(layout)
+    found = {name: why for name in sorted(there) if (why := _why_not(layout, name))}
+    if there and not found and not replace:
+        raise UserError(
+            f"{_called(layout, there)} exists already",
+            hint="choose another path, or say (REPLACE true): it is a former export",
+        )
+    if found:
+        raise UserError(_said(layout, found), hint="choose another path, or remove yourself what you do not need")
+    return there
+
+
+def _there(layout: Layout) -> set[str]:
+    """What is in the target's folder, or which of the files to be written are there."""
+    if not layout.is_folder:
+        return {name for name in layout.names if os.path.lexists(layout.folder / name)}
+    if not os.path.lexists(layout.target):
+        return set()
+    if not layout.target.is_dir():
+        raise UserError(f"{layout.given} exists and is not a folder", hint="choose another path")
+    if layout.target == Path(os.path.realpath(os.curdir)):
+        raise UserError(f"{layout.given} is the current folder", hint="name a folder for the export, such as 'out/'")
+    return set(os.listdir(layout.target))
+
+
+def _why_not(layout: Layout, name: str) -> str | None:
+    """What speaks against a file's belonging to the former export of this target."""
+    file, certificate = layout.folder / name, layout.folder / layout.certificate
+    if name == layout.certificate:
+        return why_not_certificate(file)
+    if name == layout.markdown:
+        return why_not_markdown(file)
+    if layout.is_folder and name not in listed_files(certificate):
+        return "is no file of a former export"
+    return why_not_data(file, certificate)
+
+
+def _called(layout: Layout, there: set[str]) -> str:
+    return layout.given if layout.is_folder else layout.shown(min(there))
+
+
+def _said(layout: Layout, found: dict[str, str]) -> str:
+    shown = [f"{name} {why}" for name, why in list(found.items())[:_SHOWN]]
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f"{layout.given} is taken: {', '.join(shown)}{more}; nothing but a former export is replaced"
+
+
+def _require_no_log(layout: Layout) -> None:
+    """A log that is left beside a database's place would be played into the file that is put there."""
+    log = layout.folder / f"{layout.data}.wal"
+    if not layout.is_folder and os.path.lexists(log):
+        raise UserError(
+            f"{layout.shown(log.name)} is the log of a database that was not closed; nothing was exported",
+            hint="choose another path, or open that database and close it again",
+        )
