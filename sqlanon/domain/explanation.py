@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Binding", "ExaminedNode", "Explanation", "LessGeneral", "Violated"]
+__all__ = ["Binding", "ExaminedNode", "Explanation", "LessGeneral", "Told", "Violated"]
 
 
 @dataclass(frozen=True)
@@ -40,11 +40,11 @@ class ExaminedNode:
 
     `withheld` are the rows of the classes that violate a requirement by themselves,
     `later` the rows that are withheld after them, because the distribution of what
-    remains has changed; None if even then something violates. `later` is 0 where
-    `withheld` is over the limit already. `violated` has the requirements that classes
-    violate, the one with most rows first; a class may violate several. `bound` is the
-    least that the node can lose by the marginal counts of single attributes, `loss` what
-    it loses: None where it may not be published, or suppresses too many rows.
+    remains has changed, through all rounds; None if even then something violates.
+    `violated` has the requirements that classes violate, the one with most rows first; a
+    class may violate several. `bound` is the least that the node can lose by the
+    marginal counts of single attributes, `loss` what it loses: None where it may not be
+    published, or suppresses too many rows.
     """
 
     levels: tuple[int, ...]
@@ -56,7 +56,7 @@ class ExaminedNode:
 
     @property
     def suppressed(self) -> int:
-        """The rows that a release at this node would leave out, as far as they were counted."""
+        """The rows that a release at this node would leave out, if it has any rows at all."""
         return self.withheld + (self.later or 0)
 
     def breaks(self, limit: int) -> Violated | None:
@@ -96,6 +96,20 @@ class Binding:
 
 
 @dataclass(frozen=True)
+class Told:
+    """What the rows left out have in common: of the `rows`, `most` have one value of the attribute.
+
+    Of the rows published, `published`, the most frequent value has `most_published`.
+    """
+
+    attribute: str
+    rows: int
+    most: int
+    published: int
+    most_published: int
+
+
+@dataclass(frozen=True)
 class Explanation:
     """Why the node of a release was chosen.
 
@@ -104,7 +118,8 @@ class Explanation:
     quasi-identifier that is generalized at all. `cheaper` are nodes whose bound is below
     the chosen node's loss, those of the greatest bound first, that may not be published.
     They were chosen among the `among` nodes of the lattice whose levels differ from the
-    chosen ones by at most `reach`; None if those are all.
+    chosen ones by at most `reach`; None if those are all. `told` says what the rows that are left out have in
+    common, in one round.
     """
 
     limit: int
@@ -113,6 +128,7 @@ class Explanation:
     cheaper: tuple[ExaminedNode, ...]
     among: int
     reach: int | None
+    told: tuple[Told, ...] = ()
 
     @property
     def neighbours(self) -> tuple[ExaminedNode, ...]:
@@ -123,6 +139,17 @@ class Explanation:
     def failing(self) -> tuple[ExaminedNode, ...]:
         """Those of the neighbours that may not be published."""
         return tuple(node for node in self.neighbours if node.loss is None)
+
+    def more(self, node: ExaminedNode) -> Fraction:
+        """What a node that may be published loses beyond the chosen one; below 0 if it loses less."""
+        assert node.loss is not None
+        assert self.chosen.loss is not None
+        return node.loss - self.chosen.loss
+
+    @property
+    def better(self) -> tuple[ExaminedNode, ...]:
+        """Those of the neighbours that may be published and lose no more: a search that was stopped leaves some."""
+        return tuple(node for node in self.neighbours if node.loss is not None and self.more(node) <= 0)
 
     @property
     def most_rows(self) -> str | None:

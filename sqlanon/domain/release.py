@@ -9,7 +9,10 @@ from decimal import Decimal
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName, Value
 
-__all__ = ["Release", "ReleaseAttribute", "ReleaseObject"]
+__all__ = ["KnownRelease", "Release", "ReleaseAttribute", "ReleaseObject", "SourceRead"]
+
+# What a release was made from: a relation or a file by its full name, or the SHA-256 of a query's text.
+SourceRead = QualifiedName | str
 
 
 @dataclass(frozen=True)
@@ -36,12 +39,14 @@ class ReleaseObject:
     """A table or view that belongs to a release and is dropped with it.
 
     `fragment` names it among the tables that are published together, as the release; it
-    is None for a release of one object, and for what only stands beside one.
+    is None for a release of one object, and for what only stands beside one. `digest` is
+    that of the rows of a table beside a live view, None for anything else.
     """
 
     kind: str
     name: QualifiedName
     fragment: str | None = None
+    digest: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,8 @@ class Release:
     `loss_name` is the loss that was minimized, `loss_bound` a loss below which no node
     of the lattice can come, and `proven_optimal` whether the release reaches the least
     there is. `content_fingerprint` identifies a snapshot's rows and
-    is None for a live view. `created_at` is UTC without a time zone.
+    is None for a live view. `created_at` is UTC without a time zone. `sources` is what it
+    was made from, None for a release that was made when that was not recorded.
 
     A release of several tables has none of its own name: its `fragments` stand under it
     and their own, `name_fragment`.
@@ -88,6 +94,7 @@ class Release:
     proven_optimal: bool | None = None
     loss_bound: float | None = None
     loss_name: str | None = None
+    sources: tuple[SourceRead, ...] | None = None
 
     @property
     def published(self) -> tuple[ReleaseObject, ...]:
@@ -98,3 +105,20 @@ class Release:
     def attributes_of(self, fragment: str | None) -> tuple[ReleaseAttribute, ...]:
         """The columns of one of the published objects."""
         return tuple(attribute for attribute in self.attributes if attribute.fragment == fragment)
+
+
+@dataclass(frozen=True)
+class KnownRelease:
+    """A release whose rows somebody may have: it stands, or it was exported, or both.
+
+    `sources` is what it was made from, None if that is not known. `exported_at` is when it was exported for the
+    last time, None if it was not, or if nobody wrote down when and it does not stand.
+    """
+
+    release_id: str | None
+    name: QualifiedName
+    kind: str
+    method: str | None
+    sources: tuple[SourceRead, ...] | None
+    stands: bool
+    exported_at: datetime | None = None

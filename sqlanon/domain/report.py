@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Measurement", "PrivacyReport"]
+__all__ = ["Assumption", "Measurement", "PrivacyReport"]
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,25 @@ class Measurement:
     required: float | None
     achieved: float | None
     satisfied: bool | None
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """What the figures of a release rest on, which no row of it can show.
+
+    `name` is its name in the literature, `attributes` the sensitive attributes that it is
+    about, `meaning` what is taken for granted, and `leaves` what is not bounded because of it.
+    """
+
+    name: str
+    attributes: tuple[str, ...]
+    meaning: str
+    leaves: str
+
+    @property
+    def stated(self) -> Measurement:
+        """That the release assumes it, among what is measured: it is so, and nothing is required of it."""
+        return Measurement(f"assumes_{self.name}", ", ".join(self.attributes) or None, None, None, True)
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,8 @@ class Fragmented:
     constraint lies across fragments, and `groups` the temporary table of each row's groups
     (row, group_0, ...), the row being its number in the source, or in `copied`, a
     temporary copy with the columns value_0, ... in the order of the fragments. Rows that
-    no group can have are suppressed. The loss is that of what is not published; no value is coarser.
+    no group has are suppressed, of which there may be `limit`; `alike` of them at most
+    have the same of a constraint in a fragment. The loss is that of what is not published; no value is coarser.
     """
 
     fragments: tuple[tuple[str, ...], ...]
@@ -123,6 +124,8 @@ class Fragmented:
     proven: bool
     rows: int
     suppressed: int = 0
+    limit: int = 0
+    alike: int = 0
     sizes: tuple[int, ...] = ()
     k: int | None = None
     groups: str = ""

@@ -8,7 +8,7 @@ with the region as one bucket, which is known to satisfy, and rows that none of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -18,8 +18,9 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.transformation import Bucketization
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PrivacyViolation
-from sqlanon.methods._diverse import too_frequent
-from sqlanon.questions.ask import BoundRequirement
+from sqlanon.methods._diverse import shortfall
+from sqlanon.methods._frequent import frequent, too_frequent_in
+from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.search.rollup import Keep
 from sqlanon.sqlgen import buckets, slots
 from sqlanon.sqlgen.asked import by_attribute
@@ -65,16 +66,35 @@ class Dealing:
 
     def require_feasible(self, variant: str, l: int, c: Decimal) -> None:  # noqa: E741 - the papers' name
         """Raises PrivacyViolation unless all rows as one bucket meet every requirement: else no buckets can."""
-        for bound, table in zip(self._sensitive, self._codes, strict=True):
-            if why := too_frequent(self._engine, table, variant, l, c):
-                raise PrivacyViolation(
-                    f"{bound.column} cannot be {l}-diverse: {why[0]}; nothing was published", hint=why[1]
-                )
         names = [bound.column for bound in self._sensitive]
         rows = [slots.whole_rows(table, name) for table, name in zip(self._codes, names, strict=True)]
-        broken = self._broken(rows)
-        if self._number(exp.select(exp.Count(this=exp.Star())).from_(broken.subquery("broken"))):
-            raise self._violation()
+        if not self._any(self._broken(rows)):
+            return
+        # Where the policy asks for too much no l of the method's mends it, and none is to be named.
+        of_policy = [one for asked in self._policy.policy.requirements for one in bind_requirement(asked, names)]
+        others = [place for place, one in enumerate(self._requirements) if one in of_policy or one not in self._own]
+        if unmet := [place for place in others if self._any(self._broken(rows, [place]))]:
+            raise self._violation(unmet)
+        raise self._too_alike(variant, l, c)
+
+    def _too_alike(self, variant: str, l: int, c: Decimal) -> PrivacyViolation:  # noqa: E741
+        """The first column that allows no l-diverse buckets, and the l that all of them allow."""
+        found = [(b, shortfall(self._engine, table, variant, l, c)) for b, table in self._columns()]
+        short = [(bound, one) for bound, one in found if one is not None]
+        if not short:
+            return self._violation(range(len(self._requirements)))
+        bound, why = short[0]
+        value = frequent(self._engine, self._policy, [bound.column])
+        assert value is not None
+        largest = min(one.largest for _, one in short)
+        hint = f"l => {largest} is the largest that works"
+        if largest < 2:
+            hint = "no l above 1 works: the values of this column are too much alike"
+        return PrivacyViolation(
+            f"{bound.column} cannot be {l}-diverse: {why.before} most frequent value{value.share}{why.after}; "
+            "nothing was published",
+            hint=hint,
+        )
 
     def deal(
         self, regions: str | None, count: int, least: int, different: int | None, words: Mapping[str, str]
@@ -87,7 +107,8 @@ class Dealing:
         keep, engine = self._keep, self._engine
         with registered(engine, "random_draw") as draw:
             drawn = keep("drawn", buckets.drawn(self._policy, self._sensitive, self._codes, regions, draw, words))
-        held = keep("held", buckets.held_by_all(self._codes[0]) if regions is None else buckets.held(drawn))
+            of_all = buckets.held_by_all(self._codes[0], draw)
+            held = keep("held", of_all if regions is None else buckets.held(drawn, draw))
         groups = keep("groups", buckets.groups(held, max(least, self._least_rows()), different))
         columns = [*map(buckets.code_name, range(len(self._codes)))]
         columns += map(buckets.carried_name, range(len(buckets.carried(self._policy))))
@@ -142,15 +163,19 @@ class Dealing:
             if not self._number(exp.select(exp.Count(this=exp.Star())).from_(relation(broken))):
                 return made
             if chunks <= 1:
-                raise self._violation()
+                raise self._violation(range(len(self._requirements)))
             chunks = (chunks + 1) // 2
             made = self._keep("slots", slots.merged(made, broken))
 
-    def _broken(self, rows: Sequence[Rows]) -> exp.Query:
-        """class_id: the classes that violate a requirement; `rows` are those of each attribute."""
+    def _broken(self, rows: Sequence[Rows], asked: Collection[int] | None = None) -> exp.Query:
+        """class_id: the classes that violate a requirement; `rows` are those of each attribute.
+
+        `asked` are the places of the requirements, by default all.
+        """
         names = [bound.column for bound in self._sensitive]
         every: exp.Query | None = None
-        for places, own in zip(by_attribute(self._requirements, names).values(), rows, strict=True):
+        for all_places, own in zip(by_attribute(self._requirements, names).values(), rows, strict=True):
+            places = [place for place in all_places if asked is None or place in asked]
             if not places:
                 continue
             part = self._broken_of([self._requirements[place] for place in places], places, own)
@@ -171,11 +196,22 @@ class Dealing:
         asked = [v for r in self._requirements for name, v in r.arguments if name == "k" and isinstance(v, int)]
         return max([1, *asked])
 
-    def _violation(self) -> PrivacyViolation:
-        asked = ", ".join(dict.fromkeys(map(str, self._requirements)))
+    def _violation(self, places: Iterable[int]) -> PrivacyViolation:
+        """What the requirements at these places come to in nothing that rows could be put into."""
+        unmet = [self._requirements[place] for place in places]
+        asked = ", ".join(dict.fromkeys(map(str, unmet)))
+        values = too_frequent_in(self._engine, self._policy, unmet)
         return PrivacyViolation(
-            f"{asked} cannot be met: not even all rows as one bucket do; nothing was published", hint="ask for less"
+            f"{asked} cannot be met: not even all rows as one bucket do{values}; nothing was published",
+            hint="ask for less",
         )
+
+    def _columns(self) -> list[tuple[BoundAttribute, str]]:
+        """The sensitive attributes with the tables of their values."""
+        return list(zip(self._sensitive, self._codes, strict=True))
+
+    def _any(self, query: exp.Query) -> bool:
+        return bool(self._number(exp.select(exp.Count(this=exp.Star())).from_(query.subquery("broken"))))
 
     def _number(self, query: exp.Query) -> int:
         return int(self._engine.rows(query)[0][0] or 0)

@@ -6,6 +6,7 @@ buckets iff the whole table is one (Xiao and Tao 2006, for the share of one valu
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from math import exp as e_to
@@ -17,61 +18,61 @@ from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.terms import up_to_here
 
-__all__ = ["too_frequent"]
+__all__ = ["Shortfall", "shortfall"]
 
 # Logarithms are rounded, as in the model's own text.
-_ROUNDING = 1e-9
+_TOLERANCE = 1e-12
 
 
-def too_frequent(
-    engine: Engine,
-    codes: str,
-    variant: str,
-    wanted: int,
-    c: Decimal,
-) -> tuple[str, str] | None:
-    """Why the values of an attribute allow no l-diverse buckets, and what would do; None if they do.
+@dataclass(frozen=True)
+class Shortfall:
+    """Why the values of an attribute allow no l-diverse buckets: what is said of their most frequent value before and
+    after it is named, and the largest l that they allow, 1 if they allow none above.
+    """
 
-    `codes` is a table with the rows n of each value. No value is named.
+    before: str
+    after: str
+    largest: int
+
+
+def shortfall(engine: Engine, codes: str, variant: str, wanted: int, c: Decimal) -> Shortfall | None:
+    """What keeps the values of an attribute from l-diverse buckets; None if nothing does.
+
+    `codes` is a table with the rows n of each value.
     """
     rows, values, most, entropy = engine.rows(_summary(codes))[0]
     if not rows:
         return None
     rows, values, most = int(rows), int(values), int(most)
-    share = f"its most frequent value has {most} of {rows} rows ({most / rows:.1%})"
     if variant == "probabilistic":
-        more = most - rows // wanted
-        return (
-            (f"{share}, {more} more than the {rows // wanted} that l => {wanted} allows", _hint(rows // most))
-            if more > 0
-            else None
-        )
+        allowed = rows // wanted
+        after = f", {most - allowed} more than the {allowed} that l => {wanted} allows"
+        return Shortfall("its", after, rows // most) if most > allowed else None
     if variant == "distinct":
-        return (f"it has {values} different values", _hint(values)) if values < wanted else None
+        before = f"it has {values} different values, and its"
+        return Shortfall(before, "", values) if values < wanted else None
     if variant == "entropy":
-        reached = e_to(float(entropy))
-        why = f"{share}, so that its values are as diverse as {reached:.3f} of equal number"
-        return (why, _hint(int(reached + _ROUNDING))) if float(entropy) < log(wanted) - 1e-12 else None
-    return _recursive(engine, codes, rows, most, share, wanted, Fraction(c))
+        after = f", so that its values are as diverse as {e_to(float(entropy)):.3f} of equal number"
+        largest = _largest_by_entropy(float(entropy))
+        return Shortfall("its", after, largest) if largest < wanted else None
+    return _recursive(engine, codes, rows, most, wanted, Fraction(c))
 
 
-def _recursive(
-    engine: Engine,
-    codes: str,
-    rows: int,
-    most: int,
-    share: str,
-    wanted: int,
-    c: Fraction,
-) -> tuple[str, str] | None:
+def _largest_by_entropy(entropy: float) -> int:
+    """The largest l with log l at most the entropy, up to rounding."""
+    near = round(e_to(entropy))
+    return near if log(near) <= entropy + _TOLERANCE else near - 1
+
+
+def _recursive(engine: Engine, codes: str, rows: int, most: int, wanted: int, c: Fraction) -> Shortfall | None:
     """r_1 < c (r_l + ... + r_m), which falls as l grows."""
     rest = [rows, *(rows - int(top) for (top,) in engine.rows(_tops(codes, wanted)))]
     limits = [c * left for left in rest]
     if len(rest) >= wanted and most < limits[wanted - 1]:
         return None
-    most_l = sum(1 for limit in limits[:wanted] if most < limit)
+    largest = sum(1 for limit in limits[:wanted] if most < limit)
     allowed = limits[wanted - 1] if len(rest) >= wanted else Fraction(0)
-    return f"{share}, and fewer than {float(allowed):g} would be few enough", _hint(most_l)
+    return Shortfall("its", f", and fewer than {float(allowed):g} would be few enough", largest)
 
 
 def _summary(codes: str) -> exp.Select:
@@ -100,9 +101,3 @@ def _tops(codes: str, most: int) -> exp.Select:
     )
     query = exp.select(alias(top, "top")).from_(relation(codes))
     return query.order_by(exp.Ordered(this=column("top"), nulls_first=False)).limit(most)
-
-
-def _hint(most_l: int) -> str:
-    if most_l < 2:
-        return "no l above 1 works: the values of this column are too much alike"
-    return f"l => {most_l} is the largest that works"

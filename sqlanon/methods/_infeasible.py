@@ -9,6 +9,7 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation
 from sqlanon.methods._classes import labels, violated
+from sqlanon.methods._frequent import too_frequent_in
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.search.rollup import CellSource
 from sqlanon.sqlgen.batch import Batch
@@ -28,7 +29,8 @@ def infeasible(
 ) -> PrivacyViolation:
     """The error that names a requirement and its smallest class at the most general levels allowed.
 
-    `steps` make the normal relations of that node.
+    Where that is all rows, and the requirement is about sensitive values, it names the most
+    frequent one. `steps` make the normal relations of that node.
     """
     asked = ", ".join(map(str, requirements))
     found = violated(engine, batch, requirements, steps)
@@ -37,9 +39,12 @@ def infeasible(
     worst, key = found[0][1][0]
     node = tuple(bound.max_level for bound in policy.quasi_identifiers)
     worst = replace(worst, label=labels(engine, policy, cells, [(node, key)])[0])
+    # Of a smaller class a value would be its respondents' own.
+    unmet = [one for one in requirements if str(one) == worst.requirement and worst.smallest == cells.rows]
+    values = too_frequent_in(engine, policy, unmet)
     return PrivacyViolation(
         f"{asked} cannot be met with at most {limit} of {cells.rows} rows suppressed: "
-        f"at the most general levels allowed, {worst}; nothing was published",
+        f"at the most general levels allowed, {worst}{values}; nothing was published",
         hint=_hint(policy),
     )
 

@@ -12,6 +12,7 @@ from sqlanon.domain.transformation import Generalization
 from sqlanon.methods._classes import labels
 from sqlanon.methods._look import Look, Seen
 from sqlanon.methods._nodes import Nodes, Problem
+from sqlanon.methods._told import told
 from sqlanon.search.lattice import Lattice, Node
 from sqlanon.search.rollup import CellSource
 
@@ -47,7 +48,8 @@ def why(problem: Problem, cells: CellSource, found: Generalization) -> Explanati
     near, reach = _near(nodes.lattice, found.levels)
     below = [] if several else _below(nodes.lattice, near, look.loss(found.levels))
     cheaper = _cheaper(look, below, nodes.rollups.batch)
-    return Explanation(found.limit, chosen, tuple(steps), cheaper, len(near), reach)
+    common = told(problem, nodes, found.levels) if found.suppressed and not several else ()
+    return Explanation(found.limit, chosen, tuple(steps), cheaper, len(near), reach, common)
 
 
 def _lower(levels: Node, lattice: Lattice) -> list[Node | None]:
@@ -91,14 +93,14 @@ def _below(lattice: Lattice, near: NDArray[Any], loss: int) -> list[Node]:
 
 
 def _cheaper(look: Look, nodes: Sequence[Node], batch: int) -> tuple[ExaminedNode, ...]:
-    """The first few of the nodes that may not be published; the others lose more by what they suppress."""
-    found: list[ExaminedNode] = []
+    """The first few of the nodes that may not be published."""
+    found: list[Node] = []
     width = max(min(batch, _AT_ONCE), _CHEAPER)
     for first in range(0, min(len(nodes), _LOOKS * width), width):
-        found += [node for node, _ in look.at(nodes[first : first + width]) if node.loss is None]
+        found += look.failing(nodes[first : first + width])
         if len(found) >= _CHEAPER:
             break
-    return tuple(found[:_CHEAPER])
+    return tuple(node for node, _ in look.at(found[:_CHEAPER]))
 
 
 def _labelled(problem: Problem, cells: CellSource, seen: Sequence[Seen]) -> list[ExaminedNode]:

@@ -13,18 +13,20 @@ from decimal import Decimal
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Requirement
+from sqlanon.domain.report import Assumption
 from sqlanon.domain.transformation import Bucketization
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.methods import mondrian
 from sqlanon.methods._buckets import Dealing
+from sqlanon.methods._worlds import of_buckets
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.search.rollup import Keep
 from sqlanon.sqlgen.normal_relations import Background
 from sqlanon.sqlgen.regions import region_map
 
-__all__ = ["Options", "in_buckets", "options", "promises", "require_supported", "solve"]
+__all__ = ["Options", "assumes", "in_buckets", "options", "promises", "require_supported", "solve"]
 
 VARIANTS = ("probabilistic", "distinct", "entropy", "recursive")
 GROUPINGS = ("random", "near")
@@ -102,6 +104,11 @@ def promises(given: Options) -> tuple[Requirement, ...]:
     if given.variant == "recursive":
         arguments.append(("c", given.c))
     return (Requirement("l_diversity", tuple(arguments)),)
+
+
+def assumes(_: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
+    """What the figures of a release rest on; `sensitive` are its columns of that role."""
+    return (of_buckets(sensitive),)
 
 
 def in_buckets(_: Options) -> bool:

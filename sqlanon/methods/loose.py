@@ -9,29 +9,33 @@ to k different ones of another at least.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from math import isqrt
+from functools import partial
+from math import isqrt, prod
 
 from sqlglot import exp
 
 from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Role
+from sqlanon.domain.report import Assumption
 from sqlanon.domain.transformation import Fragmented
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
-from sqlanon.errors import PolicyError, PrivacyViolation
+from sqlanon.errors import PolicyError
 from sqlanon.methods._apart import Sets, constraints_of, fragments_of, loss_of, rows_of_source
-from sqlanon.search.associate import associate, covered, promised
+from sqlanon.methods._refused import refusal
+from sqlanon.methods._worlds import of_groups
+from sqlanon.search.associate import associate, promised
 from sqlanon.search.rollup import Keep
-from sqlanon.sqlgen.apart import GROUP, hides_numbers, numbered_rows, source_rows, values_of
+from sqlanon.sqlgen.apart import GROUP, hides_numbers, numbered_rows, values_of
 from sqlanon.sqlgen.loose import value_name
-from sqlanon.sqlgen.names import alias, column, relation
+from sqlanon.sqlgen.names import alias, relation
 from sqlanon.udfs import registered
 
-__all__ = ["KEEPS_CONSTRAINTS", "Options", "options", "required", "solve"]
+__all__ = ["KEEPS_CONSTRAINTS", "Options", "assumes", "options", "required", "solve"]
 
 KEEPS_CONSTRAINTS = True
 
@@ -39,6 +43,9 @@ _ARGUMENTS = ("k", "groups", "near", "suppression")
 _EXAMPLE = "write loose(k => 4), or loose(groups => (2, 2))"
 _MOST_K = 1_000_000
 _MOST_ROWS = 10_000
+
+# The share of rows that may be left out unless the statement says otherwise.
+SUPPRESSION = Decimal("0.02")
 
 
 @dataclass(frozen=True)
@@ -48,14 +55,14 @@ class Options:
     `groups` are the least sizes of each fragment's groups, and `k` is how loose the
     association has to be; one of them is there. With `near` groups hold rows that are
     beside each other in the quasi-identifiers of one fragment. `suppression` is the share
-    of rows, in [0, 1], that may be left out. It is 1 unless it is given: rows seldom make
-    up whole blocks, so that 0 would refuse nearly every table.
+    of rows, in [0, 1], that may be left out. 0 would refuse nearly every table, for rows
+    seldom make up whole blocks.
     """
 
     k: int | None
     groups: tuple[int, ...]
     near: bool = False
-    suppression: Decimal = Decimal(1)
+    suppression: Decimal = SUPPRESSION
 
     def sizes(self, fragments: int) -> tuple[int, ...]:
         """The sizes of the groups. Where only k is given, the most even ones whose products come to it."""
@@ -64,12 +71,21 @@ class Options:
         side = isqrt(self.k - 1) + 1
         return (*[side] * (fragments - 1), -(-self.k // side))
 
+    def shapes(self, k: int, fragments: int) -> list[tuple[int, ...]]:
+        """The same, were this k asked for; and other sizes that come to it with smaller blocks, if any do."""
+        own = replace(self, k=k).sizes(fragments)
+        return [own] if self.groups or fragments > 2 or prod(own) == k else [own, (k, 1)]
+
+    def allowed(self, rows: int) -> int:
+        """How many of so many rows may be left out."""
+        return int(Fraction(self.suppression) * rows)
+
 
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
     given = dict(arguments)
     k, groups, near = given.pop("k", None), given.pop("groups", None), given.pop("near", False)
-    suppression = given.pop("suppression", 1)
+    suppression = given.pop("suppression", SUPPRESSION)
     if given:
         raise PolicyError(f"loose has no argument {next(iter(given))!r}", hint=f"it has: {', '.join(_ARGUMENTS)}")
     if k is None and groups is None:
@@ -84,6 +100,11 @@ def options(arguments: Sequence[tuple[str, Value]]) -> Options:
         raise PolicyError(f"loose: suppression is a fraction between 0 and 1, not {suppression}")
     sizes = tuple(one for one in groups if isinstance(one, int)) if isinstance(groups, tuple) else ()
     return Options(k if isinstance(k, int) else None, sizes, near, Decimal(suppression))
+
+
+def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
+    """What the figures of a release rest on, whatever columns it has."""
+    return (of_groups(),)
 
 
 def _is_whole(value: Value, least: int, most: int) -> bool:
@@ -125,18 +146,19 @@ def solve(engine: Engine, policy: BoundPolicy, named: Sets, given: Options, keep
     found = fragments_of(policy, named, "loose")
     fragments, constraints = found.fragments, constraints_of(policy.policy)
     _require_free_name(fragments)
-    required(fragments, constraints, given)
+    k = required(fragments, constraints, given)
     sizes = given.sizes(len(fragments))
     near = _near(policy, fragments) if given.near else []
     rows = rows_of_source(engine, policy)
     columns = [name for fragment in fragments for name in fragment]
     copied = _copied(policy, columns, keep) if hides_numbers(policy) else ""
+    most = given.allowed(rows)
     with registered(engine, "random_draw") as draw:
         numbered = numbered_rows(policy, columns, near, copied)
-        made = associate(engine, numbered, fragments, constraints, sizes, draw, keep, near)
-    if rows and not made.placed:
-        raise _impossible(engine, source_rows(policy, columns), fragments, constraints)
-    _require_within(given, rows, made.left_out)
+        made = associate(engine, numbered, fragments, constraints, sizes, draw, keep, near, k, most)
+    if rows and (not made.placed or made.left_out > most):
+        shapes = partial(given.shapes, fragments=len(fragments))
+        raise refusal(made, k, most, given.suppression, shapes, near=given.near)
     return Fragmented(
         fragments=fragments,
         given=bool(named),
@@ -144,6 +166,8 @@ def solve(engine: Engine, policy: BoundPolicy, named: Sets, given: Options, keep
         proven=found.proven,
         rows=rows,
         suppressed=made.left_out,
+        limit=most,
+        alike=made.alike,
         sizes=sizes,
         k=made.k,
         groups=made.groups,
@@ -155,35 +179,6 @@ def solve(engine: Engine, policy: BoundPolicy, named: Sets, given: Options, keep
 def _copied(policy: BoundPolicy, columns: Sequence[str], keep: Keep) -> str:
     values = [alias(value, value_name(place)) for place, value in enumerate(values_of(policy, columns))]
     return keep("copied", exp.select(*values).from_(relation(policy.relation, as_="source")))
-
-
-def _impossible(engine: Engine, source: exp.Select, fragments: Sets, constraints: Sets) -> PrivacyViolation:
-    """Where not one row could be placed: the fragment's part of a constraint that has fewest values."""
-    parts = [part for _, held in covered(fragments, constraints) for part in held.values()]
-    counts: dict[tuple[str, ...], int] = {}
-    for part in parts:
-        tuples = exp.select(*map(column, part)).distinct(copy=False).from_(source.copy().subquery("source"))
-        query = exp.select(exp.Count(this=exp.Star())).from_(tuples.subquery("part"))
-        counts[part] = int(engine.rows(query)[0][0])
-    fewest = min(counts, key=lambda part: counts[part], default=())
-    values = f", and ({', '.join(fewest)}) has {counts[fewest]} different values" if fewest else ""
-    return PrivacyViolation(
-        "no association as loose as that was found: it takes rows that all differ in what is CONFIDENTIAL, as many "
-        f"as linked groups hold{values}; nothing was published",
-        hint="ask for a smaller k or smaller groups, or use METHOD fragments, which links nothing",
-    )
-
-
-def _require_within(given: Options, rows: int, left_out: int) -> None:
-    limit = int(Fraction(given.suppression) * rows)
-    if left_out > limit:
-        more = "leave near out, " if given.near else ""
-        raise PrivacyViolation(
-            f"loose: {left_out} of {rows} rows would be left out, for they fit in no group, and suppression => "
-            f"{given.suppression} allows {limit}; nothing was published",
-            hint=f"allow more suppression, ask for a smaller k or smaller groups, {more}or use METHOD fragments, "
-            "which leaves no row out",
-        )
 
 
 def _require_free_name(fragments: Sets) -> None:

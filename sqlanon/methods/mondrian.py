@@ -16,10 +16,13 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
+from sqlanon.domain.report import Assumption
 from sqlanon.domain.transformation import Partition
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, PrivacyViolation
+from sqlanon.methods._frequent import too_frequent_in
+from sqlanon.methods._worlds import of_buckets
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.search.cuts import Partitioned, partition
 from sqlanon.search.rollup import CellSource, Keep
@@ -35,6 +38,7 @@ __all__ = [
     "MOST_ATTRIBUTES",
     "Options",
     "RankedCells",
+    "assumes",
     "in_buckets",
     "options",
     "require_supported",
@@ -134,6 +138,11 @@ def target_of(policy: BoundPolicy, given: Options) -> BoundAttribute | None:
     )
 
 
+def assumes(given: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
+    """What the figures of a release rest on; `sensitive` are its columns of that role."""
+    return (of_buckets(sensitive),) if in_buckets(given) else ()
+
+
 def in_buckets(given: Options) -> bool:
     """Whether quasi-identifiers keep their values, so that classes are told apart by the bucket alone."""
     return given.publish == "none"
@@ -213,7 +222,7 @@ def solve(
         table = keep("points", points.made(cells.table))
     found = partition(engine, cuts, table, keep, strict=given.mode == "strict", progress=progress)
     if found.count == 1:
-        _require_root(engine, cuts, found, requirements)
+        _require_root(engine, policy, cuts, found, requirements)
     loss = 0.0
     if given.publish != "none" and cells.rows and policy.quasi_identifiers:
         loss = float(engine.rows(region_loss(policy, cuts, found.regions, given.publish == "ancestor"))[0][0])
@@ -272,13 +281,21 @@ def _least_rows(requirements: Sequence[BoundRequirement]) -> int:
     return max([1, *asked])
 
 
-def _require_root(engine: Engine, cuts: Cuts, found: Partitioned, requirements: Sequence[BoundRequirement]) -> None:
+def _require_root(
+    engine: Engine,
+    policy: BoundPolicy,
+    cuts: Cuts,
+    found: Partitioned,
+    requirements: Sequence[BoundRequirement],
+) -> None:
     """What could not be cut at all has been asked nothing yet."""
     if not requirements:
         return
-    if int(engine.rows(root_violations(cuts, found.points))[0][0]):
-        asked = ", ".join(map(str, requirements))
+    if broken := engine.rows(root_violations(cuts, found.points)):
+        unmet = [requirements[place] for place in sorted(int(place) for (place,) in broken)]
+        asked = ", ".join(map(str, unmet))
         raise PrivacyViolation(
-            f"{asked} cannot be met: no cut stands, and the whole table does not meet it; nothing was published",
+            f"{asked} cannot be met: no cut stands, and the whole table does not meet it"
+            f"{too_frequent_in(engine, policy, unmet)}; nothing was published",
             hint="ask for less",
         )

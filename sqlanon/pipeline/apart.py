@@ -19,10 +19,20 @@ from sqlanon.sqlgen.apart import ASSOCIATION, GROUP
 from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
 from sqlanon.sqlgen.loose import grid
 
-__all__ = ["FRAGMENTATION", "K_LOOSENESS", "Tables", "kept_apart", "require_kept"]
+__all__ = [
+    "FRAGMENTATION",
+    "K_LOOSENESS",
+    "LEFT_OUT",
+    "Tables",
+    "kept_apart",
+    "left_out",
+    "recorded_left_out",
+    "require_kept",
+]
 
 FRAGMENTATION = "fragmentation"
 K_LOOSENESS = "k_looseness"
+LEFT_OUT = "left_out"
 
 # The tables of a release by what stands behind its name, in their order.
 Tables = Mapping[str, exp.Table | exp.Subquery]
@@ -80,6 +90,36 @@ def require_kept(
     if len(rows) > 1:
         raise InternalError(f"the tables of {name} have other numbers of rows; nothing was {done}")
     return found
+
+
+def left_out(kept: Sequence[Measurement], rows: int, alike: int) -> list[Measurement]:
+    """Of how many of the rows in no table one at most is alike in a CONFIDENTIAL set, and of how many it has to be.
+
+    `kept` is what the tables keep apart, `alike` how many of these `rows` are alike at most. There is none without an
+    association, where all rows are published.
+    """
+    return [_of_left_out(one.required, rows / alike if alike else None, rows) for one in _looseness_of(kept)]
+
+
+def recorded_left_out(kept: Sequence[Measurement], recorded: Sequence[Measurement], rows: int) -> list[Measurement]:
+    """The same as it was recorded when the release was made: its tables cannot tell.
+
+    It is not satisfied where rows were left out and nothing is recorded of them, or was asked for another k.
+    """
+    found: list[Measurement] = []
+    for one in _looseness_of(kept):
+        known = [m.achieved for m in recorded if m.question == LEFT_OUT and m.required == one.required]
+        found.append(_of_left_out(one.required, known[0] if known else None, rows))
+    return found
+
+
+def _looseness_of(kept: Sequence[Measurement]) -> list[Measurement]:
+    return [one for one in kept if one.question == K_LOOSENESS]
+
+
+def _of_left_out(required: float | None, achieved: float | None, rows: int) -> Measurement:
+    met = not rows or required is None or (achieved is not None and achieved >= required)
+    return Measurement(LEFT_OUT, None, required, achieved, met)
 
 
 def _columns(engine: Engine, table: exp.Table | exp.Subquery) -> list[str]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.search._lacking import lacking, preferred
 from sqlanon.search.rollup import Keep
 from sqlanon.sqlgen import blocks as sql
-from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen import gaps
+from sqlanon.sqlgen.left_out import first_blocks
+from sqlanon.sqlgen.names import column, relation
 
 __all__ = ["Blocks"]
 
@@ -17,12 +22,6 @@ _MORE = 4
 
 # Near blocks may leave out so many rows more than must be left out: one in a hundred.
 _SPARED = 100
-
-# With several keys, so many times in a row rows left over are dealt in vain, together with those of drawn blocks,
-# where they are more than one in so many of all rows, and few enough to be dealt again.
-_TRIES = 3
-_LEFT = 1_000
-_FEW = 10_000
 
 # So many pairs of a row and a block are looked at in one statement.
 _PAIRS = 200_000
@@ -40,9 +39,21 @@ class Blocks:
     With one key that is decided by the closed form. With several, rows are dealt by the
     key that allows fewest blocks; of rows that are alike in another key one stays; the
     others fill the gaps; and blocks that cannot be filled give their rows to those that can.
+    Which rows find no place is drawn, as far as it is not decided by how many there are of a value.
+
+    `possible` says how many blocks each key allows, if that is known.
     """
 
-    def __init__(self, engine: Engine, keyed: str, keys: int, size: int, draw: str, keep: Keep) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        keyed: str,
+        keys: int,
+        size: int,
+        draw: str,
+        keep: Keep,
+        possible: Sequence[int] | None = None,
+    ) -> None:
         self._engine = engine
         self._keyed = keyed
         self._keys = keys
@@ -54,15 +65,18 @@ class Blocks:
         self._placed: str | None = None
         self._total = self._rows_of(keyed)
         self._held = 0
-        most = [self._number(sql.possible(keyed, key, size)) for key in range(keys)]
+        most = possible or [self._number(sql.possible(keyed, key, size)) for key in range(keys)]
         self._key = min(range(keys), key=lambda key: most[key])
-        self._possible = most[self._key]
+        self._possible = min(most[self._key], self._total // size)
+
+    @property
+    def free(self) -> str:
+        """The table of the rows that found no place."""
+        return self._free
 
     def all(self) -> str:
         """The table row, block, place, with equal chances for every row."""
         self._deal_all()
-        if self._keys > 1:
-            self._try_again()
         return self._result
 
     def near(self) -> str:
@@ -74,8 +88,6 @@ class Blocks:
             chunk *= _MORE
         self._deal_all()
         self._mend(fewest)
-        if self._keys > 1:
-            self._try_again()
         return self._result
 
     def _first_chunk(self, most: int) -> int:
@@ -91,45 +103,27 @@ class Blocks:
             chunk *= _MORE
         return chunk
 
-    def _try_again(self) -> None:
-        """Deals the rows left over once more, among those of drawn blocks, as long as that places more of them."""
-        vain, some = 0, 1
-        fewest = self._total - self._possible * self._size
-        while vain < _TRIES and fewest + self._total // _LEFT < self._total - self._held <= _FEW:
-            chosen = self._keep("chosen", sql.some_blocks(self._result, some, self._draw))
-            pool = self._keep("pool", sql.pooled(self._free, self._freed(chosen), self._keys, self._draw))
-            again = Blocks(self._engine, pool, self._keys, self._size, self._draw, self._keep)
-            again._deal_all()
-            if again._held > again._total - self._rows_of(self._free):
-                self._engine.run(sql.dissolved(self._result, _blocks_of(chosen)))
-                moved = exp.Add(this=column("block"), expression=literal(self._blocks()))
-                moved_rows = exp.select(column("row"), alias(moved, "block"), column("place"))
-                self._place(moved_rows.from_(relation(again._result)))
-                self._free = again._free
-                vain = 0
-            else:
-                vain += 1
-            some *= 2
-
     def _mend(self, fewest: int) -> None:
-        """Deals drawn blocks anew, ever more of them up to all, until few more rows are left out than must be.
+        """Deals blocks anew, ever more of them up to all, until no more rows are left out than must be.
 
-        What is frequent in one place may be rare in all: near blocks can leave too much of it.
+        What is frequent in one place may be rare in all: near blocks can leave too much of it. So those blocks come
+        first that hold little of it, else they are drawn. With several keys a few rows may be left out more.
         """
-        some, placed = max(1, self._held // self._size // _SPARED), self._result
-        while some < self._total and self._total - self._held > fewest + self._total // _SPARED:
-            chosen = self._keep("chosen", sql.some_blocks(placed, some, self._draw))
-            self._insert(self._free, self._freed(chosen))
+        placed, spared = self._result, 0 if self._keys == 1 else self._total // _SPARED
+        some = 1 if self._keys == 1 else max(1, self._held // self._size // _SPARED)
+        while self._held and self._total - self._held > fewest + spared:
+            found = lacking(self._engine, self._free, [self._key], self._size, self._keep)
+            some = max(some, -(-found.most // self._size))
+            numbered, _ = preferred(self._keyed, found, placed, [self._key], self._draw, self._keep)
+            chosen = self._keep("chosen", first_blocks(numbered, some))
+            self._insert(self._free, sql.rows_of_blocks(self._keyed, placed, chosen, self._keys))
             self._engine.run(sql.dissolved(placed, _blocks_of(chosen)))
+            whole = some * self._size >= self._held
             self._held = self._rows_of(placed)
             some *= 2
             self._deal_all()
-
-    def _freed(self, chosen: str) -> exp.Select:
-        """The rows of these blocks."""
-        held = exp.select(column("row")).from_(relation(self._result))
-        held = held.where(exp.In(this=column("block"), query=_blocks_of(chosen).subquery()))
-        return self._rows(self._keyed).where(exp.In(this=column("row"), query=held.subquery()))
+            if whole:
+                return
 
     @property
     def _result(self) -> str:
@@ -180,7 +174,7 @@ class Blocks:
         others = [name for place, name in enumerate(sql.all_keys(self._keys)) if place != self._key]
         if not others:
             return None
-        clashing = self._keep("clashing", sql.clashing(dealt, others))
+        clashing = self._keep("clashing", gaps.clashing(dealt, others))
         return clashing if self._rows_of(clashing) else None
 
     def _blocks(self) -> int:
@@ -203,11 +197,11 @@ class Blocks:
         """Fills the blocks that lack rows; those that cannot be filled give their rows to the others."""
         while self._rows_of(lacking):
             self._fill_gaps(lacking, self._free)
-            full = sql.full(lacking, self._size)
+            full = gaps.full(lacking, self._size)
             self._place(exp.select(*map(column, _PLACED)).from_(full.subquery("part")))
             done = exp.select(column("block")).from_(full.subquery("part"))
             self._engine.run(sql.dissolved(lacking, done))
-            given_up = self._keep("given_up", sql.emptiest(lacking, self._size, self._draw))
+            given_up = self._keep("given_up", gaps.emptiest(lacking, self._size, self._draw))
             freed = exp.In(this=column("block"), query=_blocks_of(given_up).subquery())
             self._insert(self._free, self._rows(lacking).where(freed))
             self._engine.run(sql.dissolved(lacking, _blocks_of(given_up)))
@@ -218,14 +212,14 @@ class Blocks:
         while stale < _STALE:
             rows, blocks = (
                 self._rows_of(free),
-                self._number(_count(sql.open_blocks(lacking, self._size).subquery("part"))),
+                self._number(_count(gaps.open_blocks(lacking, self._size).subquery("part"))),
             )
             if not rows or not blocks:
                 return
             tries = min(blocks, max(1, _PAIRS // rows))
             every = exp.select(exp.Star()).from_(relation(free))
-            proposed = sql.proposed(every, lacking, self._keys, self._size, blocks, tries, self._draw)
-            fitting = self._keep("fitting", sql.filled(self._keep("proposed", proposed), self._keys, self._size))
+            proposed = gaps.proposed(every, lacking, self._keys, self._size, blocks, tries, self._draw)
+            fitting = self._keep("fitting", gaps.filled(self._keep("proposed", proposed), self._keys, self._size))
             self._insert(lacking, exp.select(exp.Star()).from_(relation(fitting)))
             found = exp.select(column("row")).from_(relation(fitting))
             taken = exp.In(this=column("row"), query=found.subquery())

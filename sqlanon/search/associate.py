@@ -24,8 +24,9 @@ from sqlglot import exp
 from sqlanon.catalog.names import fold
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.search._blocks import Blocks
+from sqlanon.search._dealt import Wanted, deal
 from sqlanon.search.fragments import require_correct
+from sqlanon.search.left_out import Keys, most_alike
 from sqlanon.search.rollup import Keep
 from sqlanon.sqlgen import loose, loose_rows
 from sqlanon.sqlgen.names import relation
@@ -39,14 +40,23 @@ class Association:
 
     It is `groups`: row, group_0, ... `placed` rows have groups. The other `left_out` ones have
     none and are in no fragment either: a row beside the groups could be linked through its
-    being there. `k` is the least product of the sizes of two fragments' groups that a
-    constraint lies across; None if there is no such constraint.
+    being there. Of these `alike` have the same of a constraint in a fragment, at most. `k` is
+    the least product of the sizes of two fragments' groups that a
+    constraint lies across; None if there is no such constraint. `keys` are what the rows are told
+    apart by, and `parts` the attributes of each: none where all rows differ. A block has `size`
+    rows. `least` is how many rows have to be left out, as far as each key by itself tells; None
+    if no block can be filled.
     """
 
     groups: str
     placed: int
     left_out: int
+    alike: int
     k: int | None
+    keys: Keys
+    parts: tuple[tuple[str, ...], ...]
+    size: int
+    least: int | None
 
 
 def covered(
@@ -72,8 +82,14 @@ def associate(
     draw: str,
     keep: Keep,
     near: Sequence[str] = (),
+    k: int | None = None,
+    most: int | None = None,
 ) -> Association:
     """Groups of at least `sizes` rows, one size a fragment, such that the heterogeneities hold for each constraint.
+
+    The rows left out are a class, too: none are, or not more than one in `k` has the same of a constraint in a
+    fragment; without k that to which the sizes come. No row is placed where that cannot be, nor where more than
+    `most` rows have to be left out for it.
 
     `rows` gives row, value_0, ... for the attributes of the fragments, one behind the other, and near_0, ... for
     those of `near`, each time alike, as `loose_rows.numbered` does. With `near`, groups hold rows that are beside each
@@ -90,31 +106,44 @@ def associate(
     columns = [name for fragment in fragments for name in fragment]
     asked = covered(fragments, constraints)
     require_correct(fragments, columns, [constraint for constraint, _ in asked])
-    k = promised(fragments, constraints, sizes)
+    promise = promised(fragments, constraints, sizes)
+    k = k if k is not None and promise is not None else promise
     first = _near_fragment(fragments, near)
     place = {name: number for number, name in enumerate(columns)}
-    keys: list[tuple[list[int], str]] = []
+    parts: list[tuple[str, ...]] = []
+    alike: list[tuple[list[int], str]] = []
     for key in _keys([part for _, parts in asked for part in parts.values()]):
         places = [place[name] for name in key]
         repeated = keep("repeated", loose_rows.repeated(rows, places))
         # A key in which no two rows are alike asks for nothing; if there is no other, every row is one of its own.
         if _rows_of(engine, repeated):
-            keys.append((places, repeated))
+            alike.append((places, repeated))
+            parts.append(key)
     used = min(len(near), loose_rows.MOST_NEAR)
     close = [keep("spread", loose_rows.spread(rows, number, used)) for number in range(used)]
-    keyed = keep("keyed", loose_rows.keyed(rows, keys, close, draw))
+    keyed = keep("keyed", loose_rows.keyed(rows, alike, close, draw))
     laid = loose.grid(sizes, first)
-    blocks = Blocks(engine, keyed, max(len(keys), 1), laid.rows, draw, keep)
-    placed = blocks.near() if near else blocks.all()
-    cells = keep("cells", loose.located(placed, draw, near=bool(near)))
+    keys = Keys.of(engine, keyed, max(len(alike), 1), keep)
+    dealt = deal(keys, Wanted(laid.rows, k, most), draw, keep, near=bool(near))
+    cells = keep("cells", loose.located(dealt.placed, draw, near=bool(near)))
     if near:
         cells = keep("cells", loose.exchanged(cells, laid.size(first), draw))
     numbers = keep("numbers", loose.block_numbers(cells, laid.rows, draw))
     for number in range(len(fragments) - 1):
         numbers = keep("numbers", loose.renumbered(numbers, number, draw))
     groups = keep("groups", loose.grouped(cells, numbers, laid, first))
-    total, held = _rows_of(engine, keyed), _rows_of(engine, groups)
-    return Association(groups, held, total - held, k)
+    held = _rows_of(engine, groups)
+    return Association(
+        groups=groups,
+        placed=held,
+        left_out=keys.rows - held,
+        alike=most_alike(keys, dealt.left),
+        k=promise,
+        keys=keys,
+        parts=tuple(parts),
+        size=laid.rows,
+        least=dealt.least,
+    )
 
 
 def _rows_of(engine: Engine, table: str) -> int:

@@ -20,19 +20,19 @@ __all__ = ["descend", "raised"]
 
 
 def raised(lattice: Lattice, limit: int, count: Callable[[Sequence[Node]], Sequence[Counted]]) -> tuple[Lattice, int]:
-    """The lattice without the levels that no node which satisfies can have, and how many nodes were looked at."""
+    """The lattice without the levels that no node which satisfies can have, and how many nodes outside it were seen."""
     low = list(lattice.low)
-    looked = 0
+    seen = 0
     open_places = [place for place in range(len(low)) if low[place] < lattice.high[place]]
     while open_places:
         nodes = [_with_level(lattice.high, place, low[place]) for place in open_places]
         counted = count(nodes)
-        looked += len(nodes)
-        failed = [place for place, seen in zip(open_places, counted, strict=True) if seen.excess > limit + ROUNDING]
+        failed = [place for place, one in zip(open_places, counted, strict=True) if one.excess > limit + ROUNDING]
+        seen += len(failed)
         for place in failed:
             low[place] += 1
         open_places = [place for place in failed if low[place] < lattice.high[place]]
-    return replace(lattice, low=tuple(low)), looked
+    return replace(lattice, low=tuple(low)), seen
 
 
 def _with_level(node: Node, place: int, level: int) -> Node:
@@ -45,26 +45,33 @@ def descend(
     count: Callable[[Sequence[Node]], Sequence[Counted]],
     settle: Settle,
     *,
+    outside: tuple[int, int],
     progress: Callable[[Progress], None] | None,
     expired: Callable[[], bool],
 ) -> Found | None:
     """The best node that is reached from the most general one, a level of one attribute at a time.
 
     Of the nodes that satisfy, the one of least loss is followed first. Nothing is proven;
-    no node loses less than the least general one may.
+    no node loses less than the least general one may. `outside` are the nodes that are
+    not in the lattice because none of them satisfies: those seen, and all the others.
     """
+    checked, pruned = outside
+    whole = lattice.size + checked + pruned
     seen: set[Node] = {lattice.high}
     queue: list[tuple[Rank, int]] = []
     best: tuple[Rank, int] | None = None
     nodes: list[Node] = [lattice.high]
     while nodes and not (best and expired()):
         counted = zip(nodes, count(nodes), strict=True)
+        checked += len(nodes)
         passing = [node for node, one in counted if one.suppressed <= limit]
         for node, answer in zip(passing, settle(passing, None) if passing else (), strict=True):
             if answer is not None and answer[1] <= limit:
                 found = ((answer[0], sum(node), node), answer[1])
                 heappush(queue, found)
                 best = found if best is None else min(best, found)
+        if progress:
+            progress(Progress(checked, pruned, whole, best[0][0] if best else None))
         nodes = []
         while queue and not nodes:
             (_, _, node), _ = heappop(queue)
@@ -73,10 +80,8 @@ def descend(
             ]
             nodes = [child for child in below if child not in seen]
             seen.update(nodes)
-        if progress:
-            progress(Progress(len(seen), 0, lattice.size, best[0][0] if best else None))
     if best is None:
         return None
     (loss, _, node), suppressed = best
     least = lattice.ranks([lattice.low])[0][0]
-    return Found(node, loss, suppressed, len(seen), 0, proven=False, least=min(least, loss))
+    return Found(node, loss, suppressed, checked, pruned, proven=False, least=min(least, loss))

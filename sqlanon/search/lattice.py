@@ -58,7 +58,8 @@ def search(
     if lattice.size > _RAISE_FROM:
         lattice, checked = raised(lattice, limit, count)
     if lattice.size > MAX_NODES and expired is not None:
-        return descend(lattice, limit, count, settle, progress=progress, expired=expired)
+        outside = checked, whole.size - lattice.size - checked
+        return descend(lattice, limit, count, settle, outside=outside, progress=progress, expired=expired)
     remaining = Remaining(lattice.low, lattice.high, lattice.bounds)
     best: tuple[Rank, int] | None = None
     inside: list[Rank] = []

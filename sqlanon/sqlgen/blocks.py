@@ -15,35 +15,32 @@ made; should it ever not, rows that are alike would meet in a block, and the che
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sqlglot import exp
 
 from sqlanon.sqlgen.guard import with_steps
-from sqlanon.sqlgen.loose import differing, draws, in_order, key_name, numbered_rows, place_number
+from sqlanon.sqlgen.loose import draws, in_order, key_name, numbered_rows, place_number
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import Step
-from sqlanon.sqlgen.terms import big, or_zero, up_to_here
+from sqlanon.sqlgen.terms import added, big, or_zero, up_to_here
 
 __all__ = [
+    "ALONE",
     "all_keys",
-    "clashing",
+    "counts",
     "dealt",
     "dissolved",
-    "emptiest",
-    "filled",
-    "full",
-    "open_blocks",
+    "no_blocks",
     "pooled",
     "possible",
-    "proposed",
+    "possible_of",
     "row_columns",
+    "rows_of_blocks",
     "some_blocks",
     "standing",
 ]
 
 # The value that rows alone stand for together: they differ, however many there are.
-_ALONE = 0
+ALONE = 0
 
 
 def all_keys(keys: int) -> list[str]:
@@ -59,6 +56,18 @@ def possible(rows: str, key: int, size: int, chunk: int | None = None) -> exp.Se
     """How many blocks of `size` rows that differ in the key can be filled with these rows, chunk by chunk."""
     query = exp.select(big(or_zero(exp.Sum(this=column("blocks"))))).from_(relation("block_count"))
     return with_steps(query, [("counts", _counts(_chunked(rows, key, chunk))), *_block_counts(size)])
+
+
+def counts(rows: str, key: int) -> exp.Select:
+    """chunk, value, n: how many rows have each value of the key; there is one chunk."""
+    return _counts(_chunked(rows, key, None))
+
+
+def possible_of(counts: str, size: int) -> exp.Select:
+    """How many blocks of `size` rows that differ in a key can be filled, from the `counts` of its values."""
+    query = exp.select(big(or_zero(exp.Sum(this=column("blocks"))))).from_(relation("block_count"))
+    every = exp.select(exp.Star()).from_(relation(counts))
+    return with_steps(query, [("counts", every), *_block_counts(size)])
 
 
 def standing(rows: str, keys: int, key: int, chunk: int | None) -> exp.Select:
@@ -78,12 +87,15 @@ def dealt(standing: str, keys: int, key: int, size: int, offset: int, *, chunked
     """The rows with `block`: as many blocks as the closed form fills, numbered from `offset` + 1.
 
     It is NULL for rows that find no place. Blocks are filled within each chunk, if rows are `chunked`, or from all.
+    Counting begins at a row that is drawn, so that any row can be one of the last, which fill no block. Values stay
+    side by side on the way round.
     """
     part = exp.select(exp.Star(), alias(_value(key), "value")).from_(numbered_rows(standing).subquery("standing"))
     if not chunked:
         part.select(alias(literal(0), "chunk"), copy=False)
     rank = exp.Paren(this=exp.Sub(this=column("number", "part"), expression=column("before", "start")))
-    number = exp.Add(this=column("first", "start"), expression=rank)
+    moved = exp.Paren(this=added([column("first", "start"), rank, column("turn", "start")]))
+    number = exp.Paren(this=exp.Mod(this=moved, expression=column("all_kept", "start")))
     within = exp.and_(
         exp.LT(this=rank.copy(), expression=column("kept", "start")),
         exp.LT(this=number, expression=exp.Mul(this=column("blocks", "start"), expression=literal(size))),
@@ -95,7 +107,7 @@ def dealt(standing: str, keys: int, key: int, size: int, offset: int, *, chunked
     query.from_(part.subquery("part"), copy=False)
     same = [exp.EQ(this=column(name, "part"), expression=column(name, "start")) for name in ("chunk", "value")]
     query.join(relation("starts", as_="start"), on=exp.and_(*same), join_type="LEFT", copy=False)
-    return with_steps(query, [("counts", _counts(part)), *_block_counts(size), ("starts", _starts())])
+    return with_steps(query, [("counts", _drawn_counts(part)), *_block_counts(size), ("starts", _starts())])
 
 
 def _chunked(rows: str, key: int, chunk: int | None) -> exp.Select:
@@ -110,8 +122,8 @@ def _chunked(rows: str, key: int, chunk: int | None) -> exp.Select:
 def _value(key: int) -> exp.Expr:
     """What stands for a row's value in the key."""
     own = column(key_name(key))
-    several = exp.GT(this=own, expression=literal(_ALONE))
-    return exp.Case(ifs=[exp.If(this=several, true=own.copy())], default=literal(_ALONE))
+    several = exp.GT(this=own, expression=literal(ALONE))
+    return exp.Case(ifs=[exp.If(this=several, true=own.copy())], default=literal(ALONE))
 
 
 def _counts(part: exp.Select) -> exp.Select:
@@ -119,6 +131,11 @@ def _counts(part: exp.Select) -> exp.Select:
     names = [column("chunk"), column("value")]
     query = exp.select(*names, alias(exp.Count(this=exp.Star()), "n")).from_(part.subquery("part"))
     return query.group_by(*(name.copy() for name in names))
+
+
+def _drawn_counts(part: exp.Select) -> exp.Select:
+    """The same with `drawn`, bits that depend on no order of the rows' draws: those of all of them together."""
+    return _counts(part).select(alias(exp.BitwiseXorAgg(this=column("draw")), "drawn"), copy=False)
 
 
 def _block_counts(size: int) -> list[Step]:
@@ -130,7 +147,7 @@ def _block_counts(size: int) -> list[Step]:
             exp.Ordered(this=column("value"), nulls_first=False),
         ]
     )
-    several = exp.GT(this=column("value"), expression=literal(_ALONE))
+    several = exp.GT(this=column("value"), expression=literal(ALONE))
     place = exp.Window(this=exp.RowNumber(), partition_by=own, order=order)
     top = _sum(column("n"), order)
     ranked = exp.select(column("chunk"), alias(place, "place"), alias(top, "top"))
@@ -159,12 +176,12 @@ def _block_counts(size: int) -> list[Step]:
 
 
 def _starts() -> exp.Select:
-    """chunk, value, before, kept, first, blocks, base: `before` is how many rows stand before the first with a value.
+    """chunk, value, before, kept, first, blocks, base, all_kept, turn: where the rows with a value stand.
 
-    Of each value as many rows are `kept` as there are blocks, numbered from `first`, value after value; of rows alone
-    all are.
+    There are `before` rows before the first of them. As many of each value are `kept` as there are blocks, numbered
+    from `first`, value after value; of rows alone all are. Of the chunk's `all_kept` rows that number `turn` is drawn.
     """
-    alone = exp.EQ(this=column("value"), expression=literal(_ALONE))
+    alone = exp.EQ(this=column("value"), expression=literal(ALONE))
     fewer = exp.Least(this=column("n"), expressions=[column("blocks")])
     kept = exp.Case(ifs=[exp.If(this=alone, true=column("n"))], default=fewer)
     order = in_order([column("chunk"), column("value")])
@@ -172,10 +189,17 @@ def _starts() -> exp.Select:
     before = exp.Sub(this=big(upto), expression=column("n"))
     counted = exp.select(exp.Star(), alias(before, "before")).from_(relation("counts"))
     names = [column(name) for name in ("chunk", "value", "before", "blocks", "base")]
+    names.append(column("drawn"))
     joined = exp.select(*names, alias(kept, "kept")).from_(counted.subquery("counted"), copy=False)
     joined.join(relation("block_count"), using=["chunk"], copy=False)
     first = exp.Sub(this=_sum(column("kept"), in_order([column("value")])), expression=column("kept"))
-    return exp.select(exp.Star(), alias(first, "first")).from_(joined.subquery("joined"), copy=False)
+    every = big(exp.Window(this=exp.Sum(this=column("kept")), partition_by=[column("chunk")]))
+    drawn = exp.Window(this=exp.BitwiseXorAgg(this=column("drawn")), partition_by=[column("chunk")])
+    # Engines without unsigned numbers have draws below 0.
+    within = exp.Paren(this=exp.Mod(this=drawn, expression=every.copy()))
+    turn = big(exp.Mod(this=exp.Paren(this=exp.Add(this=within, expression=every.copy())), expression=every.copy()))
+    query = exp.select(exp.Star(), alias(first, "first"), alias(every, "all_kept"), alias(turn, "turn"))
+    return query.from_(joined.subquery("joined"), copy=False)
 
 
 def _sum(part: exp.Expr, order: exp.Order) -> exp.Expr:
@@ -184,80 +208,10 @@ def _sum(part: exp.Expr, order: exp.Order) -> exp.Expr:
     return big(window)
 
 
-def clashing(dealt: str, others: Sequence[str]) -> exp.Select:
-    """row, block: the rows of blocks that are like another one in one of these keys; one of those that are stays."""
-    several = exp.or_(*(exp.GT(this=column(name), expression=literal(_ALONE)) for name in others))
-    within = exp.Not(this=exp.Is(this=column("block"), expression=exp.Null()))
-    query = exp.select(column("row"), column("block")).from_(relation(dealt)).where(within, several)
-    apart = differing(others, [column("block")], [column("draw"), column("row")])
-    return query.qualify(exp.Not(this=exp.Paren(this=apart)), copy=False)
-
-
-def full(table: str, size: int) -> exp.Select:
-    """The rows of the blocks that have all of theirs."""
-    held = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[column("block")])
-    complete = exp.EQ(this=held, expression=literal(size))
-    return exp.select(exp.Star()).from_(relation(table)).qualify(complete)
-
-
-def open_blocks(placed: str, size: int) -> exp.Select:
-    """block and held: the blocks that lack rows."""
-    held = exp.Count(this=exp.Star())
-    query = exp.select(column("block"), alias(held, "held")).from_(relation(placed)).group_by(column("block"))
-    return query.having(exp.LT(this=held.copy(), expression=literal(size)), copy=False)
-
-
-def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, tries: int, draw: str) -> exp.Select:
-    """The rows with block, number and held: each row in no block with one that lacks rows, where it is like no row.
-
-    There are so many `blocks` that lack rows; each row is held against `tries` of them. It has to be kept as a
-    table, since both sides are put in a drawn order.
-    """
-    names, known = all_keys(keys), row_columns(keys)
-    free = exp.select(exp.Star(), alias(place_number([], [column("drawn")]), "number"))
-    free.from_(_drawn(rows, draw).subquery("unplaced"), copy=False)
-    some = exp.select(exp.Star(), alias(place_number([], [column("drawn")]), "at"))
-    some.from_(_drawn(open_blocks(placed, size), draw).subquery("part"), copy=False)
-    unnest = exp.Unnest(expressions=[exp.Anonymous(this="range", expressions=[literal(tries)])])
-    turns = exp.select(alias(unnest, "turn"))
-    moved = exp.Add(this=column("number", "free"), expression=column("turn", "turns"))
-    at = exp.Mod(this=exp.Paren(this=moved), expression=literal(blocks))
-    pairs = exp.select(*(column(name, "free") for name in (*known, "number")))
-    pairs.select(column("turn", "turns"), column("block", "some"), column("held", "some"), copy=False)
-    pairs.from_(free.subquery("free"), copy=False).join(turns.subquery("turns"), join_type="CROSS", copy=False)
-    pairs.join(some.subquery("some"), on=exp.EQ(this=column("at", "some"), expression=at), copy=False)
-    query = exp.select(exp.Star()).from_(pairs.subquery("pair"))
-    # A join for each key, by equality alone, which the engine need not try pair by pair.
-    for name in names:
-        alike = [exp.EQ(this=column(part, "pair"), expression=column(part, name)) for part in ("block", name)]
-        query.join(relation(placed, as_=name), on=exp.and_(*alike), join_type="ANTI", copy=False)
-    first = exp.Paren(this=place_number([column("row", "pair")], [column("turn", "pair")]))
-    return query.qualify(exp.EQ(this=first, expression=literal(0)), copy=False)
-
-
-def filled(proposals: str, keys: int, size: int) -> exp.Select:
-    """The rows with their block, for the proposals that can all be followed at once."""
-    names = all_keys(keys)
-    block, number = column("block"), column("number")
-    apart = exp.select(exp.Star()).from_(relation(proposals)).qualify(differing(names, [block], [number]), copy=False)
-    gaps = exp.Sub(this=literal(size), expression=column("held"))
-    fits = exp.LT(this=exp.Paren(this=place_number([block], [number])), expression=exp.Paren(this=gaps))
-    query = exp.select(*map(column, row_columns(keys)), column("block")).from_(apart.subquery("apart"))
-    return query.qualify(fits, copy=False)
-
-
-def emptiest(placed: str, size: int, draw: str) -> exp.Select:
-    """The half of the blocks that lack rows which have fewest."""
-    drawn = _drawn(open_blocks(placed, size), draw)
-    number = place_number([], [column("held"), column("drawn")])
-    count = exp.Window(this=exp.Count(this=exp.Star()))
-    half = exp.LT(this=exp.Mul(this=literal(2), expression=exp.Paren(this=number)), expression=count)
-    return exp.select(column("block")).from_(drawn.subquery("part")).qualify(half, copy=False)
-
-
-def _drawn(query: exp.Select, draw: str) -> exp.Select:
-    """The rows with a draw each, by which they can be put in order."""
-    return exp.select(exp.Star(), alias(draws(draw), "drawn")).from_(query.subquery("part"))
+def no_blocks(rows: str) -> exp.Select:
+    """row, block, place: no row is in a block."""
+    query = exp.select(column("row"), alias(big(literal(0)), "block"), column("place"))
+    return query.from_(relation(rows)).where(exp.false())
 
 
 def dissolved(placed: str, blocks: exp.Query) -> exp.Delete:
@@ -270,6 +224,14 @@ def some_blocks(placed: str, count: int, draw: str) -> exp.Select:
     """So many of the blocks, drawn."""
     every = exp.select(column("block")).distinct(copy=False).from_(relation(placed))
     return exp.select(column("block")).from_(every.subquery("part")).order_by(draws(draw)).limit(count)
+
+
+def rows_of_blocks(keyed: str, placed: str, blocks: str, keys: int) -> exp.Select:
+    """What is known of the rows of these blocks."""
+    chosen = exp.select(column("block")).from_(relation(blocks)).subquery()
+    held = exp.select(column("row")).from_(relation(placed)).where(exp.In(this=column("block"), query=chosen))
+    query = exp.select(*map(column, row_columns(keys))).from_(relation(keyed))
+    return query.where(exp.In(this=column("row"), query=held.subquery()))
 
 
 def pooled(free: str, freed: exp.Select, keys: int, draw: str) -> exp.Select:

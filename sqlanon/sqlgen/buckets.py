@@ -1,11 +1,11 @@
 """Rows dealt out to buckets, each as relations that can be read alone.
 
-The sensitive values of a region are numbered in their order, and those that are equal in an order that was drawn.
+The sensitive values of a region are numbered in an order that was drawn, and so are rows that have the same one.
 Row i belongs to group i mod g: at most g rows of a value come one after the other, so no two of them meet.
 
-Rows are put in this order by one sort, with all of them that is published, and numbered as they then stand. A table
-keeps the order in which it was made; should it ever not, values would meet in a bucket, and the check of the release
-would stop it.
+One sort puts equal values side by side, with all of the rows that is published, and the rows of a value have numbers
+as they then stand. A table keeps the order in which it was made; should it ever not, values would meet in a bucket, and
+the check of the release would stop it.
 """
 
 from __future__ import annotations
@@ -110,17 +110,23 @@ def drawn(
     )
 
 
-def held(drawn: str) -> exp.Select:
-    """region, code, n: how many rows of each region have each value of the first attribute."""
+def held(drawn: str, draw: str) -> exp.Select:
+    """region, code, n, draw: how many rows of each region have each value of the first attribute, each with a draw."""
     names = [column("region"), column(code_name(0))]
     count = alias(exp.Count(this=exp.Star()), "n")
     query = exp.select(names[0], alias(names[1], "code"), count).from_(relation(drawn))
-    return query.group_by(*(name.copy() for name in names))
+    return _with_draws(query.group_by(*(name.copy() for name in names)), draw)
 
 
-def held_by_all(codes: str) -> exp.Select:
+def held_by_all(codes: str, draw: str) -> exp.Select:
     """The same of all rows as one region, from the values of the first attribute with their rows."""
-    return exp.select(alias(big(literal(0)), "region"), column("code"), column("n")).from_(relation(codes))
+    query = exp.select(alias(big(literal(0)), "region"), column("code"), column("n")).from_(relation(codes))
+    return _with_draws(query, draw)
+
+
+def _with_draws(query: exp.Select, draw: str) -> exp.Select:
+    drawn = alias(exp.Anonymous(this=draw, expressions=[literal(0)]), "draw")
+    return exp.select(exp.Star(), drawn).from_(query.subquery("counted"), copy=False)
 
 
 def groups(held: str, least: int, different: int | None = None) -> exp.Select:
@@ -177,13 +183,15 @@ def starts(held: str, groups: str) -> exp.Select:
     """region, code, before, kept, first, behind, groups, base: the numbers of the rows with a value.
 
     `before` is how many rows of this and other regions come before the first of them. Of each value min(n, g) rows are
-    `kept` and numbered from `first`, value after value; what a value has too much is numbered from `behind`, after all
-    that are kept. So each group has as many different values as there can be.
+    `kept` and numbered from `first`, value after value in the order of their draws; what a value has too much is
+    numbered from `behind`, after all that are kept. So each group has as many different values as there can be, and
+    which values make some groups larger by a row is drawn.
     """
     joined = exp.select(
         column("region", "held"),
         column("code", "held"),
         column("n", "held"),
+        column("draw", "held"),
         column("groups", "region"),
         column("base", "region"),
         alias(exp.Least(this=column("n", "held"), expressions=[column("groups", "region")]), "kept"),
@@ -204,7 +212,7 @@ def starts(held: str, groups: str) -> exp.Select:
 
 
 def _running(part: exp.Expr) -> exp.Expr:
-    order = exp.Order(expressions=[exp.Ordered(this=column("code"), nulls_first=False)])
+    order = exp.Order(expressions=[exp.Ordered(this=column(name), nulls_first=False) for name in ("draw", "code")])
     return big(exp.Window(this=exp.Sum(this=part), partition_by=[column("region")], order=order, spec=up_to_here()))
 
 

@@ -12,7 +12,7 @@ from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.points import guard_name, subject_name
 from sqlanon.sqlgen.rows import Step
 from sqlanon.sqlgen.standing import halves
-from sqlanon.sqlgen.terms import total
+from sqlanon.sqlgen.terms import total, union_all
 
 __all__ = ["failing", "failing_candidates", "only_rows_count", "root_violations"]
 
@@ -39,10 +39,16 @@ def only_rows_count(cuts: Cuts) -> bool:
 
 
 def root_violations(cuts: Cuts, points: str) -> exp.Select:
-    """How many regions violate a requirement; `points` are those of `Cuts.done_points`."""
+    """place: the requirements that a region violates; `points` are those of `Cuts.done_points`."""
     rows = exp.select(alias(column("region"), "class_id"), exp.Star()).from_(relation(points))
-    broken = violations(cuts.requirements, relation_names(cuts.requirements)).subquery("violation")
-    query = exp.select(exp.Count(this=exp.Star())).from_(broken, copy=False)
+    named = zip(cuts.requirements, relation_names(cuts.requirements), strict=True)
+    each = [
+        exp.select(alias(literal(place), "place"))
+        .distinct(copy=False)
+        .from_(asked.statement("violations", names).subquery("violation"), copy=False)
+        for place, (asked, names) in enumerate(named)
+    ]
+    query = exp.select(column("place")).from_(union_all(each).subquery("broken"), copy=False)
     return with_steps(query, [("half_row", rows), *_relations(cuts)])
 
 

@@ -158,7 +158,7 @@ def _known(found: Partition) -> exp.Select:
 
 def _label(query: exp.Select, found: Partition, place: int, bound: BoundAttribute, levels: str | None) -> exp.Expr:
     if found.publish == "centroid":
-        return _centroid(query, found, place, bound)
+        return _middle(place, bound) if found.bounds else _centroid(query, found, place, bound)
     if found.publish == "ancestor" and levels is not None:
         for end, rank in (("low_of", low_name), ("high_of", high_name)):
             _join_ranked(query, found, place, end, column(rank(place), "region"))
@@ -203,6 +203,24 @@ def _ancestor(query: exp.Select, place: int, bound: BoundAttribute, levels: str)
     return exp.Case(ifs=cases, default=exp.Literal.string("*"))
 
 
+def _middle(place: int, bound: BoundAttribute) -> exp.Expr:
+    """The centroid of the two bounds, which says no more than they do.
+
+    That of the rows would: of three values the mean and the ends give away the third, and a value in the middle is one.
+    """
+    low, high = (column("value", f"{name}_{place}") for name in ("least_of", "most_of"))
+    if not _is_number(bound):
+        return low
+    # Halves, for the sum of two numbers may be none.
+    halves = [exp.Div(this=exp.Cast(this=end, to=_DOUBLE.copy()), expression=real(2.0)) for end in (low, high)]
+    return exp.Add(this=halves[0], expression=halves[1])
+
+
+def _is_number(bound: BoundAttribute) -> bool:
+    """Whether values have a mean; dates have a distance, but none."""
+    return is_numeric(bound) and not bound.published_type.startswith(("DATE", "TIMESTAMP"))
+
+
 def _centroid(query: exp.Select, found: Partition, place: int, bound: BoundAttribute) -> exp.Expr:
     """The mean of numbers; of anything else the value of the row in the middle. NULL counts only where all are NULL."""
     ranked, name = relation(found.ranked[place], as_="valued"), f"middle_{place}"
@@ -210,7 +228,7 @@ def _centroid(query: exp.Select, found: Partition, place: int, bound: BoundAttri
     known = exp.Not(this=exp.Is(this=column("value", "valued"), expression=exp.Null()))
     rows = exp.select(column("region", "point")).from_(relation(found.points, as_="point"))
     rows.join(ranked, on=exp.and_(on_rank, known), copy=False)
-    if is_numeric(bound) and not bound.published_type.startswith(("DATE", "TIMESTAMP")):
+    if _is_number(bound):
         number = exp.Cast(this=column("value", "valued"), to=_DOUBLE.copy())
         rows.select(alias(_mean(number, column("n", "point")), "middle"), copy=False)
         rows.group_by(column("region", "point"), copy=False)

@@ -225,3 +225,24 @@ def test_rows_with_long_texts_are_mixed_over_the_whole_table() -> None:
             )
         """
         assert (abs(number(connection, query) - 0.5) > unrelated) == related
+
+
+@pytest.mark.parametrize("grouping", ["random", "near"])
+def test_which_values_make_a_bucket_larger_is_drawn(grouping: str) -> None:
+    """Of 11 rows two are over: dealt out in the order of the values, they have the last two, beside the same others."""
+    connection = sqlanon.connect(config={"threads": "1"})
+    connection.execute(
+        "CREATE TABLE few AS SELECT 1 AS age, ['a', 'b', 'c', 'd', 'e'][1 + i % 5] AS disease FROM range(11) AS t(i);"
+        "CREATE POLICY few ON few (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE l_diversity(l => 3)"
+    )
+    by_value = sorted("abcdeabcdea")
+    always = {tuple(by_value[place::3]) for place in range(2)}
+    assert always == {("a", "b", "c", "e"), ("a", "b", "d", "e")}
+    larger = set()
+    for _ in range(20):
+        connection.execute(
+            f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY few METHOD anatomy(l => 3, grouping => '{grouping}')"
+        )
+        held = "SELECT list(value ORDER BY value) FROM r_sensitive GROUP BY bucket HAVING count(*) = 4"
+        larger |= {tuple(values) for (values,) in connection.duckdb.execute(held).fetchall()}
+    assert larger > always

@@ -381,7 +381,9 @@ def test_texts_of_views_hold_no_value_of_the_source(views: Any) -> None:
     for (text,) in texts:
         assert not leaks(text)
         quoted = set(re.findall(r"'((?:[^']|'')*)'", text))
-        assert {word for word in quoted if not re.fullmatch(r"[0-9a-f]{32}", word)} <= {"*", "zip", "", ":"}
+        # What the columns and the session were when the view was made may stand there, too.
+        known = r"[0-9a-f]{32}|[A-Z]+|text|default_collation|binary|c|posix|sqlanon: (this session|the column) [^0-9]*"
+        assert {word for word in quoted if not re.fullmatch(known, word)} <= {"*", "zip", "", ":"}
     by_hand = "CREATE VIEW typed AS SELECT '[918273641, 918273645]' AS age FROM fallen WHERE age >= 918273641"
     views.execute(by_hand)
     assert leaks(views.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'typed'").fetchall()[0][0])

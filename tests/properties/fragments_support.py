@@ -19,13 +19,14 @@ THREE = (("number", "code"), ("kind",), ("value", "other"))
 METHODS = {
     "fragments_2": ("fragments", TWO),
     "fragments_3": ("fragments", THREE),
-    "loose_2": ("loose(groups => (2, 2))", TWO),
-    "loose_3": ("loose(groups => (2, 2, 2))", THREE),
-    "uneven": ("loose(groups => (3, 1), near => true)", TWO),
+    "loose_2": ("loose(groups => (2, 2), suppression => 1)", TWO),
+    "loose_3": ("loose(groups => (2, 2, 2), suppression => 1)", THREE),
+    "uneven": ("loose(groups => (3, 1), near => true, suppression => 1)", TWO),
 }
-# So few rows that all their assignments can be listed; a loose association needs several for one block.
-SIZES = {"fragments_2": (5, 4, 2, 1, 0), "fragments_3": (4, 3, 1, 0)}
-LOOSE_SIZES = (9, 8, 5, 4, 0)
+# So few rows that all their assignments can be listed. With a loose association they make up whole blocks, or leave
+# over as many as it takes to be a class, of different values.
+SIZES = {"fragments_2": (5, 4, 2, 1, 0), "fragments_3": (4, 3, 1, 0), "uneven": (9, 6, 0)}
+LOOSE_SIZES = (9, 8, 0)
 
 
 @dataclass(frozen=True)

@@ -74,13 +74,14 @@ def make(
     constraints: Sequence[Sequence[str]],
     sizes: Sequence[int],
     near: Sequence[str] = (),
+    k: int | None = None,
 ) -> Made:
     store(engine, "source", table)
     columns = [name for fragment in fragments for name in fragment]
     values, close = ([column(name, "source") for name in names] for names in (columns, near))
     source = numbered(relation("source"), values, close)
     with Scratch(engine) as scratch, registered(engine, "random_draw") as draw:
-        made = associate(engine, source, fragments, constraints, sizes, draw, scratch.table, near)
+        made = associate(engine, source, fragments, constraints, sizes, draw, scratch.table, near, k)
         for number in range(len(fragments)):
             named = [(columns.index(name), name) for name in fragments[number]]
             keep(engine, f"fragment_{number}", fragment_rows(source, made.groups, named, number, "a group"))
@@ -99,6 +100,24 @@ def make(
         engine.connection.execute("FROM association").fetchall(),
         looseness(engine, published, constraints),
     )
+
+
+def left_out(
+    engine: DuckDBEngine,
+    table: Table,
+    fragments: Sequence[Sequence[str]],
+    constraints: Sequence[Sequence[str]],
+    sizes: Sequence[int],
+    near: Sequence[str] = (),
+) -> Rows:
+    """The rows that an association leaves out; nothing is published."""
+    store(engine, "source", table)
+    values, close = ([column(name, "source") for name in names] for names in (sum(map(tuple, fragments), ()), near))
+    with Scratch(engine) as scratch, registered(engine, "random_draw") as draw:
+        source = numbered(relation("source"), values, close)
+        made = associate(engine, source, fragments, constraints, sizes, draw, scratch.table, near)
+        query = f"FROM source WHERE rowid NOT IN (SELECT row FROM {quoted(made.groups)})"
+        return engine.connection.execute(query).fetchall()
 
 
 def keep(engine: DuckDBEngine, name: str, query: exp.Select) -> None:
@@ -153,6 +172,18 @@ def agrees(found: Looseness, expected: dict[tuple[tuple[str, ...], int, int], or
 
 def multiset(rows: Rows) -> Counter[tuple[Any, ...]]:
     return Counter(map(tuple, rows))
+
+
+def left_over(made: Made, table: Table, fragments: Sequence[Sequence[str]], names: Sequence[str]) -> Rows:
+    """What the rows that were left out have in these columns of one fragment."""
+    start = 0
+    for fragment in fragments:
+        if set(names) <= set(fragment):
+            places = [start + fragment.index(name) for name in names]
+            held = multiset([tuple(row[place] for place in places) for row in made.truth])
+            return list((multiset(selected(table, names)) - held).elements())
+        start += len(fragment)
+    raise AssertionError(names)
 
 
 def selected(table: Table, names: Sequence[str]) -> list[tuple[Any, ...]]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation, connect
@@ -37,6 +38,7 @@ class Case:
     c: Decimal
     k: int
     grouping: str
+    besides: str = ""
 
     def values(self, place: int) -> list[Any]:
         return [row[3 + place] for row in self.rows]
@@ -50,7 +52,7 @@ class Case:
             con.duckdb.execute(f"INSERT INTO t VALUES ({', '.join('?' * len(row))})", list(row))
         roles = ("QUASI IDENTIFIER", "QUASI IDENTIFIER", "INSENSITIVE", "SENSITIVE", "SENSITIVE")
         policy = ", ".join(f"{quoted(name)} {role}" for name, role in zip(self.names, roles, strict=False))
-        con.execute(f"CREATE POLICY p ON t ({policy}) REQUIRE k_anonymity(k => {self.k})")
+        con.execute(f"CREATE POLICY p ON t ({policy}) REQUIRE k_anonymity(k => {self.k}){self.besides}")
         return con
 
     @property
@@ -172,3 +174,38 @@ def test_there_are_as_many_buckets_as_can_be(values: list[str], l: int) -> None:
             con.execute(one.statement)
             ((found,),) = con.duckdb.execute(f"SELECT count(DISTINCT bucket) FROM m.{QI}").fetchall()
             assert found == (len(values) // l if variant == "probabilistic" else most)
+
+
+_DISTINCT = ", l_diversity(l => 3)"
+
+
+def _possible(one: Case) -> bool:
+    """Whether all rows together meet what the method and the policy ask, which is when buckets can."""
+    columns = [one.values(place) for place in range(one.sensitive)]
+    asked = [(one.variant, one.l), *([("distinct", 3)] if one.besides else [])]
+    return len(one.rows) >= one.k and all(
+        feasible(values, variant, l, Fraction(one.c))
+        for values in columns
+        for variant, l in asked  # noqa: E741
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@example(case("abc", l=4, k=4), "")
+@example(case("aab", l=2, k=1), "")
+@example(case("aabbc", l=3, k=1), _DISTINCT)
+@example(case("aabb", "distinct", l=3, k=1), _DISTINCT)
+@example(case("aaabbcc", "recursive", l=5, k=1), "")
+@given(cases(), st.sampled_from(("", "", _DISTINCT)))
+def test_the_l_that_an_error_names_works_and_no_larger_one_does(one: Case, besides: str) -> None:
+    """Beside k, the policy's requirements, every sensitive column and the method's other arguments."""
+    one = replace(one, l=one.l + 2, besides=besides)
+    assume(one.rows and not _possible(one))
+    con = one.install()
+    with pytest.raises(PrivacyViolation) as error:
+        con.execute(one.statement)
+    working = [l for l in range(2, one.l) if _possible(replace(one, l=l))]  # noqa: E741
+    named = re.search(r"l => (\d+) is the largest that works", str(error.value.hint))
+    assert (int(named[1]) if named else None) == max(working, default=None)
+    if named:
+        con.execute(replace(one, l=int(named[1])).statement)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, PolicyError, PrivacyViolation, connect
 from tests.oracles.fragments import best, correct
+from tests.oracles.left_out import fewest, worst
 from tests.oracles.loose import pair
 
 _NAMES = ('a "b"', "it's", "select", "é中", "row", "value_0", "a.b", " ", "group_1", "fragments", "source")
@@ -122,7 +124,7 @@ def test_fragments_are_minimal_correct_and_whole(case: Case) -> None:
         return
     (answer,) = con.execute(statement).fetchall()
     assert answer[2:5] == (len(case.rows), len(case.rows), 0)
-    assert con.execute(f"CHECK {RELEASE}").fetchall()[0][1:] == answer[7:]
+    assert con.execute(f"CHECK {RELEASE}").fetchall()[0][1:] == answer[7:12]
     found = [table(con, str(number)) for number in range(1, case.fewest + 1)]
     assert len(published(con)) == case.fewest
     fragments = [frozenset(columns) for columns, _ in found]
@@ -158,7 +160,7 @@ def assert_broken_fragments_are_refused(con: Connection, case: Case, statement: 
 def test_associations_are_loose_and_true(case: Case) -> None:
     con = case.install()
     near = ", near => true" if case.near else ""
-    statement = f"CREATE ANONYMIZED TABLE {RELEASE} AS POLICY p METHOD loose(k => {case.k}{near})"
+    statement = f"CREATE ANONYMIZED TABLE {RELEASE} AS POLICY p METHOD loose(k => {case.k}{near}, suppression => 1)"
     if case.fewest < 2:
         with pytest.raises(PolicyError):
             con.execute(statement)
@@ -183,14 +185,37 @@ def test_associations_are_loose_and_true(case: Case) -> None:
         assert Counter(row[:-1] for row in rows) <= Counter(case.selected(own))
     assert_loose(case, names, [rows for _, rows in found], association, answers[1][10])
     assert_true(case, names, [rows for _, rows in found], association)
-    assert con.execute(f"CHECK {RELEASE}").fetchall() == [(answers[0][0], *answer[7:]) for answer in answers]
+    *checked, rests = con.execute(f"CHECK {RELEASE}").fetchall()
+    assert checked == [(answers[0][0], *answer[7:12]) for answer in answers]
+    assert rests[1:] == ("assumes_random_worlds", None, None, None, True)
+    assert_a_class(case, names, [rows for _, rows in found], answers[2])
 
 
 def blocks_of_two_fragments(case: Case) -> bool:
-    """Whether there are two fragments and rows for a block, all of which differ in every column."""
+    """Whether there are two fragments, and rows for blocks, all of which differ in every column."""
     size = {2: 2, 3: 4, 4: 4}[case.k]
     columns = [case.selected([name]) for name in case.names]
-    return case.fewest == 2 and len(case.rows) >= size and all(len(set(c)) == len(c) for c in columns)
+    differ = all(len(set(c)) == len(c) for c in columns)
+    return case.fewest == 2 and differ and fewest(range(len(case.rows)), size, case.k) is not None
+
+
+def assert_a_class(case: Case, names: Sequence[Sequence[str]], tables: Sequence[Any], answer: tuple[Any, ...]) -> None:
+    """Of the rows left out one in k at most is alike in what a set has in a fragment, as the answer says."""
+    left_out, parts = answer[4], []
+    for constraint in case.confidential:
+        if not set(constraint) <= {name for own in names for name in own}:
+            continue
+        for own, rows in zip(names, tables, strict=True):
+            if part := [name for name in own if name in constraint]:
+                shown = Counter(tuple(row[own.index(name)] for name in part) for row in rows)
+                parts.append(list((Counter(case.selected(part)) - shown).elements()))
+    assert {len(part) for part in parts} <= {left_out}
+    required, achieved = answer[9:11]
+    if parts:
+        assert required == case.k
+        assert worst(parts) <= Fraction(1, case.k)
+        # Rows are told apart by the smallest parts, of which more are alike; an answer says no less than it has to.
+        assert achieved is None if not left_out else float(1 / worst(parts)) >= achieved >= case.k
 
 
 def assert_loose(

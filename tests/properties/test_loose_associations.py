@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.sqlgen.loose import Grid, grid
-from tests.oracles.loose import most_blocks
-from tests.properties.loose_support import Made, Table, agrees, database, judged, make, multiset, selected
+from tests.oracles.left_out import fewest, worst
+from tests.properties.loose_support import Made, Table, agrees, database, judged, left_over, make, multiset, selected
 
 BUDGET = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -74,6 +76,27 @@ def holds(made: Made, table: Table, fragments: Sequence[Sequence[str]], constrai
         assert made.found.k is None
 
 
+def are_a_class(
+    made: Made, table: Table, fragments: Sequence[Sequence[str]], constraints: Sequence[Sequence[str]], k: int
+) -> None:
+    """Of the rows left out no value of a key is more frequent than one in k; where one key decides, they are fewest."""
+    association, keys = made.association, [sorted(key) for key in keys_of(fragments, constraints)]
+    left = [left_over(made, table, fragments, key) for key in keys]
+    assert {len(rows) for rows in left} == {association.left_out}
+    held = [selected(table, key) for key in keys]
+    least = [fewest(values, association.size, k) for values in held]
+    if not association.placed:
+        assert None in least or sum(len(set(values)) < len(values) for values in held) > 1
+        return
+    assert worst(left) <= Fraction(1, k)
+    alike = [Counter(rows).most_common(1)[0][1] for rows in left if rows]
+    assert association.alike == max(alike, default=0)
+    assert None not in least
+    assert association.left_out >= association.least >= max(least)
+    if sum(len(set(values)) < len(values) for values in held) <= 1:
+        assert association.left_out == max(least)
+
+
 @BUDGET
 @given(
     tables(4),
@@ -89,15 +112,9 @@ def test_two_fragments(table, data, sizes, split, near) -> None:
     with database() as engine:
         made = make(engine, table, fragments, constraints, sizes, fragments[0] if near else ())
     holds(made, table, fragments, constraints)
-    size = sizes[0] * sizes[1]
     if made.association.placed:
         assert made.found.sizes == sizes
-    # Where two rows can be alike in one key only, no choice places more of so few rows.
-    keys = [selected(table, sorted(key)) for key in keys_of(fragments, constraints)]
-    alike = [key for key in keys if len(set(key)) < len(key)]
-    if len(alike) <= 1:
-        rows = alike[0] if alike else [(place,) for place in range(len(table.rows))]
-        assert made.association.placed == most_blocks(rows, size) * size
+    are_a_class(made, table, fragments, constraints, sizes[0] * sizes[1])
 
 
 @BUDGET
@@ -114,6 +131,7 @@ def test_three_fragments(table, data, sizes, near) -> None:
     with database() as engine:
         made = make(engine, table, fragments, constraints, sizes, () if near is None else fragments[near][:1])
     holds(made, table, fragments, constraints)
+    are_a_class(made, table, fragments, constraints, made.association.k)
     if made.association.placed:
         assert all(found >= size for found, size in zip(made.found.sizes, sizes, strict=True))
 

@@ -141,26 +141,32 @@ def solved(con: Connection, case: Drawn) -> Generalization | None:
             return None
 
 
-def withheld(case: Drawn, classes: dict[Hashable, list[int]], public: dict[Hashable, int]) -> set[int] | None:
-    """The places of the rows that have to go, round after round; None if what is left still violates at the end."""
+def violating(case: Drawn, classes: dict[Hashable, list[int]], public: dict[Hashable, int]) -> set[Hashable]:
+    """The classes that violate a requirement, those of the public table alone among them."""
     arguments = {n: Fraction(v) if isinstance(v, Decimal) else v for n, v in case.arguments.items()}
     width = len(case.quasi)
-    gone: set[Hashable] = set()
+    table = Table(
+        classes=classes,
+        values=[row[width] for row in case.rows],
+        taxonomy=TAXONOMY,
+        ranges=RANGES,
+        guards=[row[width + 1] for row in case.rows],
+        public=public,
+    )
+    broken: set[Hashable] = import_module(f"tests.oracles.models.{case.question}").violating(table, **arguments)
+    if case.question != "k_anonymity":
+        broken |= {of for of, places in classes.items() if len(places) < case.k}
+    return broken
+
+
+def withheld(case: Drawn, classes: dict[Hashable, list[int]], public: dict[Hashable, int]) -> set[int] | None:
+    """The places of the rows that have to go, round after round; None if what is left still violates at the end."""
+    left = dict(classes)
     for _ in range(ROUNDS):
-        table = Table(
-            classes={of: places for of, places in classes.items() if of not in gone},
-            values=[row[width] for row in case.rows],
-            taxonomy=TAXONOMY,
-            ranges=RANGES,
-            guards=[row[width + 1] for row in case.rows],
-            public=public,
-        )
-        broken = import_module(f"tests.oracles.models.{case.question}").violating(table, **arguments)
-        if case.question != "k_anonymity":
-            broken |= {of for of, places in table.classes.items() if len(places) < case.k}
+        broken = violating(case, left, public)
         if not broken:
-            return {place for of in gone for place in classes[of]}
-        gone |= broken & set(classes)
+            return {place for of, places in classes.items() if of not in left for place in places}
+        left = {of: places for of, places in left.items() if of not in broken}
     return None
 
 

@@ -39,6 +39,11 @@ def release(con: Connection, method: str = "(l => 2)", name: str = "r", policy: 
     return list(con.execute(statement).fetchall())
 
 
+def required(con: Connection) -> list[Any]:
+    """What CHECK finds of the requirements; the last row is what their figures rest on."""
+    return list(con.execute("CHECK r").fetchall())[:-1]
+
+
 def tables(con: Connection) -> set[str]:
     return {name for (name,) in rows(con, "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'")}
 
@@ -53,7 +58,7 @@ def refused(con: Connection, roles: str, requirements: str = "k_anonymity(k => 2
 def test_two_tables_are_published(con: Connection) -> None:
     answer = release(con)
     assert [row[:6] for row in answer] == [("main.r", "table", 120, 120, 0, 0.0)] * 2
-    assert [row[7:] for row in answer] == [
+    assert [row[7:12] for row in answer] == [
         ("k_anonymity", None, 2.0, 2.0, True),
         ("probabilistic_l_diversity", "disease", 2.0, 2.0, True),
     ]
@@ -122,7 +127,7 @@ def test_hierarchies_and_ranges_are_asked_of_buckets_and_of_files(con: Connectio
     )
     release(con, policy="far")
     con.execute("DROP TABLE bounds; DROP POLICY far; DROP HIERARCHY organs")
-    found = {row[1]: row[-1] for row in con.execute("CHECK r").fetchall()}
+    found = {row[1]: row[-1] for row in required(con)}
     assert found == {"hierarchical_t_closeness": True, "value_ranges": True, "probabilistic_l_diversity": True}
     con.execute(f"EXPORT r TO '{tmp_path}/out' (FORMAT csv)")
 
@@ -131,7 +136,9 @@ def test_null_is_a_value(con: Connection) -> None:
     con.execute("UPDATE visits SET disease = NULL WHERE disease = 'flu'")
     release(con)
     assert rows(con, "SELECT max(count) FROM r_sensitive WHERE value IS NULL") == [(1,)]
-    with pytest.raises(PrivacyViolation, match=r"48 of 120 rows \(40.0%\), 8 more than the 40 that l => 3 allows"):
+    with pytest.raises(
+        PrivacyViolation, match=r"value, NULL, has 48 of 120 rows \(40.0%\), 8 more than the 40 that l => 3 allows"
+    ):
         release(con, "(l => 3)")
 
 
@@ -145,22 +152,62 @@ def test_null_is_a_value(con: Connection) -> None:
         ("'recursive', c => 0.1", 2, "fewer than 7.2 would be few enough", "no l above 1 works"),
     ],
 )
-def test_what_cannot_be_met_is_said_in_rows(con: Connection, variant: str, l: int, why: str, largest: str) -> None:  # noqa: E741
+def test_what_cannot_be_met_names_the_value(con: Connection, variant: str, l: int, why: str, largest: str) -> None:  # noqa: E741
     release(con)
     before = rows(con, "SELECT * FROM r_qi")
     with pytest.raises(PrivacyViolation) as error:
         release(con, f"(l => {l}, variant => {variant})")
     assert why in error.value.message
     assert largest in str(error.value.hint)
-    assert not any(disease in str(error.value) for disease in ("flu", "cold", "asthma", "ulcer"))
+    assert "most frequent" in error.value.message
+    assert "'flu', has 48 of 120 rows (40.0%)" in error.value.message
+    assert not any(disease in str(error.value) for disease in ("cold", "asthma", "ulcer"))
     # The former release stands as it was.
     assert rows(con, "SELECT * FROM r_qi") == before
     assert tables(con) == {"visits", "r_qi", "r_sensitive"}
 
 
+def test_a_value_of_one_row_is_not_named(con: Connection) -> None:
+    """It would be a row's own."""
+    con.execute("DELETE FROM visits WHERE visit >= 4")
+    with pytest.raises(PrivacyViolation, match=r"its most frequent value has 1 of 4 rows") as error:
+        release(con, "(l => 5)")
+    assert not any(disease in str(error.value) for disease in ("flu", "cold", "asthma", "ulcer"))
+
+
+def test_a_long_value_is_cut_off_and_stays_on_one_line(con: Connection) -> None:
+    con.execute("UPDATE visits SET disease = 'it''s\n' || repeat('x', 500) WHERE disease = 'flu'")
+    with pytest.raises(PrivacyViolation, match=r"40\.0%") as error:
+        release(con, "(l => 3)")
+    assert "\n" not in error.value.message
+    assert len(error.value.message) < 300
+
+
+def test_no_l_is_named_where_the_policy_asks_for_more_than_any(con: Connection) -> None:
+    """Whatever l the method has: the policy's own requirement says what stands in the way, and its value."""
+    con.execute(f"CREATE POLICY far ON visits ({ROLES}) REQUIRE k_anonymity(k => 121), l_diversity(l => 5)")
+    with pytest.raises(PrivacyViolation) as error:
+        release(con, "(l => 3)", policy="far")
+    assert "k_anonymity(k => 121)" in error.value.message
+    assert "l_diversity(l => 5, variant => 'distinct') of disease" in error.value.message
+    assert "probabilistic" not in error.value.message
+    assert "the most frequent value of disease, 'flu', has 48 of 120 rows (40.0%)" in error.value.message
+    assert error.value.hint == "ask for less"
+
+
+def test_a_value_of_the_column_that_stands_in_the_way_is_named(con: Connection) -> None:
+    con.execute(
+        "CREATE POLICY two ON visits (age QUASI IDENTIFIER, ward SENSITIVE, disease SENSITIVE) "
+        "REQUIRE k_anonymity(k => 2)"
+    )
+    with pytest.raises(PrivacyViolation, match=r"disease cannot be 3-diverse: its most frequent value, 'flu'") as error:
+        release(con, "(l => 3)", policy="two")
+    assert error.value.hint == "l => 2 is the largest that works"
+
+
 def test_the_largest_l_works(con: Connection) -> None:
     for variant, number in (("probabilistic'", 2), ("distinct'", 4), ("entropy'", 3), ("recursive', c => 1", 2)):
-        assert all(row[-1] for row in release(con, f"(l => {number}, variant => '{variant})"))
+        assert all(row[11] for row in release(con, f"(l => {number}, variant => '{variant})"))
 
 
 @pytest.mark.parametrize(
@@ -329,8 +376,8 @@ def test_an_export_has_a_file_a_table_and_one_certificate(con: Connection, tmp_p
     release(con, name='"r é"')
     answer = con.execute(f"""EXPORT "r é" TO '{tmp_path}/out' (FORMAT {kind})""").fetchall()
     names = [f"r_é_qi.{kind}", f"r_é_sensitive.{kind}"]
-    assert [Path(path).name for _, _, path, _, _ in answer] == names
-    assert [count for *_, count, _ in answer] == [120, 120]
+    assert [Path(path).name for _, _, path, *_ in answer] == names
+    assert [row[3] for row in answer] == [120, 120]
     assert {file.name for file in (tmp_path / "out").iterdir()} == {*names, "certificate.json", "certificate.md"}
     stated = json.loads((tmp_path / "out" / "certificate.json").read_text())
     assert [file["name"] for file in stated["files"]] == names
@@ -380,7 +427,7 @@ def test_pseudonyms_stay_with_the_quasi_identifiers(con: Connection) -> None:
     )
     release(con, policy="tokens")
     assert rows(con, "SELECT count(DISTINCT visit), min(length(visit)) FROM r_qi") == [(120, 32)]
-    assert {row[1] for row in con.execute("CHECK r").fetchall()} == {
+    assert {row[1] for row in required(con)} == {
         "distinct_l_diversity",
         "probabilistic_l_diversity",
     }
@@ -388,7 +435,7 @@ def test_pseudonyms_stay_with_the_quasi_identifiers(con: Connection) -> None:
 
 def test_what_the_policy_requires_already_is_asked_once(con: Connection) -> None:
     con.execute(f"CREATE POLICY same ON visits ({ROLES}) REQUIRE l_diversity(l => 2, variant => 'probabilistic')")
-    assert len(release(con, policy="same")) == len(con.execute("CHECK r").fetchall()) == 1
+    assert len(release(con, policy="same")) == len(required(con)) == 1
 
 
 def test_enums_are_published_as_text(con: Connection) -> None:
@@ -515,14 +562,14 @@ def test_the_check_finds_the_same_whether_values_are_read_or_grouped(con: Connec
             l_diversity(l => 2, variant => 'entropy'), beta_likeness(beta => 5),
             delta_disclosure(delta => 2, absent => 'ignored')
     """)
-    found = [(row[-3], row[-2], row[-1]) for row in release(con, policy="many")]
-    checked = [row[-3:] for row in con.execute("CHECK r").fetchall()]
+    found = [row[9:12] for row in release(con, policy="many")]
+    checked = [row[-3:] for row in required(con)]
     assert len(found) > 4
     assert [one[1] for one in found] == [one[1] for one in checked]
     assert all(row[-1] for row in checked)
     con.duckdb.execute("CREATE TABLE turned AS FROM r_sensitive ORDER BY rowid DESC")
     con.duckdb.execute("DELETE FROM r_sensitive; INSERT INTO r_sensitive FROM turned")
-    assert [row[-3:] for row in con.execute("CHECK r").fetchall()] == checked
+    assert [row[-3:] for row in required(con)] == checked
 
 
 def test_buckets_that_are_lost_on_the_way_are_an_error(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,13 +10,14 @@ from sqlglot import exp
 
 from sqlanon.errors import PolicyError
 from sqlanon.pipeline.scratch import Scratch
-from sqlanon.search import _blocks
+from sqlanon.search import _dealt
 from sqlanon.search._blocks import Blocks
 from sqlanon.search.looseness import looseness
 from sqlanon.sqlgen import loose_rows
-from sqlanon.sqlgen.blocks import dissolved, some_blocks
+from sqlanon.sqlgen.blocks import dissolved, rows_of_blocks, some_blocks
 from sqlanon.sqlgen.names import column, relation
 from sqlanon.udfs import registered
+from tests.oracles.left_out import fewest
 from tests.oracles.loose import most_blocks
 from tests.properties.loose_support import (
     Table,
@@ -148,14 +149,28 @@ def test_what_cannot_be_kept_is_refused(fragments, constraints, sizes, near, mes
     assert message in refused.value.message
 
 
-def test_a_value_that_is_too_frequent_is_left_out_and_nobody_sees_it_beside_the_groups() -> None:
-    rows = [(number, "flu" if number < 20 else f"rare {number}") for number in range(26)]
+@pytest.mark.parametrize(("flu", "left_out"), [(5, 5), (6, 5), (7, None), (20, None)])
+def test_a_value_that_is_too_frequent_is_not_what_all_rows_left_out_have(flu: int, left_out: int | None) -> None:
+    rows = [(number, "flu" if number < flu else f"rare {number}") for number in range(25)]
     with database() as engine:
         made = make(engine, Table(TYPES, rows), FRAGMENTS, CONSTRAINTS, (2, 2))
-    # Each block has three of the six rare ones.
-    assert (made.association.placed, made.association.left_out) == (8, 18)
-    assert len(made.fragments[0]) == len(made.fragments[1]) == 8
+    # Blocks and rows left out may have it once in four, so it may have six of the 25.
+    if left_out is None:
+        assert (made.association.placed, made.association.least) == (0, None)
+        return
+    assert (made.association.placed, made.association.left_out, made.association.alike) == (20, 5, 1)
+    assert len(made.fragments[0]) == len(made.fragments[1]) == 20
     assert (made.found.k, made.found.heterogeneous) == (4, True)
+
+
+def test_blocks_of_more_rows_than_k_leave_room_for_a_frequent_value() -> None:
+    """Of 25 rows nine have the flu, more than the six blocks of four hold; left out they may be one in two."""
+    rows = [(number, "flu" if number < 9 else f"rare {number}") for number in range(25)]
+    with database() as engine:
+        made = make(engine, Table(TYPES, rows), FRAGMENTS, CONSTRAINTS, (2, 2), k=2)
+        assert make(engine, Table(TYPES, rows), FRAGMENTS, CONSTRAINTS, (2, 2), k=3).association.placed == 0
+    assert fewest([row[1] for row in rows], 4, 2) == made.association.left_out == 13
+    assert made.association.alike == 6
 
 
 @pytest.mark.parametrize("rows", [[], [(1, "x")], [(1, "x"), (2, "y"), (3, "z")], [(i, None) for i in range(50)]])
@@ -270,12 +285,12 @@ def test_rows_left_over_are_dealt_again_among_others(monkeypatch, tries) -> None
         if not dealt:
             dealt.append(self)
             chosen = self._keep("chosen", some_blocks(self._result, 5, self._draw))
-            self._insert(self._free, self._freed(chosen))
+            self._insert(self._free, rows_of_blocks(self._keyed, self._result, chosen, self._keys))
             self._engine.run(dissolved(self._result, exp.select("block").from_(relation(chosen))))
             self._held = self._rows_of(self._result)
 
     monkeypatch.setattr(Blocks, "_deal_all", poorly)
-    monkeypatch.setattr(_blocks, "_TRIES", tries)
+    monkeypatch.setattr(_dealt, "_TRIES", tries)
     with database() as engine:
         made = make(engine, Table(WIDE, rows), (("a", "c"), ("b",)), (("a", "b"),), (2, 2))
     assert made.found.heterogeneous
