@@ -6,14 +6,18 @@
 
 -- part: macro
 -- A text has its marks between dollars, so that every second piece of it is the name of one: what a name of the
--- user's contains is never taken for a mark.
+-- user's contains is never taken for a mark. The pieces are numbered by range: where lambda numbers them from is
+-- the session's to say.
 CREATE OR REPLACE MACRO anon.{{model}}({{parameters}}) AS TABLE
 FROM query(
   CASE WHEN lower(current_setting('default_collation')) NOT IN ('', 'binary', 'c', 'posix')
   THEN error('{{model}}: this session compares text by a collation, under which classes look larger than they are')
-  ELSE list_transform([{{given}}], lambda given: array_to_string(list_transform(string_split({{query}}, '$'),
-    lambda piece, place: CASE WHEN place % 2 = 1 THEN piece
-      ELSE coalesce(given[piece], error('{{model}} lacks ' || piece)) END), ''))[1] END
+  WHEN current_setting('integer_division')
+  THEN error('{{model}}: this session has integer_division, under which shares are whole numbers: RESET integer_division')
+  ELSE list_transform([{{given}}], lambda given: list_transform([string_split({{query}}, '$')],
+    lambda pieces: array_to_string(list_transform(list_zip(pieces, range(len(pieces))),
+      lambda part: CASE WHEN part[2] % 2 = 0 THEN part[1]
+        ELSE coalesce(given[part[1]], error('{{model}} lacks ' || part[1])) END), ''))[1])[1] END
 )
 
 -- part: optional

@@ -60,7 +60,9 @@ WITH "__sqlanon_both" AS (
 -- Codes are in the order of the values. An ENUM is text, as it is in a release.
 , "__sqlanon_code" AS (
   SELECT value, row_number() OVER (
-    ORDER BY value IS NULL, CASE WHEN starts_with(typeof(value), 'ENUM') THEN CAST(value AS VARCHAR) END, value
+    ORDER BY value IS NULL ASC NULLS LAST,
+      CASE WHEN starts_with(typeof(value), 'ENUM') THEN CAST(value AS VARCHAR) END ASC NULLS LAST,
+      value ASC NULLS LAST
   ) AS code
   FROM (SELECT DISTINCT value FROM "__sqlanon_cell") AS occurring
 ), class_sensitive_value AS (
@@ -107,7 +109,7 @@ WITH "__sqlanon_both" AS (
 
 -- part: guarded
 , "__sqlanon_guard" AS (
-  SELECT guard, row_number() OVER (ORDER BY guard) AS node
+  SELECT guard, row_number() OVER (ORDER BY guard ASC NULLS LAST) AS node
   FROM (SELECT DISTINCT CAST(guard AS VARCHAR) AS guard FROM "__sqlanon_cell" WHERE guard IS NOT NULL) AS occurring
 ), guarded AS (
   SELECT DISTINCT cell.class_id, guards.node

@@ -26,7 +26,7 @@ WITH whole AS (
 ), tree AS (
   SELECT CAST(coalesce(max(level), 0) + 1 AS DOUBLE) AS height FROM sensitive_ancestor
 ), branch AS (
-  SELECT a.value, v.n, dense_rank() OVER (ORDER BY a.level, a.node) AS branch
+  SELECT a.value, v.n, dense_rank() OVER (ORDER BY a.level ASC NULLS LAST, a.node ASC NULLS LAST) AS branch
   FROM sensitive_ancestor AS a
   JOIN sensitive_value AS v ON v.value = a.value
 ), baseline AS (
@@ -53,7 +53,7 @@ WITH whole AS (
 ), tree AS (
   SELECT CAST(coalesce(max(level), 0) + 1 AS DOUBLE) AS height FROM sensitive_ancestor
 ), branch AS (
-  SELECT a.value, v.n, dense_rank() OVER (ORDER BY a.level, a.node) AS branch
+  SELECT a.value, v.n, dense_rank() OVER (ORDER BY a.level ASC NULLS LAST, a.node ASC NULLS LAST) AS branch
   FROM sensitive_ancestor AS a
   JOIN sensitive_value AS v ON v.value = a.value
 ), baseline AS (

@@ -27,22 +27,27 @@
 
 -- statement: achieved
 WITH ranked AS (
-  SELECT value, row_number() OVER (ORDER BY value) AS place, count(*) OVER () AS places,
-    CAST(sum(n) OVER (ORDER BY value ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS DOUBLE) AS held,
+  SELECT value, row_number() OVER (ORDER BY value ASC NULLS LAST) AS place, count(*) OVER () AS places,
+    CAST(sum(n) OVER (
+      ORDER BY value ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS DOUBLE) AS held,
     CAST(sum(n) OVER () AS DOUBLE) AS total
   FROM sensitive_value
 ), baseline AS (
   SELECT value, place, places, total, held / nullif(total, 0) AS share, sum(held) OVER () AS whole,
-    sum(held) OVER (ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS area,
-    sum(held) OVER (ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) - held AS area_before
+    sum(held) OVER (ORDER BY place ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS area,
+    sum(held) OVER (
+      ORDER BY place ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) - held AS area_before
   FROM ranked
 ), step AS (
   SELECT s.class_id, CAST(c.size AS DOUBLE) AS size, CAST(s.n AS DOUBLE) AS n, b.place, b.places, b.total, b.whole,
     b.area_before,
-    CAST(sum(s.n) OVER (PARTITION BY s.class_id ORDER BY b.place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
-      AS DOUBLE) AS held,
-    coalesce(lead(b.place) OVER (PARTITION BY s.class_id ORDER BY b.place) - 1, b.places) AS last_place,
-    coalesce(lead(b.area_before) OVER (PARTITION BY s.class_id ORDER BY b.place), b.whole) AS area_last
+    CAST(sum(s.n) OVER (
+      PARTITION BY s.class_id ORDER BY b.place ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS DOUBLE) AS held,
+    coalesce(lead(b.place) OVER (PARTITION BY s.class_id ORDER BY b.place ASC NULLS LAST) - 1, b.places) AS last_place,
+    coalesce(lead(b.area_before) OVER (PARTITION BY s.class_id ORDER BY b.place ASC NULLS LAST), b.whole) AS area_last
   FROM class_sensitive_value AS s
   JOIN equivalence_class AS c ON c.class_id = s.class_id
   JOIN baseline AS b ON b.value = s.value
@@ -52,8 +57,12 @@ WITH ranked AS (
   SELECT DISTINCT held / nullif(size, 0) AS share, 1 AS sought, 0 AS place, CAST(0 AS DOUBLE) AS area FROM step
 ), passing AS (
   SELECT share, sought,
-    max(place) OVER (ORDER BY share, sought ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS place,
-    max(area) OVER (ORDER BY share, sought ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS area
+    max(place) OVER (
+      ORDER BY share ASC NULLS LAST, sought ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS place,
+    max(area) OVER (
+      ORDER BY share ASC NULLS LAST, sought ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS area
   FROM share
 ), distance AS (
   SELECT r.class_id, max(r.size) AS scale, max(r.total) AS total, max(r.places) - 1 AS longest,
@@ -68,22 +77,27 @@ SELECT max(coalesce(moved / nullif(scale * total * longest, 0), 0)) AS achieved 
 
 -- statement: violations
 WITH ranked AS (
-  SELECT value, row_number() OVER (ORDER BY value) AS place, count(*) OVER () AS places,
-    CAST(sum(n) OVER (ORDER BY value ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS DOUBLE) AS held,
+  SELECT value, row_number() OVER (ORDER BY value ASC NULLS LAST) AS place, count(*) OVER () AS places,
+    CAST(sum(n) OVER (
+      ORDER BY value ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS DOUBLE) AS held,
     CAST(sum(n) OVER () AS DOUBLE) AS total
   FROM sensitive_value
 ), baseline AS (
   SELECT value, place, places, total, held / nullif(total, 0) AS share, sum(held) OVER () AS whole,
-    sum(held) OVER (ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS area,
-    sum(held) OVER (ORDER BY place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) - held AS area_before
+    sum(held) OVER (ORDER BY place ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS area,
+    sum(held) OVER (
+      ORDER BY place ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) - held AS area_before
   FROM ranked
 ), step AS (
   SELECT s.class_id, c.size AS class_size, CAST(c.size AS DOUBLE) AS size, CAST(s.n AS DOUBLE) AS n, b.place,
     b.places, b.total, b.whole, b.area_before,
-    CAST(sum(s.n) OVER (PARTITION BY s.class_id ORDER BY b.place ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
-      AS DOUBLE) AS held,
-    coalesce(lead(b.place) OVER (PARTITION BY s.class_id ORDER BY b.place) - 1, b.places) AS last_place,
-    coalesce(lead(b.area_before) OVER (PARTITION BY s.class_id ORDER BY b.place), b.whole) AS area_last
+    CAST(sum(s.n) OVER (
+      PARTITION BY s.class_id ORDER BY b.place ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS DOUBLE) AS held,
+    coalesce(lead(b.place) OVER (PARTITION BY s.class_id ORDER BY b.place ASC NULLS LAST) - 1, b.places) AS last_place,
+    coalesce(lead(b.area_before) OVER (PARTITION BY s.class_id ORDER BY b.place ASC NULLS LAST), b.whole) AS area_last
   FROM class_sensitive_value AS s
   JOIN equivalence_class AS c ON c.class_id = s.class_id
   JOIN baseline AS b ON b.value = s.value
@@ -93,8 +107,12 @@ WITH ranked AS (
   SELECT DISTINCT held / nullif(size, 0) AS share, 1 AS sought, 0 AS place, CAST(0 AS DOUBLE) AS area FROM step
 ), passing AS (
   SELECT share, sought,
-    max(place) OVER (ORDER BY share, sought ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS place,
-    max(area) OVER (ORDER BY share, sought ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS area
+    max(place) OVER (
+      ORDER BY share ASC NULLS LAST, sought ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS place,
+    max(area) OVER (
+      ORDER BY share ASC NULLS LAST, sought ASC NULLS LAST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) AS area
   FROM share
 ), distance AS (
   SELECT r.class_id, max(r.class_size) AS size, max(r.size) AS scale, max(r.total) AS total,

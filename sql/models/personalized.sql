@@ -1,7 +1,7 @@
 -- model: personalized
 -- title: Nobody's class holds more than a share p of rows whose sensitive value lies below the node that they guard.
 -- paper: Xiao and Tao, Personalized privacy preservation (2006)
--- parameter: p DECIMAL 0 1 -- the greatest probability with which a class betrays that a row's value lies below its guarding node
+-- parameter: p DECIMAL 0 1 -- the greatest share of a class whose values lie below a node that one of its rows guards
 -- parameter: guarding COLUMN -- the column of the source with each row's guarding node, a node of the sensitive hierarchy; NULL guards nothing
 -- required: p
 -- monotone: no -- adding a class whose rows do not guard a node, but lie below it, can raise the share of one whose rows do
@@ -12,7 +12,7 @@
 -- reads: equivalence_class, class_sensitive_value, guarded, guarding_node
 
 -- Simpler than the paper's: sensitive values are published as they are, never generalized, and each
--- respondent is one row, so that the probability of a breach is a share of the class.
+-- respondent is one row, so that the paper's probability of a breach is a share of the class.
 -- What one row of a class demands is the same for all that guard the same node, so nodes are judged,
 -- not rows. Where nobody guards anything, or nothing lies below, the share is 0.
 -- Shares are compared as integers, multiplied by p's denominator, exactly below 2^53.

@@ -23,7 +23,8 @@ SELECT max(CASE WHEN rarer = 0 THEN CAST('infinity' AS DOUBLE) ELSE most / nulli
 FROM (
   SELECT CAST(max(n) AS DOUBLE) AS most, sum(CASE WHEN place >= $l THEN CAST(n AS DOUBLE) ELSE 0 END) AS rarer
   FROM (
-    SELECT class_id, n, row_number() OVER (PARTITION BY class_id ORDER BY n DESC) AS place FROM class_sensitive_value
+    SELECT class_id, n, row_number() OVER (PARTITION BY class_id ORDER BY n DESC NULLS LAST) AS place
+    FROM class_sensitive_value
   ) AS ranked
   GROUP BY class_id
 ) AS class
@@ -37,7 +38,8 @@ FROM (
   SELECT class_id, CAST(sum(n) AS BIGINT) AS size, CAST(max(n) AS DOUBLE) AS most, count(*) AS distinct_values,
     sum(CASE WHEN place >= $l THEN CAST(n AS DOUBLE) ELSE 0 END) AS rarer
   FROM (
-    SELECT class_id, n, row_number() OVER (PARTITION BY class_id ORDER BY n DESC) AS place FROM class_sensitive_value
+    SELECT class_id, n, row_number() OVER (PARTITION BY class_id ORDER BY n DESC NULLS LAST) AS place
+    FROM class_sensitive_value
   ) AS ranked
   GROUP BY class_id
 ) AS class

@@ -11,7 +11,7 @@ from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.transformation import Fragmented
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PrivacyViolation
-from sqlanon.pipeline.apart import require_kept
+from sqlanon.pipeline.apart import left_out, require_kept
 from sqlanon.pipeline.carry import guards_of
 from sqlanon.pipeline.fragments import asked_of_buckets, unequal_buckets
 from sqlanon.pipeline.materialize import helper_columns, hidden_of
@@ -99,11 +99,18 @@ def check_stage(state: State) -> State:
 
 
 def _of_apart(state: State) -> State:
-    """Checks the candidates of fragments: what they keep apart is all that is promised."""
+    """Checks the candidates of fragments: what they keep apart, and what the rows tell that are in none of them."""
+    assert isinstance(state.found, Fragmented)
     method, tables = state.create.method, {one.fragment or "": relation(one.stands) for one in state.candidates}
     found = require_kept(state.engine, need(state.policy), method.arguments, tables, state.create.name)
+    missing = left_out(found, state.found.suppressed, state.found.alike)
+    if not all(one.satisfied for one in missing):
+        raise PrivacyViolation(
+            f"{state.create.name} would leave out rows of which more than one in {missing[0].required:.0f} are alike; "
+            "nothing was published"
+        )
     _require_complete(state)
-    return state.having(report=PrivacyReport(tuple(found)))
+    return state.having(report=PrivacyReport((*found, *missing)))
 
 
 def _of_candidate(state: State, places: Sequence[int]) -> dict[int, Measurement]:

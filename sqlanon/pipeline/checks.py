@@ -15,7 +15,7 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, EngineError, PolicyError, PrivacyViolation, UserError
-from sqlanon.pipeline.apart import kept_apart
+from sqlanon.pipeline.apart import kept_apart, recorded_left_out
 from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
 from sqlanon.pipeline.carry import guards_of
 from sqlanon.pipeline.check import measured, reported
@@ -28,6 +28,7 @@ from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.shown import Shown, shown_by, shown_rows
 from sqlanon.pipeline.source import bind_source, find_relation, own_object
 from sqlanon.pipeline.taxonomies import listed_taxonomy
+from sqlanon.pipeline.unreadable import unreadable
 from sqlanon.sqlgen.generalized import published_value
 from sqlanon.sqlgen.names import alias, column, relation
 from sqlanon.sqlgen.normal_relations import Background
@@ -54,16 +55,21 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
         hidden = _of_view(engine, release, shown) if release.kind == "view" else _of_snapshot(engine, release, shown)
         answered = _answered(engine, release, shown)
     except EngineError as error:
-        raise UserError(f"{release.name} cannot be read, so nothing can be said of it: {error.message}") from None
+        raise unreadable(engine, release, error) from None
     found = hidden | answered
     return PrivacyReport(tuple(found[place] for place in sorted(found)))
 
 
 def _of_apart(engine: Engine, release: Release) -> PrivacyReport:
-    """What a release of fragments keeps apart; its tables are those that were released."""
+    """What a release of fragments keeps apart; its tables are those that were released.
+
+    What the rows left out tell was found when it was made: they are in none of these tables.
+    """
     _require_released(engine, release)
     tables = {made.fragment or "": relation(own_object(engine, made.name)) for made in release.published}
-    return PrivacyReport(tuple(kept_apart(engine, policy_of(release), release.method_arguments, tables, as_grids=True)))
+    kept = kept_apart(engine, policy_of(release), release.method_arguments, tables, as_grids=True)
+    recorded = releases.measurements(engine, release)
+    return PrivacyReport((*kept, *recorded_left_out(kept, recorded, release.suppressed_rows)))
 
 
 def _answered(engine: Engine, release: Release, shown: Shown) -> dict[int, Measurement]:
@@ -104,9 +110,10 @@ def require_own_columns(engine: Engine, release: Release) -> None:
         found = find_relation(engine, own_object(engine, made.name))
         if found is None:
             what = f"{made.name} of the release {release.name}" if made.fragment else f"of the release {release.name}"
+            kind = f"ANONYMIZED {release.kind.upper()}"
             raise UserError(
                 f"the {made.kind} {what} is gone",
-                hint=f"DROP ANONYMIZED {release.kind.upper()} forgets it; CREATE OR REPLACE ANONYMIZED makes it again",
+                hint=f"CREATE {kind} {release.name} AS POLICY {release.policy} makes it again, DROP {kind} forgets it",
             )
         if not is_own(engine, release, made, found):
             raise PrivacyViolation(

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
-from sqlanon.errors import EngineError, PolicyError, UserError
+from sqlanon.errors import EngineError, PolicyError
 from sqlanon.sqlgen.names import column, literal, relation
 
 __all__ = ["require_binary_text"]
@@ -19,17 +19,11 @@ _PROBES = ("nocase", "noaccent")
 
 
 def require_binary_text(engine: Engine, name: QualifiedName, columns: Sequence[Column], called: str) -> None:
-    """Raises UserError if the session has a default collation, PolicyError if a text column has one of its own.
+    """Raises PolicyError if a text column has a collation of its own.
 
     Under a collation such as NOCASE a class of 'a' and 'A' counts as one of two rows,
     and is two of one row for whoever reads the release without it.
     """
-    default = engine.rows("SELECT current_setting('default_collation')")[0][0]
-    if default and str(default).lower() not in ("binary", "c", "posix"):
-        raise UserError(
-            f"this session compares text by the collation {default}: classes would look larger than they are",
-            hint="run RESET default_collation first",
-        )
     text = [part for part, kind in columns if kind == "VARCHAR"]
     if not text:
         return

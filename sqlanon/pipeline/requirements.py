@@ -8,6 +8,8 @@ from dataclasses import replace
 from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Policy, Requirement, Role
+from sqlanon.domain.release import Release
+from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import PolicyError
@@ -18,7 +20,15 @@ from sqlanon.pipeline.types import without_enums
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.registry import plugin
 
-__all__ = ["bind_requirements", "in_buckets", "keeps_constraints", "promised_by", "resolve_requirements"]
+__all__ = [
+    "assumed_by",
+    "assumed_of",
+    "bind_requirements",
+    "in_buckets",
+    "keeps_constraints",
+    "promised_by",
+    "resolve_requirements",
+]
 
 # Normal relations that are made of more than the source's rows.
 _OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
@@ -57,6 +67,18 @@ def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Re
     """What a method promises of itself, besides what a policy requires. Raises UserError as its `options` does."""
     module = plugin("sqlanon.methods", method)
     return tuple(module.promises(module.options(arguments))) if hasattr(module, "promises") else ()
+
+
+def assumed_by(method: str, arguments: Sequence[tuple[str, Value]], sensitive: Sequence[str]) -> tuple[Assumption, ...]:
+    """What the figures of a method's release rest on; `sensitive` are its columns. Raises as `promised_by` does."""
+    module = plugin("sqlanon.methods", method)
+    return tuple(module.assumes(module.options(arguments), sensitive)) if hasattr(module, "assumes") else ()
+
+
+def assumed_of(release: Release) -> tuple[Assumption, ...]:
+    """The same of a release that was made."""
+    sensitive = [one.source or one.name for one in release.attributes if one.role is Role.SENSITIVE]
+    return assumed_by(release.method, release.method_arguments, sensitive)
 
 
 def in_buckets(method: str, arguments: Sequence[tuple[str, Value]]) -> bool:

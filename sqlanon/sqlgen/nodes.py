@@ -24,6 +24,7 @@ from sqlanon.sqlgen.terms import or_zero, total
 
 __all__ = [
     "counts",
+    "most_of_withheld",
     "part_of_node",
     "part_of_nodes",
     "public_rows",
@@ -218,3 +219,17 @@ def withheld(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> 
     others = exp.select(place, column("class_id"), column("size")).from_(relation("equivalence_class"))
     others = others.where(exp.Not(this=exp.In(this=column("class_id"), query=kept.subquery())))
     return [*batch.relations(rows, public), *kept_classes(batch.requirements), ("withheld", others)]
+
+
+def most_of_withheld(values: str) -> exp.Select:
+    """gone, rows, most: of the classes that are `withheld` and of the others, the rows and those of the most frequent
+    value; `values` is the relation class_sensitive_value of an attribute.
+    """
+    same = exp.EQ(this=column("class_id", "held"), expression=column("class_id", "withheld"))
+    gone = exp.Not(this=exp.Is(this=column("class_id", "withheld"), expression=exp.Null()))
+    counted = exp.select(column("value", "held"), alias(gone, "gone"), alias(total(column("n", "held")), "n"))
+    counted.from_(relation(values, as_="held"), copy=False)
+    counted.join(relation("withheld"), on=same, join_type="LEFT", copy=False)
+    counted = counted.group_by(column("value", "held"), gone.copy())
+    query = exp.select(column("gone"), alias(total(column("n")), "rows"), alias(exp.Max(this=column("n")), "most"))
+    return query.from_(counted.subquery("counted"), copy=False).group_by(column("gone"))

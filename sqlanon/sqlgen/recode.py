@@ -15,6 +15,7 @@ from sqlanon.sqlgen.keys import WORD_BITS, KeyLayout, bits_for
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.numbered import numbered, shown_at
 from sqlanon.sqlgen.taxonomy import frozen_labels
+from sqlanon.sqlgen.texts import by_bytes, without_collation
 
 __all__ = ["Recoding", "class_layout", "join_codes", "recode"]
 
@@ -49,12 +50,15 @@ class Recoding:
         return len(set(self.levels)) > 1
 
 
-def recode(recoding: Recoding, release_id: str, others: exp.Query | None = None) -> exp.Select:
+def recode(
+    recoding: Recoding, release_id: str, others: exp.Query | None = None, *, collated: bool = False
+) -> exp.Select:
     """A row a value of the relation "source": value, label at the level, and code, the label's number.
 
     The code of a value that a stored hierarchy does not list is NULL: its rows are withheld.
     `others` are more values to give a label, in the column `value` and of the column's type.
     Where the level is not the same in all rounds there is a label_i and a code_i for each.
+    If `collated`, the relation's texts say how they are compared, which the labels do not.
     """
     bound = recoding.bound
     distinct = exp.select(alias(published_value(bound), "value")).distinct(copy=False).from_(relation("source"))
@@ -68,7 +72,10 @@ def recode(recoding: Recoding, release_id: str, others: exp.Query | None = None)
     code: exp.Expr = exp.Cast(this=number, to=exp.DataType.build("BIGINT"))
     if bound.stored:
         code = exp.Case(ifs=[exp.If(this=column("listed"), true=code)])
-    return exp.select(column("value"), column("label"), alias(code, "code")).from_(labelled.subquery("labelled"))
+    label: exp.Expr = column("label")
+    if collated and (recoding.level or bound.published_type == "VARCHAR"):
+        label = without_collation(label)
+    return exp.select(column("value"), alias(label, "label"), alias(code, "code")).from_(labelled.subquery("labelled"))
 
 
 def _mixed(recoding: Recoding, occurring: exp.Query, release_id: str) -> exp.Select:
@@ -101,12 +108,12 @@ def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp
     way round.
     """
     bound = recoding.bound
-    value = exp.TryCast(this=column("value"), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
+    value = exp.TryCast(this=by_bytes(column("value")), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
     is_null = exp.Is(this=column("value"), expression=exp.Null())
     has_value = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
     copied = (
         # One row a value whatever the table holds: a value listed twice must not double its rows.
-        exp.select(alias(value, "value"), alias(exp.Max(this=column("label")), "label"), alias(literal(True), "listed"))
+        exp.select(alias(value, "value"), alias(exp.Max(this=by_bytes(column("label"))), "label"), _listed())
         .from_(relation(("anon", "release_recoding")))
         .where(
             exp.EQ(this=column("release_id"), expression=literal(release_id)),
@@ -122,6 +129,10 @@ def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp
         .from_(occurring)
         .join(copied.subquery("copied"), on=same, join_type="LEFT")
     )
+
+
+def _listed() -> exp.Alias:
+    return alias(literal(True), "listed")
 
 
 def join_codes(

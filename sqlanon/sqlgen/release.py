@@ -28,6 +28,7 @@ from sqlanon.sqlgen.rounds import Rounds, join_rounds, round_labels
 from sqlanon.sqlgen.rows import Rows
 from sqlanon.sqlgen.taxonomy import Taxonomy, frozen_labels, frozen_ranges
 from sqlanon.sqlgen.terms import same, union_all
+from sqlanon.sqlgen.texts import without_collation
 
 __all__ = ["Recoding", "ReleaseQuery"]
 
@@ -47,6 +48,7 @@ class ReleaseQuery:
     is the public table D, one column a quasi-identifier in the policy's order, and
     `public_stable` says of it what `stable` says of the source. Where quasi-identifiers are
     recoded by region and not by level, `placed` says how, and there are no `recodings`.
+    `collated` is whether the source's texts say how they are compared, which a release does not.
     """
 
     policy: BoundPolicy
@@ -60,6 +62,7 @@ class ReleaseQuery:
     public: exp.Query | None = None
     public_stable: bool = True
     placed: Placed | None = None
+    collated: bool = False
 
     @property
     def respondent(self) -> str:
@@ -171,7 +174,8 @@ class ReleaseQuery:
             query.with_(public, as_=self.public.copy(), materialized=not self.public_stable, copy=False)
         for i, recoding in recodings:
             others = public_values(i, recoding.bound) if needs_public else None
-            query.with_(identifier(f"recode_{i}"), as_=recode(recoding, self.release_id, others), copy=False)
+            labels = recode(recoding, self.release_id, others, collated=self.collated)
+            query.with_(identifier(f"recode_{i}"), as_=labels, copy=False)
         if self._is_local:
             return self._with_rounds(query, recodings, needs_public)
         if needs_public:
@@ -253,9 +257,12 @@ class ReleaseQuery:
 
     def _output(self, bound: BoundAttribute) -> exp.Alias:
         if bound.role is Role.QUASI_IDENTIFIER:
-            return alias(self._label(bound, "recoded"), bound.column)
-        place = next(i for i, other in self._passing() if other is bound)
-        return alias(column(f"column_{place}", "recoded"), bound.column)
+            shown = self._label(bound, "recoded")
+            collated = any(recoding.bound is bound and recoding.mixed for recoding in self.recodings)
+        else:
+            place = next(i for i, other in self._passing() if other is bound)
+            shown, collated = column(f"column_{place}", "recoded"), bound.published_type == "VARCHAR"
+        return alias(without_collation(shown) if collated and self.collated else shown, bound.column)
 
     def _label(self, bound: BoundAttribute, of: str | None = None) -> exp.Expr:
         """What a class shows of a quasi-identifier."""

@@ -1,6 +1,9 @@
-"""Trees to text: identifiers always quoted, and an error instead of a guess."""
+"""Trees to text: identifiers always quoted, every order said in full, and an error instead of a guess."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import UnsupportedError
@@ -13,17 +16,46 @@ __all__ = ["to_sql"]
 def to_sql(tree: exp.Expr, *, pretty: bool = False, dialect: str = "duckdb") -> str:
     """The text of a tree in one dialect.
 
+    What is sorted says ASC or DESC and where NULLs stand: what it does not say, a session decides.
     Raises InternalError where the dialect has no way to say it: nothing is dropped silently.
     """
     try:
-        return tree.sql(
-            dialect=dialect,
-            identify=True,
-            pretty=pretty,
-            unsupported_level=ErrorLevel.RAISE,
-            normalize_functions=False,
-            # Our trees are made for one statement: a copy of each before it is written would be wasted.
-            copy=False,
-        )
+        with _orders_in_full(tree, dialect):
+            return tree.sql(
+                dialect=dialect,
+                identify=True,
+                pretty=pretty,
+                unsupported_level=ErrorLevel.RAISE,
+                normalize_functions=False,
+                # Our trees are made for one statement: a copy of each before it is written would be wasted.
+                copy=False,
+            )
     except UnsupportedError as error:
         raise InternalError(f"this SQL cannot be written for {dialect}: {error}") from None
+
+
+@contextmanager
+def _orders_in_full(tree: exp.Expr, dialect: str) -> Iterator[None]:
+    """Within the block every sort key of the tree is written with its direction, and for DuckDB with its NULLs.
+
+    sqlglot leaves out what it takes for DuckDB's default, NULLS LAST, which a session may change. What stands
+    behind them is ClickHouse's WITH FILL and written as it is.
+    """
+    keys = [_sort_key(key) for order in tree.find_all(exp.Order) for key in order.expressions]
+    for key in keys:
+        key.set("desc", bool(key.args.get("desc")))
+        if dialect == "duckdb" and not key.args.get("nulls_first"):
+            key.set("with_fill", exp.var("NULLS LAST"))
+    try:
+        yield
+    finally:
+        for key in keys:
+            key.set("with_fill", None)
+
+
+def _sort_key(key: exp.Expr) -> exp.Ordered:
+    if isinstance(key, exp.Ordered):
+        return key
+    said = exp.Ordered(this=key.copy(), nulls_first=False)
+    key.replace(said)
+    return said

@@ -14,6 +14,7 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sqlgen.generalized import generalized, level_name
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.terms import union_all
+from sqlanon.sqlgen.texts import by_bytes
 
 __all__ = ["Taxonomy", "frozen_labels", "frozen_ranges", "level_labels", "sensitive_ancestor", "sensitive_path"]
 
@@ -36,7 +37,7 @@ def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Select:
     A text that is no value of the column's type is left out, and a value that stands
     twice, with the same labels or not, counts once.
     """
-    value = exp.TryCast(this=column("value"), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
+    value = exp.TryCast(this=by_bytes(column("value")), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
     is_null = exp.Is(this=column("value"), expression=exp.Null())
     possible = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
     return (
@@ -70,7 +71,7 @@ def frozen_ranges(release_id: str, place: int) -> exp.Select:
 
 def _at(level: int) -> exp.Expr:
     same = exp.EQ(this=column("level"), expression=literal(level))
-    return exp.Case(ifs=[exp.If(this=same, true=column("label"))])
+    return exp.Case(ifs=[exp.If(this=same, true=by_bytes(column("label")))])
 
 
 def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Select:

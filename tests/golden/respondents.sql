@@ -3,15 +3,29 @@
 
 WITH "source" AS NOT MATERIALIZED (
   SELECT
-    "sex",
-    "disease",
+    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
+    CAST("disease" AS TEXT) COLLATE "binary" AS "disease",
     "person"
   FROM "main"."visits"
+  WHERE
+    NOT current_setting(
+      CASE
+        WHEN NOT LOWER(current_setting('default_collation')) IN ('', 'binary', 'c', 'posix')
+        THEN 'sqlanon: this session compares text by a collation, and this view by its bytes; run RESET default_collation'
+        WHEN typeof("sex") <> 'VARCHAR'
+        THEN 'sqlanon: the column sex was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
+        WHEN regexp_replace(typeof("disease"), 'ENUM\((?:''(?:[^'']|'''')*''(?:,\s*)?)*\)', 'VARCHAR', 'g') <> 'VARCHAR'
+        THEN 'sqlanon: the column disease was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
+        WHEN typeof("person") <> 'INTEGER'
+        THEN 'sqlanon: the column person was INTEGER when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
+        ELSE 'default_collation'
+      END
+    ) IS NULL
 ), "recode_0" AS (
   SELECT
     "value",
-    "label",
-    CAST(DENSE_RANK() OVER (ORDER BY "label") - 1 AS BIGINT) AS "code"
+    struct_extract(CAST(row("label") AS STRUCT("text" TEXT)), 'text') AS "label",
+    CAST(DENSE_RANK() OVER (ORDER BY "label" ASC NULLS LAST) - 1 AS BIGINT) AS "code"
   FROM (
     SELECT
       "value",
@@ -63,7 +77,7 @@ WITH "source" AS NOT MATERIALIZED (
 )
 SELECT
   "recoded"."label_0" AS "sex",
-  "recoded"."column_1" AS "disease"
+  struct_extract(CAST(row("recoded"."column_1") AS STRUCT("text" TEXT)), 'text') AS "disease"
 FROM "recoded"
 JOIN "kept"
   ON "recoded"."class_id" = "kept"."class_id"

@@ -4,15 +4,31 @@
 WITH "source" AS NOT MATERIALIZED (
   SELECT
     "day",
-    "sex",
-    "zip",
-    "disease"
+    CAST("sex" AS TEXT) COLLATE "binary" AS "sex",
+    CAST("zip" AS TEXT) COLLATE "binary" AS "zip",
+    CAST("disease" AS TEXT) COLLATE "binary" AS "disease"
   FROM "main"."visits"
+  WHERE
+    NOT current_setting(
+      CASE
+        WHEN NOT LOWER(current_setting('default_collation')) IN ('', 'binary', 'c', 'posix')
+        THEN 'sqlanon: this session compares text by a collation, and this view by its bytes; run RESET default_collation'
+        WHEN typeof("day") <> 'DATE'
+        THEN 'sqlanon: the column day was DATE when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
+        WHEN typeof("sex") <> 'VARCHAR'
+        THEN 'sqlanon: the column sex was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
+        WHEN typeof("zip") <> 'VARCHAR'
+        THEN 'sqlanon: the column zip was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
+        WHEN regexp_replace(typeof("disease"), 'ENUM\((?:''(?:[^'']|'''')*''(?:,\s*)?)*\)', 'VARCHAR', 'g') <> 'VARCHAR'
+        THEN 'sqlanon: the column disease was VARCHAR when this view was made; run CREATE OR REPLACE ANONYMIZED VIEW'
+        ELSE 'default_collation'
+      END
+    ) IS NULL
 ), "recode_0" AS (
   SELECT
     "value",
-    "label",
-    CAST(DENSE_RANK() OVER (ORDER BY "label") - 1 AS BIGINT) AS "code"
+    struct_extract(CAST(row("label") AS STRUCT("text" TEXT)), 'text') AS "label",
+    CAST(DENSE_RANK() OVER (ORDER BY "label" ASC NULLS LAST) - 1 AS BIGINT) AS "code"
   FROM (
     SELECT
       "value",
@@ -38,8 +54,8 @@ WITH "source" AS NOT MATERIALIZED (
 ), "recode_2" AS (
   SELECT
     "value",
-    "label",
-    CAST(DENSE_RANK() OVER (ORDER BY "label") - 1 AS BIGINT) AS "code"
+    struct_extract(CAST(row("label") AS STRUCT("text" TEXT)), 'text') AS "label",
+    CAST(DENSE_RANK() OVER (ORDER BY "label" ASC NULLS LAST) - 1 AS BIGINT) AS "code"
   FROM (
     SELECT
       "value",
@@ -98,7 +114,7 @@ SELECT
   "recoded"."label_0" AS "day",
   '*' AS "sex",
   "recoded"."label_2" AS "zip",
-  "recoded"."column_3" AS "disease"
+  struct_extract(CAST(row("recoded"."column_3") AS STRUCT("text" TEXT)), 'text') AS "disease"
 FROM "recoded"
 JOIN "kept"
   ON "recoded"."class_id" = "kept"."class_id"

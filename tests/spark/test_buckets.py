@@ -34,7 +34,7 @@ from sqlanon.pipeline.scratch import Scratch
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.sqlgen import buckets, slots
 from sqlanon.sqlgen.fragments import bucketized
-from sqlanon.sqlgen.names import column, relation
+from sqlanon.sqlgen.names import column, literal, relation
 from sqlanon.sqlgen.normal_relations import Background
 from tests.oracles.anatomy import by_bucket, dealt, diverse, feasible, most_groups
 from tests.spark.relations import registered
@@ -159,7 +159,7 @@ class Made:
 
     def groups(self) -> str:
         """How many groups there are, and their slots."""
-        held = self.keep("held", buckets.held("drawn"))
+        held = self.keep("held", given(buckets.held("drawn", "draw"), literal(0)))
         groups = self.keep("groups", buckets.groups(held, self._case.least, self._case.different))
         self.keep("starts", buckets.starts(held, groups))
         return self.keep("slots", slots.slots(groups))

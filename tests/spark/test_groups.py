@@ -78,6 +78,9 @@ def given(node: exp.Expr) -> exp.Expr:
     """What stands for a draw, and for the number of a row."""
     if isinstance(node, exp.Column) and node.name == loose.ROW_NUMBER:
         return column("stands", node.table or None)
+    if isinstance(node, exp.BitwiseXorAgg):
+        # Draws of several rows, mixed.
+        return exp.Max(this=node.this)
     return literal(0) if isinstance(node, exp.Anonymous) else node
 
 

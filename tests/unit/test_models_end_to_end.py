@@ -77,7 +77,7 @@ def test_a_release_meets_its_model(shared: Connection, name: str, made: tuple[st
         assert found[name][0] == ("disease" if load_question(name).of_sensitive_values else None)
         recorded = (
             "SELECT source_rows - suppressed_rows, required, achieved, satisfied FROM anon.release "
-            "JOIN anon.measurement USING (release_id) WHERE object_name = ?"
+            "JOIN anon.measurement USING (release_id) WHERE object_name = ? AND question <> 'granularity_loss'"
         )
         # Sums of logarithms may come in another order.
         [measured] = shared.duckdb.execute(recorded, [release]).fetchall()
@@ -131,7 +131,7 @@ def test_several_sensitive_attributes(con: Connection, kind: str) -> None:
         ("distinct_l_diversity", "disease, ward"),
         ("equal_t_closeness", "ward"),
     ]
-    assert [row[1:] for row in con.execute("CHECK r").fetchall()] == [row[7:] for row in rows]
+    assert [row[1:] for row in con.execute("CHECK r").fetchall()] == [row[7:12] for row in rows]
     classes: dict[Row, list[Row]] = defaultdict(list)
     for *key, disease, ward in con.duckdb.execute("FROM r").fetchall():
         classes[tuple(key)].append((disease, ward))

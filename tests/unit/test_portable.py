@@ -16,7 +16,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import EngineError
 from sqlanon.hierarchies.base import functional
 from sqlanon.questions.load import load_question, question_names
-from sqlanon.sqlgen import associations, blocks, buckets, loose, loose_rows, slots
+from sqlanon.sqlgen import associations, blocks, buckets, gaps, left_out, loose, loose_rows, slots
 from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
 from sqlanon.sqlgen.fragments import bucketized, differing, misplaced, out_of_order, out_of_place, unequal
 from sqlanon.sqlgen.names import column, relation
@@ -117,11 +117,9 @@ GRID = loose.grid((2, 3))
 # Buckets, fragments and groups: those that numbers stand for, once drawn, and what checks their tables.
 EVERYWHERE = {
     "value_codes": buckets.value_codes(BOUND, relation("t")),
-    "held": buckets.held("drawn"),
     "groups": buckets.groups("held", 3),
     "groups with different values": buckets.groups("held", 3, 2),
     "starts": buckets.starts("held", "groups"),
-    "held by all": buckets.held_by_all("codes"),
     "slots": slots.slots("groups"),
     "tally": slots.tally("dealt", 0),
     "merged": slots.merged("slots", "violating"),
@@ -145,12 +143,27 @@ EVERYWHERE = {
     ),
     "possible": blocks.possible("keyed", 0, 6),
     "standing": blocks.standing("keyed", 1, 0, 24),
+    "counts": blocks.counts("keyed", 0),
+    "possible_of": blocks.possible_of("counts", 6),
+    "frequencies": left_out.frequencies("counts"),
+    "most_alike": left_out.most_alike("frequencies"),
+    "allowed": left_out.allowed(["f0", "f1"], 100, 6, 5, 1, 16),
+    "candidates": left_out.candidates("keyed", 2, 1000),
+    "picked": left_out.picked("pool", "chosen", ["c0", "c1"], 10, 2, 7),
+    "full_values": left_out.full_values("chosen", 0, 2),
+    "alike": left_out.alike("rows", 2),
+    "excess": left_out.excess("rows", [0, 1], 4, 9),
+    "holding": left_out.holding("placed", "keyed", "excess", [0, 1]),
+    "enough": left_out.enough("preferred", "holding", "excess", 6, 5),
+    "first_blocks": left_out.first_blocks("preferred", 3),
     "fragment_rows": loose.fragment_rows(ROWS, "grouped", [(0, "x")], 0, "g"),
     "association_rows": loose.association_rows("grouped", ["g1", "g2"]),
 }
 # What draws, what numbers the rows of a source, and what fills blocks of rows that have to differ in several keys.
 DUCKDB_ONLY = {
     "drawn": (buckets.drawn(POLICY, [BOUND], ["c"], None, "random_draw", {}), "the function random_draw"),
+    "held": (buckets.held("drawn", "random_draw"), "the function random_draw"),
+    "held by all": (buckets.held_by_all("codes", "random_draw"), "the function random_draw"),
     "numbers_of": (buckets.numbers_of("drawn"), "the column rowid"),
     "bucket_numbers": (slots.bucket_numbers("slots", "random_draw"), "the function random_draw"),
     "dealt": (buckets.dealt("drawn", "starts", ["code_0", "code_1"], 0), "the column rowid"),
@@ -159,15 +172,16 @@ DUCKDB_ONLY = {
     "misplaced": (misplaced(relation("exact"), relation("held")), "Join with method"),
     "numbered": (loose_rows.numbered(relation("t"), [column("x")], []), "the column rowid"),
     "repeated": (loose_rows.repeated(ROWS, [0]), "ROW_NUMBER without ORDER BY"),
-    "dealt by one key": (blocks.dealt("standing", 1, 0, 6, 0, chunked=True), "the column rowid"),
+    "dealt by one key": (blocks.dealt("standing", 1, 0, 6, 0, chunked=True), "the function BITWISE_XOR_AGG"),
+    "preferred": (left_out.preferred("placed", "holding", "random_draw"), "the function random_draw"),
     "located": (loose.located("placed", "random_draw", near=True), "the function random_draw"),
     "exchanged": (loose.exchanged("cells", 2, "random_draw"), "the function random_draw"),
     "block_numbers": (loose.block_numbers("cells", 4, "random_draw"), "the function random_draw"),
     "renumbered": (loose.renumbered("numbers", 0, "random_draw"), "the function random_draw"),
     "grouped": (loose.grouped("cells", "numbers", GRID, 0), "the column rowid"),
-    "clashing": (blocks.clashing("dealt", ["key_1"]), "Select with qualify"),
-    "proposed": (blocks.proposed(ROWS, "placed", 1, 6, 3, 2, "random_draw"), "with qualify"),
-    "filled": (blocks.filled("proposed", 1, 6), "Select with qualify"),
+    "clashing": (gaps.clashing("dealt", ["key_1"]), "Select with qualify"),
+    "proposed": (gaps.proposed(ROWS, "placed", 1, 6, 3, 2, "random_draw"), "with qualify"),
+    "filled": (gaps.filled("proposed", 1, 6), "Select with qualify"),
 }
 
 
