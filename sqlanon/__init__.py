@@ -1,7 +1,8 @@
 """Anonymization for SQL workflows on DuckDB.
 
 `connect()` returns a DuckDB connection that also understands sqlanon's statements:
-CREATE HIERARCHY, CREATE POLICY, CREATE ANONYMIZED VIEW | TABLE, CHECK and EXPORT.
+CREATE HIERARCHY, CREATE POLICY and CREATE WORKLOAD, CREATE ANONYMIZED VIEW | TABLE and
+EXPLAIN ANONYMIZED, their DROPs, CHECK, ESTIMATE, MEASURE and EXPORT.
 """
 
 from __future__ import annotations

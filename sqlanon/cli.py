@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "main"]
 
-# What a shell reports for a program that SIGINT or SIGPIPE ended.
-_INTERRUPTED, _PIPE_CLOSED = 130, 141
+# What a shell reports for a program that SIGPIPE ended.
+_PIPE_CLOSED = 141
 
 app = typer.Typer(
     name="sqlanon",
@@ -79,25 +79,50 @@ def _options(
 @contextmanager
 def _answering(output: Output) -> Iterator[None]:
     """Turns errors into a message and the exit code that says whose fault they are."""
-    from sqlanon.errors import SqlanonError
+    from sqlanon.stopping import stopping
+
+    code = 0
+    try:
+        with stopping(), _reported(output):
+            yield
+    except typer.Exit as left:
+        code = left.exit_code
+    raise typer.Exit(_written_out(output, code))
+
+
+@contextmanager
+def _reported(output: Output) -> Iterator[None]:
+    from sqlanon.scripts import report
+    from sqlanon.stopping import stop_of
 
     try:
         yield
     except (typer.Exit, typer.Abort):
         raise
-    except SqlanonError as error:
-        output.error(error)
-        raise typer.Exit(error.exit_code) from None
-    except KeyboardInterrupt:
-        output.status("interrupted")
-        raise typer.Exit(_INTERRUPTED) from None
     except BrokenPipeError:
-        # Whoever read the output has left (as `head` does): nothing more can be printed, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(_PIPE_CLOSED) from None
-    except Exception as error:
-        output.unexpected(error)
-        raise typer.Exit(3) from None
+    except (Exception, KeyboardInterrupt) as error:
+        stop = stop_of(error)
+        if stop is None:
+            raise typer.Exit(report(output, error)) from None
+        # There may be no terminal any more to say it on.
+        with suppress(OSError):
+            output.status(stop.word)
+        raise typer.Exit(stop.exit_code) from None
+
+
+def _written_out(output: Output, code: int) -> int:
+    """Writes out what was printed; the exit code, which says so where that fails."""
+    from sqlanon.scripts import report
+
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            # Nothing can be printed there any more, not even at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            code = code or (_PIPE_CLOSED if isinstance(error, BrokenPipeError) else report(output, error))
+    return code
 
 
 @contextmanager

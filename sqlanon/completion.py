@@ -96,7 +96,7 @@ _NAMES = """
         SELECT table_name AS name FROM information_schema.tables WHERE table_schema NOT IN ('information_schema')
         UNION ALL
         SELECT column_name FROM information_schema.columns WHERE table_schema NOT IN ('information_schema')
-    ) AS names ORDER BY name
+    ) AS names ORDER BY name ASC NULLS LAST
 """
 
 

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from sqlanon.assets import read
 from sqlanon.catalog import migrations, releases
+from sqlanon.catalog.digests import require_own_rows
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.engines.base import Engine
-from sqlanon.errors import InternalError, UserError
+from sqlanon.errors import InternalError, PolicyError, UserError
 from sqlanon.export.received import estimate_export
 from sqlanon.export.run import export_release
 from sqlanon.pipeline import run
 from sqlanon.pipeline.checks import check_relation, check_release
+from sqlanon.pipeline.composition import others_of, warning
 from sqlanon.pipeline.estimate import estimate_release
 from sqlanon.pipeline.explain import explanation
 from sqlanon.pipeline.hierarchies import create_hierarchy, drop_hierarchy
 from sqlanon.pipeline.measure import measure
 from sqlanon.pipeline.policies import create_policy, drop_policy
 from sqlanon.pipeline.publish import drop_release
+from sqlanon.pipeline.requirements import assumed_of
+from sqlanon.pipeline.settings import require_settings
 from sqlanon.pipeline.source import qualified
 from sqlanon.pipeline.state import Progress
 from sqlanon.pipeline.workloads import create_workload, drop_workload
@@ -57,6 +61,7 @@ _COUNTED = (
     ("suppressed_rows", "BIGINT"),
 )
 _REQUIRED = (("levels", "VARCHAR"), ("requirement", "VARCHAR"), *_MEASURED)
+_WARNING = ("warning", "VARCHAR")
 _EXPLAINED = (("stage", "VARCHAR"), ("item", "VARCHAR"), ("detail", "VARCHAR"))
 _FIGURES = (("release", "VARCHAR"), ("workload", "VARCHAR"), ("figure", "VARCHAR"), ("value", "DOUBLE"))
 _EXPORTED = (
@@ -65,6 +70,7 @@ _EXPORTED = (
     ("path", "VARCHAR"),
     ("rows", "BIGINT"),
     ("certificate", "VARCHAR"),
+    _WARNING,
 )
 
 
@@ -74,6 +80,7 @@ def run_statement(engine: Engine, statement: s.Statement, progress: Progress | N
         raise InternalError(f"there is nothing that runs {type(statement).__name__}")
     ready = not _needs_no_catalog(statement) and prepare_catalog(engine, statement)
     if isinstance(statement, _CALCULATES):
+        require_settings(engine)
         _require_built_ins(engine)
     with migrations.known_to_be_ready(engine) if ready else nullcontext():
         return _HANDLERS[type(statement)](engine, statement, progress)
@@ -146,7 +153,9 @@ def _release(engine: Engine, statement: s.CreateRelease, progress: Progress | No
     state = run.create(engine, statement, progress)
     if state is None:
         release = _load(engine, statement.name)
-        report = PrivacyReport(tuple(releases.measurements(engine, release)))
+        # What requires nothing, such as the loss, is no requirement.
+        measured = releases.measurements(engine, release)
+        report = PrivacyReport(tuple(one for one in measured if one.satisfied is not None))
     else:
         assert state.release is not None and state.report is not None
         release, report = state.release, state.report
@@ -159,10 +168,11 @@ def _release(engine: Engine, statement: s.CreateRelease, progress: Progress | No
         release.loss,
         levels_of(release),
     )
-    rows = ((*head, m.question, *_measured(m)) for m in report.measurements)
+    said = warning(others_of(engine, release))
+    rows = ((*head, m.question, *_measured(m), said) for m in report.measurements)
     # The column of the loss says which loss it is.
     loss = (release.loss_name or "granularity_loss", "DOUBLE")
-    return Answer((*_COUNTED, loss, *_REQUIRED), tuple(rows))
+    return Answer((*_COUNTED, loss, *_REQUIRED, _WARNING), tuple(rows))
 
 
 def levels_of(release: Release) -> str:
@@ -191,12 +201,17 @@ def _drop_release(engine: Engine, statement: s.DropRelease, progress: Progress |
 
 
 def _load(engine: Engine, name: Any) -> Release:
-    return releases.load(engine, qualified(engine, name))
+    """The release that a statement reads, whose rows in the catalog are those that were written with it."""
+    release = releases.load(engine, qualified(engine, name))
+    require_own_rows(engine, release)
+    return release
 
 
 def _check_release(engine: Engine, statement: s.CheckRelease, progress: Progress | None) -> Answer:
     release = _load(engine, statement.name)
-    return _checked(str(release.name), check_release(engine, release))
+    found = check_release(engine, release).measurements
+    assumed = (one.stated for one in assumed_of(release))
+    return _checked(str(release.name), PrivacyReport((*found, *assumed)))
 
 
 def _check_relation(engine: Engine, statement: s.CheckRelation, progress: Progress | None) -> Answer:
@@ -214,15 +229,21 @@ def _measured(one: Measurement) -> tuple[Any, ...]:
 
 def _export(engine: Engine, statement: s.ExportRelease, progress: Progress | None) -> Answer:
     done = export_release(engine, _load(engine, statement.name), statement)
-    return Answer(_EXPORTED, tuple((one.release, one.format, one.path, one.rows, one.certificate) for one in done))
+    return Answer(_EXPORTED, tuple(map(astuple, done)))
 
 
 def _estimate(engine: Engine, statement: s.Estimate, progress: Progress | None) -> Answer:
-    if statement.file is not None:
-        columns, rows = estimate_export(engine, statement.file, statement.query, statement.marginals)
-    else:
-        release = _load(engine, statement.release)
-        columns, rows = estimate_release(engine, release, statement.query, statement.marginals)
+    try:
+        if statement.file is not None:
+            columns, rows = estimate_export(engine, statement.file, statement.query, statement.marginals)
+        else:
+            release = _load(engine, statement.release)
+            columns, rows = estimate_release(engine, release, statement.query, statement.marginals)
+    except PolicyError as error:
+        # Its place is one in the query.
+        if error.position and statement.query_position:
+            error.position = error.position.within(statement.query_position)
+        raise
     return Answer(columns, tuple(rows))
 
 
@@ -239,6 +260,7 @@ _CALCULATES = (
     s.CreateWorkload,
     s.CreateRelease,
     s.ExplainRelease,
+    s.DropRelease,
     s.CheckRelease,
     s.CheckRelation,
     s.ExportRelease,

@@ -32,6 +32,11 @@ class Position:
     def __str__(self) -> str:
         return f"line {self.line}, column {self.column}"
 
+    def within(self, text: Position) -> Position:
+        """The same place in a script in which the text that it is a place of begins there."""
+        column = self.column + text.column - 1 if self.line == 1 else self.column
+        return Position(self.line + text.line - 1, column)
+
 
 class SqlanonError(Exception):
     """The base of every error that sqlanon raises.

@@ -14,6 +14,7 @@ from sqlanon.engines.duckdb import translated
 from sqlanon.errors import EngineError, InternalError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.presentation import Output, Rows
 from sqlanon.progress import Watch
+from sqlanon.stopping import interrupting, stop_of
 from sqlanon.syntax.statements import (
     CheckRelation,
     CheckRelease,
@@ -33,7 +34,7 @@ from sqlanon.syntax.statements import (
     Statement,
 )
 
-__all__ = ["Answered", "ScriptRun", "label", "read_script", "release_name", "sorted_out"]
+__all__ = ["Answered", "ScriptRun", "label", "read_script", "release_name", "report", "sorted_out"]
 
 Answered = Callable[[Statement, Rows], None]
 
@@ -42,6 +43,8 @@ _DOTTED = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 
 # The columns with which a statement answers that has nothing to say but that it is done.
 _DONE = ("statement", "name", "outcome")
+# The column of an answer with what is to be looked at although the statement is done.
+_WARNING = "warning"
 
 
 def label(statement: Statement) -> str:
@@ -106,7 +109,7 @@ def release_name(text: str) -> QualifiedName:
     return QualifiedName(tuple(part[1:-1].replace('""', '"') if part[0] == '"' else part for part in parts))
 
 
-def sorted_out(error: Exception, statement: Statement | None) -> Exception:
+def sorted_out(error: BaseException, statement: Statement | None) -> BaseException:
     """The error as one of sqlanon's, with its place in the script, or itself where it is a defect of ours.
 
     What DuckDB says of the user's own SQL is the user's to mend. Its message passes on names and drops values.
@@ -114,9 +117,15 @@ def sorted_out(error: Exception, statement: Statement | None) -> Exception:
     position = statement.position if statement else None
     if isinstance(error, SqlanonError):
         return error.at(position)
+    if isinstance(error, OSError):
+        what = f": {error.filename}" if error.filename else ""
+        return EngineError(f"the system refuses: {error.strerror}{what}", position=position)
     if not _is_duckdb_error(error):
         return error
     said = translated(error)  # type: ignore[arg-type]
+    if said.hint:
+        # It says what to change, and so whose it is.
+        return said.at(position)
     ours = not isinstance(statement, PassThrough) or type(error).__name__ in ("InternalException", "FatalException")
     kind: type[SqlanonError] = EngineError if ours else UserError
     withheld = "withheld" in said.message
@@ -126,7 +135,17 @@ def sorted_out(error: Exception, statement: Statement | None) -> Exception:
     return better
 
 
-def _is_duckdb_error(error: Exception) -> bool:
+def report(output: Output, error: BaseException, statement: Statement | None = None, script: str | None = None) -> int:
+    """Prints an error, and returns the exit code that says whose fault it is."""
+    better = sorted_out(error, statement)
+    if isinstance(better, SqlanonError):
+        output.error(better, script)
+        return better.exit_code
+    output.unexpected(error, script)
+    return InternalError.exit_code
+
+
+def _is_duckdb_error(error: BaseException) -> bool:
     # By name: the engines are the only place that imports the driver.
     return any(kind.__name__ == "Error" and kind.__module__ in ("duckdb", "_duckdb") for kind in type(error).__mro__)
 
@@ -156,28 +175,20 @@ class ScriptRun:
         """
         self._script, self._statement = script, None
         try:
-            self._connection.script(text, on_statement=self._on_statement)
+            with interrupting(self._connection):
+                self._connection.script(text, on_statement=self._on_statement)
             return True
         except BrokenPipeError:
             raise
         except Exception as error:
-            # So DuckDB reports Ctrl-C while it computes.
-            if isinstance(error, RuntimeError) and "interrupted" in str(error):
-                raise KeyboardInterrupt from None
+            if stop := stop_of(error):
+                raise stop from None
             self._watch.stop()
-            self._report(error)
+            code = report(self._output, error, self._statement, self._script)
+            self.exit_code = self.exit_code or code
             return False
         finally:
             self._watch.stop()
-
-    def _report(self, error: Exception) -> None:
-        better = sorted_out(error, self._statement)
-        if isinstance(better, SqlanonError):
-            self._output.error(better, self._script)
-            self.exit_code = self.exit_code or better.exit_code
-        else:
-            self._output.unexpected(error, self._script)
-            self.exit_code = self.exit_code or InternalError.exit_code
 
     def _on_statement(self, event: Any) -> None:
         self._statement = event.statement
@@ -196,20 +207,34 @@ class ScriptRun:
         self._watch.stop()
         seconds = time.perf_counter() - self._begun
         self._show(statement, rows, seconds)
+        if ours:
+            self._warn(statement, rows)
         outcome = rows.rows[0][2] if rows.columns == _DONE else "done"
         if isinstance(statement, CheckRelease | CheckRelation):
             outcome = "satisfied" if self._judge(statement, rows) else "not satisfied"
         if ours:
             self._output.status(f"{label(statement)}: {outcome} ({seconds:.2f} s)")
 
+    def _warn(self, statement: Statement, rows: Rows) -> None:
+        """Repeats what an answer warns of, where it is seen though the answer goes elsewhere."""
+        for said in dict.fromkeys(rows.column(_WARNING)):
+            if said is not None:
+                self._output.warning(said, statement.position, self._script)
+
     def _show(self, statement: Statement, rows: Rows, seconds: float) -> None:
         if self._answered:
             self._answered(statement, rows)
-        elif self._output.json:
+            return
+        if self._output.json:
             self._output.result(rows, **_about(statement, self._script, seconds))
-        elif isinstance(statement, CreateRelease):
-            for table in _once_and_each(rows):
+            return
+        if isinstance(statement, CreateRelease):
+            shown = rows if any(rows.column(_WARNING)) else rows.without(_WARNING)
+            for table in _once_and_each(shown):
                 self._output.result(table)
+        elif isinstance(statement, ExportRelease):
+            # It is told once beside the files, and not with each of them.
+            self._output.result(rows.without(_WARNING))
         elif isinstance(statement, ExplainRelease):
             self._explain(rows)
         elif not _says_only_that_it_is_done(statement, rows):

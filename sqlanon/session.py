@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from os import PathLike, fspath
+from threading import RLock
 from types import TracebackType
 from typing import Any
 
 from sqlanon.dispatch import Answer, run_statement
-from sqlanon.engines.duckdb import DuckDBEngine, open_database
+from sqlanon.engines.duckdb import DuckDBEngine, in_use, open_database
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.sqlgen.normal_relations import literal_rows
 from sqlanon.sqlgen.render import to_sql
@@ -18,6 +21,15 @@ from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import PassThrough, Statement
 
 __all__ = ["Connection", "Observer", "StatementEvent", "connect"]
+
+# Methods of DuckDB's that return the connection, and those that another thread may call while a statement runs.
+_RETURN_CONNECTION = frozenset(
+    "append begin checkpoint commit create_function executemany register remove_function rollback unregister".split()
+)
+_ANY_TIME = frozenset(("interrupt", "query_progress"))
+
+# Until a SELECT's result is fetched, DuckDB lets the connection do nothing else. That of a CALL is in nobody's way.
+_FINISHED = "CALL system.main.query(?)"
 
 # Called with the stage, the SQL that it is about to run (or None), how much of how much is done, and in words how far
 # that has come (or None).
@@ -46,8 +58,9 @@ def connect(
     """Opens a DuckDB database, or wraps a DuckDB connection that is already open.
 
     The result has DuckDB's own methods and also understands CREATE HIERARCHY, CREATE
-    POLICY, CREATE ANONYMIZED VIEW | TABLE, EXPLAIN ANONYMIZED, CHECK, EXPORT and their
-    DROPs. Nothing is written to the database before the first of them that has to.
+    POLICY, CREATE WORKLOAD, CREATE ANONYMIZED VIEW | TABLE and their DROPs, EXPLAIN
+    ANONYMIZED, CHECK, ESTIMATE, MEASURE and EXPORT. Nothing is written to the database
+    before the first of them that has to. Each thread needs a `cursor()` of its own.
 
     Raises UserError when the file cannot be opened.
     """
@@ -64,6 +77,7 @@ class Connection:
         self._observer: Observer | None = None
         self._stage = ""
         self._engine = DuckDBEngine(connection, self._observe_sql)
+        self._lock = RLock()
 
     @property
     def duckdb(self) -> Any:
@@ -74,52 +88,66 @@ class Connection:
         """Calls `observer` for each stage of a statement and each query that it runs."""
         self._observer = observer
 
-    def sql(self, query: str, *arguments: Any, **named: Any) -> Any:
+    def sql(self, query: Any, *arguments: Any, **named: Any) -> Any:
         """Runs a script; the last statement's result as a DuckDB relation, None if it returns nothing.
 
         Arguments are those of DuckDB's `sql` (alias, params) and go to the last statement,
-        which then has to be SQL of DuckDB's.
+        which then has to be SQL of DuckDB's. A statement from `extract_statements` does for a script.
         """
-        result = None
-        statements = parse_script(query)
-        for place, statement in enumerate(statements):
-            last = place == len(statements) - 1
-            if isinstance(statement, PassThrough) and not last:
-                # A relation runs when it is read, and nobody will read this one.
-                self._connection.execute(statement.text)
-            else:
-                result = self._run(statement, arguments if last else (), named if last else {})
-        return result
+        with self._alone():
+            statements = _own(query)
+            if statements is None:
+                return self._connection.sql(query, *arguments, **named)
+            for statement in statements[:-1]:
+                self._complete(statement)
+            return self._run(statements[-1], arguments, named)
 
     query = sql
 
-    def execute(self, query: str, parameters: Any = None) -> Connection:
+    def execute(self, query: Any, parameters: Any = None) -> Connection:
         """Runs a script; its last result is then fetched from this connection, as with DuckDB."""
-        statements = parse_script(query)
-        for place, statement in enumerate(statements):
-            given = parameters if place == len(statements) - 1 else None
-            if isinstance(statement, PassThrough):
-                self._connection.execute(statement.text, *([given] if given is not None else []))
+        with self._alone():
+            statements = _own(query)
+            if statements is None:
+                self._execute(query, parameters)
+                return self
+            for statement in statements[:-1]:
+                self._complete(statement)
+            if isinstance(statements[-1], PassThrough):
+                self._execute(statements[-1].text, parameters)
             else:
-                _refuse_parameters(statement, given)
-                self._connection.execute(_answer_query(self._answer(statement)))
-        return self
+                _refuse_parameters(statements[-1], parameters)
+                self._connection.execute(_FINISHED, [_answer_query(self._answer(statements[-1]))])
+            return self
+
+    def _execute(self, query: Any, parameters: Any) -> None:
+        self._connection.execute(query, *([] if parameters is None else [parameters]))
+
+    def _complete(self, statement: Statement) -> None:
+        """Runs a statement to its end, though nobody will read what it returns."""
+        if isinstance(statement, PassThrough):
+            self._connection.execute(statement.text)
+            self._connection.complete()
+        else:
+            self._answer(statement)
 
     def script(self, text: str, on_statement: Callable[[StatementEvent], None] | None = None) -> None:
         """Runs a script; `on_statement` is told before and after each statement, and reads the results."""
-        if on_statement is None:
-            self.execute(text)
-            return
-        tell = on_statement
         for statement in parse_script(text):
-            tell(StatementEvent(statement, "start"))
-            begun = time.perf_counter()
-            result = self._run(statement, (), {})
-            tell(StatementEvent(statement, "end", result, time.perf_counter() - begun))
+            with self._alone():
+                if on_statement is None:
+                    self._complete(statement)
+                    continue
+                on_statement(StatementEvent(statement, "start"))
+                begun = time.perf_counter()
+                result = self._run(statement, (), {})
+                on_statement(StatementEvent(statement, "end", result, time.perf_counter() - begun))
 
     def cursor(self) -> Connection:
         """A second connection to the same database, with a transaction of its own."""
         return Connection(self._connection.cursor())
+
+    duplicate = cursor
 
     def _run(self, statement: Statement, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         if isinstance(statement, PassThrough):
@@ -143,8 +171,35 @@ class Connection:
         if self._observer:
             self._observer(self._stage, text, None, None, None)
 
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keeps other threads out: a statement of ours is many queries, and each would find the rows of another's.
+
+        Raises what DuckDB raises where a thread finds its connection busy.
+        """
+        if not self._lock.acquire(blocking=False):
+            raise in_use()
+        try:
+            yield
+        finally:
+            self._lock.release()
+
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._connection, name)
+        attribute = getattr(self._connection, name)
+        if name not in _ANY_TIME:
+            with self._alone():
+                pass
+        return self._returning_itself(attribute) if name in _RETURN_CONNECTION else attribute
+
+    def _returning_itself(self, method: Callable[..., Any]) -> Callable[..., Connection]:
+        """DuckDB's method, which returns its connection, as a method that returns this one."""
+
+        @wraps(method)
+        def called(*arguments: Any, **named: Any) -> Connection:
+            method(*arguments, **named)
+            return self
+
+        return called
 
     def __enter__(self) -> Connection:
         return self
@@ -153,6 +208,12 @@ class Connection:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._connection.close()
+
+
+def _own(query: Any) -> list[Statement] | None:
+    """The statements of a script in which one is sqlanon's own; None where DuckDB can be given all of it as it is."""
+    statements = parse_script(query) if isinstance(query, str) else []
+    return None if all(isinstance(statement, PassThrough) for statement in statements) else statements
 
 
 def _refuse_parameters(statement: Statement, given: object) -> None:

@@ -16,6 +16,7 @@ from sqlanon.completion import STATEMENTS, StatementCompleter, database_names
 from sqlanon.errors import UserError
 from sqlanon.presentation import Output
 from sqlanon.scripts import ScriptRun
+from sqlanon.stopping import stop_of
 from sqlanon.syntax.parser import KEYWORDS
 from sqlanon.syntax.script import is_complete
 
@@ -28,7 +29,7 @@ __all__ = ["Shell", "history_file", "interact", "read_piped", "run_shell"]
 _PROMPT, _CONTINUED = "sqlanon> ", "    ...> "
 _TABLES = """
     SELECT table_schema AS "schema", table_name AS "name", lower(table_type) AS kind
-    FROM information_schema.tables WHERE table_schema <> 'information_schema' ORDER BY ALL
+    FROM information_schema.tables WHERE table_schema <> 'information_schema' ORDER BY ALL ASC NULLS LAST
 """
 _HELP = """\
 A statement ends with ;  and may span lines. Ctrl-C drops what was typed, Ctrl-D leaves.
@@ -115,7 +116,9 @@ def interact(shell: Shell, connection: Any) -> int:
             text = session.prompt(_PROMPT)
             if text.strip() and not shell.submit(text):
                 return 0
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
+            if (stop := stop_of(error)) and stop.ends:
+                raise
             # While typing it drops the input, while a statement runs it stops the statement.
             continue
         except EOFError:

@@ -30,6 +30,7 @@ EXPLAIN ANONYMIZED TABLE adult_release AS POLICY census METHOD generalization(su
 CREATE OR REPLACE ANONYMIZED TABLE adult_release AS POLICY census METHOD generalization(suppression => 0.02);
 
 -- A live view: follows adult_complete, and withholds whatever would break the requirement.
+-- sqlanon warns that it is not the only release about these people: give away one of the two.
 CREATE OR REPLACE ANONYMIZED VIEW adult_live AS POLICY census METHOD generalization(suppression => 0.02);
 
 -- The release is an ordinary table.

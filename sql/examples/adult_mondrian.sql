@@ -72,7 +72,7 @@ CREATE OR REPLACE POLICY mondrian_k_5000 ON adult_complete (
 ) REQUIRE k_anonymity(k => 5000), t_closeness(t => 1, distance => 'jensen_shannon');
 CREATE OR REPLACE ANONYMIZED TABLE mondrian_k_5000 AS POLICY mondrian_k_5000 METHOD mondrian;
 
--- Probabilistic l-diversity alone: nobody has an occupation with a probability above 1 / l.
+-- Probabilistic l-diversity alone: no occupation has more than 1 / l of the rows of a region.
 CREATE OR REPLACE POLICY mondrian_l_3 ON adult_complete (
     age QUASI IDENTIFIER, workclass QUASI IDENTIFIER USING adult_workclass,
     education QUASI IDENTIFIER USING adult_education, marital_status QUASI IDENTIFIER USING adult_marital_status,

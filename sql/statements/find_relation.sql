@@ -11,5 +11,5 @@ WHERE translate(name, upper, lower) = translate($1, upper, lower)
            ELSE translate(schema_name, upper, lower) = translate($2, upper, lower) END
   AND CASE WHEN $3 IS NULL THEN database_name IN (current_database(), 'temp')
            ELSE translate(database_name, upper, lower) = translate($3, upper, lower) END
-ORDER BY database_name <> 'temp', schema_name <> current_schema()
+ORDER BY database_name <> 'temp' ASC NULLS LAST, schema_name <> current_schema() ASC NULLS LAST
 LIMIT 1

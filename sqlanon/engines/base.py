@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
 
-__all__ = ["Column", "Engine", "Query"]
+__all__ = ["Column", "Engine", "Query", "Reading"]
 
 Query = str | exp.Expr
 Column = tuple[str, str]
+
+
+class Reading(NamedTuple):
+    """Something that a query reads, by its full name.
+
+    `kind` is 'table', 'view', or 'other' for what the database does not hold: a file, or a frame of Python's.
+    """
+
+    kind: str
+    name: QualifiedName
 
 
 class Engine(Protocol):
@@ -36,8 +46,15 @@ class Engine(Protocol):
         """The names and types of a query's columns."""
         ...
 
+    def reads(self, query: str) -> list[Reading]:
+        """The tables and views that a user's query reads, through views and macros too.
+
+        Raises UserError where it cannot be told.
+        """
+        ...
+
     def tables_of(self, query: str) -> list[QualifiedName]:
-        """The tables that a user's query reads, through views too."""
+        """The tables among them, and what the database does not hold; by its full name what it does hold."""
         ...
 
     def in_transaction(self) -> bool:

@@ -5,19 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from time import sleep
 from typing import Any
 
 import duckdb
 from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Column, Query
-from sqlanon.errors import EngineError, SqlanonError, UserError
+from sqlanon.engines._reads import relations_read
+from sqlanon.engines._translated import in_use, translated
+from sqlanon.engines.base import Column, Query, Reading
+from sqlanon.errors import UserError
 from sqlanon.sqlgen.render import to_sql
 
-__all__ = ["DuckDBEngine", "open_database", "translated"]
+__all__ = ["DuckDBEngine", "in_use", "open_database", "translated"]
 
 Observer = Callable[[str], None]
+
+_PAUSE_SECONDS = 0.01
 
 
 def open_database(path: str, *, read_only: bool = False, config: dict[str, str] | None = None) -> Any:
@@ -45,52 +50,6 @@ def _cannot_open(path: str, error: duckdb.Error) -> UserError:
             hint="close it there: a DuckDB file has one writer, or any number of readers",
         )
     return UserError(f"the database {path} cannot be opened: {text.splitlines()[0]}")
-
-
-def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
-    """An engine error without the values that a message may quote.
-
-    DuckDB's conversion and constraint errors print the offending value, so only
-    catalog, binder and parser messages, which speak of names, are passed on. What the
-    database file itself does not allow is the user's to change: a UserError.
-    """
-    if problem := _file_refuses(str(error), query):
-        return problem
-    kind = type(error).__name__
-    speaks_of_names = (
-        duckdb.CatalogException,
-        duckdb.BinderException,
-        duckdb.ParserException,
-        duckdb.PermissionException,
-        duckdb.TransactionException,
-        duckdb.OutOfMemoryException,
-        duckdb.IOException,
-    )
-    message = (
-        str(error).strip() if isinstance(error, speaks_of_names) else "the message may hold values and is withheld"
-    )
-    return EngineError(f"DuckDB {kind}: {message}", query=query)
-
-
-def _file_refuses(text: str, query: str | None) -> UserError | None:
-    """The error of a file that is open for reading only, or too old for a secure view."""
-    if read_only := re.search(r'database "(.*)" which is attached in read-only mode', text):
-        return UserError(
-            f"the database {read_only.group(1)} is open for reading only; nothing was written",
-            hint="open it without read_only, or copy it to a file that you may write",
-            query=query,
-        )
-    if "Current transaction is aborted" in text:
-        return UserError("an earlier error has aborted the transaction", hint="ROLLBACK first")
-    if "CREATE SECURE VIEW is only supported for storage versions" in text:
-        return UserError(
-            "a live view needs a database file of storage version 2.0.0 or higher, and this one is older: "
-            "a plain view would show suppressed rows in errors and statistics",
-            hint="copy it over, ATTACH 'new.duckdb' AS newer; COPY FROM DATABASE <this one> TO newer; "
-            "then open new.duckdb. A snapshot, CREATE ANONYMIZED TABLE, works in this file too",
-            query=query,
-        )
-    return None
 
 
 class DuckDBEngine:
@@ -135,14 +94,16 @@ class DuckDBEngine:
         first, second = (self.rows("SELECT txid_current()") for _ in range(2))
         return first == second
 
+    def reads(self, query: str) -> list[Reading]:
+        """The tables and views that a user's query reads, through views and macros too.
+
+        Raises UserError where it cannot be told.
+        """
+        return relations_read(self.rows, query)
+
     def tables_of(self, query: str) -> list[QualifiedName]:
-        """The tables that a user's query reads, through views too, with what it says of their schemas."""
-        try:
-            names = self.connection.get_table_names(query, qualified=True)
-        except duckdb.Error as error:
-            raise translated(error, query) from None
-        tables = (exp.to_table(name, dialect="duckdb") for name in names)
-        return [QualifiedName(tuple(part.name for part in table.parts)) for table in tables]
+        """The tables among them, by their full names; a file or a frame by the name that the query gives it."""
+        return [found.name for found in self.reads(query) if found.kind != "view"]
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -172,4 +133,13 @@ class DuckDBEngine:
     def _rollback(self) -> None:
         with suppress(duckdb.Error):
             # A failed COMMIT has already ended the transaction: then nothing is left to roll back.
+            while not self._rolled_back():
+                sleep(_PAUSE_SECONDS)
+
+    def _rolled_back(self) -> bool:
+        """False while another thread fetches from the connection: what was begun must not stay open for that."""
+        try:
             self.connection.execute("ROLLBACK")
+        except duckdb.ResourceInUseException:
+            return False
+        return True

@@ -18,7 +18,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Column, Query
+from sqlanon.engines.base import Column, Query, Reading
 from sqlanon.errors import EngineError, SqlanonError, UserError
 from sqlanon.sqlgen.portable import INFINITE, require_portable
 from sqlanon.sqlgen.render import to_sql
@@ -165,6 +165,10 @@ class SparkEngine:
         with _errors(query):
             fields = self._frame(query, ()).schema.fields
         return [(field.name, _type(field.name, field.dataType)) for field in fields]
+
+    def reads(self, query: str) -> list[Reading]:
+        """Raises EngineError: Spark does not say which tables a view reads."""
+        raise _cannot("say which tables a query reads", "name the tables")
 
     def tables_of(self, query: str) -> list[QualifiedName]:
         """Raises EngineError: Spark does not say which tables a view reads."""

@@ -10,8 +10,10 @@ from sqlanon.domain.transformation import Fragmented, Generalization, Partition
 from sqlanon.methods._nodes import Problem
 from sqlanon.methods._why import why
 from sqlanon.pipeline.carry import guards_of
+from sqlanon.pipeline.composition import others_than, warning
 from sqlanon.pipeline.fragments import fragment_name
 from sqlanon.pipeline.reasons import cut_up, dealt_out, decision, kept_apart, printable, reasons
+from sqlanon.pipeline.requirements import assumed_by
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.fragments import FragmentsQuery
 from sqlanon.sqlgen.release import ReleaseQuery
@@ -55,7 +57,13 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     yield "resolve", "policy", f"{policy.name}, fingerprint {bound.fingerprint}"
     for requirement in state.requirements:
         yield "resolve", "requirement", str(requirement)
+    method, sensitive = state.create.method, [attribute.column for attribute in bound.sensitive]
+    for one in assumed_by(method.name, method.arguments, sensitive):
+        about = f"of {', '.join(one.attributes)}: " if one.attributes else ""
+        yield "resolve", "assumption", printable(f"{about}{one.meaning} {one.leaves}")
     yield "bind", "source", f"{policy.source}, {state.found.rows} rows"
+    if said := warning(others_than(state.engine, state.create.name, need(state.sources))):
+        yield "bind", "warning", printable(said)
     shown_columns = _shown_columns(state)
     for attribute in shown_columns:
         if attribute.role is not Role.QUASI_IDENTIFIER or isinstance(state.found, Fragmented):

@@ -7,9 +7,11 @@ from decimal import Decimal
 
 from sqlanon import __version__
 from sqlanon.catalog import releases
+from sqlanon.catalog.digests import seal, table_digest
 from sqlanon.catalog.snapshot import release_json
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
+from sqlanon.domain.report import Measurement
 from sqlanon.domain.transformation import Generalization
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -31,7 +33,7 @@ __all__ = ["content_fingerprint", "drop_release", "is_own", "make_room", "publis
 
 _COLUMNS = (
     "SELECT column_name FROM duckdb_columns() "
-    "WHERE database_name = ? AND schema_name = ? AND table_name = ? ORDER BY column_index"
+    "WHERE database_name = ? AND schema_name = ? AND table_name = ? ORDER BY column_index ASC NULLS LAST"
 )
 
 
@@ -51,8 +53,14 @@ def publish_stage(state: State) -> State:
     release = _release(state, target, tuple(objects))
     releases.save(engine, release)
     releases.save_rounds(engine, release, _rounds(state))
-    releases.save_measurements(engine, release, need(state.report).measurements)
+    releases.save_measurements(engine, release, (*need(state.report).measurements, _loss(release)))
+    seal(engine, release.release_id)
     return state.having(release=release)
+
+
+def _loss(release: Release) -> Measurement:
+    """What was minimized, as a question that requires nothing; it is named after its file as the others are."""
+    return Measurement(need(release.loss_name), None, None, release.loss, None)
 
 
 def _publish_view(state: State, query: ReleaseQuery, made: Candidate) -> list[ReleaseObject]:
@@ -64,7 +72,8 @@ def _publish_view(state: State, query: ReleaseQuery, made: Candidate) -> list[Re
     read = [name for name, _ in own_queries(query.release_id, need(state.policy))]
     checks = make_checks(engine, query, body, tuple(hidden_of(state)))
     tables = region_tables(query.placed) if query.placed else []
-    return [*(ReleaseObject("view", n) for n in (*read, *checks)), *(ReleaseObject("table", n) for n in tables)]
+    kept = (ReleaseObject("table", name, digest=table_digest(engine, name)) for name in tables)
+    return [*(ReleaseObject("view", name) for name in (*read, *checks)), *kept]
 
 
 def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, ...]) -> Release:
@@ -98,6 +107,7 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
         proven_optimal=searched.proven if searched else None,
         loss_bound=None if not searched or searched.proven or searched.least is None else float(searched.least),
         loss_name=found.loss_name,
+        sources=state.sources,
     )
 
 
@@ -155,8 +165,8 @@ def _rounds(state: State) -> list[tuple[tuple[int, ...], int]]:
 def make_room(state: State) -> State | None:
     """Looks at what has the target's name already.
 
-    Drops a release that OR REPLACE replaces; None if IF NOT EXISTS finds one. A release
-    whose object is gone counts as there for OR REPLACE, as absent for IF NOT EXISTS. Raises
+    Drops a release that OR REPLACE replaces; None if IF NOT EXISTS finds one. A release of
+    which an object is gone, dropped by hand, is none: what is left of it makes room, too. Raises
     UserError for anything that is not a release: a user's table is never replaced.
     """
     target = target_name(state)
@@ -167,9 +177,9 @@ def make_room(state: State) -> State | None:
         raise UserError(f"{target} is a {found[0]} that is not a release", hint="drop it first, or choose another name")
     if known is None:
         return state
-    if state.create.if_not_exists and all(_stands(state.engine, known, made) for made in known.published):
-        return None
-    if not state.create.or_replace and not state.create.if_not_exists:
+    if not state.create.or_replace and all(_stands(state.engine, known, made) for made in known.published):
+        if state.create.if_not_exists:
+            return None
         raise UserError(
             f"the release {target} exists already", hint="write CREATE OR REPLACE ANONYMIZED, or IF NOT EXISTS"
         )

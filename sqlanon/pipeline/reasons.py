@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.explanation import ExaminedNode, Explanation
+from sqlanon.domain.explanation import ExaminedNode, Explanation, Told
 from sqlanon.domain.transformation import Bucketization, Fragmented, Generalization, Partition
 
 __all__ = ["cut_up", "dealt_out", "decision", "kept_apart", "printable", "reasons"]
@@ -27,10 +27,16 @@ def decision(
             yield "of which", f"{violated.rows} in {violated.classes} classes that violate {violated.requirement}"
         if explained.chosen.later:
             yield "of which", f"{explained.chosen.later} in later rounds: without the others these violate too"
+    yield from (("rows left out", _common(told)) for told in explained.told)
     yield found.loss_name.replace("_", " "), f"{_loss(found.loss)}, {_proof(found)}"
     left = found.nodes - found.checked - found.pruned
     unseen = f"{found.pruned} ruled out unseen" + (f", {left} left" if left else "")
     yield "nodes checked", f"{found.checked} of {found.nodes}, {unseen}"
+
+
+def _common(told: Told) -> str:
+    published = f", of those published {told.most_published / told.published:.1%}" if told.published else ""
+    return f"{told.most / told.rows:.1%} share one value of {told.attribute}{published}"
 
 
 def reasons(
@@ -74,7 +80,11 @@ def kept_apart(found: Fragmented) -> Iterator[tuple[str, str]]:
     if found.sizes:
         loose = "no constraint lies across fragments" if found.k is None else f"{found.k}-loose"
         yield "groups", f"of at least {', '.join(map(str, found.sizes))} rows: {loose}"
-    yield "suppressed rows", f"{found.suppressed} of {found.rows}" + (", which fit in no group" if found.sizes else "")
+    allowed = f", at most {found.limit} allowed" if found.sizes else ""
+    yield "suppressed rows", f"{found.suppressed} of {found.rows}{allowed}"
+    if found.alike:
+        share = f"1 in {found.suppressed / found.alike:.4g}"
+        yield "of which", f"not more than {found.alike} are alike in what is CONFIDENTIAL, {share}"
 
 
 def _minimal(found: Fragmented) -> str:
@@ -98,11 +108,16 @@ def _lacks(node: ExaminedNode, explained: Explanation, found: Generalization) ->
     if node.loss is None:
         allowed = "" if node.later is None else f", at most {explained.limit} allowed"
         return "; ".join([_suppressed(node, found) + allowed, *map(str, node.violated[:1])])
-    assert explained.chosen.loss is not None
-    more = node.loss - explained.chosen.loss
-    # What is not proven to be the best may have better nodes beside it.
-    how = f"{_loss(more)} more" if more >= 0 else f"{_loss(-more)} less, which the search has not come to"
-    return f"it would lose {how}; {_suppressed(node, found)}"
+    return f"it would lose {_compared(node, explained)}; {_suppressed(node, found)}"
+
+
+def _compared(node: ExaminedNode, explained: Explanation) -> str:
+    """What a node loses beside the chosen one. What is not proven to be the best may have better nodes beside it."""
+    more = explained.more(node)
+    if more > 0:
+        return f"{_difference(more)} more"
+    less = f"{_difference(-more)} less" if more else "as much"
+    return f"{less}, which the search has not come to"
 
 
 def _suppressed(node: ExaminedNode, found: Generalization) -> str:
@@ -122,6 +137,9 @@ def _binding(found: Generalization, explained: Explanation) -> str:
         return f"{most}: violated by most rows that the less general nodes would leave to later rounds"
     binding = explained.binding
     if binding is None:
+        better, all_of = len(explained.better), len(explained.neighbours)
+        if better:
+            return f"none: {better} of the {all_of} less general nodes could be published, and lose no more"
         most = f", most of which violate {explained.most_rows}" if explained.most_rows else ""
         return f"none: the less general nodes lose more by the rows that they leave out{most}"
     where = f"at {binding.at} of the {binding.of} less general nodes that fail"
@@ -141,7 +159,12 @@ def _proof(found: Generalization) -> str:
         )
     if found.proven or found.least is None:
         return f"the least of all {found.nodes} nodes"
-    return f"not proven to be the least: none of the {found.nodes} nodes loses less than {_loss(found.least)}"
+    if found.least == found.loss:
+        return f"the least of all {found.nodes} nodes, others of which may lose as much and have lower levels"
+    return (
+        f"not proven to be the least: of the {found.nodes} nodes none that may be published "
+        f"loses less than {_loss(found.least)}"
+    )
 
 
 def _level(level: int, bound: BoundAttribute) -> str:
@@ -157,3 +180,8 @@ def _levels(levels: Sequence[int], quasi: Sequence[BoundAttribute]) -> str:
 def _loss(loss: Fraction) -> str:
     """A loss that counts as a whole number, another with six digits."""
     return str(loss) if loss.denominator == 1 and loss > 1 else f"{float(loss):.6f}"
+
+
+def _difference(losses: Fraction) -> str:
+    """What is above 0 is never shown as 0."""
+    return "less than 0.000001" if losses < Fraction(1, 2_000_000) else _loss(losses)

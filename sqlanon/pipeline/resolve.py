@@ -11,7 +11,8 @@ from sqlanon.errors import PolicyError
 from sqlanon.methods._apart import require_policy
 from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
 from sqlanon.pipeline.requirements import bind_requirements, keeps_constraints, promised_by, resolve_requirements
-from sqlanon.pipeline.source import BoundSource, bind_source
+from sqlanon.pipeline.source import bind_source, passing
+from sqlanon.pipeline.sources import sources_of
 from sqlanon.pipeline.state import State, need
 from sqlanon.registry import plugin
 from sqlanon.syntax.statements import CreateRelease
@@ -60,16 +61,17 @@ def bind_stage(state: State) -> State:
     source = bind_source(engine, policy.source, scratch)
     public = public_source(engine, policy, scratch)
     if state.create.kind == "view":
-        _require_here(state, policy.source, source, "source")
-        if policy.against and public:
-            _require_here(state, policy.against, public, "public table")
+        _require_here(state, policy.source, "source")
+        if policy.against:
+            _require_here(state, policy.against, "public table")
         _require_no_pseudonyms(state)
     by_name = {fold(stored.definition.name): stored for stored in state.hierarchies}
     bound = bind(policy, source, by_name, fingerprint(policy, list(state.hierarchies)), public)
     if not bound.published:
         raise PolicyError(f"{policy} publishes no column")
     bound, requirements = bind_requirements(engine, bound, source, scratch, _promised(state))
-    return state.having(source=source, bound=bound, requirements=requirements)
+    read = sources_of(engine, policy.source)
+    return state.having(source=source, public=public, sources=read, bound=bound, requirements=requirements)
 
 
 def _promised(state: State) -> tuple[Requirement, ...]:
@@ -77,12 +79,11 @@ def _promised(state: State) -> tuple[Requirement, ...]:
     return promised_by(method.name, method.arguments)
 
 
-def _require_here(state: State, named: Source, found: BoundSource, what: str) -> None:
+def _require_here(state: State, named: Source, what: str) -> None:
     """A live view reads what it is made from again and again, from this database."""
-    here = found.lasting is not None or named.query is not None
-    if not here or found.elsewhere:
+    if why := passing(state.engine, named):
         raise PolicyError(
-            f"a live view cannot read {named}: it is temporary or lives in another database",
+            f"a live view cannot read {named}: {why}",
             hint=f"make a snapshot, CREATE ANONYMIZED TABLE {state.create.name}, or copy the {what} into this database",
         )
 

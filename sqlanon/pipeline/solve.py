@@ -18,7 +18,8 @@ from sqlanon.pipeline.companions import public_view, source_view
 from sqlanon.pipeline.encode import Cells, encode
 from sqlanon.pipeline.fragments import require_free, require_names
 from sqlanon.pipeline.regions import place_rows
-from sqlanon.pipeline.source import BoundSource, qualified
+from sqlanon.pipeline.settings import made_for
+from sqlanon.pipeline.source import qualified
 from sqlanon.pipeline.state import State, need
 from sqlanon.pipeline.taxonomies import listed_taxonomy
 from sqlanon.pipeline.words import words_of
@@ -27,10 +28,12 @@ from sqlanon.sqlgen.apart import apart, published_names
 from sqlanon.sqlgen.buckets import carried
 from sqlanon.sqlgen.cells import rank_name, row_number
 from sqlanon.sqlgen.fragments import bucketized
+from sqlanon.sqlgen.made_for import MadeFor
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.normal_relations import Background
 from sqlanon.sqlgen.placed import ROW, Placed
 from sqlanon.sqlgen.release import Recoding, ReleaseQuery
+from sqlanon.sqlgen.texts import by_bytes
 
 __all__ = ["compile_stage", "encode_stage", "solve_stage"]
 
@@ -158,34 +161,56 @@ def compile_stage(state: State) -> State:
         policy=bound,
         recodings=recodings,
         requirements=state.requirements,
-        source=_columns(bound, _live_source(source, release_id) if live else bound.relation, placed),
+        source=_source(state, release_id) if live else _columns(bound, bound.relation, placed),
         stable=source.stable or not live,
         release_id=release_id,
         tokens=tokens,
         guards=guards_of(state.requirements),
-        public=_public(bound.public, release_id, live) if bound.public else None,
+        public=_public(state, bound.public, release_id) if bound.public else None,
         public_stable=bound.public is None or bound.public.stable or not live,
         placed=placed,
+        collated=live,
     )
     return state.having(query=query)
 
 
-def _live_source(source: BoundSource, release_id: str) -> QualifiedName:
-    """What a live view reads. The user's own query becomes a view of its own, whose text stays as it was written."""
-    return source.lasting or source_view(release_id)
+def _source(state: State, release_id: str) -> exp.Select:
+    """What a live view reads of its source, if that is still what the view is made for.
+
+    The user's own query becomes a view of its own, whose text stays as it was written.
+    """
+    bound, source = need(state.bound), need(state.source)
+    name = source.lasting or source_view(release_id)
+    return _as_it_was(made_for(state.engine, bound, bound.policy.source, source, _needed(bound)), name)
 
 
-def _public(public: PublicTable, release_id: str, live: bool) -> exp.Select:
+def _public(state: State, public: PublicTable, release_id: str) -> exp.Select:
     """The public table's columns, one a quasi-identifier; it is read like the source."""
-    name = (public.lasting or public_view(release_id)) if live else public.relation
-    return exp.select(*(column(part) for part in public.columns)).from_(relation(name))
+    if state.create.kind != "view":
+        return exp.select(*(column(part) for part in public.columns)).from_(relation(public.relation))
+    against, bound = need(need(state.policy).against), need(state.bound)
+    fits = made_for(state.engine, bound, against, need(state.public), public.columns)
+    return _as_it_was(fits, public.lasting or public_view(release_id))
+
+
+def _as_it_was(fits: MadeFor, name: QualifiedName) -> exp.Select:
+    """The columns of a relation that is still what a live view was made for; texts are compared by their bytes."""
+    parts = [
+        alias(by_bytes(column(part)), part) if published == "VARCHAR" else column(part)
+        for part, _, published in fits.columns
+    ]
+    return exp.select(*parts).from_(relation(name)).where(fits.condition(), copy=False)
+
+
+def _needed(bound: BoundPolicy) -> list[str]:
+    """The columns of the source that the release needs."""
+    respondents = [bound.entity] if bound.entity else []
+    return list(dict.fromkeys([*(b.column for b in (*bound.published, *respondents)), *bound.guarding]))
 
 
 def _columns(bound: BoundPolicy, name: QualifiedName, placed: Placed | None) -> exp.Select:
     """The columns of the source that the release needs, and no other."""
-    respondents = [bound.entity] if bound.entity else []
-    needed = dict.fromkeys([*(b.column for b in (*bound.published, *respondents)), *bound.guarding])
-    query = exp.select(*(column(part) for part in needed))
+    query = exp.select(*(column(part) for part in _needed(bound)))
     if placed and placed.by_row:
         return query.select(alias(row_number(), ROW), copy=False).from_(relation(name, as_="source"))
     return query.from_(relation(name))

@@ -20,7 +20,16 @@ from sqlanon.sqlgen.render import to_sql
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import PassThrough
 
-__all__ = ["BoundSource", "bind_source", "find_relation", "in_file", "own_object", "qualified", "require_not_source"]
+__all__ = [
+    "BoundSource",
+    "bind_source",
+    "find_relation",
+    "in_file",
+    "own_object",
+    "passing",
+    "qualified",
+    "require_not_source",
+]
 
 _GENERATED = (
     "SELECT count(*) FROM duckdb_columns() "
@@ -38,15 +47,13 @@ class BoundSource:
     `relation` can be read again and again with the same rows. `lasting` is what a live
     view may read: None where the source lives in another database, or is a query.
     `stable` tells whether `lasting` is a table of stored columns; anything else may
-    answer differently each time. `elsewhere` says that the source reads something which
-    is temporary or in another database.
+    answer differently each time.
     """
 
     columns: tuple[Column, ...]
     relation: QualifiedName
     lasting: QualifiedName | None
     stable: bool
-    elsewhere: bool = False
 
 
 def find_relation(engine: Engine, name: QualifiedName) -> tuple[str, QualifiedName] | None:
@@ -78,12 +85,14 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
         kind, full = found
         own = engine.rows("SELECT current_database()")[0][0]
         lasting = QualifiedName(full.parts[1:]) if full.parts[0] == own else None
-        columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(full))))
+        try:
+            columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(full))))
+        except EngineError as error:
+            raise PolicyError(f"the {kind} {source.name} cannot be read: {error.message}") from None
         require_binary_text(engine, full, columns, called=str(source))
         if kind == "table" and not _generated(engine, full):
             return BoundSource(columns, full, lasting, stable=True)
-        elsewhere = _elsewhere(engine, to_sql(exp.select(exp.Star()).from_(relation(full))))
-        return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, False, elsewhere)
+        return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, stable=False)
     _require_one_query(str(source.query))
     view = QualifiedName(("temp", scratch.view_name("source")))
     try:
@@ -92,17 +101,22 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
     except EngineError as error:
         raise PolicyError(f"the query of the policy does not run: {error.message}") from None
     require_binary_text(engine, QualifiedName((view.name,)), columns, called=str(source))
-    elsewhere = _elsewhere(engine, str(source.query))
-    return BoundSource(
-        columns, _copied(engine, QualifiedName((view.name,)), columns, scratch, copy), None, False, elsewhere
-    )
+    copied = _copied(engine, QualifiedName((view.name,)), columns, scratch, copy)
+    return BoundSource(columns, copied, None, stable=False)
 
 
-def _elsewhere(engine: Engine, query: str) -> bool:
-    """Whether a query reads something that is temporary or in another database, through views too."""
+def passing(engine: Engine, source: Source) -> str | None:
+    """Why a live view cannot read a source again in another session, from this database alone; None if it can."""
     own = engine.rows("SELECT current_database()")[0][0]
-    found = (find_relation(engine, name) for name in engine.tables_of(query))
-    return any(full.parts[0] != own for _, full in filter(None, found))
+    query = to_sql(exp.select(exp.Star()).from_(relation(source.name))) if source.name else str(source.query)
+    try:
+        found = engine.reads(query)
+    except UserError as error:
+        return error.message
+    # A file that is read by its name has a dot in it; a variable of Python's that holds a frame has none.
+    if any(one.name.name.isidentifier() if one.kind == "other" else one.name.parts[0] != own for one in found):
+        return "it is temporary or lives in another database"
+    return None
 
 
 def _require_one_query(text: str) -> None:

@@ -9,7 +9,7 @@ from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.policy import Policy
-from sqlanon.domain.release import Release
+from sqlanon.domain.release import Release, SourceRead
 from sqlanon.domain.report import PrivacyReport
 from sqlanon.domain.transformation import Transformation
 from sqlanon.engines.base import Engine
@@ -54,6 +54,8 @@ class State:
     hierarchies: tuple[StoredHierarchy, ...] = ()
     requirements: tuple[BoundRequirement, ...] = ()
     source: BoundSource | None = None
+    public: BoundSource | None = None
+    sources: tuple[SourceRead, ...] | None = None
     bound: BoundPolicy | None = None
     cells: Cells | None = None
     transformation: Transformation | None = None

@@ -88,6 +88,19 @@ class Output:
         if not self.quiet and not self.json:
             self.err.print(one_line(text), style="dim", markup=False, highlight=False, soft_wrap=True)
 
+    def warning(self, text: str, position: Position | None = None, script: str | None = None) -> None:
+        """A line on standard error about what was done and is to be looked at, `script.sql:12:5: warning: message`.
+
+        In neither a machine's run, which has it in the answer, nor a quiet one.
+        """
+        if self.quiet or self.json:
+            return
+        from rich.text import Text
+
+        line = Text(_place(script, position), style="bold")
+        line.append("warning: ", style="bold yellow").append(_printable(text), style="not bold")
+        self.err.print(line, soft_wrap=True)
+
     def error(self, error: SqlanonError, script: str | None = None) -> None:
         """An error as `script.sql:12:5: error: message`, with its hint on a line of its own."""
         if self.json:
@@ -105,7 +118,7 @@ class Output:
         if self.debug:
             self._trace(error)
 
-    def unexpected(self, error: Exception, script: str | None = None) -> None:
+    def unexpected(self, error: BaseException, script: str | None = None) -> None:
         """An error that is a defect of ours: its kind only, since its text may hold values."""
         ours = InternalError(
             f"unexpected {type(error).__name__}: this is a defect of sqlanon",
@@ -136,7 +149,13 @@ class Output:
 def _console(file: TextIO) -> Console:
     from rich.console import Console
 
-    console = Console(file=file, highlight=False, markup=False, emoji=False)
+    class Printer(Console):
+        """A console that leaves it to the command line what to do when whoever reads has left."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    console = Printer(file=file, highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
         console.width = _PIPE_WIDTH
     return console

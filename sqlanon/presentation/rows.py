@@ -27,6 +27,16 @@ class Rows:
         fetched = result.limit(limit + 1).fetchall()
         return cls(tuple(result.columns), tuple(fetched[:limit]), more=len(fetched) > limit)
 
+    def column(self, name: str) -> list[Any]:
+        """The values of one column; none if there is no such column."""
+        return [row[self.columns.index(name)] for row in self.rows] if name in self.columns else []
+
+    def without(self, name: str) -> Rows:
+        """The same without one column."""
+        kept = [place for place, column in enumerate(self.columns) if column != name]
+        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
+        return Rows(tuple(self.columns[place] for place in kept), rows, self.more)
+
     def records(self) -> list[dict[str, Any]]:
         """A dict a row. A repeated column name gets a number, as DuckDB gives it."""
         names: list[str] = []

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
 from sqlanon.domain.values import QualifiedName
-from sqlanon.errors import StatementError
+from sqlanon.errors import Position, StatementError
 from sqlanon.syntax._lexer import Kind, Places, Token, keyword_of, tokens
 from sqlanon.syntax._reserved import RESERVED
 
 __all__ = ["QUERY_WORDS", "SEPARATORS", "Reader", "either", "shortened"]
 
-QUERY_WORDS = ("SELECT", "FROM", "WITH", "VALUES")
+QUERY_WORDS = ("SELECT", "FROM", "WITH", "VALUES", "TABLE", "PIVOT", "UNPIVOT")
 SEPARATORS = ('","', '")"')
 _LONGEST = 40
 
@@ -150,6 +150,10 @@ class Reader:
             if not depth:
                 return self._text[first.start : last.end]
             last = token
+
+    def position(self) -> Position:
+        """Where the next token stands in the script."""
+        return self._places.at(self.peek().start)
 
     def text_before(self, *keywords: str) -> str:
         """The user's own text up to where these keywords stand last outside of parentheses; takes it and them.

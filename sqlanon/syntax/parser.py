@@ -90,9 +90,8 @@ def parse_script(text: str) -> list[Statement]:
 def query_text(text: str) -> str:
     """The text of a query that stands for itself, without comments and spaces around it.
 
-    Raises StatementError unless it is one query that begins with SELECT, FROM, WITH or
-    VALUES and closes all its parentheses and quotes, so that `(` text `)` is that query
-    and nothing else.
+    Raises StatementError unless it is one query that begins with a word of queries and
+    closes all its parentheses and quotes, so that `(` text `)` is that query and nothing else.
     """
     pieces = list(split(text))
     inside = f"({pieces[0].text}\n)" if len(pieces) == 1 else ""

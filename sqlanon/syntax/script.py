@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from sqlanon.errors import Position
-from sqlanon.syntax._lexer import Kind, Places, Token, tokens
+from sqlanon.syntax._lexer import Kind, Places, Token, keyword_of, tokens
 
-__all__ = ["Piece", "is_complete", "split"]
+__all__ = ["Piece", "after_as", "is_complete", "split"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,13 @@ def is_complete(text: str) -> bool:
     """
     last = deque(tokens(text), maxlen=1)
     return all(_is_semicolon(token) for token in last)
+
+
+def after_as(text: str) -> str:
+    """The query of a CREATE VIEW as DuckDB writes it: what follows AS, up to the semicolon; empty without an AS."""
+    # As a name it is quoted, for it is reserved.
+    start = next((token.end for token in tokens(text) if keyword_of(token) == "AS"), len(text))
+    return next((piece.text for piece in split(text[start:])), "")
 
 
 def _is_semicolon(token: Token) -> bool:

@@ -189,12 +189,14 @@ class Estimate(_Placed):
     An aggregate query on the source, answered from a release alone. `query` is the user's
     own text. Exactly one of `release`, a name, and `file`, the path of an exported release
     or of its certificate, is set. `marginals` name tables of how frequent the values of a column are.
+    `query_position` is where the query begins in the script.
     """
 
     query: str
     release: QualifiedName | None = None
     file: str | None = None
     marginals: tuple[tuple[str, QualifiedName], ...] = ()
+    query_position: Position | None = field(default=None, compare=False, kw_only=True)
 
 
 Statement = (

@@ -158,7 +158,7 @@ def policy(con: Connection, *names: str, source: str = "source", public: str = "
 def create(con: Connection, kind: str, release: str = "r", of: str = "p") -> dict[str, Row]:
     """Makes the release; its answer by requirement: attribute, required, achieved, satisfied."""
     rows = con.execute(f"CREATE OR REPLACE ANONYMIZED {kind} {release} AS POLICY {of} {METHOD}").fetchall()
-    return {row[7]: row[8:] for row in rows}
+    return {row[7]: row[8:12] for row in rows}
 
 
 def checked(con: Connection, release: str = "r") -> dict[str, Row]:

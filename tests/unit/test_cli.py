@@ -255,6 +255,32 @@ def test_a_statement_runs_once_however_its_result_is_read() -> None:
     )
 
 
+@pytest.mark.parametrize("arguments", [["run", "-"], ["run", "-", "--json"], ["shell"], ["shell", "--json"]])
+def test_every_type_is_shown(arguments: list[str]) -> None:
+    """A moment in time, which needs a module that DuckDB does not bring, and all that test_all_types() has."""
+    script = "SELECT now() AS moment, [now()] AS moments;\nFROM test_all_types();\n"
+    done = subprocess.run([*SQLANON, *arguments], env=environment(), input=script, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "moments" in done.stdout
+    assert "timestamp_tz_ns" in done.stdout
+
+
+def test_a_missing_module_is_named() -> None:
+    """Not withheld with the rows' values, and without the traceback that DuckDB passes on."""
+    program = "import sys; sys.modules['pytz'] = None; from sqlanon.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "run", "-"],
+        env=environment(),
+        input="SELECT now();",
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "the Python module pytz is missing" in done.stderr
+    assert "pip install pytz" in done.stderr
+    assert "File" not in done.stderr
+
+
 def test_hostile_values_do_not_drive_the_terminal() -> None:
     done = run_script("SELECT chr(27) || '[31m' || chr(10) AS \"a\nb|c\"")
     assert "\x1b" not in done.stdout

@@ -13,7 +13,7 @@ import pytest
 
 import sqlanon
 from sqlanon import EngineError, PolicyError, SqlanonError, UserError
-from sqlanon.engines.duckdb import DuckDBEngine, translated
+from sqlanon.engines.duckdb import DuckDBEngine, in_use, translated
 
 PEOPLE = "CREATE TABLE people AS SELECT i % 2 AS age, i AS person FROM range(10) AS t(i);"
 POLICY = "CREATE POLICY p ON people (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);"
@@ -220,11 +220,81 @@ def test_a_violation_carries_a_query_and_no_row() -> None:
 @pytest.mark.parametrize(
     "error",
     [duckdb.ConversionException, duckdb.ConstraintException, duckdb.InvalidInputException, duckdb.OutOfRangeException,
-     duckdb.DataError, duckdb.Error, duckdb.InternalException],
+     duckdb.DataError, duckdb.Error, duckdb.InternalException, duckdb.TransactionException, duckdb.FatalException,
+     duckdb.TypeMismatchException, duckdb.SerializationException, duckdb.NotImplementedException],
 )  # fmt: skip
 def test_only_messages_that_speak_of_names_are_passed_on(error: type[duckdb.Error]) -> None:
     assert SECRET not in str(translated(error(f"Could not convert string '{SECRET}'")))
     assert "people" in str(translated(duckdb.CatalogException("Table with name people does not exist")))
+
+
+def failure(statement: str, connection: duckdb.DuckDBPyConnection | None = None) -> str:
+    """What is said of the error that DuckDB raises."""
+    with pytest.raises(duckdb.Error) as failed:
+        (connection or duckdb.connect()).execute(statement).fetchall()
+    return translated(failed.value).message
+
+
+HOLDING = (
+    f"SELECT '{SECRET}'::INTEGER",
+    f"SELECT error('{SECRET}')",
+    f"SELECT error('No open result set {SECRET}')",
+    f"SELECT json_extract('{{{SECRET}', '$.a')",
+    f"SELECT strptime('{SECRET}', '%Y')",
+    f"SELECT regexp_matches('a', '[{SECRET}' || range) FROM range(1)",
+    f"CREATE TABLE k(id VARCHAR PRIMARY KEY); INSERT INTO k VALUES ('{SECRET}'), ('{SECRET}')",
+    f"CREATE TABLE k(i VARCHAR PRIMARY KEY); CREATE TABLE f(i VARCHAR REFERENCES k); INSERT INTO f VALUES ('{SECRET}')",
+    f"CREATE TYPE e AS ENUM ('{SECRET}', '{SECRET}')",
+    f"SELECT '{SECRET}'::DATE",
+    f"SELECT list_sort([1], '{SECRET}')",
+    f"SELECT TIMESTAMPTZ '2020-01-01' AT TIME ZONE '{SECRET}'",
+)
+VALUELESS = {
+    "SELECT 1; SELECT a": 'column "a"',
+    "FROM nothing": "nothing does not exist",
+    "SELECT ?": "Values were not provided",
+    "SET threads = 0": "at least 1 thread",
+    "SET lock_configuration = true; SET threads = 2": "the configuration has been locked",
+    "CREATE TABLE k(id INT PRIMARY KEY); CREATE TABLE f(id INT REFERENCES k); DROP TABLE k": "Could not drop the table",
+    "COMMIT": "no transaction is active",
+    "BEGIN; BEGIN": "cannot start a transaction within a transaction",
+    "CREATE SEQUENCE s MAXVALUE 2; SELECT nextval('s') FROM range(3)": "reached maximum value",
+    "FROM 'none.csv'": "No files found",
+    "SELECT (FROM range(2))": "More than one row returned by a subquery",
+    "VACUUM FULL": "FULL is not yet implemented",
+}
+
+
+@pytest.mark.parametrize("statement", HOLDING)
+def test_a_message_that_holds_a_value_is_withheld(statement: str) -> None:
+    assert SECRET not in failure(statement)
+
+
+@pytest.mark.parametrize("statement", VALUELESS)
+def test_a_message_that_can_hold_none_is_passed_on(statement: str) -> None:
+    assert VALUELESS[statement].lower() in failure(statement).lower()
+
+
+def test_a_commit_that_fails_does_not_say_for_which_value(tmp_path: Path) -> None:
+    """Two transactions have written the same key, and the second hears it when it commits."""
+    first = duckdb.connect(str(tmp_path / "x.duckdb"))
+    first.execute("CREATE TABLE k(id VARCHAR PRIMARY KEY)")
+    second = first.cursor()
+    for connection in (first, second):
+        connection.execute("BEGIN").execute("INSERT INTO k VALUES (?)", [SECRET])
+    first.execute("COMMIT")
+    assert SECRET not in failure("COMMIT", second)
+
+
+def test_how_a_connection_is_used_is_the_users_to_change() -> None:
+    connection = sqlanon.connect()
+    connection.close()
+    with pytest.raises(UserError, match="already closed") as refused:
+        connection.sql("CHECK r")
+    assert refused.value.exit_code == 2
+    told = translated(in_use())
+    assert isinstance(told, UserError)
+    assert "use a separate connection from cursor()" in told.message
 
 
 def test_a_table_with_computed_columns_is_read_once() -> None:

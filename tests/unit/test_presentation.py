@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlanon import progress
+from sqlanon import connect, progress
 from sqlanon.errors import Position, PrivacyViolation, StatementError
 from sqlanon.presentation import Output, Rows, cell_text, json_value, one_line
 
@@ -196,3 +196,34 @@ def test_verbose_shows_the_sql_of_each_stage() -> None:
     made = output(verbose=1)
     progress.Watch(made).observe("check", "SELECT 1", None, None)
     assert printed(made) == ("", "-- check\nSELECT 1\n")
+
+
+ALL_TYPES = connect().sql("FROM test_all_types() LIMIT 0").columns
+
+
+@pytest.mark.parametrize("column", ALL_TYPES)
+def test_every_type_is_shown(column: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its least and its greatest value and NULL: in a pipe, on a terminal and in JSON; none is an error."""
+    monkeypatch.setenv("COLUMNS", "200")
+    rows = Rows.of(connect().sql(f'SELECT "{column}" AS shown FROM test_all_types()'), limit=40)
+    for made in (output(), output(terminal=True), output(json=True)):
+        made.result(rows)
+        shown, said = printed(made)
+        assert "shown" in shown
+        assert not said
+    assert [row["shown"] for row in json.loads(shown)["rows"]][-1] is None
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("TIMESTAMPTZ '2026-07-01 12:00:00+00'", "2026-07-01 14:00:00+02:00"),
+        ("[TIMESTAMPTZ '2026-07-01 12:00:00+00']", '["2026-07-01 14:00:00+02:00"]'),
+        ("TIMETZ '12:00:00+02'", "12:00:00+02:00"),
+    ],
+)
+def test_a_moment_is_shown_in_the_zone_of_the_session(value: str, text: str) -> None:
+    with connect() as connection:
+        connection.execute("SET TimeZone = 'Europe/Berlin'")
+        ((shown,),) = Rows.of(connection.sql(f"SELECT {value}")).rows
+    assert cell_text(shown) == text

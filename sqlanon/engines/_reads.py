@@ -1,0 +1,190 @@
+"""Which tables a query of the user's reads, through views and macros: told by its text, as DuckDB has parsed it.
+
+DuckDB's own `get_table_names` binds the query to tables without columns, and so refuses whatever
+needs to know them: JOIN ... USING, COLUMNS(...), UNPIVOT. Here names are looked up and nothing is bound. A name
+that is computed, such as query_table's, stands in no text: for these DuckDB's plan is asked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from sqlanon.assets import read
+from sqlanon.catalog.names import fold
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Reading
+from sqlanon.errors import UserError
+from sqlanon.syntax.script import after_as
+
+__all__ = ["relations_read"]
+
+Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
+# A database and a schema in it.
+Place = tuple[str, str]
+
+_PARSED = "SELECT system.main.json_serialize_sql(?, skip_null := true, skip_empty := true, skip_default := true)"
+_PLANNED = "SELECT system.main.json_serialize_plan(?)"
+_PATH = "SELECT current_database(), current_setting('search_path')"
+_PART = r'(?:"(?:[^"]|"")*"|[^",.]+)'
+_ENTRY = re.compile(rf"({_PART})(?:\.({_PART}))?")
+_TEMPORARY = ("temp", "main")
+
+# What they read is what an argument says, which may be computed.
+_BY_ARGUMENT = frozenset(("query", "query_table", "json_execute_serialized_sql"))
+# These read a table, and no plan says which.
+_UNPLANNED = frozenset(("duckdb_table_sample", "pragma_storage_info"))
+
+
+class _Unsaid(Exception):
+    """The text does not say what is read."""
+
+
+class _Known(NamedTuple):
+    """A table or view that there is. A view that somebody made has its text."""
+
+    kind: str
+    name: QualifiedName
+    text: str | None
+
+
+def relations_read(rows: Rows, query: str) -> list[Reading]:
+    """What a query reads, each once; `rows` answers questions about the database.
+
+    Raises UserError where it cannot be told.
+    """
+    reader = _Reader(rows)
+    try:
+        reader.read(query, ())
+        reader.read_macros()
+    except _Unsaid:
+        reader.found.update(dict.fromkeys(_planned(rows, query)))
+    return list(reader.found)
+
+
+def _answer(rows: Rows, question: str, query: str) -> Any:
+    """What DuckDB says of a query, in JSON. Of what it cannot parse or serialize it says that, without failing."""
+    try:
+        answer = json.loads(rows(question, [query])[0][0])
+    except RecursionError:
+        raise _Unsaid from None
+    if answer["error"]:
+        raise _Unsaid
+    return answer
+
+
+def _planned(rows: Rows, query: str) -> list[Reading]:
+    """The tables that DuckDB's plan reads, before anything of it is optimized away."""
+    try:
+        tree = _answer(rows, _PLANNED, query)
+    except _Unsaid:
+        tree = None
+    scans = [node for node, _ in _nodes(tree) if node.get("type") == "LOGICAL_GET"]
+    if tree is None or any(fold(scan["qname"]["path"][-1]) in _UNPLANNED for scan in scans):
+        raise UserError(
+            "which tables it reads cannot be told: it reads what an argument names, or is nested too deep",
+            hint="name the table itself, FROM patients instead of FROM query_table('patients')",
+        )
+    of_tables = (scan.get("function_data") or {} for scan in scans)
+    return [
+        Reading("table", QualifiedName(tuple(data["qualified_name"]["path"]))) for data in of_tables if "table" in data
+    ]
+
+
+def _nodes(tree: Any) -> Iterator[tuple[dict[str, Any], frozenset[str]]]:
+    """Each object in a tree of JSON, with the names of the WITH queries that it may mean."""
+    pending: list[tuple[Any, frozenset[str]]] = [(tree, frozenset())]
+    while pending:
+        node, known = pending.pop()
+        if isinstance(node, list):
+            pending += ((part, known) for part in node)
+        elif isinstance(node, dict):
+            for entry in node.get("cte_map", {}).get("map", ()):
+                # One query sees those before it. Of itself it sees the rows only if it is recursive.
+                pending.append((entry["value"], known))
+                known |= {fold(entry["key"])}
+            if node.get("type") == "RECURSIVE_CTE_NODE":
+                known |= {fold(node["cte_name"])}
+            yield node, known
+            pending += ((part, known) for key, part in node.items() if key != "cte_map")
+
+
+class _Reader:
+    """Reads texts, and those of the views and macros that they name."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.found: dict[Reading, None] = {}
+        self._rows = rows
+        self._functions: set[str] = set()
+        self._views: set[QualifiedName] = set()
+
+    def read(self, query: str, places: Sequence[Place]) -> None:
+        """Notes what a query reads. An unqualified name stands for a relation of one of `places` first."""
+        for node, known in _nodes(_answer(self._rows, _PARSED, query)):
+            if node.get("type") == "BASE_TABLE":
+                path = tuple(node["qualified_name"]["path"])
+                if not _is_with_query(path, known):
+                    self._note(path, places)
+            elif node.get("class") == "FUNCTION":
+                self._functions.add(fold(node["qualified_name"]["path"][-1]))
+        if self._functions & (_BY_ARGUMENT | _UNPLANNED):
+            raise _Unsaid
+
+    def _note(self, path: tuple[str, ...], places: Sequence[Place]) -> None:
+        meant = self._meant(path, places)
+        self.found[Reading(meant.kind, meant.name)] = None
+        if meant.text and meant.name not in self._views:
+            self._views.add(meant.name)
+            self.read(after_as(meant.text), [meant.name.parts[:2]])  # type: ignore[list-item]
+
+    def read_macros(self) -> None:
+        """Notes what the macros that were called read, and those that they call."""
+        pending = self._macros if self._functions else []
+        while called := [macro for macro in pending if fold(macro[3]) in self._functions]:
+            pending = [macro for macro in pending if macro not in called]
+            for kind, database, schema, _, text in called:
+                self.read(text if kind == "table_macro" else "SELECT " + text, [*self._path, (database, schema)])
+
+    @cached_property
+    def _macros(self) -> list[tuple[Any, ...]]:
+        return self._rows(read("sql", "statements", "macros.sql"), ())
+
+    @cached_property
+    def _relations(self) -> dict[tuple[str, ...], _Known]:
+        rows = self._rows(read("sql", "statements", "relations.sql"), ())
+        return {tuple(map(fold, parts)): _Known(kind, QualifiedName(tuple(parts)), text) for kind, *parts, text in rows}
+
+    @cached_property
+    def _path(self) -> list[Place]:
+        """Where DuckDB looks for an unqualified name, after the temporary ones."""
+        own, path = self._rows(_PATH, ())[0]
+        entries = [(_unquoted(first), _unquoted(second)) for first, second in _ENTRY.findall(path)]
+        return [(first, second) if second else (own, first) for first, second in entries] + [(own, "main")]
+
+    def _meant(self, path: tuple[str, ...], places: Sequence[Place]) -> _Known:
+        """The relation that a name means, as DuckDB would find it; of the kind 'other' if it is none of the database's.
+
+        In a name a.b, a is a schema or else a database.
+        """
+        where = [_TEMPORARY, *places, *self._path]
+        options: list[tuple[str, ...]] = [path]
+        if len(path) == 1:
+            options = [(*place, *path) for place in where]
+        elif len(path) == 2:
+            options = [*((database, *path) for database, _ in where), ("system", *path)]
+            options += [(*place, path[1]) for place in where if fold(place[0]) == fold(path[0])]
+            options += [(path[0], "main", path[1])]
+        found = (self._relations.get(tuple(map(fold, option))) for option in options)
+        return next(filter(None, found), _Known("other", QualifiedName(path), None))
+
+
+def _is_with_query(path: tuple[str, ...], known: frozenset[str]) -> bool:
+    """Whether a name is that of a WITH query, or of all its rows so far, as recurring.name is."""
+    return fold(path[-1]) in known and (len(path) == 1 or (len(path) == 2 and fold(path[0]) == "recurring"))
+
+
+def _unquoted(part: str) -> str:
+    return part[1:-1].replace('""', '"') if part.startswith('"') else part

@@ -1,0 +1,132 @@
+"""What DuckDB says of an error, without the values that it may quote."""
+
+from __future__ import annotations
+
+import re
+
+import duckdb
+
+from sqlanon.errors import EngineError, SqlanonError, UserError
+from sqlanon.sqlgen.made_for import refusal_in
+
+__all__ = ["in_use", "translated"]
+
+# What these say is about names, types, files, memory, or the connection. What is in no list may quote a value, as
+# errors of conversions, constraints and JSON do.
+_VALUELESS = (
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.ConnectionException,
+    duckdb.DependencyException,
+    duckdb.InterruptException,
+    duckdb.IOException,
+    duckdb.OutOfMemoryException,
+    duckdb.ParserException,
+    duckdb.PermissionException,
+    duckdb.ResourceInUseException,
+    duckdb.SequenceException,
+    duckdb.SyntaxException,
+)
+# Of these some may quote a value: error('...') is an InvalidInputException, a commit says which key is there
+# twice, and a time zone or an order that there is not, which a column may hold, is a NotImplementedException.
+_SOMETIMES = {
+    duckdb.InvalidInputException: re.compile(
+        r"Invalid Input Error: ("
+        r"No open result set"
+        r"|Values were not provided for the following parameters: [\w, ]+"
+        r"|Parameter argument/count mismatch, identifiers of the excess parameters: [\w, ]+"
+        r"|Please provide either a DuckDBPyStatement or a string representing the query"
+        r'|Cannot change configuration option "*\w+"* - the configuration has been locked'
+        r"|More than one row returned by a subquery used as an expression - scalar subqueries can only return a single "
+        r'row\.\s+Use "SET scalar_subquery_error_on_multiple_rows=false" to revert to previous behavior of returning a '
+        r"random row\."
+        r"|Attempting to execute an unsuccessful or closed pending query result"
+        r")"
+    ),
+    duckdb.TransactionException: re.compile(
+        r"TransactionContext Error: ("
+        r"Current transaction is aborted \(please ROLLBACK\)"
+        r"|cannot start a transaction within a transaction"
+        r"|cannot \w+ - no transaction is active"
+        r"|Conflict on [\w ]+!?"
+        r"|Catalog write-write conflict on .*"
+        r"|Attempting to write to database .* read-only mode.*"
+        r"|Attempting to write to database .* a single transaction can only write to a single attached database\."
+        r")",
+        re.DOTALL,
+    ),
+    duckdb.NotImplementedException: re.compile(
+        r"Not implemented Error: (Unimplemented .*|.*\b(not|only) (yet )?(supported|implemented)\b.*)", re.DOTALL
+    ),
+}
+_OF_EXTENSION = "An error occurred while trying to automatically install the required extension"
+# From the system, through an IOException or a commit that fails.
+_NO_SPACE = re.compile(
+    "No space left on device|Disk quota exceeded|File too large|There is not enough space on the disk"
+)
+# How the connection is used is the user's to change.
+_OF_CONNECTION = (duckdb.ConnectionException, duckdb.ResourceInUseException)
+
+
+def in_use() -> duckdb.Error:
+    """What DuckDB raises where two threads use one connection."""
+    return duckdb.ResourceInUseException(
+        "Resource In Use Error: connection is busy with another call; it refuses instead of waiting, "
+        "so use a separate connection from cursor()"
+    )
+
+
+def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
+    """An engine error without the values that a message may quote.
+
+    What the database file itself does not allow, and how the connection is used, is the user's to change: a UserError.
+    """
+    text = str(error).strip()
+    if _NO_SPACE.search(text):
+        return EngineError(
+            "the disk is full; nothing was written",
+            hint="make room where the database and the files of an export stand, and run it again",
+            query=query,
+        )
+    if problem := _users_to_change(text, query):
+        return problem
+    if refusal := refusal_in(text):
+        return UserError(refusal.message, hint=refusal.hint, query=query)
+    message = text if _is_valueless(error, text) else "the message may hold values and is withheld"
+    kind = UserError if isinstance(error, _OF_CONNECTION) else EngineError
+    return kind(f"DuckDB {type(error).__name__}: {message}", query=query)
+
+
+def _is_valueless(error: duckdb.Error, text: str) -> bool:
+    for kind, known in _SOMETIMES.items():
+        if isinstance(error, kind):
+            return known.fullmatch(text) is not None
+    return isinstance(error, _VALUELESS) or (type(error) is duckdb.Error and text.startswith(_OF_EXTENSION))
+
+
+def _users_to_change(text: str, query: str | None) -> UserError | None:
+    """The error of a file that is open for reading only, or too old for a secure view, or of a missing module."""
+    if read_only := re.search(r'database "(.*)" which is attached in read-only mode', text):
+        return UserError(
+            f"the database {read_only.group(1)} is open for reading only; nothing was written",
+            hint="open it without read_only, or copy it to a file that you may write",
+            query=query,
+        )
+    if missing := re.match(r"Invalid Input Error: Required module '(\w+)' failed to import", text):
+        # The rest is a traceback, with lines of whatever program runs.
+        return UserError(
+            f"the Python module {missing.group(1)} is missing, without which DuckDB hands over no such value",
+            hint=f"pip install {missing.group(1)}",
+            query=query,
+        )
+    if "Current transaction is aborted" in text:
+        return UserError("an earlier error has aborted the transaction", hint="ROLLBACK first")
+    if "CREATE SECURE VIEW is only supported for storage versions" in text:
+        return UserError(
+            "a live view needs a database file of storage version 2.0.0 or higher, and this one is older: "
+            "a plain view would show suppressed rows in errors and statistics",
+            hint="copy it over, ATTACH 'new.duckdb' AS newer; COPY FROM DATABASE <this one> TO newer; "
+            "then open new.duckdb. A snapshot, CREATE ANONYMIZED TABLE, works in this file too",
+            query=query,
+        )
+    return None
