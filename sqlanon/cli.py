@@ -6,22 +6,16 @@ standard output, everything else to standard error.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from sqlanon.presentation import Output
+from sqlanon.exits import answering
 
 __all__ = ["app", "main"]
-
-# What a shell reports for a program that SIGPIPE ended.
-_PIPE_CLOSED = 141
 
 app = typer.Typer(
     name="sqlanon",
@@ -77,55 +71,6 @@ def _options(
 
 
 @contextmanager
-def _answering(output: Output) -> Iterator[None]:
-    """Turns errors into a message and the exit code that says whose fault they are."""
-    from sqlanon.stopping import stopping
-
-    code = 0
-    try:
-        with stopping(), _reported(output):
-            yield
-    except typer.Exit as left:
-        code = left.exit_code
-    raise typer.Exit(_written_out(output, code))
-
-
-@contextmanager
-def _reported(output: Output) -> Iterator[None]:
-    from sqlanon.scripts import report
-    from sqlanon.stopping import stop_of
-
-    try:
-        yield
-    except (typer.Exit, typer.Abort):
-        raise
-    except BrokenPipeError:
-        raise typer.Exit(_PIPE_CLOSED) from None
-    except (Exception, KeyboardInterrupt) as error:
-        stop = stop_of(error)
-        if stop is None:
-            raise typer.Exit(report(output, error)) from None
-        # There may be no terminal any more to say it on.
-        with suppress(OSError):
-            output.status(stop.word)
-        raise typer.Exit(stop.exit_code) from None
-
-
-def _written_out(output: Output, code: int) -> int:
-    """Writes out what was printed; the exit code, which says so where that fails."""
-    from sqlanon.scripts import report
-
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except OSError as error:
-            # Nothing can be printed there any more, not even at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-            code = code or (_PIPE_CLOSED if isinstance(error, BrokenPipeError) else report(output, error))
-    return code
-
-
-@contextmanager
 def _connected(database: str) -> Iterator[Any]:
     from sqlanon.session import connect
 
@@ -160,7 +105,7 @@ def run(
     from sqlanon.scripts import ScriptRun, read_script
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose, limit=limit)
-    with _answering(output):
+    with answering(output):
         # All of them are read before the first one runs: a misspelt name does not leave half of the work done.
         texts = [read_script(script) for script in scripts]
         with _connected(database) as connection:
@@ -184,7 +129,7 @@ def shell(
     from sqlanon.shell import run_shell
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose, limit=limit)
-    with _answering(output), _connected(database) as connection:
+    with answering(output), _connected(database) as connection:
         raise typer.Exit(run_shell(connection, output))
 
 
@@ -207,7 +152,7 @@ def adult(
     from sqlanon.presentation import Output
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
-    with _answering(output):
+    with answering(output):
         with _connected(database) as connection:
             count = load_adult(connection, table, replace=replace)
         if as_json:
@@ -229,7 +174,7 @@ def demo(
     from sqlanon.presentation import Output
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
-    with _answering(output):
+    with answering(output):
         raise typer.Exit(run_demo(directory, output))
 
 
@@ -256,7 +201,7 @@ def export(
     from sqlanon.syntax.statements import ExportRelease
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
-    with _answering(output):
+    with answering(output):
         statement = to_sql(ExportRelease(release_name(name), path, format_, replace))
         with _connected(_existing(database)) as connection:
             runner = ScriptRun(connection, output)
@@ -275,7 +220,7 @@ def migrate(
     from sqlanon.presentation import Output
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
-    with _answering(output), _connected(_existing(database)) as connection:
+    with answering(output), _connected(_existing(database)) as connection:
         applied = _migrate(connection)
         if as_json:
             output.json_line({"database": database, "applied": applied})

@@ -71,6 +71,10 @@ _SEARCHES = (
     _Search(5, "t_closeness(t => 0.2)", "t = 0.2 equal"),
     _Search(5, "delta_disclosure(delta => 1.0)", "delta = 1.0"),
     _Search(5, "delta_disclosure(delta => 2.0)", "delta = 2.0"),
+    # As ARX reads it, whose 2 is 2 ln 2 here: not monotone, so that fewer nodes are known without a look.
+    _Search(5, "delta_disclosure(delta => 1.0, absent => 'ignored')", "delta = 1.0, absent ignored"),
+    _Search(5, "delta_disclosure(delta => 1.3862943611198906, absent => 'ignored')", "delta = 2 ln 2, absent ignored"),
+    _Search(5, "delta_disclosure(delta => 2.0, absent => 'ignored')", "delta = 2.0, absent ignored"),
     _Search(5, suppression="0"),
     _Search(5),
     _Search(100, suppression="0"),

@@ -50,7 +50,6 @@ MODES = ("strict", "relaxed")
 SPLITS = ("median", "information_gain")
 HIERARCHIES = ("order", "tree")
 PUBLISHED = ("range", "ancestor", "centroid", "none")
-
 _ARGUMENTS = ("mode", "split", "target", "hierarchy", "publish", "bounds")
 
 # What has been tried of a region is a bit an attribute.

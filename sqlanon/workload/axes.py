@@ -10,10 +10,12 @@ from functools import cache
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.sqlgen.names import literal
+from sqlanon.sqlgen.names import alias, column, literal
 from sqlanon.sqlgen.terms import joined
 
-__all__ = ["Axis", "axis_of"]
+__all__ = ["Axis", "axis_of", "span"]
+
+_SPAN = ("low", "low_side", "high", "high_side", "known", "open_low", "open_high", "mask")
 
 _BITS = {"TINYINT": 7, "SMALLINT": 15, "INTEGER": 31, "BIGINT": 63, "HUGEINT": 127}
 # Where infinity is among days and among moments, behind the last; -infinity is as far on the other side.
@@ -189,3 +191,22 @@ def _with(template: str, value: exp.Expr, unit: int = 1) -> exp.Expr:
 @cache
 def _parsed(template: str) -> exp.Expr:
     return sqlglot.parse_one(template, dialect="duckdb")
+
+
+def span(
+    low: exp.Expr,
+    high: exp.Expr,
+    sides: tuple[int, int | exp.Expr],
+    *,
+    known: exp.Expr | None = None,
+    open_low: exp.Expr | None = None,
+    open_high: exp.Expr | None = None,
+    mask: exp.Expr | None = None,
+) -> exp.Select:
+    """A SELECT of label and the columns of a span, which begins and ends at a place of the axis and a side of it."""
+    no_mask = exp.Cast(this=exp.Null(), to=exp.DataType.build("VARCHAR"))
+    parts = (
+        *(low, literal(sides[0]), high, sides[1] if isinstance(sides[1], exp.Expr) else literal(sides[1])),
+        *(known or exp.true(), open_low or exp.false(), open_high or exp.false(), mask or no_mask),
+    )
+    return exp.select(column("label"), *(alias(part, name) for part, name in zip(parts, _SPAN, strict=True)))

@@ -18,13 +18,12 @@ from sqlglot import exp
 from sqlanon.assets import read
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.terms import union_all
-from sqlanon.workload.axes import Axis
+from sqlanon.workload.axes import Axis, span
+from sqlanon.workload.starred import starred
 
 __all__ = ["STAR", "fixed", "null_labels", "spans"]
 
 STAR = "*"
-
-_COLUMNS = ("low", "low_side", "high", "high_side", "known", "open_low", "open_high", "mask")
 
 
 def fixed(name: str) -> exp.Query:
@@ -79,29 +78,10 @@ def _fits(axis: Axis | None) -> exp.Expr:
     return exp.and_(*(_not_null(axis.down(column(end))) for end in ("low", "high")))
 
 
-def _select(
-    low: exp.Expr,
-    high: exp.Expr,
-    sides: tuple[int, int | exp.Expr],
-    *,
-    known: exp.Expr | None = None,
-    open_low: exp.Expr | None = None,
-    open_high: exp.Expr | None = None,
-    mask: exp.Expr | None = None,
-) -> exp.Select:
-    """The columns of a span."""
-    no_mask = exp.Cast(this=exp.Null(), to=exp.DataType.build("VARCHAR"))
-    parts = (
-        *(low, literal(sides[0]), high, sides[1] if isinstance(sides[1], exp.Expr) else literal(sides[1])),
-        *(known or exp.true(), open_low or exp.false(), open_high or exp.false(), mask or no_mask),
-    )
-    return exp.select(column("label"), *(alias(part, name) for part, name in zip(parts, _COLUMNS, strict=True)))
-
-
 def _value(axis: Axis) -> exp.Query:
     typed = exp.TryCast(this=column("shown"), to=exp.DataType.build(axis.type, dialect="duckdb"))
     rows = exp.select(column("label"), alias(axis.of(typed), "at")).from_(relation("shown"))
-    whole = _select(column("at"), column("at"), (0, 1)).from_(rows.subquery("value"))
+    whole = span(column("at"), column("at"), (0, 1)).from_(rows.subquery("value"))
     return whole.where(_not_null(column("at")))
 
 
@@ -111,7 +91,7 @@ def _interval(axis: Axis) -> exp.Query:
     endless = _null(column("high"))
     # The greatest value of the type is in an interval without an end.
     side = exp.Case(ifs=[exp.If(this=endless.copy(), true=literal(1))], default=literal(0))
-    query = _select(low, high, (0, side), known=known, open_low=_null(column("low")), open_high=endless)
+    query = span(low, high, (0, side), known=known, open_low=_null(column("low")), open_high=endless)
     intervals = query.from_(fixed("interval").subquery("interval"))
     if axis.kind != "real":
         return intervals
@@ -128,7 +108,7 @@ def _or_end(axis: Axis, end: str) -> exp.Expr:
 def _period(axis: Axis) -> exp.Query:
     moment = exp.DataType.build("DATE" if axis.unit_of == "day" else "TIMESTAMP")
     low, high = (axis.of(exp.Cast(this=column(end), to=moment.copy())) for end in ("low", "high"))
-    periods = _select(low, high, (0, 0)).from_(fixed("period").subquery("period"))
+    periods = span(low, high, (0, 0)).from_(fixed("period").subquery("period"))
     return exp.union(periods, _labelled(axis, ("infinity", "-infinity")), distinct=False, copy=False)
 
 
@@ -136,76 +116,11 @@ def _labelled(axis: Axis, names: Sequence[str]) -> exp.Select:
     """The values that have a label of their own, which is their text."""
     own = exp.In(this=column("shown"), expressions=[literal(name) for name in names])
     rows = exp.select(column("label"), alias(axis.down(column("shown")), "at")).from_(relation("shown")).where(own)
-    return _select(column("at"), column("at"), (0, 1)).from_(rows.subquery("labelled"))
+    return span(column("at"), column("at"), (0, 1)).from_(rows.subquery("labelled"))
 
 
 def _mask(axis: Axis) -> exp.Query:
-    read_masks = fixed("mask").subquery("mask")
-    if axis.kind == "text":
-        rows = exp.select(exp.Star(), alias(_behind(column("prefix")), "behind")).from_(read_masks)
-        single = exp.EQ(this=column("stars"), expression=literal(0))
-        whole = _select(column("prefix"), column("prefix"), (0, 1)).from_(rows.copy().subquery("whole")).where(single)
-        high = exp.Coalesce(this=column("behind"), expressions=[axis.end(axis.high)])
-        known = _of_digits()
-        other = _select(column("prefix"), high, (0, 0), known=known, mask=column("mask"))
-        masked = other.from_(rows.subquery("masked")).where(exp.Not(this=single.copy()))
-        return exp.union(whole, masked, distinct=False, copy=False)
-    return _number_mask(axis)
-
-
-def _number_mask(axis: Axis) -> exp.Query:
-    """The whole numbers that have these digits, and as many more as there are stars."""
-    zeros, nines = (_repeated(digit, column("stars")) for digit in "09")
-    ends = [axis.of(_integer(exp.DPipe(this=column("prefix"), expression=part, safe=False))) for part in (zeros, nines)]
-    minus = exp.EQ(this=column("prefix"), expression=literal("-"))
-    # Below "-" and stars no number begins with 0.
-    others = exp.Sub(this=column("stars"), expression=literal(1))
-    least = _integer(exp.DPipe(this=exp.Literal.string("-1"), expression=_repeated("0", others), safe=False))
-    first = exp.Case(ifs=[exp.If(this=minus, true=axis.of(least))], default=ends[0])
-    low = exp.Least(this=first, expressions=[ends[1]], ignore_nulls=True)
-    high = exp.Greatest(this=first.copy(), expressions=[ends[1].copy()], ignore_nulls=True)
-    rows = exp.select(column("label"), alias(low, "low"), alias(high, "high")).from_(fixed("mask").subquery("mask"))
-    query = _select(column("low"), column("high"), (0, 1)).from_(rows.subquery("masked"))
-    return query.where(_not_null(column("low")), _not_null(column("high")))
-
-
-def _repeated(digit: str, times: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this="repeat", expressions=[literal(digit), _as_integer(times)])
-
-
-def _as_integer(tree: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=tree, to=exp.DataType.build("INTEGER"))
-
-
-def _integer(tree: exp.Expr) -> exp.Expr:
-    return exp.TryCast(this=exp.Paren(this=tree), to=exp.DataType.build("HUGEINT", dialect="duckdb"))
-
-
-def _of_digits() -> exp.Expr:
-    """Whether a mask is one of digits, with few stars: what hides behind them is then taken for digits."""
-    return exp.RegexpLike(this=column("mask"), expression=literal("^[0-9]+[*]{1,4}$"))
-
-
-def _behind(prefix: exp.Expr) -> exp.Expr:
-    """The least text behind all that begin with the prefix; NULL where it has no last character to raise."""
-    last = exp.Anonymous(this="unicode", expressions=[exp.Right(this=prefix.copy(), expression=literal(1))])
-    raised = exp.Add(this=last, expression=literal(1))
-    # Code points from D800 to DFFF are no characters.
-    valid = exp.Case(
-        ifs=[exp.If(this=exp.EQ(this=raised, expression=literal(0xD800)), true=literal(0xE000))], default=raised.copy()
-    )
-    length = exp.Anonymous(this="length", expressions=[prefix.copy()])
-    most = _as_integer(exp.Sub(this=length, expression=literal(1)))
-    text = exp.DPipe(
-        this=exp.Left(this=prefix.copy(), expression=most),
-        expression=exp.Anonymous(this="chr", expressions=[_as_integer(valid)]),
-        safe=False,
-    )
-    no_last = exp.or_(
-        exp.EQ(this=prefix.copy(), expression=literal("")),
-        exp.EQ(this=last.copy(), expression=literal(0x10FFFF)),
-    )
-    return exp.Case(ifs=[exp.If(this=exp.Not(this=exp.Paren(this=no_last)), true=text)])
+    return starred(axis, fixed("mask").subquery("mask"))
 
 
 def _range(axis: Axis) -> exp.Query:
@@ -218,7 +133,7 @@ def _range(axis: Axis) -> exp.Query:
         same = exp.EQ(this=column("low"), expression=column("high"))
         known = exp.and_(same, exp.EQ(this=ways, expression=literal(1)))
     ordered = exp.LTE(this=column("low"), expression=column("high"))
-    query = _select(column("low"), column("high"), (0, 1), known=known).from_(rows.subquery("range"))
+    query = span(column("low"), column("high"), (0, 1), known=known).from_(rows.subquery("range"))
     return query.where(_not_null(column("low")), _not_null(column("high")), ordered)
 
 
@@ -231,7 +146,7 @@ def _tree_range(axis: Axis) -> exp.Query:
     numbered = exp.select(exp.Star(), alias(ways, "ways")).from_(fits.subquery("fitting"))
     same = exp.EQ(this=column("low"), expression=column("high"))
     once = exp.EQ(this=column("ways"), expression=literal(1))
-    single = _select(column("low"), column("high"), (0, 1), known=once)
+    single = span(column("low"), column("high"), (0, 1), known=once)
     single = single.from_(numbered.copy().subquery("single")).where(same)
     others = exp.select(column("label")).from_(numbered.subquery("other")).where(exp.Not(this=same.copy()))
     other = _everything(axis, others.subquery("everything"))
@@ -247,7 +162,7 @@ def _bounds(axis: Axis) -> exp.Query:
     known = _known(axis)
     if axis.kind == "text":
         known = exp.EQ(this=column("low"), expression=column("high"))
-    query = _select(column("low"), column("high"), (0, 1), known=known)
+    query = span(column("low"), column("high"), (0, 1), known=known)
     query = query.from_(rows.from_(relation("shown")).subquery("bounds"))
     return query.where(_not_null(column("low")), _not_null(column("high")))
 
@@ -257,11 +172,11 @@ def _everything(axis: Axis, rows: exp.Expr) -> exp.Query:
     low, high = axis.end(axis.low), axis.end(axis.high)
     open_ = exp.false() if axis.listed else exp.true()
     known = exp.true() if axis.listed else exp.false()
-    every: exp.Query = _select(low, high, (0, 1), known=known, open_low=open_, open_high=open_.copy()).from_(rows)
+    every: exp.Query = span(low, high, (0, 1), known=known, open_low=open_, open_high=open_.copy()).from_(rows)
     if axis.kind == "real":
         for place in axis.beyond:
             at = axis.end(place)
-            one = _select(at, at.copy(), (0, 1), known=exp.false(), open_low=exp.true(), open_high=exp.true())
+            one = span(at, at.copy(), (0, 1), known=exp.false(), open_low=exp.true(), open_high=exp.true())
             every = exp.union(every, one.from_(rows.copy()), distinct=False, copy=False)
     return every
 
