@@ -8,14 +8,13 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundAttribute, BoundPolicy, PublicTable
+from sqlanon.domain.bound import BoundPolicy, PublicTable
 from sqlanon.domain.transformation import Bucketization, Fragmented, Partition, Transformation
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Engine
 from sqlanon.methods import anatomy, fragments, generalization, loose, mondrian
 from sqlanon.pipeline.carry import guards_of
 from sqlanon.pipeline.companions import public_view, source_view
-from sqlanon.pipeline.encode import Cells, encode
+from sqlanon.pipeline.encode import encode
 from sqlanon.pipeline.fragments import require_free, require_names
 from sqlanon.pipeline.regions import place_rows
 from sqlanon.pipeline.settings import made_for
@@ -26,10 +25,10 @@ from sqlanon.pipeline.words import words_of
 from sqlanon.search.lattice import Progress
 from sqlanon.sqlgen.apart import apart, published_names
 from sqlanon.sqlgen.buckets import carried
-from sqlanon.sqlgen.cells import rank_name, row_number
+from sqlanon.sqlgen.cells import row_number
 from sqlanon.sqlgen.fragments import bucketized
 from sqlanon.sqlgen.made_for import MadeFor
-from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.names import alias, column, relation
 from sqlanon.sqlgen.normal_relations import Background
 from sqlanon.sqlgen.placed import ROW, Placed
 from sqlanon.sqlgen.release import Recoding, ReleaseQuery
@@ -156,7 +155,7 @@ def compile_stage(state: State) -> State:
     if isinstance(found, Partition):
         placed = place_rows(state.engine, bound, found, state.scratch, live=live)
     else:
-        recodings = _recodings(state.engine, bound, need(state.cells), [one.levels for one in found.rounds])
+        recodings = _recodings(bound, [one.levels for one in found.rounds])
     query = ReleaseQuery(
         policy=bound,
         recodings=recodings,
@@ -216,22 +215,10 @@ def _columns(bound: BoundPolicy, name: QualifiedName, placed: Placed | None) -> 
     return query.from_(relation(name))
 
 
-def _recodings(
-    engine: Engine, bound: BoundPolicy, cells: Cells, rounds: Sequence[tuple[int, ...]]
-) -> tuple[Recoding, ...]:
-    """Each attribute with its level in each round, and how many labels it has at all of them."""
-    recodings: list[Recoding] = []
-    for place, (quasi, tree) in enumerate(zip(bound.quasi_identifiers, cells.trees, strict=True)):
-        level, *later = (levels[place] for levels in rounds)
-        counts = [alias(_node_count(quasi, tree, own), f"nodes_{own}") for own in sorted({level, *later})]
-        nodes = sum(map(int, engine.rows(exp.select(*counts))[0]))
-        recodings.append(Recoding(quasi, level, nodes, tuple(later)))
-    return tuple(recodings)
-
-
-def _node_count(quasi: BoundAttribute, tree: str, level: int) -> exp.Expr:
-    """How many nodes an attribute has at a level: the leaves that come first below theirs, counted."""
-    if level == quasi.height:
-        return literal(1)
-    first = [exp.EQ(this=column(rank_name(i)), expression=literal(0)) for i in range(level)]
-    return exp.select(exp.Count(this=exp.Star())).from_(relation(tree)).where(*first).subquery()
+def _recodings(bound: BoundPolicy, rounds: Sequence[tuple[int, ...]]) -> tuple[Recoding, ...]:
+    """Each attribute with its level in each round."""
+    levels = zip(*rounds, strict=True)
+    return tuple(
+        Recoding(quasi, first, tuple(later))
+        for quasi, (first, *later) in zip(bound.quasi_identifiers, levels, strict=True)
+    )

@@ -11,7 +11,7 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.hierarchies.base import functional
 from sqlanon.sqlgen.cells import class_id
 from sqlanon.sqlgen.generalized import generalized, published_value
-from sqlanon.sqlgen.keys import WORD_BITS, KeyLayout, bits_for
+from sqlanon.sqlgen.keys import KeyLayout
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.numbered import numbered, shown_at
 from sqlanon.sqlgen.taxonomy import frozen_labels
@@ -19,19 +19,19 @@ from sqlanon.sqlgen.texts import by_bytes, without_collation
 
 __all__ = ["Recoding", "class_layout", "join_codes", "recode"]
 
-_SPARE_BITS = 8
+# How many labels of a column have a place in a class's key. Two columns fill a word: see `KeyLayout`.
+_LABELS = 1 << 31
 
 
 @dataclass(frozen=True)
 class Recoding:
-    """A quasi-identifier at its level. `nodes` is how many labels occur when the release is made.
+    """A quasi-identifier at its level.
 
     `later` are its levels in the later rounds of a local recoding, none below the one before.
     """
 
     bound: BoundAttribute
     level: int
-    nodes: int
     later: tuple[int, ...] = ()
 
     @property
@@ -149,7 +149,7 @@ def join_codes(
     each join besides. A row without a code for each of its values is left out, or, if
     `outer`, kept in a class that none of the others can be in.
     """
-    layout = class_layout(recodings)
+    layout = class_layout(len(recodings))
     words: list[exp.Expr | None] = [None] * layout.words
     for n, ((i, recoding), (spot,)) in enumerate(zip(recodings, layout.fields, strict=True)):
         name = f"recode_{i}"
@@ -167,10 +167,6 @@ def join_codes(
     return class_id([word if word else zero.copy() for word in words])
 
 
-def class_layout(recodings: Sequence[tuple[int, Recoding]]) -> KeyLayout:
-    """A field a column, with room for labels that come later: what one word has to spare, else more words."""
-    plain = [(max(recoding.nodes, 2),) for _, recoding in recodings]
-    spare = (WORD_BITS - sum(bits_for(count) for (count,) in plain)) // max(len(plain), 1)
-    # Without any room a column that had two values would withhold the third for ever.
-    room = min(spare, _SPARE_BITS) if spare > 0 else _SPARE_BITS
-    return KeyLayout.pack([(count << room,) for (count,) in plain])
+def class_layout(columns: int) -> KeyLayout:
+    """A field a column, of a width that does not follow from the labels there are: others come and go."""
+    return KeyLayout.pack([(_LABELS,)] * columns)

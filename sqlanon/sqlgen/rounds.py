@@ -76,21 +76,20 @@ def _count(recodings: Sequence[tuple[int, Recoding]]) -> int:
 
 def _class(recodings: Sequence[tuple[int, Recoding]], number: int) -> exp.Expr:
     """What names a row's class in a round: the numbers of its labels, side by side."""
-    layout = class_layout(recodings)
+    layout = class_layout(len(recodings))
     words: list[exp.Expr | None] = [None] * layout.words
+    placed: list[exp.Expr] = []
     for (i, recoding), (spot,) in zip(recodings, layout.fields, strict=True):
         code = column(code_at(recoding.levels[number]) if recoding.mixed else "code", f"recode_{i}")
         # A label beyond the bits of its field would run into another's: its rows have no class.
-        fits = exp.LT(this=code, expression=literal(1 << spot.bits))
-        shifted = exp.Paren(this=exp.BitwiseLeftShift(this=code.copy(), expression=literal(spot.shift)))
-        part = exp.Case(ifs=[exp.If(this=fits, true=shifted)])
+        placed.append(exp.LT(this=code, expression=literal(1 << spot.bits)))
+        part = exp.Paren(this=exp.BitwiseLeftShift(this=code.copy(), expression=literal(spot.shift)))
         before = words[spot.word]
         words[spot.word] = exp.Add(this=before, expression=part) if before else part
-    whole = [word or _bigint(0) for word in words]
-    if len(whole) == 1:
-        return exp.Coalesce(this=whole[0], expressions=[_nowhere(1)])
-    missing = exp.or_(*(exp.Is(this=word.copy(), expression=exp.Null()) for word in whole))
-    return exp.Case(ifs=[exp.If(this=missing, true=_nowhere(len(whole)))], default=class_id(whole))
+    whole = class_id([word or _bigint(0) for word in words])
+    if not placed:
+        return whole
+    return exp.Case(ifs=[exp.If(this=exp.and_(*placed), true=whole)], default=_nowhere(layout.words))
 
 
 def _nowhere(words: int) -> exp.Expr:
@@ -138,7 +137,7 @@ class Rounds:
         """Every public row: class_id, has_class, label_i. One that no round keeps is in no class of the release."""
         labels = [alias(self._label(i, recoding), f"label_{i}") for i, recoding in self.recodings]
         named = self._in_round(class_name)
-        named.set("default", _nowhere(class_layout(self.recodings).words))
+        named.set("default", _nowhere(class_layout(len(self.recodings)).words))
         has_class = alias(exp.Not(this=_no_round()), "has_class")
         return exp.select(alias(named, "class_id"), has_class, *labels).from_(self._placed("public_labelled"))
 
@@ -176,7 +175,7 @@ class Rounds:
             counted = exp.select(column("class_id"), count).from_(relation("round_public"))
             background = replace(background, public_class=counted.group_by(column("class_id")))
         steps += [*relations_of(rows, self.requirements, background), *sensitive_values(self.requirements)]
-        here = exp.NEQ(this=column("class_id"), expression=_nowhere(class_layout(self.recodings).words))
+        here = exp.NEQ(this=column("class_id"), expression=_nowhere(class_layout(len(self.recodings)).words))
         violating = exp.select(column("class_id")).from_(violations(self.requirements).subquery("violations"))
         fine = exp.Not(this=exp.In(this=column("class_id"), query=violating.subquery()))
         return with_steps(exp.select(column("class_id")).from_(relation("equivalence_class")).where(here, fine), steps)
@@ -186,7 +185,7 @@ class Rounds:
         named: exp.Expr = column(class_name(number))
         if number > 1:
             before = exp.or_(*(_is_kept(earlier) for earlier in range(1, number)))
-            nowhere = _nowhere(class_layout(self.recodings).words)
+            nowhere = _nowhere(class_layout(len(self.recodings)).words)
             named = exp.Case(ifs=[exp.If(this=before, true=nowhere)], default=named)
         return exp.select(alias(named, "class_id"), *others).from_(relation(rows))
 

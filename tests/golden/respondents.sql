@@ -47,7 +47,7 @@ WITH "source" AS NOT MATERIALIZED (
   FROM "source"
   JOIN "recode_0"
     ON "source"."sex" IS NOT DISTINCT FROM "recode_0"."value"
-    AND "recode_0"."code" < 512
+    AND "recode_0"."code" < 2147483648
 ), "equivalence_class" AS (
   SELECT
     "class_id",

@@ -45,7 +45,7 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
   FROM "source"
   JOIN "recode_0"
     ON "source"."sex" IS NOT DISTINCT FROM "recode_0"."value"
-    AND "recode_0"."code" < 512
+    AND "recode_0"."code" < 2147483648
 ), "class_value_0" AS (
   SELECT
     "class_id",

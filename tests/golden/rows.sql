@@ -71,7 +71,7 @@ WITH "source" AS NOT MATERIALIZED (
     (
       "recode_0"."code" << 0
     ) + (
-      "recode_2"."code" << 9
+      "recode_2"."code" << 31
     ) AS "class_id",
     "recode_0"."label" AS "label_0",
     "recode_2"."label" AS "label_2",
@@ -79,10 +79,10 @@ WITH "source" AS NOT MATERIALIZED (
   FROM "source"
   JOIN "recode_0"
     ON "source"."day" IS NOT DISTINCT FROM "recode_0"."value"
-    AND "recode_0"."code" < 512
+    AND "recode_0"."code" < 2147483648
   JOIN "recode_2"
     ON "source"."zip" IS NOT DISTINCT FROM "recode_2"."value"
-    AND "recode_2"."code" < 512
+    AND "recode_2"."code" < 2147483648
 ), "equivalence_class" AS (
   SELECT
     "class_id",

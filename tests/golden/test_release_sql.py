@@ -23,6 +23,11 @@ POLICIES = {
         zip QUASI IDENTIFIER USING zips MIN LEVEL 2 MAX LEVEL 2,
         disease SENSITIVE
     ) REQUIRE k_anonymity(k => 3)""",
+    "words": """CREATE POLICY p ON visits (
+        day QUASI IDENTIFIER USING days MIN LEVEL 1 MAX LEVEL 1,
+        sex QUASI IDENTIFIER MAX LEVEL 0,
+        zip QUASI IDENTIFIER USING zips MIN LEVEL 2 MAX LEVEL 2
+    ) REQUIRE k_anonymity(k => 3)""",
     "respondents": """CREATE POLICY p ON visits (
         person ENTITY,
         sex QUASI IDENTIFIER MAX LEVEL 0,
@@ -64,6 +69,7 @@ def test_a_golden_body_runs(con: Connection, name: str) -> None:
     rows = con.duckdb.execute((HERE / f"{name}.sql").read_text(encoding="utf-8")).fetchall()
     expected = {
         "rows": [("2020-01", "*", "12***", "cold"), ("2020-01", "*", "12***", "flu"), ("2020-01", "*", "12***", "flu")],
+        "words": [("2020-01", "F", "12***")] * 3,
         "respondents": [("F", "cold"), ("F", "flu"), ("F", "flu")],
         "rounds": [("F", "cold"), ("F", "flu"), ("F", "flu")],
     }

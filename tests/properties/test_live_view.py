@@ -128,7 +128,7 @@ def test_an_emptied_and_a_refilled_source() -> None:
 
 
 def test_many_new_labels_never_run_into_each_other() -> None:
-    """More labels than the key has room for: what does not fit is withheld, what is shown keeps its own class."""
+    """A column that has one label, and one that has two, get thousands."""
     con = connect()
     con.execute("CREATE TABLE source (a INTEGER, b INTEGER, s INTEGER)")
     con.execute("INSERT INTO source SELECT i // 4, 0, i FROM range(8) r(i)")
@@ -138,7 +138,4 @@ def test_many_new_labels_never_run_into_each_other() -> None:
     con.execute("CREATE ANONYMIZED VIEW v AS POLICY p")
     con.execute("INSERT INTO source SELECT i // 2, i // 4, i FROM range(8, 8000) r(i)")
     source = Counter(con.execute("SELECT a, b FROM source").fetchall())
-    shown_rows = Counter(con.execute("SELECT a, b FROM v").fetchall())
-    assert shown_rows
-    for key, count in shown_rows.items():
-        assert count == source[key] >= 2
+    assert Counter(con.execute("SELECT a, b FROM v").fetchall()) == source

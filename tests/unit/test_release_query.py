@@ -134,7 +134,7 @@ def query(*requirements: Fake, entity: bool = False, zip_level: int = 1, stored_
     policy = Policy("p", Source(name=QualifiedName(("visits",))), tuple(b.attribute for b in attributes), ())
     return ReleaseQuery(
         policy=BoundPolicy(policy, QualifiedName(("visits",)), True, attributes, (), ""),
-        recodings=(Recoding(zips, zip_level, 3), Recoding(sexes, 0, 2)),
+        recodings=(Recoding(zips, zip_level), Recoding(sexes, 0)),
         requirements=requirements,
         source=exp.select(*map(column, ("zip", "sex", "disease", "wish", "person"))).from_(
             relation(("main", "visits"))
@@ -238,7 +238,7 @@ def test_a_public_text_that_is_no_value_of_the_type_is_not_null(con: duckdb.Duck
     sexes = replace(made.policy.attributes[1], type="INTEGER", published_type="INTEGER")
     attributes = (made.policy.attributes[0], sexes, made.policy.attributes[2])
     policy = replace(made.policy, attributes=attributes)
-    made = replace(made, policy=policy, recodings=(made.recodings[0], Recoding(sexes, 0, 2)))
+    made = replace(made, policy=policy, recodings=(made.recodings[0], Recoding(sexes, 0)))
     assert zips(con, made) == {"81***": 3}
     con.execute("INSERT INTO voters VALUES ('81100', 'F')")
     assert zips(con, made) == {}
