@@ -1,8 +1,10 @@
-# make demo | test | test-spark | lint | bench | clean; PYTHON= chooses the interpreter, VENV= where the environment lies.
+# make demo | test | test-spark | test-compiled | lint | bench | clean; PYTHON= chooses the interpreter, VENV= where the environment lies.
 
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+# sqlglot's compiled build stands in for the other one, so it has an environment of its own.
+COMPILED := $(VENV)-compiled
 PIP    := $(BIN)/python -m pip install --disable-pip-version-check --quiet --editable
 
 # Tests of small databases are bound by one core each; more than four workers only warm up longer.
@@ -12,15 +14,16 @@ comma := ,
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-spark lint bench clean
+.PHONY: help demo test test-spark test-compiled lint bench clean
 
 help:
 	@echo 'make demo        install into $(VENV) and anonymize the UCI Adult census extract'
 	@echo 'make test        run the tests (PYTEST_ARGS=... is passed on)'
 	@echo 'make test-spark  ask the same of Spark, which needs Java (17 or newer)'
+	@echo 'make test-compiled  run the tests with the compiled build of sqlglot, in $(COMPILED)'
 	@echo 'make lint        check style, types and the direction of imports'
 	@echo 'make bench       measure against plain SQL'
-	@echo 'make clean       remove $(VENV) and caches'
+	@echo 'make clean       remove $(VENV), $(COMPILED) and caches'
 
 demo: $(VENV)/.installed-base
 	@$(BIN)/sqlanon demo
@@ -31,6 +34,10 @@ test: $(VENV)/.installed-test
 # One Spark session answers all of them, so there is one worker.
 test-spark: $(VENV)/.installed-test-spark
 	@$(BIN)/python -m pytest -m spark tests/spark $(PYTEST_ARGS)
+
+test-compiled:
+	@$(MAKE) --no-print-directory VENV=$(COMPILED) $(COMPILED)/.installed-test-fast
+	@$(COMPILED)/bin/python -m pytest --compiled --numprocesses $(WORKERS) --maxprocesses 4 $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
@@ -43,6 +50,7 @@ bench: $(VENV)/.installed-base
 
 clean:
 	[ ! -e $(VENV)/.created ] || rm -rf $(VENV)
+	[ ! -e $(COMPILED)/.created ] || rm -rf $(COMPILED)
 	rm -rf dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find sqlanon sql udfs tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -52,7 +60,7 @@ $(VENV)/.installed-base: $(VENV)/.created pyproject.toml
 	@$(PIP) .
 	@touch $@
 
-# test-spark installs the extras test and spark.
+# test-spark installs the extras test and spark, test-compiled the extras test and fast.
 $(VENV)/.installed-%: $(VENV)/.created pyproject.toml
 	@echo 'Installing sqlanon and what "make $*" needs into $(VENV), once; this takes a minute.' >&2
 	@$(PIP) '.[$(subst -,$(comma),$*)]'

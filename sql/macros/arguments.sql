@@ -62,32 +62,35 @@ CASE WHEN coalesce(CAST({{name}} AS VARCHAR), {{default}}) IN ({{choices}})
   ELSE error('{{called}}: {{name}} is to be one of {{shown}}') END
 
 -- part: bigint
-list_transform([coalesce(CAST({{name}} AS VARCHAR), {{default}})], lambda number: CASE
-  WHEN number IS NULL THEN {{missing}}
+-- A whole number may have a fraction of zeros.
+list_transform([coalesce(CAST({{name}} AS VARCHAR), {{default}})], lambda written: list_transform([
+  CASE WHEN regexp_full_match(written, '[+-]?[0-9]+[.]0*') THEN split_part(written, '.', 1) ELSE written END],
+  lambda number: CASE WHEN number IS NULL THEN {{missing}}
   WHEN NOT regexp_full_match(number, '[+-]?[0-9]{1,19}')
   THEN error('{{called}}: {{name}} is to be a BIGINT, not ' || number)
   WHEN NOT coalesce(TRY_CAST(number AS BIGINT) BETWEEN {{low}} AND {{high}}, false)
   THEN error('{{called}}: {{name}} = ' || number || ' is outside {{low}} to {{high}}')
-  ELSE number END)[1]
+  ELSE number END)[1])[1]
 
 -- part: decimal
--- The number, and the numerator and the denominator of just what is written, each exact in a DOUBLE.
+-- The number, and the numerator and the denominator of just what is written. Products of these with counts stay
+-- below 10^38.
 list_transform([coalesce(CAST({{name}} AS VARCHAR), {{default}})], lambda number: CASE
   WHEN number IS NULL THEN {{missing}}
   WHEN NOT regexp_full_match(number, '[+-]?([0-9]{1,20}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?0?[0-9])?')
   THEN error('{{called}}: {{name}} is to be a DECIMAL, not ' || number)
-  WHEN NOT coalesce(TRY_CAST(number AS DECIMAL(38, 18)) BETWEEN {{low}} AND {{high}}, false)
+  WHEN NOT coalesce(TRY_CAST(number AS DECIMAL(38, 21)) BETWEEN {{low}} AND {{high}}, false)
   THEN error('{{called}}: {{name}} = ' || number || ' is outside {{low}} to {{high}}')
-  ELSE list_transform([CAST(replace(CAST(CAST(number AS DECIMAL(38, 18)) AS VARCHAR), '.', '') AS HUGEINT)],
-    lambda shifted: list_transform([gcd(shifted, 1000000000000000000::HUGEINT)],
+  ELSE list_transform([CAST(replace(CAST(CAST(number AS DECIMAL(38, 21)) AS VARCHAR), '.', '') AS HUGEINT)],
+    lambda shifted: list_transform([gcd(shifted, 1000000000000000000000::HUGEINT)],
       lambda common: CASE
-        WHEN greatest(shifted // common, 1000000000000000000::HUGEINT // common) > 9007199254740992
-        OR TRY_CAST(number AS DECIMAL(38, 18)) IS DISTINCT FROM TRY_CAST(number AS DECIMAL(38, 30))
+        WHEN greatest(shifted // common, 1000000000000000000000::HUGEINT // common) > 10000000000000000000000
+        OR TRY_CAST(number AS DECIMAL(38, 21)) IS DISTINCT FROM TRY_CAST(number AS DECIMAL(38, 30))
         THEN error('{{called}}: {{name}} = ' || number || ' has more digits than can be compared with')
         ELSE MAP {
           '{{name}}': 'CAST(' || number || ' AS DOUBLE)',
-          '{{name}}_numerator': 'CAST(' || (shifted // common) || ' AS DOUBLE)',
-          '{{name}}_denominator': 'CAST(' || (1000000000000000000::HUGEINT // common) || ' AS DOUBLE)'
+          '{{name}}_numerator': 'CAST(' || (shifted // common) || ' AS DECIMAL(38, 0))',
+          '{{name}}_denominator': 'CAST(' || (1000000000000000000000::HUGEINT // common) || ' AS DECIMAL(38, 0))'
         } END)[1])[1] END)[1]
 
 -- part: none

@@ -26,7 +26,8 @@ FROM (
 -- statement: violations
 SELECT equivalence_class.class_id, equivalence_class.size, CASE
     WHEN equivalence_class.entities < $k THEN CAST(equivalence_class.size AS DOUBLE)
-    WHEN distinct_values * $alpha_numerator < $alpha_denominator THEN CAST(equivalence_class.size AS DOUBLE)
+    WHEN CAST(distinct_values AS DECIMAL(38, 0)) * $alpha_numerator < $alpha_denominator
+      THEN CAST(equivalence_class.size AS DOUBLE)
     ELSE (most * $alpha_denominator - CAST(equivalence_class.size AS DOUBLE) * $alpha_numerator)
       / nullif($alpha_denominator - $alpha_numerator, 0)
   END AS excess
@@ -37,4 +38,4 @@ INNER JOIN (
   GROUP BY class_id
 ) AS class ON class.class_id = equivalence_class.class_id
 WHERE equivalence_class.entities < $k
-  OR most * $alpha_denominator > CAST(equivalence_class.size AS DOUBLE) * $alpha_numerator
+  OR CAST(most AS DECIMAL(38, 0)) * $alpha_denominator > CAST(equivalence_class.size AS DECIMAL(38, 0)) * $alpha_numerator

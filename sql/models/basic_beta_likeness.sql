@@ -40,5 +40,5 @@ FROM class_sensitive_value AS s
 JOIN equivalence_class AS c ON c.class_id = s.class_id
 JOIN baseline AS b ON b.value = s.value
 GROUP BY s.class_id
-HAVING max(CASE WHEN CAST(s.n AS DOUBLE) * b.total * $beta_denominator
-    > b.n * CAST(c.size AS DOUBLE) * ($beta_denominator + $beta_numerator) THEN 1 ELSE 0 END) = 1
+HAVING max(CASE WHEN CAST(CAST(s.n AS DOUBLE) * b.total AS DECIMAL(38, 0)) * $beta_denominator
+    > CAST(b.n * CAST(c.size AS DOUBLE) AS DECIMAL(38, 0)) * ($beta_denominator + $beta_numerator) THEN 1 ELSE 0 END) = 1

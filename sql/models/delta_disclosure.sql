@@ -12,8 +12,8 @@
 
 -- Natural logarithms: what ARX calls delta, in base 2 and with absent values ignored, is delta * ln 2
 -- with absent => 'ignored' here.
--- e^delta is irrational for every rational delta > 0, so p = q e^delta never holds and neither side
--- needs a tolerance. Where rounding cannot tell, the class violates.
+-- e^delta is irrational for every rational delta > 0, so p = q e^delta never holds. Where rounding, of at most
+-- 1e-13 of a side for delta up to 100, cannot tell, the class violates.
 -- The excess: for every value max((p - q e^delta) / (1 - q e^delta), (q e^-delta - p) / (q e^-delta), 0)
 -- is convex in p and at most 1, and so is the greatest of them; a class that lacks a value reaches 1.
 -- With absent => 'ignored' a class without a value and one with just enough of it exceed by nothing,
@@ -50,7 +50,7 @@ WITH baseline AS (
 ), judged AS (
   SELECT class_id, max(size) AS size, max(scale) AS scale,
     CASE WHEN $absent = 'violates' AND count(*) < max(number) THEN 1 ELSE 0 END AS lacks,
-    max(CASE WHEN own >= high * scale OR own * exp($delta) <= n * scale THEN 1 ELSE 0 END) AS violates,
+    max(CASE WHEN own * (1 + 1e-13) >= high * scale OR own * exp($delta) <= n * scale * (1 + 1e-13) THEN 1 ELSE 0 END) AS violates,
     max(CASE WHEN total > high THEN (own - high * scale) / nullif(total - high, 0) ELSE 0 END) AS above,
     max(CASE WHEN $absent = 'violates' THEN scale - own * exp($delta) / nullif(n, 0) ELSE 0 END) AS below
   FROM paired

@@ -32,9 +32,10 @@ WITH counted AS (
   FULL JOIN public_class AS p ON p.class_id = c.class_id
 )
 SELECT class_id, size,
-  CASE WHEN released * $min_denominator < $min_numerator * public THEN CAST(9e15 AS DOUBLE)
+  CASE WHEN CAST(released AS DECIMAL(38, 0)) * $min_denominator < $min_numerator * CAST(public AS DECIMAL(38, 0))
+    THEN CAST(9e15 AS DOUBLE)
     ELSE greatest(released - public * $max_numerator / nullif($max_denominator, 0), 0) END AS excess
 FROM counted
-WHERE released * $min_denominator < $min_numerator * public
-  OR released * $max_denominator > $max_numerator * public
+WHERE CAST(released AS DECIMAL(38, 0)) * $min_denominator < $min_numerator * CAST(public AS DECIMAL(38, 0))
+  OR CAST(released AS DECIMAL(38, 0)) * $max_denominator > $max_numerator * CAST(public AS DECIMAL(38, 0))
   OR (public = 0 AND released > 0)

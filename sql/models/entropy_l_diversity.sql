@@ -11,8 +11,8 @@
 -- reads: class_sensitive_value
 -- Achieved is exp(H) of the worst class, the number of equally frequent values with that entropy.
 --
--- H = log size - (sum of n log n) / size. Logarithms are rounded: a class short of log l by no more than
--- 1e-12 satisfies, so that l equally frequent values are l-diverse for every l.
+-- H = log size - (sum of n log n) / size. Logarithms are rounded: a class satisfies if its entropy is
+-- above log l by 1e-12, or if its values are equally frequent and by their number, which is compared exactly.
 --
 -- Why the excess never grows when classes merge: fewer than l values means H < log l, and where a union has
 -- fewer than l values so has each of its classes, which then count in full; elsewhere (log l - H) is convex in
@@ -29,12 +29,13 @@ FROM (
 -- statement: violations
 SELECT class_id, size, CASE
     WHEN CAST(distinct_values AS DOUBLE) < $l THEN CAST(size AS DOUBLE)
-    ELSE CAST(size AS DOUBLE) * (ln($l) - 1e-12 - entropy) / nullif(ln($l), 0)
+    ELSE coalesce(CAST(size AS DOUBLE) * greatest(ln($l) - 1e-12 - entropy, 0) / nullif(ln($l), 0), 0)
   END AS excess
 FROM (
-  SELECT class_id, CAST(sum(n) AS BIGINT) AS size, count(*) AS distinct_values,
+  SELECT class_id, CAST(sum(n) AS BIGINT) AS size, count(*) AS distinct_values, max(n) AS most,
     ln(CAST(sum(n) AS DOUBLE)) - sum(CAST(n AS DOUBLE) * ln(CAST(n AS DOUBLE))) / CAST(sum(n) AS DOUBLE) AS entropy
   FROM class_sensitive_value
   GROUP BY class_id
 ) AS class
-WHERE entropy < ln($l) - 1e-12
+WHERE entropy < ln($l) + 1e-12
+  AND (most * distinct_values <> size OR CAST(distinct_values AS DECIMAL(38, 0)) * $l_denominator < $l_numerator)

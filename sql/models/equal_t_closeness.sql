@@ -51,4 +51,4 @@ SELECT class_id, size, CASE
     ELSE CAST(0 AS DOUBLE)
   END AS excess
 FROM class
-WHERE (scale - common) * $t_denominator > $t_numerator * scale
+WHERE CAST(scale - common AS DECIMAL(38, 0)) * $t_denominator > $t_numerator * CAST(scale AS DECIMAL(38, 0))

@@ -87,4 +87,4 @@ SELECT c.class_id, c.size, CASE
   END AS excess
 FROM class AS c
 CROSS JOIN farthest AS f
-WHERE (c.scale - c.common) * $t_denominator > $t_numerator * c.scale
+WHERE CAST(c.scale - c.common AS DECIMAL(38, 0)) * $t_denominator > $t_numerator * CAST(c.scale AS DECIMAL(38, 0))

@@ -12,8 +12,9 @@
 
 -- JS(q, p) = 1/2 sum p ln(2p / (p + q)) + 1/2 sum q ln(2q / (p + q)); a value that the class lacks adds
 -- q ln 2 / 2, so that the values present, and the share of the release that they make up, are enough.
--- Sums of logarithms round: a class is within t up to 1e-12, so that a divergence equal to t is (that
--- of a class distributed as the release is exactly 0 in any case).
+-- Sums of logarithms round: within 1e-12 of t a class violates. Nothing is lost by it, for a divergence is
+-- 0 or transcendental, and so never equal to another t; a class distributed as the release, which is told by its
+-- counts, satisfies every t.
 -- The excess: max(0, JS - t) is convex in p, so its greatest value is taken at a class of one value.
 
 -- statement: achieved
@@ -52,6 +53,7 @@ WITH baseline AS (
   JOIN baseline AS b ON b.value = s.value
 ), divergence AS (
   SELECT class_id, max(size) AS size, max(scale) AS scale,
+    CASE WHEN sum(n) < max(total) THEN 1 ELSE max(CASE WHEN own <> expected THEN 1 ELSE 0 END) END AS differs,
     sum(own * ln(2 * own / nullif(own + expected, 0)) + expected * ln(2 * expected / nullif(own + expected, 0)))
       / nullif(2 * max(scale * total), 0)
     + (max(total) - sum(n)) / nullif(2 * max(total), 0) * ln(2) AS divergence
@@ -63,4 +65,4 @@ SELECT d.class_id, d.size,
     ELSE 0 END AS excess
 FROM divergence AS d
 CROSS JOIN farthest AS f
-WHERE d.divergence > $t + 1e-12
+WHERE d.differs = 1 AND d.divergence > $t - 1e-12

@@ -132,4 +132,4 @@ SELECT class_id, size,
     THEN least(scale, greatest(moved / nullif(total * longest, 0) - $t * scale, 0) / nullif(most, 0))
     ELSE 0 END AS excess
 FROM judged
-WHERE moved * $t_denominator > $t_numerator * scale * total * longest
+WHERE CAST(moved AS DECIMAL(38, 0)) * $t_denominator > $t_numerator * CAST(scale * total * longest AS DECIMAL(38, 0))

@@ -42,4 +42,4 @@ WITH breach AS (
 SELECT c.class_id, c.size, CAST(0 AS DOUBLE) AS excess
 FROM equivalence_class AS c
 JOIN worst AS w ON w.class_id = c.class_id
-WHERE w.n * $p_denominator > $p_numerator * CAST(c.size AS DOUBLE)
+WHERE CAST(w.n AS DECIMAL(38, 0)) * $p_denominator > $p_numerator * CAST(c.size AS DECIMAL(38, 0))

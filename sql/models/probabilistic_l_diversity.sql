@@ -26,7 +26,7 @@ FROM (
 
 -- statement: violations
 SELECT class_id, size, CASE
-    WHEN distinct_values * $l_denominator < $l_numerator THEN CAST(size AS DOUBLE)
+    WHEN CAST(distinct_values AS DECIMAL(38, 0)) * $l_denominator < $l_numerator THEN CAST(size AS DOUBLE)
     ELSE (most * $l_numerator - CAST(size AS DOUBLE) * $l_denominator) / nullif($l_numerator - $l_denominator, 0)
   END AS excess
 FROM (
@@ -35,4 +35,4 @@ FROM (
   FROM class_sensitive_value
   GROUP BY class_id
 ) AS class
-WHERE most * $l_numerator > CAST(size AS DOUBLE) * $l_denominator
+WHERE CAST(most AS DECIMAL(38, 0)) * $l_numerator > CAST(size AS DECIMAL(38, 0)) * $l_denominator

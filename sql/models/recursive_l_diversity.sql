@@ -43,4 +43,4 @@ FROM (
   ) AS ranked
   GROUP BY class_id
 ) AS class
-WHERE $l > 1 AND most * $c_denominator >= rarer * $c_numerator
+WHERE $l > 1 AND CAST(most AS DECIMAL(38, 0)) * $c_denominator >= CAST(rarer AS DECIMAL(38, 0)) * $c_numerator

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-__all__ = ["QualifiedName", "Scalar", "Source", "Value"]
+__all__ = ["QualifiedName", "Scalar", "Source", "Value", "plain_number"]
+
+# A whole number with more digits stays a Decimal, which does not write out its zeros.
+_MOST_DIGITS = 40
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,12 @@ class QualifiedName:
 
     def __str__(self) -> str:
         return ".".join(self.parts)
+
+
+def plain_number(number: Decimal) -> int | Decimal:
+    """The number as an int if it is whole: 3.0 is 3."""
+    whole = number.is_finite() and number.adjusted() < _MOST_DIGITS and number == number.to_integral_value()
+    return int(number) if whole else number
 
 
 # An argument as a user writes it: k => 4, t => 0.3, variant => 'distinct', strict => true, or a name, ranges => bounds.

@@ -277,7 +277,10 @@ def _arguments(arguments: Sequence[tuple[str, Value]]) -> dict[str, Any]:
 def _plain(value: Value) -> Any:
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
-    return float(value) if isinstance(value, Decimal) else str(value) if isinstance(value, QualifiedName) else value
+    if isinstance(value, Decimal):
+        # A reader of JSON holds a number in a DOUBLE: what does not fit in one is text.
+        return float(value) if Decimal(repr(float(value))) == value else f"{value:f}"
+    return str(value) if isinstance(value, QualifiedName) else value
 
 
 def _utc(moment: datetime) -> str:

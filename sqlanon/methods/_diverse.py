@@ -53,15 +53,15 @@ def shortfall(engine: Engine, codes: str, variant: str, wanted: int, c: Decimal)
         return Shortfall(before, "", values) if values < wanted else None
     if variant == "entropy":
         after = f", so that its values are as diverse as {e_to(float(entropy)):.3f} of equal number"
-        largest = _largest_by_entropy(float(entropy))
+        largest = values if most * values == rows else _largest_by_entropy(float(entropy))
         return Shortfall("its", after, largest) if largest < wanted else None
     return _recursive(engine, codes, rows, most, wanted, Fraction(c))
 
 
 def _largest_by_entropy(entropy: float) -> int:
-    """The largest l with log l at most the entropy, up to rounding."""
+    """The largest l whose logarithm is below the entropy by more than what rounding can make of it."""
     near = round(e_to(entropy))
-    return near if log(near) <= entropy + _TOLERANCE else near - 1
+    return near if log(near) <= entropy - _TOLERANCE else near - 1
 
 
 def _recursive(engine: Engine, codes: str, rows: int, most: int, wanted: int, c: Fraction) -> Shortfall | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Requirement
@@ -69,7 +70,7 @@ class Options:
         """
         if self.variant != "recursive" or self.c > 1:
             return self.l
-        return self.l + int(1 / self.c)
+        return self.l + int(1 / Fraction(self.c))
 
 
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:

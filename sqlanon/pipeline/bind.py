@@ -11,7 +11,8 @@ from sqlanon.domain.bound import BoundAttribute, BoundPolicy, PublicTable
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import PolicyError
-from sqlanon.hierarchies.base import builder, functional
+from sqlanon.hierarchies.base import builder
+from sqlanon.pipeline.fitting import require_fitting
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import BoundSource, bind_source
 from sqlanon.pipeline.types import without_enums
@@ -99,12 +100,7 @@ def _attribute(
     else:
         stored = hierarchies[fold(attribute.hierarchy)]
         hierarchy, top, is_stored = stored.definition, stored.height, builder(stored.definition.kind).STORED
-        if not is_stored and not functional(hierarchy.kind).accepts(published):
-            raise PolicyError(
-                f"{policy}: the hierarchy {hierarchy.name} ({hierarchy.kind.upper()}) does not fit the "
-                f"column {column} of type {published}",
-                hint="cast the column in the policy's source, ON (SELECT ...), or use another kind of hierarchy",
-            )
+        require_fitting(str(policy), hierarchy, column, published)
     low = attribute.min_level or 0
     high = top if attribute.max_level is None else attribute.max_level
     if max(low, high) > top:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from sqlanon.domain.values import QualifiedName, Value
+from sqlanon.domain.values import QualifiedName, Value, plain_number
 from sqlanon.errors import PolicyError
 from sqlanon.questions.load import Parameter, Question
 
@@ -112,18 +112,16 @@ def _checked(question: Question, parameter: Parameter, value: Value) -> Argument
 
 def _number(question: Question, parameter: Parameter, value: Value) -> int | Decimal:
     where = f"{question.model}: {parameter.name}"
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole and not (parameter.type == "DECIMAL" and isinstance(value, Decimal) and value.is_finite()):
+    number = plain_number(value) if isinstance(value, Decimal) else value
+    whole = isinstance(number, int) and not isinstance(number, bool)
+    if not whole and not (parameter.type == "DECIMAL" and isinstance(number, Decimal) and number.is_finite()):
         raise PolicyError(f"{where} is to be a {parameter.type}, not {written(value)}")
-    assert isinstance(value, int | Decimal)
+    assert isinstance(number, int | Decimal)
     assert parameter.low is not None
     assert parameter.high is not None
-    if not parameter.low <= value <= parameter.high:
+    if not parameter.low <= number <= parameter.high:
         raise PolicyError(f"{where} = {written(value)} is outside {parameter.low} to {parameter.high}")
-    if parameter.type == "DECIMAL" and any(int(float(part)) != part for part in value.as_integer_ratio()):
-        # The statements compare with its numerator and denominator, held in a DOUBLE.
-        raise PolicyError(f"{where} = {written(value)} has more digits than can be compared with", hint="round it")
-    return Decimal(value) if parameter.type == "DECIMAL" else value
+    return Decimal(number) if parameter.type == "DECIMAL" else number
 
 
 def asked_about(question: Question, given: dict[str, Value], sensitive: Sequence[str]) -> list[tuple[str, ...]]:

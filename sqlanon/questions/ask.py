@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlanon.domain.policy import Requirement
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.questions._arguments import Argument, asked_about, bound_arguments, chosen, written
+from sqlanon.questions._fractions import comparable
 from sqlanon.questions.load import Question, questions_of
 from sqlanon.sqlgen.names import identifier
 
@@ -96,7 +97,7 @@ def _parsed(text: str) -> exp.Select:
 
 
 def _literals(arguments: Sequence[tuple[str, Argument]]) -> dict[str, exp.Expr]:
-    """What to put for each placeholder: an integer as it is, a fraction also by its parts, each exact in a DOUBLE."""
+    """What to put for each placeholder: an integer as it is, a fraction also by its parts, to compare exactly."""
     literals: dict[str, exp.Expr] = {}
     for name, value in arguments:
         if isinstance(value, str):
@@ -104,15 +105,15 @@ def _literals(arguments: Sequence[tuple[str, Argument]]) -> dict[str, exp.Expr]:
         elif isinstance(value, int):
             literals[name] = exp.Literal.number(value)
         elif isinstance(value, Decimal):
-            numerator, denominator = value.as_integer_ratio()
-            literals[name] = _double(float(value))
-            literals[f"{name}_numerator"] = _double(float(numerator))
-            literals[f"{name}_denominator"] = _double(float(denominator))
+            fraction = comparable(value)
+            literals[name] = exp.cast(exp.Literal.number(repr(float(value))), exp.DataType.Type.DOUBLE)
+            literals[f"{name}_numerator"] = _exact(fraction.numerator)
+            literals[f"{name}_denominator"] = _exact(fraction.denominator)
     return literals
 
 
-def _double(value: float) -> exp.Expr:
-    return exp.cast(exp.Literal.number(repr(value)), exp.DataType.Type.DOUBLE)
+def _exact(value: int) -> exp.Expr:
+    return exp.cast(exp.Literal.string(str(value)), exp.DataType.build("DECIMAL(38, 0)"))
 
 
 def bind_requirement(requirement: Requirement, sensitive: Sequence[str] = ()) -> tuple[BoundRequirement, ...]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from sqlanon.domain.values import Scalar, Value
+from sqlanon.domain.values import Scalar, Value, plain_number
 from sqlanon.errors import StatementError
 from sqlanon.syntax._lexer import Kind
 from sqlanon.syntax._reader import Reader, shortened
 
 __all__ = ["call", "integer", "named", "number", "scalar", "sees_named", "string", "value"]
+
+# No number that means anything has an exponent beyond it.
+_MOST_ZEROS = 400
 
 
 def value(reader: Reader) -> Value:
@@ -51,7 +54,7 @@ def string(reader: Reader, what: str) -> str:
 
 
 def number(reader: Reader) -> int | Decimal:
-    """A signed number: an int without a point and an exponent, else a Decimal."""
+    """A signed number: an int if it is whole, however it is written, else a Decimal."""
     sign = "-" if reader.accept_symbol("-") else ""
     token, behind = reader.peek(), reader.peek(1)
     if token.kind is not Kind.NUMBER:
@@ -60,11 +63,19 @@ def number(reader: Reader) -> int | Decimal:
         raise _no_number(reader, token.text + behind.text)
     text = sign + token.text.replace("_", "")
     try:
-        converted = int(text) if token.text[-1].isdigit() and not set(text) & set(".eE") else Decimal(text)
+        whole = token.text[-1].isdigit() and not set(text) & set(".eE")
+        converted = int(text) if whole else plain_number(_bounded(Decimal(text)))
     except (ValueError, ArithmeticError):
         raise _no_number(reader, token.text) from None
     reader.take()
     return converted
+
+
+def _bounded(number: Decimal) -> Decimal:
+    """Raises OverflowError, an ArithmeticError, for an exponent whose zeros would fill the memory."""
+    if abs(number.adjusted()) > _MOST_ZEROS:
+        raise OverflowError
+    return number
 
 
 def _no_number(reader: Reader, text: str) -> StatementError:

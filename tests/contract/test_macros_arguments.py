@@ -141,6 +141,26 @@ def test_public_rows_of_another_type_are_compared_by_their_values(connection: An
     assert ask(connection, f"k_map('t', ['age', 'ward'], against => '{public}', k => 3)") == (2, 4, 8, 3.0, False, 3)
 
 
+def test_a_whole_number_may_be_written_as_a_decimal(connection: Any) -> None:
+    assert ask(connection, "k_anonymity('t', ['age'], k => 3.0)") == ask(
+        connection, "k_anonymity('t', ['age'], k => 3)"
+    )
+    asked = ask(connection, "l_diversity('t', ['age'], 'disease', l => 2.00)")
+    assert asked == ask(connection, "l_diversity('t', ['age'], 'disease', l => 2)")
+
+
+@pytest.mark.parametrize("places", [16, 17, 18, 20, 21])
+def test_a_threshold_is_kept_to_its_last_digit(connection: Any, places: int) -> None:
+    """Of twelve values one class has 'a' once in three rows, and all have it four times: it is 1/3 of both."""
+    rows = "(SELECT i % 4 AS q, CASE WHEN i < 4 THEN ''a'' ELSE i::VARCHAR END AS s FROM range(12) r(i))"
+    below = "0." + "3" * places
+    above = below[:-1] + "4"
+    verdicts = [
+        ask(connection, f"alpha_k_anonymity('{rows}', ['q'], 's', k => 1, alpha => {a})") for a in (below, above)
+    ]
+    assert [verdict[4] for verdict in verdicts] == [False, True]
+
+
 # Refused.
 
 
@@ -156,8 +176,11 @@ def test_public_rows_of_another_type_are_compared_by_their_values(connection: An
         ("t_closeness('t', ['age'], 'disease', t => -0.1)", "outside 0 to 1"),
         ("t_closeness('t', ['age'], 'disease', t => '0.2)')", "t is to be a DECIMAL"),
         ("t_closeness('t', ['age'], 'disease', t => 'nan')", "t is to be a DECIMAL"),
-        ("t_closeness('t', ['age'], 'disease', t => 0.3333333333333333333)", "more digits than can be compared with"),
-        ("t_closeness('t', ['age'], 'disease', t => 0.333333333333333333)", "more digits than can be compared with"),
+        (
+            "t_closeness('t', ['age'], 'disease', t => 0.3333333333333333333333)",
+            "more digits than can be compared with",
+        ),
+        ("beta_likeness('t', ['age'], 'disease', beta => 10.000000000000000000001)", "more digits than can be"),
         ("t_closeness('t', ['age'], 'disease', distance => 'cosine')", "write distance => 'equal' or distance => 'hi"),
         ("t_closeness('t', ['age'], 'disease', hierarchy => 'Diseases')", "'equal' has no argument hierarchy"),
         ("t_closeness('t', ['age'], 'disease', distance => 'hierarchical')", "needs hierarchy"),

@@ -184,9 +184,7 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
               END AS "excess"
             FROM "class"
             WHERE
-              (
-                "scale" - "common"
-              ) * CAST(100.0 AS DOUBLE) > CAST(9.0 AS DOUBLE) * "scale"
+              CAST("scale" - "common" AS DECIMAL(38, 0)) * CAST('100' AS DECIMAL(38, 0)) > CAST('9' AS DECIMAL(38, 0)) * CAST("scale" AS DECIMAL(38, 0))
           )
         ) AS "violation"
         GROUP BY
@@ -313,9 +311,7 @@ WITH RECURSIVE "source" AS NOT MATERIALIZED (
           END AS "excess"
         FROM "class"
         WHERE
-          (
-            "scale" - "common"
-          ) * CAST(100.0 AS DOUBLE) > CAST(9.0 AS DOUBLE) * "scale"
+          CAST("scale" - "common" AS DECIMAL(38, 0)) * CAST('100' AS DECIMAL(38, 0)) > CAST('9' AS DECIMAL(38, 0)) * CAST("scale" AS DECIMAL(38, 0))
       )
     ) AS "violation"
     GROUP BY

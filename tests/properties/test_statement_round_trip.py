@@ -171,7 +171,7 @@ def test_types_survive() -> None:
         "p",
         Source(QualifiedName(("t",))),
         (Attribute("a", Role.INSENSITIVE),),
-        (Requirement("m", (("a", 4), ("b", Decimal(4)), ("c", True), ("d", "4"), ("e", QualifiedName(("true",))))),),
+        (Requirement("m", (("a", 4), ("b", Decimal(".5")), ("c", True), ("d", "4"), ("e", QualifiedName(("true",))))),),
     )
     (statement,) = parse_script(render.policy(policy))
     assert isinstance(statement, CreatePolicy)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.questions import ask
+from sqlanon.questions._fractions import comparable
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.questions.load import Question, parse_question
 from sqlanon.sqlgen.asked import Asks
@@ -37,7 +41,8 @@ def test_only_the_parameters_are_filled_in(tree: Question) -> None:
         'SELECT "c"."class_id", "sensitive_value"."n", ? AS "side" FROM "class_sensitive_value" AS "c" '
         "INNER JOIN \"sensitive_value\" ON \"sensitive_value\".\"value\" = \"c\".\"value\" AND '$t' <> 'it''s ''$t''' "
         'INNER JOIN "elsewhere" ON "elsewhere"."class_sensitive_value" = "c"."n" '
-        'WHERE "c"."n" * CAST(8.0 AS DOUBLE) > CAST(3.0 AS DOUBLE) AND "c"."n" > CAST(0.375 AS DOUBLE) AND "c"."n" >= 3'
+        "WHERE \"c\".\"n\" * CAST('8' AS DECIMAL(38, 0)) > CAST('3' AS DECIMAL(38, 0)) "
+        'AND "c"."n" > CAST(0.375 AS DOUBLE) AND "c"."n" >= 3'
     )
 
 
@@ -56,14 +61,34 @@ def test_relations_stand_for_those_that_it_reads(tree: Question) -> None:
     assert to_sql(requirement.statement("violations", same)) == to_sql(requirement.statement("violations", {})) == plain
 
 
-def test_a_number_is_filled_in_exactly_or_not_at_all() -> None:
+def test_a_number_is_filled_in_exactly() -> None:
     (requirement,) = bind("l_diversity", ("s",), variant="probabilistic", l=3)
-    text = to_sql(requirement.statement("violations"))
-    assert "CAST(3.0 AS DOUBLE)" in text
+    assert "CAST('3' AS DECIMAL(38, 0))" in to_sql(requirement.statement("violations"))
     assert requirement.argument("l") == 3
     assert isinstance(requirement.argument("l"), Decimal)
-    with pytest.raises(PolicyError, match="more digits than can be compared with"):
-        bind("l_diversity", ("s",), variant="probabilistic", l=Decimal("1.00000000000000000001"))
+
+
+def test_a_whole_number_may_be_written_as_a_decimal() -> None:
+    (requirement,) = bind("k_anonymity", k=Decimal("5.00"))
+    assert requirement.argument("k") == 5
+    assert isinstance(requirement.argument("k"), int)
+    with pytest.raises(PolicyError, match=r"k is to be a BIGINT, not 5\.01"):
+        bind("k_anonymity", k=Decimal("5.01"))
+
+
+counts = st.integers(0, 2**53)
+numbers = st.decimals(0, 10**6, allow_nan=False, places=30) | st.decimals(0, 1, allow_nan=False, places=17)
+
+
+@given(numbers, st.lists(st.tuples(counts, counts.filter(bool)), min_size=1))
+def test_fractions_of_counts_are_on_the_same_side_of_a_number_and_of_what_stands_for_it(
+    number: Decimal, fractions: list[tuple[int, int]]
+) -> None:
+    stands, exact = comparable(number), Fraction(number)
+    assert max(stands.numerator, stands.denominator) <= 2**54
+    near = [exact.limit_denominator(most) for most in (1, 7, 2**20, 2**53 // (int(number) + 1))]
+    for fraction in [*near, *(Fraction(*parts) for parts in fractions)]:
+        assert (fraction < stands, fraction == stands) == (fraction < exact, fraction == exact)
 
 
 # Requirements.

@@ -66,9 +66,17 @@ def test_hierarchy(text: str, definition: HierarchyDefinition) -> None:
 
 
 def test_numbers_keep_their_type() -> None:
-    statement = parsed("CREATE HIERARCHY h AS INTERVALS (5, 5., .5, 1e2, -3)")
+    statement = parsed("CREATE HIERARCHY h AS INTERVALS (5, 5.25, .5, 1e-2, -3)")
     assert isinstance(statement, CreateHierarchy)
     assert [type(value) for value in statement.definition.arguments] == [int, Decimal, Decimal, Decimal, int]
+
+
+def test_a_whole_number_is_one_however_it_is_written() -> None:
+    statement = parsed("CREATE HIERARCHY h AS INTERVALS (5.0, 5., 50e-1, 0.5e1, -5.000)")
+    assert isinstance(statement, CreateHierarchy)
+    assert [str(value) for value in statement.definition.arguments] == ["5", "5", "5", "5", "-5"]
+    with pytest.raises(StatementError, match=r"expected a number, such as .*, found 1e401"):
+        parsed("CREATE HIERARCHY h AS INTERVALS (1e401)")
 
 
 POLICY = """

@@ -1,0 +1,81 @@
+"""Arguments that are numbers: whole ones with a point, and thresholds of many digits, from a statement to its end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import sqlanon
+from sqlanon.errors import PolicyError, StatementError
+from sqlanon.session import Connection
+
+PATIENTS = """
+CREATE TABLE patients AS
+SELECT i % 3 AS ward, ['a', 'b', 'c'][1 + i // 3 % 3] AS disease FROM range(27) t(i);
+INSERT INTO patients VALUES (0, 'a'), (1, 'b'), (2, 'c')
+"""
+# Of the ten rows of each ward one disease has four, of all thirty each has ten: wards are 4/10 - 1/3 = 1/15 away.
+BELOW = "0.066666666666666666666666666666"
+ABOVE = "0.066666666666666666666666666667"
+
+
+@pytest.fixture
+def con() -> Connection:
+    connection = sqlanon.connect()
+    connection.script(PATIENTS)
+    return connection
+
+
+@pytest.mark.parametrize("three", ["3.0", "3.", "30e-1", "3.000000000000000000000000000000"])
+def test_a_whole_number_is_taken_with_a_point(con: Connection, three: str) -> None:
+    asked = f"k_anonymity(k => {three}), l_diversity(l => {three})"
+    found = con.execute(f"CHECK patients (ward) SENSITIVE disease REQUIRE {asked}").fetchall()
+    assert [row[3:] for row in found] == [(3.0, 10.0, True), (3.0, 3.0, True)]
+    con.execute(f"CREATE POLICY p ON patients (ward QUASI IDENTIFIER MAX LEVEL 1.0, disease SENSITIVE) REQUIRE {asked}")
+    con.execute("CREATE ANONYMIZED VIEW v AS POLICY p")
+    con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => {three})")
+    assert con.execute("SELECT count(*) FROM v").fetchall() == [(30,)]
+    assert all(row[-1] for row in con.execute("CHECK r").fetchall())
+
+
+@pytest.mark.parametrize("asked", ["k_anonymity(k => 3.5)", "l_diversity(l => 3.0000000000000000000000000001)"])
+def test_a_fraction_is_no_whole_number(con: Connection, asked: str) -> None:
+    with pytest.raises(PolicyError, match="is to be a BIGINT, not 3"):
+        con.execute(f"CREATE POLICY p ON patients (ward QUASI IDENTIFIER, disease SENSITIVE) REQUIRE {asked}")
+    con.execute("CREATE POLICY p ON patients (ward QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    with pytest.raises(PolicyError, match=r"anatomy takes a whole number from 2 for l, not 2\.5"):
+        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 2.5)")
+    with pytest.raises(StatementError, match="expected a level after MAX LEVEL, which is a whole number"):
+        con.execute("CREATE POLICY q ON patients (ward QUASI IDENTIFIER MAX LEVEL 1.5) REQUIRE k_anonymity(k => 2)")
+
+
+def test_a_threshold_of_many_digits_is_kept_from_policy_to_certificate(tmp_path: Path) -> None:
+    database, out = tmp_path / "p.duckdb", tmp_path / "out"
+    with sqlanon.connect(str(database)) as con:
+        con.script(PATIENTS)
+        for name, t in (("below", BELOW), ("above", ABOVE)):
+            roles = "ward QUASI IDENTIFIER MAX LEVEL 0, disease SENSITIVE"
+            con.execute(f"CREATE POLICY {name} ON patients ({roles}) REQUIRE t_closeness(t => {t})")
+            con.execute(
+                f"CREATE ANONYMIZED VIEW v_{name} AS POLICY {name} METHOD generalization(suppression => 1)"
+                if name == "below"
+                else f"CREATE ANONYMIZED TABLE v_{name} AS POLICY {name}"
+            )
+    with sqlanon.connect(str(database)) as con:
+        shown = [con.execute(f"SELECT count(*) FROM v_{name}").fetchall() for name in ("below", "above")]
+        assert shown == [[(0,)], [(30,)]]
+        assert con.execute("CHECK v_above").fetchall()[0][-1] is True
+        con.execute(f"EXPORT v_above TO '{out}' (FORMAT csv)")
+    stated = json.loads((out / "certificate.json").read_text())
+    assert stated["requirements"][0]["arguments"]["t"] == ABOVE
+    assert ABOVE in stated["policy"]["statement"]
+
+
+def test_seventeen_digits_of_a_logarithm(con: Connection) -> None:
+    """ln 1.2 is 0.18232155679395462621..., which the first figure is below and the second above."""
+    for delta, satisfied in (("0.18232155679395462", False), ("0.18232155679420001", True)):
+        asked = f"delta_disclosure(delta => {delta})"
+        (found,) = con.execute(f"CHECK patients (ward) SENSITIVE disease REQUIRE {asked}").fetchall()
+        assert found[-1] is satisfied
