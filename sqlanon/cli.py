@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sqlanon.exits import answering
+from sqlanon.exits import answering, open_streams
 
 __all__ = ["app", "main"]
 
@@ -45,6 +45,7 @@ Limit = Annotated[
 
 def main() -> None:
     """Runs the command line and leaves with its exit code."""
+    open_streams()
     app(prog_name="sqlanon")
 
 

@@ -13,10 +13,22 @@ import typer
 if TYPE_CHECKING:
     from sqlanon.presentation import Output
 
-__all__ = ["answering"]
+__all__ = ["answering", "open_streams"]
 
 # What a shell reports for a program that SIGPIPE ended.
 _PIPE_CLOSED = 141
+
+
+def open_streams() -> None:
+    """Gives a process that was started with closed streams some: nothing to read, and no place for results.
+
+    To print a result there is then the error that it would be on a full disk; messages are lost.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Of what cannot be written to, a result says so when it is written out.
+            place = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
+            setattr(sys, name, open(place, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, EngineError
-from sqlanon.sqlgen.names import column, literal, relation
+from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.render import to_sql
 
 __all__ = ["digests", "forgetting", "require_own_rows", "require_sealed", "seal", "table_digest"]
@@ -52,9 +52,17 @@ def forgetting(name: QualifiedName) -> str:
 
 
 def table_digest(engine: Engine, name: QualifiedName) -> str:
-    """The digest of the rows of one table."""
-    [(digest,)] = engine.rows(read("sql", "catalog", "queries", "table_digest.sql"), [to_sql(relation(name))])
+    """The digest of the rows of one table, whatever the session's time zone."""
+    kinds = engine.columns(exp.select(exp.Star()).from_(relation(name)))
+    rows = exp.select(*(alias(_in_utc(one, kind), one) for one, kind in kinds)).from_(relation(name))
+    [(digest,)] = engine.rows(read("sql", "catalog", "queries", "table_digest.sql"), [to_sql(rows)])
     return str(digest)
+
+
+def _in_utc(name: str, kind: str) -> exp.Expr:
+    if kind != "TIMESTAMP WITH TIME ZONE":
+        return column(name)
+    return exp.Anonymous(this="timezone", expressions=[literal("UTC"), column(name)])
 
 
 def require_own_rows(engine: Engine, release: Release) -> None:

@@ -45,7 +45,7 @@ def require_free(layout: Layout, *, replace: bool) -> set[str]:
     if there and not found and not replace:
         raise UserError(
             f"{_called(layout, there)} exists already",
-            hint="choose another path, or say (REPLACE true): it is a former export",
+            hint="choose another path, or say (REPLACE true), on the command line --replace: it is a former export",
         )
     if found:
         raise UserError(_said(layout, found), hint="choose another path, or remove yourself what you do not need")

@@ -90,8 +90,10 @@ def _smaller(made: Association, k: int | None, most: int, shapes: Shapes) -> Ite
     for best in (within or (possible if made.least is None else []))[:1]:
         share = f" and suppression => {_share(best.rows, rows)}" if best.rows > most else ""
         # Where rows are alike in several keys, each of them may allow what all together do not.
-        fewest = "at least " if len(made.parts) > 1 and best.rows else ""
-        yield f"ask for k => {best.k}{best.groups}{share}, the largest that works, which leaves out {fewest}{best.rows}"
+        tells = f"the largest that works, which leaves out {best.rows}"
+        if len(made.parts) > 1:
+            tells = f"the largest that may work, which leaves out {best.rows} or more, by chance"
+        yield f"ask for k => {best.k}{best.groups}{share}, {tells}"
 
 
 @dataclass(frozen=True)

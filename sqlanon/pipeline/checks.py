@@ -15,6 +15,7 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, EngineError, PolicyError, PrivacyViolation, UserError
+from sqlanon.pipeline.again import statement_again
 from sqlanon.pipeline.apart import kept_apart, recorded_left_out
 from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
 from sqlanon.pipeline.carry import guards_of
@@ -110,10 +111,9 @@ def require_own_columns(engine: Engine, release: Release) -> None:
         found = find_relation(engine, own_object(engine, made.name))
         if found is None:
             what = f"{made.name} of the release {release.name}" if made.fragment else f"of the release {release.name}"
-            kind = f"ANONYMIZED {release.kind.upper()}"
             raise UserError(
                 f"the {made.kind} {what} is gone",
-                hint=f"CREATE {kind} {release.name} AS POLICY {release.policy} makes it again, DROP {kind} forgets it",
+                hint=f"{statement_again(release)} makes it again, DROP ANONYMIZED {release.kind.upper()} forgets it",
             )
         if not is_own(engine, release, made, found):
             raise PrivacyViolation(

@@ -13,6 +13,7 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import EngineError, SqlanonError, UserError
+from sqlanon.pipeline.again import statement_again
 from sqlanon.pipeline.source import find_relation
 from sqlanon.sqlgen.names import relation
 
@@ -26,8 +27,7 @@ def unreadable(engine: Engine, release: Release, error: EngineError) -> UserErro
     except SqlanonError:
         # In a transaction of the user's, which the engine's error has aborted, nothing more can be asked.
         why = None
-    again = f"CREATE OR REPLACE ANONYMIZED {release.kind.upper()} {release.name} AS POLICY {release.policy}"
-    hint = f"make the {release.kind} again, {again}"
+    hint = f"make the {release.kind} again, {statement_again(release, or_replace=True)}"
     if release.kind == "view":
         hint += "; where names have changed, CREATE OR REPLACE POLICY first"
     return UserError(f"{release.name} cannot be read, so nothing can be said of it: {why or error.message}", hint=hint)

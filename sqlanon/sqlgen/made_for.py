@@ -75,9 +75,13 @@ def _otherwise_compared() -> exp.If:
 
 def _otherwise_set(setting: tuple[str, str]) -> exp.If:
     name, value = setting
-    now = exp.Cast(this=_setting(literal(name)), to=exp.DataType.build("VARCHAR"))
+    now: exp.Expr = exp.Cast(this=_setting(literal(name)), to=exp.DataType.build("VARCHAR"))
+    made = literal(value)
+    if name == "default_order":
+        # ASCENDING, which a new session has, and ASC, which it has once somebody says so, are one.
+        now, made = (exp.Left(this=one, expression=literal(3)) for one in (now, made))
     says = _says(f"what this view shows depends on the setting {name}", f"SET {name} = '{value}'")
-    return exp.If(this=exp.NullSafeNEQ(this=now, expression=literal(value)), true=says)
+    return exp.If(this=exp.NullSafeNEQ(this=now, expression=made), true=says)
 
 
 def _otherwise_typed(typed: tuple[str, str, str]) -> exp.If:

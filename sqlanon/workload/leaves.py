@@ -134,7 +134,7 @@ def _starred_leaves(
 ) -> Leaves:
     """The leaves with those below `*`, which nothing lists: its rows are taken to be like the others."""
     unlisted = each and _some(engine, starred)
-    known = _some(engine, starred) and bool(engine.rows(others_are_known(table, starred))[0][0])
+    known = _some(engine, starred) and bool(engine.rows(others_are_known(table, shown, starred))[0][0])
     if unlisted and asked.each and not known and not given.marginal:
         raise PolicyError(f"{asked.why}: the values below the labels of {given.column} are not known", hint=_HINT)
     if given.marginal:

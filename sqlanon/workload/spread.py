@@ -1,7 +1,8 @@
 """What `*` stands for where nothing lists its values: those of the other rows, as often as these have them.
 
 A release shows how a column's values are distributed, save for the few rows in which it shows `*`. These are taken to
-be like the others (decision 23). It is an estimate only: any other value is possible and not counted on.
+be like the others (decision 23), as long as they are few. It is an estimate only: any other value is possible and not
+counted on.
 """
 
 from __future__ import annotations
@@ -9,19 +10,31 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.terms import real, union_all
+from sqlanon.sqlgen.terms import or_zero, real, union_all
 from sqlanon.workload.listed import MOMENTS
 
 __all__ = ["others_are_known", "spread"]
 
 _VALUES = ("value", *MOMENTS)
+# One row in so many may show `*`.
+_FEW = 20
 
 
-def others_are_known(leaves: str, starred: exp.Query) -> exp.Select:
-    """Whether a table of leaves has labels of which it is known how likely each value is, besides those `starred`."""
-    return exp.select(exp.GT(this=exp.Count(this=exp.Star()), expression=literal(0))).from_(
-        _known(leaves, starred).subquery("known")
+def others_are_known(leaves: str, shown: str, starred: exp.Query) -> exp.Select:
+    """Whether enough rows have labels of which it is known how likely each value is: all but one in twenty.
+
+    `leaves` are those of the labels `shown`, which has n, how many rows show a label. The labels `starred` are not.
+    """
+    shows = exp.NullSafeEQ(this=column("label", "known"), expression=column("label", "shown"))
+    known = exp.select(alias(exp.Sum(this=column("n", "shown")), "n")).from_(relation(shown, as_="shown"))
+    known.join(_known(leaves, starred).subquery("known"), on=shows, copy=False)
+    every = exp.select(alias(exp.Sum(this=column("n")), "n")).from_(relation(shown))
+    enough = exp.GTE(
+        this=exp.Mul(this=or_zero(column("n", "known")), expression=literal(_FEW)),
+        expression=exp.Mul(this=column("n", "every"), expression=literal(_FEW - 1)),
     )
+    query = exp.select(exp.Coalesce(this=exp.Paren(this=enough), expressions=[exp.false()]))
+    return query.from_(known.subquery("known")).join(every.subquery("every"), join_type="CROSS", copy=False)
 
 
 def spread(leaves: str, shown: str, starred: exp.Query) -> exp.Query:

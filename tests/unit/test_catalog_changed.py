@@ -257,3 +257,15 @@ def test_the_way_out_by_hand(con: Any) -> None:
     con.execute("DROP TABLE snapshot; DELETE FROM anon.release WHERE schema_name = 'main' AND object_name = 'snapshot'")
     con.sql("CREATE ANONYMIZED TABLE snapshot AS POLICY counted")
     assert con.sql("CHECK snapshot").fetchall()[0][-1]
+
+
+def test_regions_of_moments_are_the_same_in_every_time_zone() -> None:
+    with sqlanon.connect() as con:
+        con.execute(
+            "CREATE TABLE t AS SELECT TIMESTAMPTZ '2024-03-31 00:30:00+00' + to_hours((i % 48)::INTEGER) AS t, "
+            "i % 2 AS y FROM range(480) t(i) UNION ALL SELECT unnest(['infinity'::TIMESTAMPTZ, NULL]), 1;"
+            "CREATE POLICY p ON t (t QUASI IDENTIFIER, y SENSITIVE) REQUIRE k_anonymity(k => 20);"
+            "SET TimeZone = 'UTC'; CREATE ANONYMIZED VIEW v AS POLICY p METHOD mondrian;"
+            "SET TimeZone = 'America/New_York'"
+        )
+        assert all(row[-1] for row in con.execute("CHECK v").fetchall())

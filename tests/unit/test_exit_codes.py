@@ -218,3 +218,34 @@ def test_a_medium_that_cannot_be_written(arguments: list[str]) -> None:
     code, said = ran(*arguments, text="CREATE TABLE t(a INT);")
     assert code == 2
     assert "cannot be opened" in said
+
+
+@pytest.mark.parametrize(
+    ("streams", "arguments", "code"),
+    [
+        ("<&-", RUN, 0),
+        ("<&-", ["shell"], 0),
+        ("2>&-", ["run", "missing.sql"], 2),
+        (">&-", ["run", "missing.sql"], 2),
+    ],
+)
+def test_streams_that_are_closed(streams: str, arguments: list[str], code: int) -> None:
+    """A job may be started without any: the exit code is that of a job that has them."""
+    command = f'exec "$@" {streams}'
+    done = subprocess.run(
+        ["sh", "-c", command, "sh", *SQLANON, *arguments],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_results_that_have_no_place_to_go(tmp_path: Path) -> None:
+    script = tmp_path / "one.sql"
+    script.write_text("SELECT 1;")
+    command = ["sh", "-c", 'exec "$@" >&-', "sh", *SQLANON, "run", str(script)]
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120)
+    assert (done.returncode, "Bad file descriptor" in done.stderr) == (3, True)

@@ -183,3 +183,22 @@ def test_a_catalog_is_not_changed_by_an_order() -> None:
     con.execute("SET default_order = 'DESC'; SET default_null_order = 'NULLS FIRST'")
     con.execute("CREATE HIERARCHY i AS INTERVALS (10)")
     assert con.duckdb.execute("SELECT count(*) FROM anon.hierarchy").fetchall() == [(2,)]
+
+
+@pytest.mark.parametrize("made", ["", "SET default_order = 'DESC'"])
+def test_a_reader_may_say_the_order_that_a_view_was_made_with(made: str) -> None:
+    """In a new session it is ASCENDING, and ASC once it was set; what the error says to run works."""
+    with sqlanon.connect() as con:
+        con.execute(
+            "CREATE TABLE t AS SELECT i % 5 AS q, i AS s FROM range(50) t(i);"
+            "CREATE POLICY p ON (SELECT q, s FROM t) (q QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 5)"
+        )
+        con.execute(f"{made}; CREATE ANONYMIZED VIEW v AS POLICY p" if made else "CREATE ANONYMIZED VIEW v AS POLICY p")
+        reader = con.duckdb.cursor()
+        reader.execute(f"SET default_order = '{'ASC' if made else 'DESC'}'")
+        with pytest.raises(Exception, match="depends on the setting default_order") as refused:
+            reader.execute("SELECT count(*) FROM v")
+        found = re.search(r"run (SET default_order = '\w+')", str(refused.value))
+        assert found
+        reader.execute(found[1])
+        assert reader.execute("SELECT count(*) FROM v").fetchall() == [(50,)]

@@ -57,13 +57,25 @@ def test_a_release_of_which_something_was_dropped_is_made_again(
     con.duckdb.execute(f"DROP {kind} {part}")
     with pytest.raises(UserError, match="is gone") as refused:
         con.execute("CHECK r")
-    assert f"CREATE ANONYMIZED {kind} main.r AS POLICY" in str(refused.value.hint)
+    assert f'CREATE ANONYMIZED {kind} "main"."r" AS POLICY' in str(refused.value.hint)
     con.execute(words.format(kind, rest))
     assert objects(con) == before
     assert all(row[-1] for row in con.execute("CHECK r").fetchall())
     assert con.execute("SELECT count(*) FROM anon.release").fetchall() == [(1,)]
     with pytest.raises(UserError, match="exists already"):
         con.execute(f"CREATE ANONYMIZED {made}")
+
+
+@pytest.mark.parametrize(("made", "part"), PARTS)
+def test_the_hint_makes_the_same_release_again(con: Connection, made: str, part: str) -> None:
+    con.execute(f"CREATE ANONYMIZED {made}")
+    before, method = objects(con), "SELECT kind, policy, method, method_arguments FROM anon.release"
+    was = con.execute(method).fetchall()
+    con.duckdb.execute(f"DROP {made.split()[0]} {part}")
+    with pytest.raises(UserError, match="is gone") as refused:
+        con.execute("CHECK r")
+    con.execute(str(refused.value.hint).split(" makes it again")[0])
+    assert (objects(con), con.execute(method).fetchall()) == (before, was)
 
 
 @pytest.mark.parametrize("words", WORDS)
@@ -108,6 +120,7 @@ def test_a_live_view_whose_source_has_changed(con: Connection, change: str) -> N
     with pytest.raises(UserError, match=CHANGES[change]) as refused:
         con.execute("CHECK v")
     assert "CREATE OR REPLACE ANONYMIZED VIEW" in str(refused.value.hint)
+    assert "TYPE" in change or '"main"."v" AS POLICY "k" METHOD generalization()' in str(refused.value.hint)
     con.execute("CREATE TABLE IF NOT EXISTS people AS FROM folk" if "TO folk" in change else "SELECT 1")
     con.execute("CREATE TABLE IF NOT EXISTS people AS SELECT 30 + i % 4 AS age, i % 5 AS s FROM range(40) r(i)")
     columns = f"{con.sql('FROM people').columns[0]} QUASI IDENTIFIER"

@@ -1,0 +1,34 @@
+"""The statement that makes a release again as it was made."""
+
+from __future__ import annotations
+
+from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.release import Release
+from sqlanon.errors import SqlanonError
+from sqlanon.syntax.render import to_sql
+from sqlanon.syntax.statements import CreateRelease, MethodCall
+
+__all__ = ["statement_again"]
+
+
+def statement_again(release: Release, *, or_replace: bool = False) -> str:
+    """CREATE ANONYMIZED with the release's policy, method, arguments and fragments, as SQL.
+
+    What the policy says now counts, which may be something else than it said then.
+    """
+    method = MethodCall(release.method, release.method_arguments, _fragments(release))
+    return to_sql(CreateRelease(release.kind, release.name, release.policy, method, or_replace))
+
+
+def _fragments(release: Release) -> tuple[tuple[str, ...], ...]:
+    """The columns that stand together, where the policy keeps columns apart."""
+    try:
+        policy = policy_of(release)
+    except SqlanonError:
+        return ()
+    if not policy.confidential:
+        return ()
+    known = {attribute.name for attribute in policy.attributes}
+    names = dict.fromkeys(one.fragment for one in release.published)
+    every = (tuple(own for a in release.attributes_of(name) if (own := a.source or a.name) in known) for name in names)
+    return tuple(one for one in every if one)
