@@ -29,8 +29,10 @@ _SUMS = ("hits", "squares", "possible", "open", "satisfying", "failing", "apart"
 RETURNS = f"STRUCT(total BIGINT, {', '.join(f'{name} BIGINT[]' for name in _SUMS)})[]"
 
 # So many groups at a time: their masks fit a processor's cache.
-_CHUNK = 256
+_CHUNK = 512
 _LOCAL = 1 << 16
+# Links, and the rows of a group, are fewer than this many bits count; the groups of a call fit the others.
+_LINK_BITS = 40
 
 _RESULT = pa.list_(pa.struct([("total", pa.int64()), *((name, pa.list_(pa.int64())) for name in _SUMS)]))
 
@@ -78,18 +80,19 @@ class _Groups:
     """The rows of groups and of their links, those that have as many of each together."""
 
     def __init__(self, own: NDArray[np.int64], group: NDArray[np.int64], link: NDArray[np.int64]) -> None:
-        self._own_order = np.argsort(own, kind="stable")
+        self._own_order = np.argsort(own)
         self._names, self._own_first, self._own_size = np.unique(
             own[self._own_order], return_index=True, return_counts=True
         )
-        self._order = np.lexsort((link, group))
+        # One number is sorted several times as fast as two.
+        self._order = np.argsort((group << _LINK_BITS) + link)
         sorted_link, sorted_group = link[self._order], group[self._order]
         new = np.ones(len(link), dtype=bool)
         new[1:] = (sorted_link[1:] != sorted_link[:-1]) | (sorted_group[1:] != sorted_group[:-1])
         first = np.flatnonzero(new)
         size = np.diff(np.append(first, len(link)))
         # Links of a group in the order of how many rows they lead to.
-        by_size = np.lexsort((size, sorted_group[first]))
+        by_size = np.argsort((sorted_group[first] << _LINK_BITS) + size)
         self._first, self._size = first[by_size], size[by_size]
         names, self._link_first, self._links = np.unique(
             sorted_group[first][by_size], return_index=True, return_counts=True
