@@ -1,4 +1,4 @@
-"""Python functions in SQL, while a release is made and never after.
+"""Python functions in SQL, while a release is made or measured, and in nothing that is stored.
 
 Each file under `udfs/` holds one pure, vectorized (Arrow) function that is named like
 the file, with `PARAMETERS` and `RETURNS`, its SQL types. A function lives on the

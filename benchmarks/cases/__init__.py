@@ -34,6 +34,7 @@ CASES: dict[str, Case] = {
     "anatomy": anatomy.run,
     "loose": loose.run,
     "measure": measure.run,
+    **{f"measure_{name}": measure.by(name) for name in measure.METHODS if name != "generalization"},
     "view": view.run,
     "snapshot": snapshot.run,
 }

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 import sqlanon
 from benchmarks import databases
 from benchmarks.context import Context
-from benchmarks.data import ADULT
+from benchmarks.data import ADULT, DIAGNOSED, Dataset
 from benchmarks.figure import Figure, ratio
 from benchmarks.measure import Timings, paired, seconds
 
-__all__ = ["run"]
+__all__ = ["METHODS", "Measured", "by", "figures", "run"]
 
 _QUERIES, _DIMENSIONS = 1000, 4
 # What does not depend on the rows takes longer than many scans of a small table.
@@ -19,21 +20,89 @@ _MARK, _MARKED_FROM = 30.0, 10_000_000
 _BASELINE = "SELECT count(*) FROM t WHERE <the predicates of one query>"
 # A single scan is short, and queries differ: the median of some of them counts.
 _SCANNED = 9
+_SIZES, _QUICK_SIZES = (100_000, 1_000_000), (20_000,)
+# One query that asks of a row and of what is dealt out or linked.
+_ESTIMATE_MARK = 10.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A method, the table that it is measured on, and whether its sensitive column is kept apart from the others."""
+
+    method: str
+    dataset: Dataset
+    hierarchies: bool = False
+    apart: bool = False
+    requires: str = "k_anonymity(k => 10)"
+
+
+METHODS: Mapping[str, Measured] = {
+    "generalization": Measured("generalization(suppression => 0.02)", ADULT, hierarchies=True),
+    "local": Measured("generalization(suppression => 0.02, recoding => 'local')", ADULT, hierarchies=True),
+    "mondrian": Measured("mondrian", ADULT, hierarchies=True),
+    "unrecoded": Measured("mondrian(publish => 'none')", DIAGNOSED),
+    "anatomy": Measured("anatomy(l => 3)", DIAGNOSED, requires="l_diversity(l => 3, variant => 'probabilistic')"),
+    "fragments": Measured("fragments", DIAGNOSED, apart=True),
+    "loose": Measured("loose(k => 4)", DIAGNOSED, apart=True),
+}
 
 
 def run(context: Context) -> Iterator[Figure]:
+    """By generalization, at the sizes of all cases."""
     for rows in context.sizes:
-        context.note(f"measure, {rows:,} rows")
-        with databases.working_copy(ADULT, context.file(ADULT, rows)) as connection:
-            connection.sql(databases.release("table", "measured", "0.02"))
-            connection.sql(
-                f"CREATE OR REPLACE WORKLOAD asked ON POLICY benchmark "
-                f"(queries => {_QUERIES}, dimensions => {_DIMENSIONS})"
-            )
-            yield _measured(context, connection, rows)
+        yield from figures(context, "generalization", rows)
 
 
-def _measured(context: Context, connection: sqlanon.Connection, rows: int) -> Figure:
+def by(name: str) -> Callable[[Context], Iterator[Figure]]:
+    """The case of another method."""
+
+    def case(context: Context) -> Iterator[Figure]:
+        for rows in context.sizes_or(_SIZES, _QUICK_SIZES):
+            yield from figures(context, name, rows)
+
+    return case
+
+
+def figures(context: Context, name: str, rows: int) -> Iterator[Figure]:
+    """A thousand counts, and one of Anatomy's by itself."""
+    context.note(f"measure, {name}, {rows:,} rows")
+    one = METHODS[name]
+    with databases.working_copy(one.dataset, context.file(one.dataset, rows)) as connection:
+        _release(connection, one)
+        connection.sql(
+            f"CREATE OR REPLACE WORKLOAD asked ON POLICY benchmark (queries => {_QUERIES}, dimensions => {_DIMENSIONS})"
+        )
+        asked = f"{_QUERIES:,} counts on source and release"
+        what = asked if name == "generalization" else f"{asked}, {name}"
+        yield _compared(context, connection, rows, what, "MEASURE measured WITH WORKLOAD asked", _MARK, _MARKED_FROM)
+        if name == "anatomy":
+            ((text,),) = connection.duckdb.execute(
+                "SELECT sql FROM anon.workload WHERE workload = 'asked' AND contains(sql, 'diagnosis') "
+                "ORDER BY query_id LIMIT 1"
+            ).fetchall()
+            statement = f"ESTIMATE {text} FROM RELEASE measured"
+            yield _compared(context, connection, rows, "one ESTIMATE, anatomy", statement, _ESTIMATE_MARK, 1_000_000)
+
+
+def _release(connection: sqlanon.Connection, one: Measured) -> None:
+    if one.apart:
+        databases.keep_apart(connection, one.dataset)
+    elif one.dataset.sensitive is not None:
+        sensitive = [one.dataset.sensitive]
+        columns = one.dataset.columns
+        databases.declare(connection, one.dataset, columns, sensitive, one.requires, hierarchies=one.hierarchies)
+    connection.sql(databases.published("table", "measured", one.method))
+
+
+def _compared(
+    context: Context,
+    connection: sqlanon.Connection,
+    rows: int,
+    what: str,
+    statement: str,
+    mark: float,
+    marked_from: int,
+) -> Figure:
     texts = connection.duckdb.execute(
         "SELECT sql FROM anon.workload WHERE workload = 'asked' ORDER BY query_id LIMIT ?", [_SCANNED]
     ).fetchall()
@@ -46,8 +115,7 @@ def _measured(context: Context, connection: sqlanon.Connection, rows: int) -> Fi
         return sorted(scans)[len(scans) // 2]
 
     def subject() -> Timings:
-        return {"total": seconds(lambda: connection.sql("MEASURE measured WITH WORKLOAD asked"))}
+        return {"total": seconds(lambda: connection.sql(statement))}
 
     samples = paired(baseline, subject, context.runs_at(rows))
-    what = f"{_QUERIES:,} counts on source and release"
-    return ratio("measure", what, rows, samples["total"], _BASELINE, _MARK, marked_from=_MARKED_FROM)
+    return ratio("measure", what, rows, samples["total"], _BASELINE, mark, marked_from=marked_from)

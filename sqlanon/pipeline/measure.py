@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -19,9 +19,11 @@ from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import in_file, own_object
 from sqlanon.pipeline.state import Progress
 from sqlanon.sqlgen.names import relation
+from sqlanon.workload.by_buckets import ByBuckets
 from sqlanon.workload.by_fragments import figures_by_fragments
 from sqlanon.workload.conjunctions import Conjunctions, Part
 from sqlanon.workload.error import ACTUAL, ESTIMATED, REFUSED, ROOM, errors, summary
+from sqlanon.workload.fragments_at_once import FragmentsAtOnce
 from sqlanon.workload.published import Published
 from sqlanon.workload.queries import Aggregate
 from sqlanon.workload.satisfying import Constants, constants
@@ -105,8 +107,12 @@ class _Measuring:
         """
         note = self.note("estimate", len(asked))
         own = readable(self.engine, self.release, [])
-        answered = self._by_fragments(asked, own, scratch, into) if own.fragmented else set()
-        if not own.fragmented:
+        answered: set[int] = set()
+        if own.fragmented and len(asked) >= _FEW:
+            answered = self._fragments_at_once(asked, own, known, scratch, into)
+            left = [one for one in asked if one.number not in answered]
+            answered |= self._by_fragments(left, own, scratch, into)
+        elif not own.fragmented:
             at_once = _AtOnce(self, Conjunctions(own, kinds := kinds_of(self.engine, own)), kinds, known, scratch, into)
             answered = at_once.ask(asked)
         refused: set[int] = set()
@@ -133,10 +139,23 @@ class _Measuring:
             room.add_rows((one.number, name, counted, rows.room) for name, counted in counts)
         return True
 
+    def _fragments_at_once(
+        self, asked: Sequence[Asked], own: Published, known: Constants, scratch: Scratch, into: Results
+    ) -> set[int]:
+        """Adds the same of the conjunctions that can be asked at once of a release of fragments; returns which."""
+        conjunctions = Conjunctions(own, kinds := kinds_of(self.engine, own))
+        at_once = FragmentsAtOnce(self.engine, own, kinds, known, scratch.table)
+        found = [(one, parts) for one in asked if (parts := conjunctions.of(one)) and all(map(at_once.answers, parts))]
+        self.note("estimate", len(asked))(0)
+        try:
+            figures = list(at_once.figures([(part, one.query) for one, parts in found for part in parts]))
+        except EngineError as error:
+            raise self.one_of([one for one, _ in found], error) from None
+        into.add_rows((part.number, "[]", part.result, *rest, True) for part, (_, *rest) in figures)
+        return {one.number for one, _ in found}
+
     def _by_fragments(self, asked: Sequence[Asked], own: Published, scratch: Scratch, into: Results) -> set[int]:
         """Adds the same of the queries that can be asked at once of a release of fragments; returns which these are."""
-        if len(asked) < _FEW:
-            return set()
         queries = {one.number: one.whole() for one in asked}
         self.note("estimate", len(asked))(0)
         try:
@@ -185,7 +204,7 @@ class _AtOnce:
         before = self._done
         self._note(self._done)
         try:
-            for number, figures in self._together(found).figures():
+            for number, figures in self._figures(found):
                 self.into.add(figures)
                 self._done += number
                 self._note(self._done)
@@ -198,18 +217,17 @@ class _AtOnce:
             return self._ask(found[:half]) | self._ask(found[half:])
         return {one.number for one, _ in found}
 
-    def _together(self, found: Sequence[tuple[Asked, list[Part]]]) -> Together:
+    def _figures(self, found: Sequence[tuple[Asked, list[Part]]]) -> Iterator[tuple[int, exp.Query]]:
         engine, release = self.of.engine, self.of.release
-        return Together(
-            engine,
-            readable(engine, release, [one.query for one, _ in found]),
-            self.kinds,
-            [part for _, parts in found for part in parts],
-            self.constants,
-            self.scratch.table,
+        own = readable(engine, release, [one.query for one, _ in found])
+        parts = [part for _, some in found for part in some]
+        if counts := [part for part in parts if part.at_once(own)]:
+            yield from ByBuckets(engine, own, self.kinds, counts, self.constants, self.scratch.table).figures()
+        if others := [part for part in parts if not part.at_once(own)]:
             # The rows of a view are computed whenever they are read.
-            dictionaries=release.kind == "table" and in_file(engine, own_object(engine, release.name)),
-        )
+            stored = release.kind == "table" and in_file(engine, own_object(engine, release.name))
+            keep = self.scratch.table
+            yield from Together(engine, own, self.kinds, others, self.constants, keep, dictionaries=stored).figures()
 
 
 def _asked(read: Templates, number: int, text: str) -> Asked | None:

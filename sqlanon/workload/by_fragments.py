@@ -24,7 +24,7 @@ from sqlanon.workload.queries import AggregateQuery
 from sqlanon.workload.spans import fixed
 from sqlanon.workload.templates import conjuncts
 
-__all__ = ["ByFragments", "figures_by_fragments"]
+__all__ = ["ByFragments", "Figures", "bucket_of_place", "figures_by_fragments", "figures_of"]
 
 # A statement joins so many rows at most, and asks so many queries.
 MOST_ROWS = 20_000_000
@@ -74,7 +74,7 @@ def figures_by_fragments(
         for first in range(0, len(numbers), size):
             batch = {number: some[number].conditions for number in numbers[first : first + size]}
             satisfying = {place: keep("satisfying", _satisfying(release, place, batch)) for place in places}
-            yield from engine.rows(_batch(release, list(batch), linked, satisfying, base, keep))
+            yield from figures_of(engine, release, list(batch), linked, satisfying, base, keep)
 
 
 def _by_fragments(query: AggregateQuery, release: Published) -> ByFragments | None:
@@ -108,8 +108,8 @@ def _plain(tree: exp.Expr) -> exp.Expr:
 
 def _linked(release: Published, places: Sequence[int]) -> exp.Select:
     """The release's rows by their groups in some fragments: bucket_i of each, and n."""
-    rows = exp.select(*(alias(own_bucket(release.dealt[place]), _bucket(place)) for place in places))
-    names = [column(_bucket(place)) for place in places]
+    rows = exp.select(*(alias(own_bucket(release.dealt[place]), bucket_of_place(place)) for place in places))
+    names = [column(bucket_of_place(place)) for place in places]
     counted = exp.select(*names, alias(exp.Count(this=exp.Star()), "n"))
     counted = counted.from_(rows.from_(release.rows.copy().subquery("released")).subquery("row"))
     return counted.group_by(*(name.copy() for name in names))
@@ -132,15 +132,20 @@ def _satisfying(release: Published, place: int, batch: Mapping[int, Mapping[int,
     return query.with_(exp.to_identifier("value", quoted=True), as_=values.copy(), materialized=True, copy=False)
 
 
-def _batch(
+def figures_of(
+    engine: Engine,
     release: Published,
     numbers: Sequence[int],
     linked: str,
     satisfying: Mapping[int, str],
     base: int | None,
     keep: Keep,
-) -> exp.Query:
-    """The figures of some queries about the same fragments."""
+) -> Sequence[Figures]:
+    """The figures of some queries about the same fragments.
+
+    `linked` is the table of the release's rows by their groups, those of `satisfying` say how many rows of each group
+    satisfy each query (query, bucket, satisfying and total).
+    """
     matched = keep("matched", _matched(linked, satisfying, base))
     places = list(satisfying)
     groups = keep("group", union_all([_groups(matched, place, places) for place in places]))
@@ -156,7 +161,7 @@ def _batch(
     for table in list(query.find_all(exp.Table)):
         if table.name in tables:
             table.replace(tables[table.name].copy())
-    return query
+    return [(query, value, stderr, low, high) for query, value, stderr, low, high in engine.rows(query)]
 
 
 def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> exp.Select:
@@ -172,12 +177,12 @@ def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> ex
     first = ""
     for place, table in satisfying.items():
         own = _of(place)
-        on = exp.NullSafeEQ(this=column(_bucket(place), "linked"), expression=column("bucket", own))
+        on = exp.NullSafeEQ(this=column(bucket_of_place(place), "linked"), expression=column("bucket", own))
         query.join(relation(table, as_=own), on=exp.and_(on, same("query", first, own)) if first else on, copy=False)
         first = first or own
         some, all_ = column("satisfying", own), column("total", own)
         whole = exp.EQ(this=some.copy(), expression=all_.copy())
-        names: dict[str, exp.Expr] = {_bucket(place): column("bucket", own), f"full_{place}": whole}
+        names: dict[str, exp.Expr] = {bucket_of_place(place): column("bucket", own), f"full_{place}": whole}
         names |= {f"satisfying_{place}": some, f"total_{place}": all_}
         query.select(*(alias(tree.copy(), name) for name, tree in names.items()), copy=False)
         full.append(whole)
@@ -205,14 +210,15 @@ def _groups(matched: str, place: int, places: Sequence[int]) -> exp.Select:
         "open": exp.Case(ifs=[exp.If(this=column("certain"), true=none)], default=n.copy()),
         "always": exp.Case(ifs=[exp.If(this=always, true=n.copy())], default=none.copy()),
     }
-    names = [column("query"), column(_bucket(place)), column(f"satisfying_{place}"), column(f"total_{place}")]
+    names = [column("query"), column(bucket_of_place(place)), column(f"satisfying_{place}"), column(f"total_{place}")]
     query = exp.select(names[0], alias(literal(place), "place"))
     query.select(alias(names[2], "satisfying"), alias(names[3], "total"), copy=False)
     query.select(*(alias(total(tree), name) for name, tree in counts.items()), copy=False)
     return query.from_(relation(matched)).group_by(*(name.copy() for name in names))
 
 
-def _bucket(place: int) -> str:
+def bucket_of_place(place: int) -> str:
+    """The column of a row's group in the fragment at this place."""
     return f"bucket_{place}"
 
 

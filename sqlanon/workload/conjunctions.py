@@ -65,6 +65,7 @@ class Part:
     """One aggregate of a query of a workload: the query's number, what the result is called, and the query's condition.
 
     `argument` is the column whose values are added up or compared, by its folded name, and None where rows are counted.
+    If `alone`, the query asks of nothing but columns whose values were dealt out together: these are known exactly.
     """
 
     number: int
@@ -72,6 +73,11 @@ class Part:
     function: str
     argument: str | None
     condition: Conjunction
+    alone: bool = False
+
+    def at_once(self, release: Published) -> bool:
+        """Whether it is a count of a release whose columns are exact or dealt out: rows need no shares."""
+        return self.argument is None and not release.generalized
 
 
 def common_type(slot: Slot, kind: str) -> str | None:
@@ -120,7 +126,27 @@ class Conjunctions:
         if not all(map(self._is_known, one.query.aggregates)):
             return []
         condition = self._condition(one)
-        return [self._part(one.number, part, condition) for part in one.query.aggregates] if condition else []
+        if condition is None:
+            return []
+        alone = self._is_alone(one, condition)
+        found = [self._part(one.number, part, condition, alone) for part in one.query.aggregates]
+        return found if all(map(self._is_at_once, found)) else []
+
+    def _is_alone(self, one: Asked, condition: Conjunction) -> bool:
+        arguments = {fold(part.argument.name) for part in one.query.aggregates if part.argument is not None}
+        places = self._release.dealt_places
+        return {*condition.conditions, *arguments} <= set(places) and len(self._dealt(condition)) == 1
+
+    def _dealt(self, condition: Conjunction) -> set[int]:
+        """Which sets of columns, whose values are dealt out together, it asks of."""
+        places = self._release.dealt_places
+        return {places[name][0] for name in condition.conditions if name in places}
+
+    def _is_at_once(self, part: Part) -> bool:
+        if part.at_once(self._release):
+            return len(self._dealt(part.condition)) <= 1 or self._release.fragmented
+        dealt = set(part.condition.conditions) & set(self._release.dealt_places)
+        return len(dealt) <= 1 and not part.alone
 
     def _is_known(self, one: Aggregate) -> bool:
         """Whether an aggregate is one of rows, or of the values of a column whose values are not dealt out."""
@@ -133,11 +159,11 @@ class Conjunctions:
             return False
         return one.function == "count" or number(self._kinds[name]) is not None
 
-    def _part(self, number: int, one: Aggregate, condition: Conjunction) -> Part:
+    def _part(self, number: int, one: Aggregate, condition: Conjunction, alone: bool) -> Part:
         argument = None if one.argument is None else fold(one.argument.name)
         if argument is not None and (one.function == "count" or argument in self._release.generalized):
             condition = condition.with_value(argument)
-        return Part(number, one.name, one.function, None if one.function == "count" else argument, condition)
+        return Part(number, one.name, one.function, None if one.function == "count" else argument, condition, alone)
 
     def _condition(self, one: Asked) -> Conjunction | None:
         if one.slots:
@@ -161,7 +187,7 @@ def _of_trees(query: AggregateQuery, release: Published) -> Conjunction | None:
     assert query.where is not None
     for part in conjuncts(query.where):
         names = {fold(one.name) for one in part.find_all(exp.Column)}
-        if len(names) != 1 or binding.alone is not None:
+        if len(names) != 1:
             return None
         try:
             bound = binding.bound(part)
@@ -175,8 +201,7 @@ def _of_trees(query: AggregateQuery, release: Published) -> Conjunction | None:
             constants[name] = (*constants.get(name, ()), *constants_of(bound, leaf))
         held = _of_value(bound)
         conditions[name] = exp.and_(conditions[name], held, copy=False) if name in conditions else held
-    dealt = set(conditions) & set(release.dealt_places)
-    return Conjunction(conditions, constants) if len(dealt) <= 1 else None
+    return Conjunction(conditions, constants)
 
 
 def _of_value(tree: exp.Expr) -> exp.Expr:

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.workload.binding import fold
+from sqlanon.workload.by_buckets import counts_of_rows, most_queries
 from sqlanon.workload.classes import Keep, Shown, classes, numbered
 from sqlanon.workload.conjunctions import VALUE, compared_columns
+from sqlanon.workload.labelled import labels, masks, numbered_rows
 from sqlanon.workload.masks import WORD, Column, bits, each, masked
 from sqlanon.workload.numbers import number
 from sqlanon.workload.queries import Aggregate
 from sqlanon.workload.satisfying import Constants, among, satisfying
 from sqlanon.workload.spans import fixed
 from sqlanon.workload.templates import Asked
+
+if TYPE_CHECKING:
+    from sqlanon.workload.answering import Masks
 
 __all__ = ["Counted", "countable"]
 
@@ -75,22 +81,62 @@ class Counted:
         self._engine, self._kinds, self._constants, self._keep = engine, kinds, constants, keep
         self._parts = [part for one in asked for part in _parts(one)]
         self._names = list(dict.fromkeys(name for part in self._parts for name in part.one.columns))
+        self._source, self._repeated, self._dictionaries = source, repeated, dictionaries
         arguments = dict.fromkeys(part.argument for part in self._parts if part.argument is not None)
         self._arguments = {name: f"argument_{place}" for place, name in enumerate(arguments)}
-        also = [alias(column(name), own) for name, own in self._arguments.items()]
-        shown = [Shown(column(name)) for name in self._names]
-        self._classes = classes(engine, source, shown, keep, also=also, counted=repeated, dictionaries=dictionaries)
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
         """For some queries after the other how many they are, and a SELECT of query_id, groups, result and value."""
+        rows = [part for part in self._parts if part.argument is None and not self._repeated]
+        others = [part for part in self._parts if part.argument is not None or self._repeated]
+        if rows:
+            yield from self._of_rows(rows)
+        if not others:
+            return
+        also = [alias(column(name), own) for name, own in self._arguments.items()]
+        shown = [Shown(column(name)) for name in self._names]
+        self._classes = classes(
+            self._engine,
+            self._source,
+            shown,
+            self._keep,
+            also=also,
+            counted=self._repeated,
+            dictionaries=self._dictionaries,
+        )
         size = WORD * max(1, min(_MOST_WORDS, MOST_ROWS // max(1, self._classes.count)))
         kinds: dict[str | None, list[_Part]] = {}
-        for part in self._parts:
+        for part in others:
             kinds.setdefault(part.argument, []).append(part)
         for argument, some in kinds.items():
             for first in range(0, len(some), size):
                 batch = some[first : first + size]
                 yield len(batch), self._batch(batch, argument)
+
+    def _of_rows(self, some: Sequence[_Part]) -> Iterator[tuple[int, exp.Query]]:
+        """The same of counts of rows that do not repeat: by the masks of what they show."""
+        tables = [labels(self._source, column(name), self._keep) for name in self._names]
+        size = most_queries(self._engine, tables)
+        for first in range(0, len(some), size):
+            batch = some[first : first + size]
+            asked = [dict(zip(part.one.columns, part.one.slots, strict=True)) for part in batch]
+            compared = among({query: part.one.number for query, part in enumerate(batch)}, self._keep)
+            places: list[int] = []
+            held: list[Masks] = []
+            for place, name in enumerate(self._names):
+                own = {query: slots[name] for query, slots in enumerate(asked) if name in slots}
+                if own:
+                    given = self._constants.of(name, compared)
+                    places.append(place)
+                    held.append(masks(self._engine, tables[place], self._kinds[name], own, given, len(batch)))
+            values = [column(self._names[place]) for place in places]
+            numbered_here = numbered_rows(self._source, values, [tables[place] for place in places])
+            counts = counts_of_rows(self._engine, numbered_here, held, len(batch), self._keep)
+            names = ("total", "least", "greatest")
+            nothing = (alias(exp.Cast(this=exp.null(), to=_DOUBLE.copy()), name) for name in names)
+            rows = alias(exp.Cast(this=column("rows"), to=_DOUBLE.copy()), "rows")
+            found = exp.select(column("query"), rows, *nothing).from_(relation(counts))
+            yield len(batch), self._answers(found.subquery(), batch)
 
     def _batch(self, some: Sequence[_Part], argument: str | None) -> exp.Query:
         asked = [dict(zip(part.one.columns, part.one.slots, strict=True)) for part in some]
@@ -109,23 +155,27 @@ class Counted:
                 held = satisfying(self._engine, leaf, self._kinds[name], own, given)
                 columns.append(Column(place, labels, held.subquery(copy=False), own.keys(), exact=True))
         carried = ["n"] if argument is None else ["n", self._arguments[argument]]
-        masks = masked(self._classes.table, carried, columns, len(some), self._keep)
-        return self._figures(masks, carried, some)
+        words = masked(self._classes.table, carried, columns, len(some), self._keep)
+        return self._figures(words, carried, some)
 
     def _figures(self, masks: str, carried: Sequence[str], some: Sequence[_Part]) -> exp.Query:
         rows = each(masks, bits(len(some), self._keep), carried, column("possible", "masked"))
         functions = {one.function for part in some for one in part.aggregates}
         found = exp.select(column("query"), *self._sums(functions, some[0].argument))
         found = found.from_(rows.subquery("each", copy=False)).group_by(column("query"))
+        return self._answers(relation(self._keep("counted", found)), some)
+
+    def _answers(self, found: exp.Expr, some: Sequence[_Part]) -> exp.Query:
+        """What the aggregates come to, from a table of what was counted and added up."""
         asked = [
             (query, part.one.number, one.name, one.function)
             for query, part in enumerate(some)
             for one in part.aggregates
         ]
-        tables = {"asked": self._keep("asked", *numbered(asked)), "counted": self._keep("counted", found)}
+        tables = {"asked": relation(self._keep("asked", *numbered(asked))), "counted": found}
         query = fixed("actual")
         for table in list(query.find_all(exp.Table)):
-            table.replace(relation(tables[table.name], as_=table.name))
+            table.replace(exp.alias_(tables[table.name].copy(), table.name, table=True, quoted=True))
         return query
 
     def _sums(self, functions: set[str], argument: str | None) -> list[exp.Expr]:

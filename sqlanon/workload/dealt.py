@@ -17,6 +17,7 @@ from sqlanon.sqlgen.rows import class_label
 from sqlanon.workload.published import Dealt, Published, dealt_name
 
 __all__ = [
+    "AGAIN",
     "bucket_column",
     "component",
     "dealt_leaves",
@@ -30,7 +31,7 @@ __all__ = [
 # So many rows with values that they may have are looked at for one query.
 MOST_COMBINATIONS = 20_000_000
 
-_AGAIN = "it was changed: create it again"
+AGAIN = "it was changed: create it again"
 
 
 def dealt_leaves(dealt: Dealt) -> exp.Select:
@@ -61,13 +62,13 @@ def require_linked(engine: Engine, release: Published) -> None:
         rows = rows.from_(release.rows.copy().subquery("released"))
         values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(dealt.values.subquery("dealt"))
         if _differ(engine, rows.subquery("rows"), values.subquery("held")):
-            raise DataError(f"the tables of {release.name} do not have the same rows", hint=_AGAIN)
+            raise DataError(f"the tables of {release.name} do not have the same rows", hint=AGAIN)
 
 
 def require_whole(engine: Engine, release: str, classes: str, values: str) -> None:
     """Raises DataError unless every bucket of the rows has as many values as rows."""
     if _differ(engine, relation(classes), relation(values)):
-        raise DataError(f"buckets of {release} do not have as many values as rows", hint=_AGAIN)
+        raise DataError(f"buckets of {release} do not have as many values as rows", hint=AGAIN)
 
 
 def _differ(engine: Engine, classes: exp.Table | exp.Subquery, values: exp.Table | exp.Subquery) -> bool:

@@ -17,6 +17,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import class_label
 from sqlanon.sqlgen.terms import union_all
+from sqlanon.workload.alike import Side, alike_buckets, copied
 from sqlanon.workload.bindable import Part, require_evaluable, tried
 from sqlanon.workload.binding import ROW, bucket_name, leaf_name
 from sqlanon.workload.combination import CLASS, Taken, combination
@@ -31,7 +32,6 @@ from sqlanon.workload.dealt import (
 )
 from sqlanon.workload.functions import constants_of, is_ordered
 from sqlanon.workload.leaves import Asked, Leaves, leaves
-from sqlanon.workload.moments import below_label, leaf_moments, moments_of, share
 from sqlanon.workload.numbers import Number
 from sqlanon.workload.plan import Plan, plan_of
 from sqlanon.workload.published import Generalized, Published
@@ -45,7 +45,8 @@ from sqlanon.workload.relations import (
     require_joins,
     said_parts,
 )
-from sqlanon.workload.unlisted import LISTED, unlisted_rows
+from sqlanon.workload.signatures import WEIGHT, evaluated, grouped, shares
+from sqlanon.workload.unlisted import unlisted_rows
 
 __all__ = ["Combined", "combined", "label_of", "text_of"]
 
@@ -97,7 +98,15 @@ def combined(
     kinds = kinds_of_numbers(engine, plan, relations)
     require_joins(engine, plan, relations)
     buckets = {bucket_column(release, place): own_bucket(one, ROW) for place, one in dealt.items()}
-    classes = keep(CLASS, _classes(plan, buckets, columns, released, weighed=base is not None))
+    shown = _shown(plan, buckets, columns, released, weighed=base is not None)
+    rows: exp.Query = shown
+    held: dict[str, exp.Query] = {
+        bucket_name(place): evaluated(plan, bucket_name(place), dealt_leaves(one).subquery(bucket_name(place)), kinds)
+        for place, one in dealt.items()
+    }
+    if dealt and not release.fragmented:
+        rows, held = _alike(engine, bucket_column(release, next(iter(dealt))), shown, held, keep)
+    classes = keep(CLASS, _classes(rows, [part.alias for part in shown.selects if part.alias], columns))
     _require_evaluable(engine, plan, ROW, released.subquery(ROW), classes)
     signatures: list[tuple[str, exp.Expr, str]] = []
     open_groups = False
@@ -113,11 +122,11 @@ def combined(
     drawn_of: list[tuple[str, exp.Expr]] = []
     for place, one in dealt.items():
         name, bucket = bucket_name(place), bucket_column(release, place)
-        held = keep("leaf", dealt_leaves(one))
+        found_held = keep("leaf", grouped(plan, name, held[name], kinds))
         if not release.fragmented:
-            require_whole(engine, release.name, classes, held)
-        signature = keep("signature", _signature(plan, name, Leaves(held, each=True), kinds))
-        _require_evaluable(engine, plan, name, relation(held, as_=name), signature)
+            require_whole(engine, release.name, classes, found_held)
+        signature = keep("signature", shares(plan, name, relation(found_held)))
+        _require_evaluable(engine, plan, name, dealt_leaves(one).subquery(name), signature)
         drawn_of.append((name, column(bucket, CLASS)))
         signatures.append((*drawn_of[-1], signature))
     if dealt:
@@ -147,7 +156,7 @@ def _of_values(plan: Plan, name: str, values: exp.Expr) -> exp.Select:
     return join_lookups(exp.select().from_(values), plan, name).where(known)
 
 
-def _classes(
+def _shown(
     plan: Plan,
     buckets: Mapping[str, exp.Expr],
     columns: dict[int, Generalized],
@@ -155,10 +164,7 @@ def _classes(
     *,
     weighed: bool,
 ) -> exp.Select:
-    """The released rows by what they show and what the query asks of it: id, label_i, parts, arguments and n.
-
-    If they are `weighed`, each stands for as many as its weight says.
-    """
+    """What each released row shows and what the query asks of it: label_i, parts, arguments and perhaps its weight."""
     rows = join_lookups(exp.select().from_(released.subquery(ROW)), plan, ROW)
     for place, given in columns.items():
         rows.select(alias(label_of(given), f"label_{place}"), copy=False)
@@ -167,11 +173,30 @@ def _classes(
     rows.select(*(alias(tried(one), f"value_{place}") for place, _, one in arguments_on(plan, ROW)), copy=False)
     if not rows.selects:
         rows.select(alias(literal(0), "every"), copy=False)
-    names = [part.alias for part in rows.selects]
+    return rows.select(column(WEIGHT, ROW), copy=False) if weighed else rows
+
+
+def _alike(
+    engine: Engine, bucket: str, shown: exp.Select, held: Mapping[str, exp.Query], keep: Keep
+) -> tuple[exp.Query, dict[str, exp.Query]]:
+    """The same rows and values, those of one bucket for all that are alike to the query."""
+    rows = Side(keep("shown", shown), bucket, None, [part.alias for part in shown.selects if part.alias != bucket])
+    values: dict[str, Side] = {}
+    for name, query in held.items():
+        others = [part for part, _ in engine.columns(query) if part not in ("label", WEIGHT)]
+        values[name] = Side(keep("held", query), "label", WEIGHT, others)
+    alike = alike_buckets(engine, [rows, *values.values()], keep)
+    return copied(rows, alike), {name: copied(side, alike) for name, side in values.items()}
+
+
+def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generalized]) -> exp.Select:
+    """What rows show and what the query asks of it: id, label_i, parts, arguments and n.
+
+    If they have a weight, each stands for as many as it says.
+    """
     count: exp.Expr = exp.Count(this=exp.Star())
-    if weighed:
-        rows.select(column("weight", ROW), copy=False)
-        count = exp.Cast(this=exp.Sum(this=column("weight")), to=exp.DataType.build("BIGINT"))
+    if any(part.alias_or_name == WEIGHT for part in rows.selects):
+        count = exp.Cast(this=exp.Sum(this=column(WEIGHT)), to=exp.DataType.build("BIGINT"))
     counted = exp.select(*(column(name) for name in names), alias(count, "n"))
     counted.from_(rows.subquery("shown", copy=False), copy=False).group_by(*map(column, names), copy=False)
     texts = [alias(text_of(given, column(f"label_{i}")), f"shown_{i}") for i, given in columns.items()]
@@ -236,27 +261,10 @@ def _said(tree: exp.Expr, given: Generalized) -> str:
 
 def _signature(plan: Plan, name: str, found: Leaves, kinds: Sequence[Number]) -> exp.Select:
     """The leaves below each label by what the query asks of them: their share, and what their values come to."""
-    rows = join_lookups(exp.select().from_(relation(found.table, as_=name)), plan, name)
-    rows.select(column("label", name), column("weight", name), alias(exp.true(), LISTED), copy=False)
-    rows.select(*parts_on(plan, name), copy=False)
-    moments: list[exp.Expr] = []
-    arguments = arguments_on(plan, name)
-    for place, _, argument in arguments:
-        pieces = not found.each and isinstance(argument, exp.Column) and argument.table == name
-        rows.select(*leaf_moments(tried(argument), place, name, pieces, kinds[place]), copy=False)
-        moments += moments_of(place, kinds[place])
-    names = list(plan.factors.parts.get(name, {}))
-    every: exp.Query = rows
+    every: exp.Query = evaluated(plan, name, relation(found.table, as_=name), kinds, pieces=not found.each)
     if found.unlisted is not None:
         groups = {group.name for group in plan.groups if group.table == name}
-        every = union_all([rows, unlisted_rows(found.unlisted, names, groups, [place for place, *_ in arguments])])
-    parts = [column(LISTED), *map(column, names)]
-    known = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Count(this=column("weight")))
-    weight = exp.Case(ifs=[exp.If(this=known, true=exp.Sum(this=column("weight")))])
-    grouped = exp.select(column("label"), *parts, alias(weight, "weight"), *moments)
-    grouped.from_(every.subquery("leaf", copy=False), copy=False)
-    grouped.group_by(column("label"), *(part.copy() for part in parts), copy=False)
-    shares = exp.select(column("label"), *(part.copy() for part in parts), column("weight"), alias(share(), "share"))
-    shares.select(alias(exp.Window(this=exp.RowNumber()), "signature"), *below_label(), copy=False)
-    shares.select(*(column(part.alias) for part in moments), copy=False)
-    return shares.from_(grouped.subquery("grouped", copy=False), copy=False)
+        numbers = [place for place, *_ in arguments_on(plan, name)]
+        names = list(plan.factors.parts.get(name, {}))
+        every = union_all([every, unlisted_rows(found.unlisted, names, groups, numbers)])
+    return shares(plan, name, grouped(plan, name, every, kinds).subquery("grouped", copy=False))

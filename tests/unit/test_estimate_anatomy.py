@@ -9,6 +9,7 @@ import pytest
 
 from sqlanon import Connection, connect
 from sqlanon.errors import DataError, PolicyError, PrivacyViolation, UserError
+from sqlanon.workload import alike, dealt
 
 # Of 24 people of twelve ages all are in one bucket: each "dis ease" has 8, each value of the other column 6.
 SOURCE = """
@@ -138,3 +139,33 @@ def test_an_empty_release() -> None:
     assert asked(con, "SELECT count(*), sum(a) FROM t WHERE s = 'x' AND a > 1", "r") == [
         (0.0, 0.0, 0, 0, None, None, None, None)
     ]
+
+
+@pytest.mark.parametrize("words", [alike.WORDS, (8, 12), (1, 1)])
+def test_buckets_that_are_alike_are_asked_once(monkeypatch: pytest.MonkeyPatch, words: tuple[int, int]) -> None:
+    """With too few bits for a count, or none, they are asked one by one, and come to the same."""
+    rows = [(i % 7, "abcdef"[(i * i + i // 7) % 6]) for i in range(1200)]
+    con = connect(config={"threads": "1"})
+    con.execute("CREATE TABLE t (age INTEGER, disease VARCHAR)")
+    con.duckdb.executemany("INSERT INTO t VALUES (?, ?)", rows)
+    con.execute(
+        "CREATE POLICY p ON t (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 2);"
+        "CREATE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 3)"
+    )
+    ages: dict[int, list[int]] = {}
+    values: dict[int, list[str]] = {}
+    for bucket, age in con.duckdb.execute("SELECT bucket, age FROM r_qi").fetchall():
+        ages.setdefault(bucket, []).append(age)
+    for bucket, value, count in con.duckdb.execute("SELECT bucket, value, count FROM r_sensitive").fetchall():
+        values.setdefault(bucket, []).extend([value] * count)
+    matching = [(sum(a < 3 for a in ages[b]), sum(v in "ab" for v in values[b]), len(ages[b])) for b in ages]
+    shares = [(m, s / n) for m, s, n in matching]
+    if words == alike.WORDS:
+        # 400 buckets have few kinds: what they come to is asked of these.
+        monkeypatch.setattr(dealt, "MOST_COMBINATIONS", 100)
+    monkeypatch.setattr(alike, "WORDS", words)
+    ((estimate, stderr, low, high),) = asked(con, "SELECT count(*) FROM t WHERE age < 3 AND disease IN ('a', 'b')", "r")
+    assert estimate == pytest.approx(sum(m * p for m, p in shares))
+    assert stderr == pytest.approx(sum(m * p * (1 - p) for m, p in shares) ** 0.5)
+    assert low == sum(max(0, m + s - n) for m, s, n in matching)
+    assert high == sum(min(m, s) for m, s, _ in matching)

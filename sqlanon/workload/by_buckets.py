@@ -1,0 +1,190 @@
+"""Many counts of a release at once whose rows are exact but for what is dealt out in buckets.
+
+Rows and values are read as numbers of labels; functions under udfs/ AND the masks of these, a bit for each query, and
+add up over buckets what estimates and bounds are made of: there is never a row for each query and bucket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import DataError
+from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.sqlgen.rows import class_label
+from sqlanon.sqlgen.terms import big, digest, integer
+from sqlanon.udfs import registered
+from sqlanon.workload.binding import ROW
+from sqlanon.workload.classes import Keep, listed
+from sqlanon.workload.conjunctions import Part
+from sqlanon.workload.dealt import AGAIN
+from sqlanon.workload.labelled import DEALT, Labelled, called, lists, number_name
+from sqlanon.workload.published import Dealt, Published
+from sqlanon.workload.satisfying import Constants
+from sqlanon.workload.spans import fixed
+
+if TYPE_CHECKING:
+    from sqlanon.workload.answering import Masks
+
+__all__ = ["BATCH", "ByBuckets", "counts_of_rows", "local_bucket", "most_queries"]
+
+# So many queries are asked at once, of no more bytes of masks.
+BATCH = 1024
+MOST_BYTES = 1 << 28
+
+# So many blocks of rows, or blocks of buckets that agree but for so many bits.
+_BLOCKS = 64
+_BITS = 16
+
+
+def most_queries(engine: Engine, tables: Sequence[str]) -> int:
+    """How many queries may be asked at once of the labels in some tables: whole words."""
+    count = 1
+    for table in tables:
+        ((own,),) = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))
+        count = max(count, int(own))
+    return max(64, min(BATCH, MOST_BYTES // count * 8) // 64 * 64)
+
+
+def counts_of_rows(engine: Engine, numbered: exp.Select, held: Sequence[Masks], queries: int, keep: Keep) -> str:
+    """The table of query and rows: how many rows, which have a number for each of the masks, satisfy each query."""
+    names = [column(number_name(place)) for place in range(len(held))]
+    block = exp.Mod(this=digest(names), expression=literal(_BLOCKS))
+    shown = exp.select(*(alias(one, number_name(i)) for i, one in enumerate(names)), alias(block, "block"))
+    shown = shown.from_(numbered.subquery("numbered", copy=False))
+    with registered(engine, "satisfying_rows", masks=list(held), queries=queries) as function:
+        own = alias(called(function, lists(len(names))), "found")
+        rows = exp.select(own).from_(shown.subquery("shown")).group_by(column("block"))
+        every = exp.Anonymous(this="range", expressions=[called("len", column("found"))])
+        long = exp.select(alias(exp.Explode(this=column("found")), "rows"), alias(exp.Explode(this=every), "query"))
+        summed = exp.select(column("query"), alias(big(exp.Sum(this=column("rows"))), "rows"))
+        return keep(
+            "counts", summed.from_(long.from_(rows.subquery("block")).subquery("long")).group_by(column("query"))
+        )
+
+
+class ByBuckets:
+    """Asks counts of one release, as ESTIMATE asks each. Raises DataError where its tables do not belong together."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        release: Published,
+        kinds: Mapping[str, str],
+        asked: Sequence[Part],
+        constants: Constants,
+        keep: Keep,
+    ) -> None:
+        self._engine, self._release, self._keep = engine, release, keep
+        self._asked = asked
+        self._labelled = Labelled(engine, release, kinds, constants, keep)
+
+    def figures(self) -> Iterator[tuple[int, exp.Query]]:
+        """For some queries after the other how many they are, and a SELECT of their figures."""
+        places = self._release.dealt_places
+        kinds: dict[int | None, list[Part]] = {}
+        for one in self._asked:
+            dealt = next((places[name][0] for name in one.condition.conditions if name in places), None)
+            kinds.setdefault(dealt, []).append(one)
+        for place, some in kinds.items():
+            names = list(dict.fromkeys(name for one in some for name in one.condition.conditions))
+            size = most_queries(self._engine, [self._labelled.labels_of(name) for name in names])
+            for first in range(0, len(some), size):
+                batch = some[first : first + size]
+                yield len(batch), self._batch(batch, None if place is None else self._release.dealt[place])
+
+    def _batch(self, some: Sequence[Part], dealt: Dealt | None) -> exp.Query:
+        names = dict.fromkeys(name for one in some for name in one.condition.conditions)
+        rows = [name for name in names if name in self._release.exact]
+        values = [name for name in names if name not in self._release.exact]
+        held = self._labelled.masks(names, some)
+        if dealt is None:
+            counts = counts_of_rows(
+                self._engine,
+                self._labelled.numbered(rows, []),
+                [held[name] for name in rows],
+                len(some),
+                self._keep,
+            )
+            return self._figures(_certain(counts), some)
+        blocks = self._blocks(dealt, rows, values)
+        given = {"row_masks": [held[name] for name in rows], "value_masks": [held[name] for name in values]}
+        with registered(self._engine, "bucket_sums", **given, queries=len(some)) as function:
+            sums = exp.select(alias(called(function, column("block")), "found")).from_(blocks.subquery("blocks"))
+            found = exp.select(alias(exp.Explode(this=column("found")), "found")).from_(sums.subquery("sums"))
+            table = self._keep("sums", found)
+        return self._figures(relation(self._summed(table, len(some))), some)
+
+    def _blocks(self, dealt: Dealt, rows: Sequence[str], values: Sequence[str]) -> exp.Select:
+        """block: the rows and the values of some buckets, as the function gets them."""
+        own = self._labelled.numbered(rows, local_bucket(column(str(dealt.bucket), ROW)))
+        weight = alias(integer(column("weight", DEALT)), "weight")
+        held = self._labelled.numbered(values, [*local_bucket(column("bucket", DEALT)), weight], dealt)
+        parts = {
+            "rows": lists(len(rows)),
+            "row_buckets": called("list", column("local")),
+        }
+        rows_of = exp.select(column("block"), *(alias(tree, name) for name, tree in parts.items()))
+        rows_of = rows_of.from_(own.subquery("numbered", copy=False)).group_by(column("block"))
+        parts = {
+            "value": lists(len(values)),
+            "value_buckets": called("list", column("local")),
+            "weight": called("list", column("weight")),
+        }
+        values_of = exp.select(column("block"), *(alias(tree, name) for name, tree in parts.items()))
+        values_of = values_of.from_(held.subquery("numbered", copy=False)).group_by(column("block"))
+        names = {"rows": "own", "row_buckets": "own", "value": "held", "value_buckets": "held", "weight": "held"}
+        block = class_label({name: column(name, table) for name, table in names.items()})
+        query = exp.select(alias(block, "block")).from_(rows_of.subquery("own"))
+        on = exp.NullSafeEQ(this=column("block", "own"), expression=column("block", "held"))
+        return query.join(values_of.subquery("held"), on=on, join_type="FULL", copy=False)
+
+    def _summed(self, found: str, queries: int) -> str:
+        """The table of query, n and sums. Raises DataError where a bucket has other numbers of rows and of values."""
+
+        def part(name: str) -> exp.Expr:
+            return called("struct_extract", column("found"), literal(name))
+
+        rows = relation(found)
+        ((wrong,),) = self._engine.rows(exp.select(exp.Sum(this=part("wrong"))).from_(rows.copy()))
+        if wrong:
+            raise DataError(f"buckets of {self._release.name} do not have as many values as rows", hint=AGAIN)
+        numbers = called("range", literal(queries))
+        long = exp.select(alias(part("n"), "n"), alias(exp.Explode(this=numbers), "query"))
+        for name in ("hits", "squares", "low", "high"):
+            long.select(alias(exp.Explode(this=part(name)), name), copy=False)
+        known = exp.Not(this=exp.Is(this=part("n"), expression=exp.Null()))
+        return self._keep("summed", long.from_(rows.copy()).where(known))
+
+    def _figures(self, summed: exp.Expr, some: Sequence[Part]) -> exp.Query:
+        kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "alone": "BOOLEAN"}
+        numbers = [(query, one.number, one.result, one.alone) for query, one in enumerate(some)]
+        asked = self._keep("asked", listed(kinds), [list(part) for part in zip(*numbers, strict=True)])
+        withheld = exp.select(alias(big(literal(self._release.withheld)), "rows"))
+        tables = {
+            "asked": relation(asked, as_="asked"),
+            "summed": exp.alias_(summed, "summed", table=True, quoted=True),
+            "withheld": withheld.subquery("withheld"),
+        }
+        query = fixed("by_buckets")
+        for table in list(query.find_all(exp.Table)):
+            if table.name in tables:
+                table.replace(tables[table.name].copy())
+        return query
+
+
+def local_bucket(bucket: exp.Expr) -> list[exp.Alias]:
+    """The block of a bucket, and its place there."""
+    shift = exp.BitwiseRightShift(this=big(bucket), expression=literal(_BITS))
+    local = exp.BitwiseAnd(this=big(bucket.copy()), expression=literal((1 << _BITS) - 1))
+    return [alias(shift, "block"), alias(integer(exp.Paren(this=local)), "local")]
+
+
+def _certain(counts: str) -> exp.Subquery:
+    """The sums of rows that satisfy for certain: each is a bucket."""
+    names = {name: column("rows") for name in ("hits", "squares", "low", "high")}
+    query = exp.select(column("query"), alias(literal(1), "n"), *(alias(tree, name) for name, tree in names.items()))
+    return query.from_(relation(counts)).subquery()

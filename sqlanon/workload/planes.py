@@ -1,0 +1,129 @@
+"""Numbers as planes of bits, for many queries at once: plane i has the i-th bit of a number for each query.
+
+A plane is an array of words, a row for each thing that is counted and a bit for each query: one operation on a word is
+one for 64 queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Plane", "Totals", "alike", "counted", "lesser", "plus", "product", "squares"]
+
+Plane = NDArray[np.uint64]
+
+# Fewer rows are not worth to be folded before they are taken apart.
+_FEW = 8
+
+
+def counted(masks: Sequence[Plane]) -> list[Plane]:
+    """The planes of how many of the masks have each bit."""
+    levels: list[list[Plane]] = [list(masks)]
+    planes: list[Plane] = []
+    for level in levels:
+        while len(level) > 1:
+            bit, carry = _added(level.pop(), level.pop(), level.pop() if level else None)
+            level.append(bit)
+            if len(levels) == len(planes) + 1:
+                levels.append([])
+            levels[len(planes) + 1].append(carry)
+        planes.append(level[0])
+    return planes
+
+
+def _added(a: Plane, b: Plane, c: Plane | None) -> tuple[Plane, Plane]:
+    """The sum of two or three bits, and what is carried."""
+    either = a ^ b
+    if c is None:
+        return either, a & b
+    return either ^ c, (a & b) | (either & c)
+
+
+def product(a: Sequence[Plane], b: Sequence[Plane]) -> Iterator[tuple[int, Plane]]:
+    """Planes with their places, which add up to the product of two numbers."""
+    for i, one in enumerate(a):
+        for j, other in enumerate(b):
+            yield i + j, one & other
+
+
+def squares(a: Sequence[Plane]) -> list[tuple[int, Plane]]:
+    """The same for the square of a number: a bit is its own square."""
+    found = [(2 * i, one) for i, one in enumerate(a)]
+    found += [(i + j + 1, one & a[j]) for i, one in enumerate(a) for j in range(i)]
+    return found
+
+
+def plus(a: Sequence[Plane], b: Sequence[Plane]) -> list[Plane]:
+    """The sum of two numbers with as many planes each."""
+    found: list[Plane] = []
+    carry: Plane | None = None
+    for one, other in zip(a, b, strict=True):
+        bit, carry = _added(one, other, carry)
+        found.append(bit)
+    return found if carry is None else [*found, carry]
+
+
+def alike(*numbers: Sequence[Plane]) -> list[list[Plane]]:
+    """Numbers with as many planes each."""
+    most = max(map(len, numbers))
+    return [[*planes, *[np.zeros_like(planes[0])] * (most - len(planes))] for planes in numbers]
+
+
+def lesser(a: Sequence[Plane], b: Sequence[Plane]) -> list[Plane]:
+    """The lesser of two numbers with as many planes each."""
+    less, same = np.zeros_like(a[0]), ~np.zeros_like(a[0])
+    for one, other in zip(reversed(a), reversed(b), strict=True):
+        differ = one ^ other
+        less |= same & differ & other
+        same &= ~differ
+    return [other ^ ((one ^ other) & less) for one, other in zip(a, b, strict=True)]
+
+
+class Totals:
+    """Adds up planes over their rows: three of one place are one of it and one of the next (carry-save addition)."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows = rows
+        self._open: dict[int, list[Plane]] = {}
+
+    def add(self, place: int, plane: Plane) -> None:
+        """Adds a plane, the bit at a place of so many numbers or fewer."""
+        if len(plane) < self._rows:
+            missing = np.zeros((self._rows - len(plane), plane.shape[1]), dtype=np.uint64)
+            plane = np.concatenate([plane, missing])
+        while True:
+            waiting = self._open.setdefault(place, [])
+            if len(waiting) < 2:
+                waiting.append(plane)
+                return
+            bit, plane = _added(waiting.pop(), waiting.pop(), plane)
+            waiting.append(bit)
+            place += 1
+
+    def add_number(self, planes: Sequence[Plane]) -> None:
+        for place, plane in enumerate(planes):
+            self.add(place, plane)
+
+    def counts(self, queries: int) -> NDArray[np.int64]:
+        """The sum for each query."""
+        folded = self
+        while folded._rows > _FEW:
+            half = (folded._rows + 1) // 2
+            smaller = Totals(half)
+            for place, plane in folded._planes():
+                smaller.add(place, plane[:half])
+                smaller.add(place, plane[half:])
+            folded = smaller
+        sums = np.zeros(queries, dtype=np.int64)
+        for place, plane in folded._planes():
+            bits = np.unpackbits(np.ascontiguousarray(plane).view(np.uint8), axis=1, bitorder="little")
+            sums += bits[:, :queries].sum(axis=0, dtype=np.int64) << place
+        return sums
+
+    def _planes(self) -> Iterator[tuple[int, Plane]]:
+        for place, waiting in self._open.items():
+            for plane in waiting:
+                yield place, plane
