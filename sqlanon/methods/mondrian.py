@@ -54,7 +54,6 @@ _ARGUMENTS = ("mode", "split", "target", "hierarchy", "publish", "bounds")
 
 # What has been tried of a region is a bit an attribute.
 MOST_ATTRIBUTES = 62
-
 # Cells that stand for so many rows each, or more, are cut as they are; fewer, and rows are cut one by one.
 _COUNTED_FROM = 2
 
