@@ -11,8 +11,9 @@
 -- reads: class_sensitive_value
 -- Achieved is exp(H) of the worst class, the number of equally frequent values with that entropy.
 --
--- H = log size - (sum of n log n) / size. Logarithms are rounded: a class satisfies if its entropy is
--- above log l by 1e-12, or if its values are equally frequent and by their number, which is compared exactly.
+-- H = log size - (sum of n log n) / size. Logarithms and the sum of m of them are rounded: a class satisfies if its
+-- entropy is above log l by 1e-12 and m 2^-52 log size more (Higham, Accuracy and stability of numerical algorithms, 2002,
+-- section 4.2), or if its values are equally frequent and by their number, which is compared exactly.
 --
 -- Why the excess never grows when classes merge: fewer than l values means H < log l, and where a union has
 -- fewer than l values so has each of its classes, which then count in full; elsewhere (log l - H) is convex in
@@ -37,5 +38,5 @@ FROM (
   FROM class_sensitive_value
   GROUP BY class_id
 ) AS class
-WHERE entropy < ln($l) + 1e-12
+WHERE entropy < ln($l) + 1e-12 + CAST(distinct_values AS DOUBLE) * 2.3e-16 * ln(CAST(size AS DOUBLE))
   AND (most * distinct_values <> size OR CAST(distinct_values AS DECIMAL(38, 0)) * $l_denominator < $l_numerator)

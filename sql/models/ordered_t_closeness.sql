@@ -20,7 +20,9 @@
 --   sum of P_i - Q_i over all places:    sum p (m + 1 - place) - area(m) / N
 -- `passing` finds the place for every share that occurs: the last one with Q_i <= P, in one order of
 -- both kinds of shares. Equal fractions are equal DOUBLEs; were two unlike ones taken for equal, the
--- place between would add less than 1e-15. All else is integers times S N, exact below 2^53.
+-- place between would add less than 1e-15. All else is integers times S N, exact while S N m is below 10^15.
+-- Beyond, sums of up to m terms are off by a share of m 2^-53 or so of S N m: a class violates where that
+-- cannot tell, unless it is all rows.
 -- The excess: max(0, distance - t) is convex in p, so its greatest value is taken at a class of one
 -- value; from one place to the next that distance grows by 2 Q_i - 1, so it is greatest at an end:
 -- m - area(m) / N at the first and area(m) / N - 1 at the last, each over m - 1.
@@ -132,4 +134,8 @@ SELECT class_id, size,
     THEN least(scale, greatest(moved / nullif(total * longest, 0) - $t * scale, 0) / nullif(most, 0))
     ELSE 0 END AS excess
 FROM judged
-WHERE CAST(moved AS DECIMAL(38, 0)) * $t_denominator > $t_numerator * CAST(scale * total * longest AS DECIMAL(38, 0))
+WHERE CASE
+    WHEN scale * total * longest < 1e15
+    THEN CAST(moved AS DECIMAL(38, 0)) * $t_denominator > $t_numerator * CAST(scale * total * longest AS DECIMAL(38, 0))
+    ELSE scale < total AND moved > ($t - 1e-15 * (longest + 16)) * scale * total * longest
+  END

@@ -26,8 +26,11 @@ _NAME = re.compile(re.escape(UNFINISHED) + "[0-9a-f]{16}")
 @contextmanager
 def working_folder(beside: Path) -> Iterator[Path]:
     """A new folder that only this user can open, removed whatever happens, unless the process is killed."""
-    folder, lock = _made(beside)
+    folder = beside / (UNFINISHED + secrets.token_hex(8))
+    lock: int | None = None
+    # A signal may end the run as soon as the folder is there.
     try:
+        lock = _made(folder)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -77,15 +80,14 @@ def _describes(certificate: Path, name: str, digest: str) -> bool:
     return is_open(file) or file_hash(file) == digest
 
 
-def _made(beside: Path) -> tuple[Path, int | None]:
-    """A folder that is there, and its lock: between the making and the locking another export may have removed it."""
+def _made(folder: Path) -> int | None:
+    """Makes the folder and locks it: between the two another export may have removed it, and it is made again."""
     while True:
-        folder = beside / (UNFINISHED + secrets.token_hex(8))
         folder.mkdir(mode=0o700)
         with suppress(FileNotFoundError):
             lock = _lock(folder, wait=True)
             if folder.is_dir():
-                return folder, lock
+                return lock
             _close(lock)
 
 

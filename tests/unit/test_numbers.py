@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -79,3 +81,46 @@ def test_seventeen_digits_of_a_logarithm(con: Connection) -> None:
         asked = f"delta_disclosure(delta => {delta})"
         (found,) = con.execute(f"CHECK patients (ward) SENSITIVE disease REQUIRE {asked}").fetchall()
         assert found[-1] is satisfied
+
+
+def checked(con: Connection, asked: str) -> bool:
+    ((*_, satisfied),) = con.execute(f"CHECK many (g) SENSITIVE s REQUIRE {asked}").fetchall()
+    return bool(satisfied)
+
+
+def test_the_entropy_of_many_values_is_not_laxer(con: Connection) -> None:
+    """Of 300,000 values one has three rows and the others two. A sum of so many logarithms is off by more than one."""
+    con.execute(
+        "CREATE TABLE many AS SELECT 0 AS g, i AS s FROM range(300000) r(i), range(2) UNION ALL SELECT 0 AS g, 0 AS s"
+    )
+    with localcontext() as context:
+        context.prec = 40
+        entropy = Decimal(600_001).ln() - (599_998 * Decimal(2).ln() + 3 * Decimal(3).ln()) / 600_001
+        above, below = (entropy + Decimal("2e-13")).exp(), (entropy - Decimal("1e-8")).exp()
+    assert not checked(con, f"l_diversity(l => {above:.20f}, variant => 'entropy')")
+    assert checked(con, f"l_diversity(l => {below:.20f}, variant => 'entropy')")
+
+
+def test_the_ordered_distance_of_many_values_is_not_laxer(con: Connection) -> None:
+    """A million different values: products of rows, rows and values are beyond what a DOUBLE counts exactly."""
+    rows, held = 1_000_003, [0, 0]
+    moved = [0, 0]
+    sizes = [0, 0]
+    classes = [0 if (i * i + 13 * i) % 7919 < 4001 else 1 for i in range(rows)]
+    for own in classes:
+        sizes[own] += 1
+    for i, own in enumerate(classes, start=1):
+        held[own] += 1
+        for one in (0, 1):
+            moved[one] += abs(held[one] * rows - i * sizes[one])
+    distance = max(Fraction(moved[one], sizes[one] * rows * (rows - 1)) for one in (0, 1))
+    con.execute(
+        f"CREATE TABLE many AS SELECT CASE WHEN (i * i + 13 * i) % 7919 < 4001 THEN 0 ELSE 1 END AS g, i AS s "
+        f"FROM range({rows}) r(i)"
+    )
+    with localcontext() as context:
+        context.prec = 30
+        exact = Decimal(distance.numerator) / distance.denominator
+        just_below, above = exact - Decimal("1e-15"), exact + Decimal("1e-8")
+    assert not checked(con, f"t_closeness(t => {just_below:.24f}, distance => 'ordered')")
+    assert checked(con, f"t_closeness(t => {above:.24f}, distance => 'ordered')")
