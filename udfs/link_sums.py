@@ -44,10 +44,7 @@ def link_sums(
 ) -> pa.Array:
     """The sums of each query; those over `links` only where they are asked for."""
     own, own_group, other, link_group, link = fields(blocks)
-    own_places = [one.places[part] for one, part in zip(own_masks, columns_of(own, len(own_masks)), strict=True)]
-    other_places = [
-        one.places[part] for one, part in zip(other_masks, columns_of(other, len(other_masks)), strict=True)
-    ]
+    own_places, other_places = _places(own, own_masks), _places(other, other_masks)
     groups = _Groups(_global(own_group), _global(link_group), lists(link)[0])
     sums = _Sums(queries, links)
     for own_rows, other_rows in groups.chunks():

@@ -100,3 +100,63 @@ def block(rows: list[list[list[int]]], values: list[list[int]], generator: rando
         "value_buckets": [place for place, *_ in held],
         "weight": [weight for *_, weight in held],
     }
+
+
+@pytest.mark.parametrize("queries", [1, 100])
+@pytest.mark.parametrize("sizes", [[2], [1, 2, 3, 4, 5], [2] * 600 + [3] * 20])
+def test_sums_over_links(queries: int, sizes: list[int]) -> None:
+    """A group has as many links as rows; each link leads to some rows of another fragment."""
+    generator = random.Random(queries + sum(sizes))
+    asked = [drawn(generator, queries) for _ in range(3)]
+    groups = [
+        (
+            [[generator.randrange(VALUES) for _ in range(2)] for _ in range(size)],
+            [[generator.randrange(VALUES) for _ in range(generator.randint(1, 3))] for _ in range(size)],
+        )
+        for size in sizes
+    ]
+    half = len(groups) // 2
+    lists = pa.list_(pa.int32())
+    kind = {"own": pa.list_(lists), "own_group": lists, "other": pa.list_(lists), "link_group": lists}
+    kind |= {"link": pa.list_(pa.int64())}
+    blocks = [linked(groups[:half], 0, generator), linked(groups[half:], half * 10, generator)]
+    given = pa.array(blocks, type=pa.struct(list(kind.items())))
+    own, other = [masks(one) for one in asked[:2]], [masks(asked[2])]
+    first, second = udfs.load("link_sums").link_sums(given, own, other, queries, links=True).to_pylist()
+    assert second == []
+    names = ("possible", "open", "satisfying", "failing", "apart")
+    for query in range(queries):
+        hits: dict[int, list[int]] = {}
+        sums = dict.fromkeys(names, 0)
+        for rows, links in groups:
+            s = sum(holds(asked[:2], query, row) for row in rows)
+            found = [(sum(holds(asked[2:], query, [value]) for value in link), len(link)) for link in links]
+            for part, total in found:
+                of = hits.setdefault(len(rows) * total, [0, 0])
+                of[0] += s * part
+                of[1] += (s * part) ** 2
+            possible = [(part, total) for part, total in found if s and part]
+            unsure = sum(s < len(rows) or part < total for part, total in possible)
+            narrow = sum(part < total for part, total in possible)
+            fails = len(rows) - s
+            counted = (len(possible), unsure, min(unsure, s), min(unsure, fails + min(s, narrow)), min(unsure, fails))
+            for name, number in zip(names, counted, strict=True):
+                sums[name] += number
+        assert {name: first[0][name][query] for name in names} == sums
+        assert {one["total"]: [one["hits"][query], one["squares"][query]] for one in first[1:]} == hits
+
+
+def linked(groups: list[Any], first: int, generator: random.Random) -> dict[str, Any]:
+    """Some groups as the function gets them, in any order; links are numbered from the first."""
+    own = [(place, row) for place, (rows, _) in enumerate(groups) for row in rows]
+    every = [(place, link) for place, (_, links) in enumerate(groups) for link in links]
+    other = [(place, number, value) for number, (place, link) in enumerate(every, start=first) for value in link]
+    generator.shuffle(own)
+    generator.shuffle(other)
+    return {
+        "own": [[row[place] for _, row in own] for place in range(2)],
+        "own_group": [place for place, _ in own],
+        "other": [[value for *_, value in other]],
+        "link_group": [place for place, *_ in other],
+        "link": [number for _, number, _ in other],
+    }
