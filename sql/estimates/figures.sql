@@ -172,7 +172,10 @@ WITH known AS (
 )
 -- What overflows is not known; a least or a greatest value may be infinite.
 SELECT
-  key, number, possible, count, count_stderr, count_low, count_high,
+  key, number, possible,
+  -- A sum of shares is rounded: it may come to a little more than the rows that there can be.
+  CASE WHEN count IS NOT NULL THEN least(greatest(count, count_low), coalesce(CAST(count_high AS DOUBLE), count)) END AS count,
+  count_stderr, count_low, count_high,
   CASE WHEN isfinite(sum) THEN sum END AS sum,
   CASE WHEN isfinite(sum_stderr) THEN sum_stderr END AS sum_stderr,
   CASE WHEN isfinite(CAST(sum_low AS DOUBLE)) THEN sum_low END AS sum_low,

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.assets import read
 from sqlanon.catalog import exports
 from sqlanon.domain.release import SourceRead
 from sqlanon.domain.values import QualifiedName, Source
@@ -18,6 +19,7 @@ from sqlanon.errors import EngineError, UserError
 from sqlanon.pipeline.source import find_relation
 from sqlanon.sqlgen.names import relation
 from sqlanon.sqlgen.render import to_sql
+from sqlanon.syntax.script import after_as
 
 __all__ = ["sources_of"]
 
@@ -64,7 +66,15 @@ def _names(engine: Engine, source: Source) -> Iterator[QualifiedName]:
     yield from _files(engine, text)
     # Where it cannot be told what a query reads, it is compared by its text alone.
     with suppress(UserError, EngineError):
-        yield from (one.name for one in engine.reads(text))
+        read_too = engine.reads(text)
+        yield from (one.name for one in read_too)
+        yield from _files_of_views(engine, {one.name for one in read_too if one.kind == "view"})
+
+
+def _files_of_views(engine: Engine, views: set[QualifiedName]) -> Iterator[QualifiedName]:
+    for _, *parts, text in engine.rows(read("sql", "statements", "relations.sql")) if views else ():
+        if text and QualifiedName(tuple(parts)) in views:
+            yield from _files(engine, after_as(text))
 
 
 def _files(engine: Engine, text: str) -> Iterator[QualifiedName]:

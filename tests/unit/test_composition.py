@@ -110,6 +110,14 @@ def test_files_are_sources_by_their_names(con: Any, tmp_path: Path) -> None:
     assert "first and main.third are" in str(make(con, "fourth", f"(SELECT * FROM '{tmp_path}/a.csv')"))
 
 
+def test_files_behind_views_are_sources(con: Any, tmp_path: Path) -> None:
+    con.execute(f"COPY patients TO '{tmp_path}/p.parquet'")
+    con.execute(f"CREATE VIEW listed AS FROM read_parquet(['{tmp_path}/p.parquet']); CREATE VIEW above AS FROM listed")
+    assert make(con, "first", f"(FROM '{tmp_path}/p.parquet')") is None
+    for number, source in enumerate(("listed", "above", "(SELECT * FROM above)")):
+        assert "first" in str(make(con, f"second{number}", source))
+
+
 def test_a_release_that_is_made_from_a_release_has_its_source(con: Any) -> None:
     make(con, "first", "patients")
     assert "main.first is" in str(make(con, "second", "(FROM first)"))

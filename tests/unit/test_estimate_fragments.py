@@ -236,3 +236,20 @@ def test_a_drawn_workload_is_measured(con: Connection) -> None:
     for release in ("apart", "linked"):
         figures = {name: value for _, _, name, value in con.execute(f"MEASURE {release} WITH WORKLOAD w").fetchall()}
         assert figures["bounds_hit_rate"] == 1
+
+
+def test_a_count_is_no_more_and_no_less_than_its_bounds() -> None:
+    """Shares of many values add up to a little more or less than all: HAVING would lose a group for it."""
+    with connect() as con:
+        con.execute(
+            "CREATE TABLE f AS SELECT ['ICU', 'ward A', 'ward B'][1 + (hash(i) % 3)::INTEGER] AS a, "
+            "(hash(i * 7) % 100000) / 300.0 AS b, hash(i * 11) % 9 AS d FROM range(1005) r(i);"
+            "CREATE POLICY f ON f (a QUASI IDENTIFIER, d SENSITIVE, b SENSITIVE) CONFIDENTIAL (a, d);"
+            "CREATE ANONYMIZED TABLE rf AS POLICY f METHOD fragments FRAGMENTS (a), (d, b)"
+        )
+        every = "SELECT a, count(*) AS n, sum(b) AS s FROM f GROUP BY a"
+        truth = dict(con.execute("SELECT a, count(*) FROM f GROUP BY a").fetchall())
+        assert {row[0]: row[1] for row in asked(con, every, "rf")} == truth
+        for least in sorted(truth.values()):
+            kept = {row[0] for row in asked(con, f"{every} HAVING count(*) >= {least}", "rf")}
+            assert kept == {name for name, n in truth.items() if n >= least}
