@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sqlanon.workload.answering import Masks, gathered
-from sqlanon.workload.blocks import columns_of, fields, lists
+from sqlanon.workload.blocks import MOST_LOCAL, buckets_of, columns_of, fields, lists, taken
 from sqlanon.workload.planes import Plane, Totals, counted, lesser, product, squares
 
 __all__ = ["PARAMETERS", "RETURNS", "bucket_sums"]
@@ -30,7 +30,6 @@ RETURNS = "STRUCT(n BIGINT, hits BIGINT[], squares BIGINT[], low BIGINT[], high 
 
 # So many buckets at a time: their masks fit a processor's cache.
 _CHUNK = 512
-_LOCAL = 1 << 16
 
 _LISTS = [(name, pa.list_(pa.int64())) for name in ("hits", "squares", "low", "high")]
 _RESULT = pa.list_(pa.struct([("n", pa.int64()), *_LISTS, ("wrong", pa.int64())]))
@@ -45,11 +44,11 @@ def bucket_sums(
     rows, row_buckets, values, value_buckets, weight = fields(blocks)
     row_places = [one.places[own] for one, own in zip(row_masks, columns_of(rows, len(row_masks)), strict=True)]
     value_places = [one.places[own] for one, own in zip(value_masks, columns_of(values, len(value_masks)), strict=True)]
-    own_rows, own_values = _buckets(row_buckets), _buckets(value_buckets)
+    own_rows, own_values = buckets_of(row_buckets), buckets_of(value_buckets)
     often, _ = lists(weight)
     held = np.repeat(np.arange(len(often)), np.maximum(often, 0))
     own_values, value_places = own_values[held], [one[held] for one in value_places]
-    most = _LOCAL * len(blocks)
+    most = MOST_LOCAL * len(blocks)
     sizes, dealt = np.bincount(own_rows, minlength=most), np.bincount(own_values, minlength=most)
     wrong = int(np.count_nonzero(sizes != dealt)) + int(np.count_nonzero(often < 0))
     row_order, value_order = _order(own_rows), _order(own_values)
@@ -62,27 +61,17 @@ def bucket_sums(
             some = alike[first : first + _CHUNK]
             at = np.arange(n)[:, None]
             sums.add(
-                _taken(row_places, row_order[first_row[some] + at].ravel()),
-                _taken(value_places, value_order[first_value[some] + at].ravel()),
+                taken(row_places, row_order[first_row[some] + at].ravel()),
+                taken(value_places, value_order[first_value[some] + at].ravel()),
                 len(some),
             )
         found.append({"n": n, **sums.totals()})
     return pa.array([found] + [[] for _ in range(len(blocks) - 1)], type=_RESULT)
 
 
-def _buckets(array: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
-    """The buckets of all blocks: those of a later block have greater numbers."""
-    own, lengths = lists(array)
-    return own.astype(np.int64) + np.repeat(np.arange(len(lengths)) * _LOCAL, lengths)
-
-
 def _order(buckets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Rows in the order of their buckets. In what is nearly sorted numpy finds the runs."""
     return np.argsort(buckets, kind="stable")
-
-
-def _taken(places: Numbers, rows: NDArray[np.int64]) -> Numbers:
-    return [one[rows] for one in places]
 
 
 class _Sums:

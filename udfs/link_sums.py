@@ -19,7 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sqlanon.workload.answering import Masks, gathered
-from sqlanon.workload.blocks import columns_of, fields, lists
+from sqlanon.workload.blocks import buckets_of, columns_of, fields, lists, taken
 from sqlanon.workload.planes import Plane, Totals, alike, counted, lesser, plus, product, squares
 
 __all__ = ["PARAMETERS", "RETURNS", "link_sums"]
@@ -30,7 +30,6 @@ RETURNS = f"STRUCT(total BIGINT, {', '.join(f'{name} BIGINT[]' for name in _SUMS
 
 # So many groups at a time: their masks fit a processor's cache.
 _CHUNK = 512
-_LOCAL = 1 << 16
 # Links, and the rows of a group, are fewer than this many bits count; the groups of a call fit the others.
 _LINK_BITS = 40
 
@@ -45,13 +44,13 @@ def link_sums(
     """The sums of each query; those over `links` only where they are asked for."""
     own, own_group, other, link_group, link = fields(blocks)
     own_places, other_places = _places(own, own_masks), _places(other, other_masks)
-    groups = _Groups(_global(own_group), _global(link_group), lists(link)[0])
+    groups = _Groups(buckets_of(own_group), buckets_of(link_group), lists(link)[0])
     sums = _Sums(queries, links)
     for own_rows, other_rows in groups.chunks():
         sums.add(
-            [gathered(own_masks, _taken(own_places, rows), slice(0, len(rows)), queries) for rows in own_rows],
+            [gathered(own_masks, taken(own_places, rows), slice(0, len(rows)), queries) for rows in own_rows],
             [
-                [gathered(other_masks, _taken(other_places, rows), slice(0, len(rows)), queries) for rows in one]
+                [gathered(other_masks, taken(other_places, rows), slice(0, len(rows)), queries) for rows in one]
                 for one in other_rows
             ],
         )
@@ -61,16 +60,6 @@ def link_sums(
 def _places(numbers: pa.Array, masks: list[Masks]) -> Numbers:
     """Which mask each row has of each column."""
     return [one.places[part] for one, part in zip(masks, columns_of(numbers, len(masks)), strict=True)]
-
-
-def _global(array: pa.Array) -> NDArray[np.int64]:
-    """The groups of all blocks: those of a later block have greater numbers."""
-    own, lengths = lists(array)
-    return own.astype(np.int64) + np.repeat(np.arange(len(lengths)) * _LOCAL, lengths)
-
-
-def _taken(places: Numbers, rows: NDArray[np.int64]) -> Numbers:
-    return [one[rows] for one in places]
 
 
 class _Groups:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-__all__ = ["columns_of", "fields", "lists", "results"]
+from sqlanon.workload.labelled import LOCAL_BITS
+
+__all__ = ["MOST_LOCAL", "buckets_of", "columns_of", "fields", "lists", "results", "taken"]
+
+# So many buckets, or groups, are in a block at most.
+MOST_LOCAL = 1 << LOCAL_BITS
 
 
 def _one(array: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -33,6 +40,17 @@ def columns_of(blocks: pa.Array | pa.ChunkedArray, columns: int) -> list[NDArray
     ends = np.cumsum(lengths)
     parts = [every[end - length : end] for end, length in zip(ends.tolist(), lengths.tolist(), strict=True)]
     return [np.concatenate(parts[place::columns]) for place in range(columns)]
+
+
+def buckets_of(array: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
+    """The buckets that the rows of all blocks are in: those of a later block have greater numbers."""
+    own, lengths = lists(array)
+    return own.astype(np.int64) + np.repeat(np.arange(len(lengths)) * MOST_LOCAL, lengths)
+
+
+def taken(columns: Sequence[NDArray[np.int32]], rows: NDArray[np.int64]) -> list[NDArray[np.int32]]:
+    """What these rows have in each column."""
+    return [one[rows] for one in columns]
 
 
 def results(rows: int, found: NDArray[np.int64]) -> pa.Array:

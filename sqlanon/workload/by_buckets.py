@@ -21,7 +21,7 @@ from sqlanon.workload.binding import ROW
 from sqlanon.workload.classes import Keep, listed
 from sqlanon.workload.conjunctions import Part
 from sqlanon.workload.dealt import AGAIN
-from sqlanon.workload.labelled import DEALT, Labelled, called, lists, number_name
+from sqlanon.workload.labelled import DEALT, LOCAL_BITS, Labelled, called, lists, number_name
 from sqlanon.workload.published import Dealt, Published
 from sqlanon.workload.satisfying import Constants
 from sqlanon.workload.spans import fixed
@@ -29,15 +29,14 @@ from sqlanon.workload.spans import fixed
 if TYPE_CHECKING:
     from sqlanon.workload.answering import Masks
 
-__all__ = ["BATCH", "ByBuckets", "counts_of_rows", "local_bucket", "most_queries"]
+__all__ = ["BATCH", "ByBuckets", "counts_of_rows", "in_blocks", "local_bucket", "most_queries"]
 
 # So many queries are asked at once, of no more bytes of masks.
 BATCH = 1024
 MOST_BYTES = 1 << 28
 
-# So many blocks of rows, or blocks of buckets that agree but for so many bits.
+# So many blocks of rows.
 _BLOCKS = 64
-_BITS = 16
 
 
 def most_queries(engine: Engine, tables: Sequence[str]) -> int:
@@ -123,19 +122,8 @@ class ByBuckets:
         own = self._labelled.numbered(rows, local_bucket(column(str(dealt.bucket), ROW)))
         weight = alias(integer(column("weight", DEALT)), "weight")
         held = self._labelled.numbered(values, [*local_bucket(column("bucket", DEALT)), weight], dealt)
-        parts = {
-            "rows": lists(len(rows)),
-            "row_buckets": called("list", column("local")),
-        }
-        rows_of = exp.select(column("block"), *(alias(tree, name) for name, tree in parts.items()))
-        rows_of = rows_of.from_(own.subquery("numbered", copy=False)).group_by(column("block"))
-        parts = {
-            "value": lists(len(values)),
-            "value_buckets": called("list", column("local")),
-            "weight": called("list", column("weight")),
-        }
-        values_of = exp.select(column("block"), *(alias(tree, name) for name, tree in parts.items()))
-        values_of = values_of.from_(held.subquery("numbered", copy=False)).group_by(column("block"))
+        rows_of = in_blocks(own, "rows", len(rows), {"row_buckets": "local"})
+        values_of = in_blocks(held, "value", len(values), {"value_buckets": "local", "weight": "weight"})
         names = {"rows": "own", "row_buckets": "own", "value": "held", "value_buckets": "held", "weight": "held"}
         block = class_label({name: column(name, table) for name, table in names.items()})
         query = exp.select(alias(block, "block")).from_(rows_of.subquery("own"))
@@ -176,10 +164,17 @@ class ByBuckets:
         return query
 
 
+def in_blocks(numbered: exp.Select, name: str, columns: int, others: Mapping[str, str]) -> exp.Select:
+    """The rows of each `block` as lists: under a name the numbers of their labels, and `others`, names of columns."""
+    query = exp.select(column("block"), alias(lists(columns), name))
+    query.select(*(alias(called("list", column(part)), own) for own, part in others.items()), copy=False)
+    return query.from_(numbered.subquery("numbered", copy=False), copy=False).group_by(column("block"), copy=False)
+
+
 def local_bucket(bucket: exp.Expr) -> list[exp.Alias]:
     """The block of a bucket, and its place there."""
-    shift = exp.BitwiseRightShift(this=big(bucket), expression=literal(_BITS))
-    local = exp.BitwiseAnd(this=big(bucket.copy()), expression=literal((1 << _BITS) - 1))
+    shift = exp.BitwiseRightShift(this=big(bucket), expression=literal(LOCAL_BITS))
+    local = exp.BitwiseAnd(this=big(bucket.copy()), expression=literal((1 << LOCAL_BITS) - 1))
     return [alias(shift, "block"), alias(integer(exp.Paren(this=local)), "local")]
 
 

@@ -23,11 +23,13 @@ from sqlanon.workload.templates import Slot
 if TYPE_CHECKING:
     from sqlanon.workload.answering import Masks
 
-__all__ = ["DEALT", "Labelled", "called", "labels", "lists", "masks", "number_name", "numbered_rows"]
+__all__ = ["DEALT", "LOCAL_BITS", "Labelled", "called", "labels", "lists", "masks", "number_name", "numbered_rows"]
 
 
 # The relation of the values that are dealt out.
 DEALT = "dealt"
+# Buckets of a block agree but for so many bits of their numbers.
+LOCAL_BITS = 16
 
 
 def number_name(place: int) -> str:

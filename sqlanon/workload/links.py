@@ -11,10 +11,10 @@ from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import class_label
 from sqlanon.sqlgen.terms import big
 from sqlanon.udfs import registered
-from sqlanon.workload.by_buckets import local_bucket
+from sqlanon.workload.by_buckets import in_blocks, local_bucket
 from sqlanon.workload.by_fragments import Figures
 from sqlanon.workload.dealt import own_bucket
-from sqlanon.workload.labelled import DEALT, Labelled, called, lists, number_name
+from sqlanon.workload.labelled import DEALT, Labelled, called, number_name
 from sqlanon.workload.spans import fixed
 
 if TYPE_CHECKING:
@@ -80,14 +80,10 @@ def _blocks(labelled: Labelled, own: Side, other: Side) -> exp.Select:
     led = exp.select(*(column(name, "linked") for name in ("link", "block", "local")), *numbers)
     on: exp.Expr = exp.NullSafeEQ(this=column("bucket", "linked"), expression=column("bucket", "held"))
     led = led.from_(link.subquery("linked")).join(held.subquery("held"), on=on, copy=False)
-    owned = exp.select(column("block"), alias(lists(len(own[1])), "own"))
-    owned = owned.select(alias(called("list", column("local")), "own_group")).from_(rows.subquery("numbered"))
-    linked = exp.select(column("block"), alias(lists(len(other[1])), "other"))
-    for name, part in {"link_group": "local", "link": "link"}.items():
-        linked = linked.select(alias(called("list", column(part)), name))
-    linked = linked.from_(led.subquery("numbered"))
+    owned = in_blocks(rows, "own", len(own[1]), {"own_group": "local"})
+    linked = in_blocks(led, "other", len(other[1]), {"link_group": "local", "link": "link"})
     names = {"own": "owned", "own_group": "owned", "other": "linked", "link_group": "linked", "link": "linked"}
     block = class_label({name: column(name, table) for name, table in names.items()})
-    query = exp.select(alias(block, "block")).from_(owned.group_by(column("block")).subquery("owned"))
+    query = exp.select(alias(block, "block")).from_(owned.subquery("owned"))
     on = exp.EQ(this=column("block", "owned"), expression=column("block", "linked"))
-    return query.join(linked.group_by(column("block")).subquery("linked"), on=on, copy=False)
+    return query.join(linked.subquery("linked"), on=on, copy=False)
