@@ -5,159 +5,151 @@ the values of one row of either. With s of t and s' of t' rows that satisfy, a l
 does for certain if both are all, and s s' / (t t') is how likely it does. Added up over links are s s' and its square,
 for each t t', and over the groups what bounds are made of in by_links.sql.
 
-Groups come in blocks: for each column a list of the numbers of the labels of their rows, and the same of each link's
-rows in the other fragment, with the groups and the links that they are of. The sums stand in one result for all blocks
-of a call.
+Groups come in blocks: a list of the codes of their rows, which say what their labels satisfy and of which group they
+are, and the same of each link's rows in the other fragment, with the links and groups that these are of. The sums stand
+in one result for all blocks of a call, first of all how many groups are wrong: they do not have as many rows as links,
+or a link leads to no rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from sqlanon.workload.answering import Masks, gathered
-from sqlanon.workload.blocks import buckets_of, columns_of, fields, lists, taken
-from sqlanon.workload.planes import Plane, Totals, alike, counted, lesser, plus, product, squares
+from sqlanon.workload.answering import Codes
+from sqlanon.workload.blocks import MOST_LOCAL, Numbers, fields, in_order, lists, rows_of
+from sqlanon.workload.labelled import LINK_BITS
+from sqlanon.workload.planes import Plane, Totals, descending
 
 __all__ = ["PARAMETERS", "RETURNS", "link_sums"]
 
-PARAMETERS = ("STRUCT(own INTEGER[][], own_group INTEGER[], other INTEGER[][], link_group INTEGER[], link BIGINT[])",)
+PARAMETERS = ("STRUCT(own BIGINT[], other BIGINT[], link BIGINT[])",)
 _SUMS = ("hits", "squares", "possible", "open", "satisfying", "failing", "apart")
-RETURNS = f"STRUCT(total BIGINT, {', '.join(f'{name} BIGINT[]' for name in _SUMS)})[]"
+RETURNS = f"STRUCT(wrong BIGINT, total BIGINT, {', '.join(f'{name} BIGINT[]' for name in _SUMS)})[]"
 
 # So many groups at a time: their masks fit a processor's cache.
-_CHUNK = 512
-# Links, and the rows of a group, are fewer than this many bits count; the groups of a call fit the others.
-_LINK_BITS = 40
+_CHUNK = 1024
 
-_RESULT = pa.list_(pa.struct([("total", pa.int64()), *((name, pa.list_(pa.int64())) for name in _SUMS)]))
-
-Numbers = Sequence[NDArray[np.int32]]
+_LISTS = ((name, pa.list_(pa.int64())) for name in _SUMS)
+_RESULT = pa.list_(pa.struct([("wrong", pa.int64()), ("total", pa.int64()), *_LISTS]))
 
 
-def link_sums(
-    blocks: pa.Array | pa.ChunkedArray, own_masks: list[Masks], other_masks: list[Masks], queries: int, links: bool
-) -> pa.Array:
+def link_sums(blocks: pa.Array | pa.ChunkedArray, own_codes: Codes, other_codes: Codes, links: bool) -> pa.Array:
     """The sums of each query; those over `links` only where they are asked for."""
-    own, own_group, other, link_group, link = fields(blocks)
-    own_places, other_places = _places(own, own_masks), _places(other, other_masks)
-    groups = _Groups(buckets_of(own_group), buckets_of(link_group), lists(link)[0])
-    sums = _Sums(queries, links)
-    for own_rows, other_rows in groups.chunks():
-        sums.add(
-            [gathered(own_masks, taken(own_places, rows), slice(0, len(rows)), queries) for rows in own_rows],
-            [
-                [gathered(other_masks, taken(other_places, rows), slice(0, len(rows)), queries) for rows in one]
-                for one in other_rows
-            ],
-        )
-    return pa.array([sums.totals()] + [[] for _ in range(len(blocks) - 1)], type=_RESULT)
-
-
-def _places(numbers: pa.Array, masks: list[Masks]) -> Numbers:
-    """Which mask each row has of each column."""
-    return [one.places[part] for one, part in zip(masks, columns_of(numbers, len(masks)), strict=True)]
+    own, other, link = fields(blocks)
+    every = zip(rows_of(own, own_codes.count), rows_of(other, other_codes.count), lists(link), strict=True)
+    sums, wrong = _Sums(own_codes.queries, links), 0
+    for rows, led, of_link in every:
+        groups = _Groups(rows, led, of_link)
+        wrong += groups.wrong
+        if not wrong:
+            for own_rows, other_rows in groups.chunks():
+                sums.add(
+                    [own_codes.satisfied(one) for one in own_rows],
+                    [[other_codes.satisfied(one) for one in some] for some in other_rows],
+                )
+    found = [{"wrong": wrong}, *([] if wrong else sums.totals())]
+    return pa.array([found] + [[] for _ in range(len(blocks) - 1)], type=_RESULT)
 
 
 class _Groups:
-    """The rows of groups and of their links, those that have as many of each together."""
+    """The rows of groups in their order, and the rows that their links lead to in the order of these.
 
-    def __init__(self, own: NDArray[np.int64], group: NDArray[np.int64], link: NDArray[np.int64]) -> None:
-        self._own_order = np.argsort(own)
-        self._names, self._own_first, self._own_size = np.unique(
-            own[self._own_order], return_index=True, return_counts=True
-        )
-        # One number is sorted several times as fast as two.
-        self._order = np.argsort((group << _LINK_BITS) + link)
-        sorted_link, sorted_group = link[self._order], group[self._order]
+    Groups have a number of links, which begin at one place with their rows; each link leads to a number of rows.
+    """
+
+    def __init__(self, own: Numbers, other: Numbers, link: Numbers) -> None:
+        order = np.argsort(link)
+        (self._own, rows), self._other = in_order(own), other[:, order]
+        link = link[order]
         new = np.ones(len(link), dtype=bool)
-        new[1:] = (sorted_link[1:] != sorted_link[:-1]) | (sorted_group[1:] != sorted_group[:-1])
-        first = np.flatnonzero(new)
-        size = np.diff(np.append(first, len(link)))
-        # Links of a group in the order of how many rows they lead to.
-        by_size = np.argsort((sorted_group[first] << _LINK_BITS) + size)
-        self._first, self._size = first[by_size], size[by_size]
-        names, self._link_first, self._links = np.unique(
-            sorted_group[first][by_size], return_index=True, return_counts=True
-        )
-        if not np.array_equal(names, self._names) or not np.array_equal(self._links, self._own_size):
-            raise ValueError("groups do not have as many rows as links")
+        new[1:] = link[1:] != link[:-1]
+        self._start = np.flatnonzero(new)
+        self._size = np.diff(np.append(self._start, len(link)))
+        group_of_link = link[self._start] >> LINK_BITS
+        self._count = np.bincount(group_of_link, minlength=MOST_LOCAL)
+        self._first = np.cumsum(self._count) - self._count
+        if len(self._size) and self._size.min() != self._size.max():
+            # Links of a group in the order of how many rows they lead to.
+            by_size = np.lexsort((self._size, group_of_link))
+            self._start, self._size = self._start[by_size], self._size[by_size]
+        uneven = np.count_nonzero(self._count != rows)
+        self.wrong = int(uneven) + int(np.count_nonzero(other[0] < 0))
 
-    def chunks(self) -> Iterator[tuple[list[NDArray[np.int64]], list[list[NDArray[np.int64]]]]]:
-        """For groups that are alike where their first rows are, their second, ..., and the same of each link."""
-        for number in np.unique(self._links).tolist():
-            some = np.flatnonzero(self._links == number)
-            links = self._link_first[some][:, None] + np.arange(number)
+    def chunks(self) -> Iterator[tuple[list[Numbers], list[list[Numbers]]]]:
+        """For some groups that are alike their first rows, their second, ..., and the same of each link."""
+        for number in (np.flatnonzero(np.bincount(self._count)[1:]) + 1).tolist():
+            links = self._first[self._count == number][:, None] + np.arange(number)
             shapes, which = np.unique(self._size[links], axis=0, return_inverse=True)
-            for place, shape in enumerate(shapes.tolist()):
-                here = np.flatnonzero(which.ravel() == place)
-                for first in range(0, len(here), _CHUNK):
-                    at = here[first : first + _CHUNK]
-                    own = self._own_first[some[at]]
-                    yield (
-                        [self._own_order[own + i] for i in range(number)],
-                        [[self._order[self._first[links[at, i]] + j] for j in range(n)] for i, n in enumerate(shape)],
-                    )
+            for index, shape in enumerate(shapes.tolist()):
+                alike = links[which.ravel() == index]
+                for begin in range(0, len(alike), _CHUNK):
+                    some = alike[begin : begin + _CHUNK]
+                    own = [self._own[:, some[:, i]] for i in range(number)]
+                    led = (self._start[some[:, i]] for i in range(number))
+                    yield own, [[self._other[:, at + j] for j in range(n)] for at, n in zip(led, shape, strict=True)]
 
 
 class _Sums:
-    """Sums over links and over groups."""
+    """Sums over links and over groups.
+
+    What is counted is how many groups, or links, have at least so many rows that satisfy: numbers, their products and
+    the lesser of two add up from these.
+    """
 
     def __init__(self, queries: int, links: bool) -> None:
         self._queries, self._with_links = queries, links
-        self._of_links: dict[int, tuple[Totals, Totals]] = {}
+        # How many links have at least i rows that satisfy, and lead to j: of those with so many rows of either.
+        self._of_links: dict[tuple[int, int], dict[tuple[int, int], Totals]] = {}
         self._of_groups = {name: Totals(_CHUNK) for name in _SUMS[2:]}
 
     def add(self, own: list[Plane], others: list[list[Plane]]) -> None:
         """Those of groups with as many rows, and of their links with as many."""
-        satisfying, failing = counted(own), counted([~one for one in own])
-        some, all_ = _either(own), _both(own)
+        n, satisfying = len(own), descending(own)
         possible: list[Plane] = []
         unsure: list[Plane] = []
         by_itself: list[Plane] = []
         for other in others:
+            found = descending(other)
             if self._with_links:
-                self._add_link(satisfying, counted(other), len(own) * len(other))
-            may, must = some & _either(other), _both(other)
+                self._add_link(satisfying, found)
+            may, must = satisfying[0] & found[0], found[-1]
             possible.append(may)
-            unsure.append(may & ~(all_ & must))
+            unsure.append(may & ~(satisfying[-1] & must))
             by_itself.append(may & ~must)
-        held, open_, fails, narrow = alike(satisfying, counted(unsure), failing, counted(by_itself))
-        found = {"possible": counted(possible), "open": open_, "satisfying": lesser(open_, held)}
-        found["apart"] = lesser(open_, fails)
-        found["failing"] = lesser(*alike(open_, plus(fails, lesser(held, narrow))))
-        for name, planes in found.items():
-            self._of_groups[name].add_number(planes)
+        narrow = descending(by_itself)
+        for plane in possible:
+            self._of_groups["possible"].add(0, plane)
+        for index, open_ in enumerate(descending(unsure)):
+            # The rows that satisfy beyond the narrow links are more than those of which this many are open.
+            beyond = satisfying[-1 - index] & ~narrow[0]
+            for less in range(1, index + 1):
+                beyond |= satisfying[less - 1 - index] & ~narrow[less]
+            self._of_groups["open"].add(0, open_)
+            self._of_groups["satisfying"].add(0, open_ & satisfying[index])
+            self._of_groups["apart"].add(0, open_ & ~satisfying[n - 1 - index])
+            self._of_groups["failing"].add(0, open_ & ~beyond)
 
-    def _add_link(self, own: list[Plane], other: list[Plane], total: int) -> None:
-        hits, square = self._of_links.setdefault(total, (Totals(_CHUNK), Totals(_CHUNK)))
-        for place, plane in product(own, other):
-            hits.add(place, plane)
-        for place, plane in squares(own):
-            for further, one in squares(other):
-                square.add(place + further, plane & one)
+    def _add_link(self, own: list[Plane], other: list[Plane]) -> None:
+        sizes = len(own), len(other)
+        if sizes not in self._of_links:
+            pairs = ((i, j) for i in range(1, sizes[0] + 1) for j in range(1, sizes[1] + 1))
+            self._of_links[sizes] = {pair: Totals(_CHUNK) for pair in pairs}
+        for (i, j), total in self._of_links[sizes].items():
+            total.add(0, own[i - 1] & other[j - 1])
 
     def totals(self) -> list[dict[str, object]]:
-        groups = {name: total.counts(self._queries) for name, total in self._of_groups.items()}
-        found: list[dict[str, object]] = [dict(groups)]
-        for number, (hits, square) in self._of_links.items():
-            sums = {"hits": hits.counts(self._queries), "squares": square.counts(self._queries)}
-            found.append({"total": number, **sums})
+        found: list[dict[str, object]] = [
+            {name: total.counts(self._queries) for name, total in self._of_groups.items()}
+        ]
+        for sizes, pairs in self._of_links.items():
+            hits = np.zeros(self._queries, dtype=np.int64)
+            squares = np.zeros(self._queries, dtype=np.int64)
+            for (i, j), total in pairs.items():
+                count = total.counts(self._queries)
+                hits += count
+                squares += (2 * i - 1) * (2 * j - 1) * count
+            found.append({"total": sizes[0] * sizes[1], "hits": hits, "squares": squares})
         return found
-
-
-def _either(planes: list[Plane]) -> Plane:
-    found = planes[0]
-    for one in planes[1:]:
-        found = found | one
-    return found
-
-
-def _both(planes: list[Plane]) -> Plane:
-    found = planes[0]
-    for one in planes[1:]:
-        found = found & one
-    return found

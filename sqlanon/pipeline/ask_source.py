@@ -80,7 +80,8 @@ class AskSource:
         """Those of the queries that have a single row each: of rows that are counted first where they repeat."""
         source = relation(name)
         kinds = {fold(name): kind for name, kind in self.engine.columns(exp.select(exp.Star()).from_(source.copy()))}
-        for one in plain:
+        # Those of a template share one query.
+        for one in {id(one.query): one for one in plain}.values():
             if missing := [own for own in columns_of([one.query]) if fold(own) not in kinds]:
                 raise NotAnswered([one], EngineError(f"the source has no column {missing[0]}"))
         repeated = _repeats(self.engine, source, columns_of([one.query for one in plain]))

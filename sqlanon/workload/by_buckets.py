@@ -7,7 +7,6 @@ add up over buckets what estimates and bounds are made of: there is never a row 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -15,21 +14,18 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
 from sqlanon.sqlgen.names import alias, column, literal, relation
 from sqlanon.sqlgen.rows import class_label
-from sqlanon.sqlgen.terms import big, digest, integer
+from sqlanon.sqlgen.terms import big, digest
 from sqlanon.udfs import registered
 from sqlanon.workload.binding import ROW
 from sqlanon.workload.classes import Keep, listed
 from sqlanon.workload.conjunctions import Part
 from sqlanon.workload.dealt import AGAIN
-from sqlanon.workload.labelled import DEALT, LOCAL_BITS, Labelled, called, lists, number_name
+from sqlanon.workload.labelled import DEALT, Encoded, Labelled, called, code_name, listed_codes
 from sqlanon.workload.published import Dealt, Published
 from sqlanon.workload.satisfying import Constants
 from sqlanon.workload.spans import fixed
 
-if TYPE_CHECKING:
-    from sqlanon.workload.answering import Masks
-
-__all__ = ["BATCH", "ByBuckets", "counts_of_rows", "in_blocks", "local_bucket", "most_queries"]
+__all__ = ["BATCH", "ByBuckets", "counts_of_rows", "in_blocks", "most_queries"]
 
 # So many queries are asked at once, of no more bytes of masks.
 BATCH = 1024
@@ -48,20 +44,19 @@ def most_queries(engine: Engine, tables: Sequence[str]) -> int:
     return max(64, min(BATCH, MOST_BYTES // count * 8) // 64 * 64)
 
 
-def counts_of_rows(engine: Engine, numbered: exp.Select, held: Sequence[Masks], queries: int, keep: Keep) -> str:
-    """The table of query and rows: how many rows, which have a number for each of the masks, satisfy each query."""
-    names = [column(number_name(place)) for place in range(len(held))]
-    block = exp.Mod(this=digest(names), expression=literal(_BLOCKS))
-    shown = exp.select(*(alias(one, number_name(i)) for i, one in enumerate(names)), alias(block, "block"))
-    shown = shown.from_(numbered.subquery("numbered", copy=False))
-    with registered(engine, "satisfying_rows", masks=list(held), queries=queries) as function:
-        own = alias(called(function, lists(len(names))), "found")
-        rows = exp.select(own).from_(shown.subquery("shown")).group_by(column("block"))
+def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, keep: Keep) -> str:
+    """The table of query and rows: how many rows, of which these have the codes, satisfy each query."""
+    names = [column(code_name(index)) for index in range(by.codes.count)]
+    block = alias(exp.Mod(this=digest(names), expression=literal(_BLOCKS)), "block")
+    shown = exp.select(*names, block).from_(rows.subquery("encoded", copy=False))
+    with registered(engine, "satisfying_rows", codes=by.codes) as function:
+        own = alias(called(function, listed_codes(len(names))), "found")
+        found = exp.select(own).from_(shown.subquery("shown")).group_by(column("block"))
         every = exp.Anonymous(this="range", expressions=[called("len", column("found"))])
         long = exp.select(alias(exp.Explode(this=column("found")), "rows"), alias(exp.Explode(this=every), "query"))
         summed = exp.select(column("query"), alias(big(exp.Sum(this=column("rows"))), "rows"))
         return keep(
-            "counts", summed.from_(long.from_(rows.subquery("block")).subquery("long")).group_by(column("query"))
+            "counts", summed.from_(long.from_(found.subquery("block")).subquery("long")).group_by(column("query"))
         )
 
 
@@ -100,35 +95,30 @@ class ByBuckets:
         rows = [name for name in names if name in self._release.exact]
         values = [name for name in names if name not in self._release.exact]
         held = self._labelled.masks(names, some)
+        of_rows = self._labelled.encoded(rows, held, len(some))
         if dealt is None:
-            counts = counts_of_rows(
-                self._engine,
-                self._labelled.numbered(rows, []),
-                [held[name] for name in rows],
-                len(some),
-                self._keep,
-            )
+            counts = counts_of_rows(self._engine, self._labelled.rows(rows, of_rows), of_rows, self._keep)
             return self._figures(_certain(counts), some)
-        blocks = self._blocks(dealt, rows, values)
-        given = {"row_masks": [held[name] for name in rows], "value_masks": [held[name] for name in values]}
-        with registered(self._engine, "bucket_sums", **given, queries=len(some)) as function:
+        of_values = self._labelled.encoded(values, held, len(some))
+        own = self._labelled.rows(rows, of_rows, bucket=column(str(dealt.bucket), ROW))
+        dealt_out = self._labelled.rows(values, of_values, self._copies(dealt), dealt, column("bucket", DEALT))
+        blocks = _blocks(
+            in_blocks(own, "rows", of_rows.codes.count), in_blocks(dealt_out, "value", of_values.codes.count)
+        )
+        given = {"row_codes": of_rows.codes, "value_codes": of_values.codes}
+        with registered(self._engine, "bucket_sums", **given) as function:
             sums = exp.select(alias(called(function, column("block")), "found")).from_(blocks.subquery("blocks"))
             found = exp.select(alias(exp.Explode(this=column("found")), "found")).from_(sums.subquery("sums"))
             table = self._keep("sums", found)
         return self._figures(relation(self._summed(table, len(some))), some)
 
-    def _blocks(self, dealt: Dealt, rows: Sequence[str], values: Sequence[str]) -> exp.Select:
-        """block: the rows and the values of some buckets, as the function gets them."""
-        own = self._labelled.numbered(rows, local_bucket(column(str(dealt.bucket), ROW)))
-        weight = alias(integer(column("weight", DEALT)), "weight")
-        held = self._labelled.numbered(values, [*local_bucket(column("bucket", DEALT)), weight], dealt)
-        rows_of = in_blocks(own, "rows", len(rows), {"row_buckets": "local"})
-        values_of = in_blocks(held, "value", len(values), {"value_buckets": "local", "weight": "weight"})
-        names = {"rows": "own", "row_buckets": "own", "value": "held", "value_buckets": "held", "weight": "held"}
-        block = class_label({name: column(name, table) for name, table in names.items()})
-        query = exp.select(alias(block, "block")).from_(rows_of.subquery("own"))
-        on = exp.NullSafeEQ(this=column("block", "own"), expression=column("block", "held"))
-        return query.join(values_of.subquery("held"), on=on, join_type="FULL", copy=False)
+    def _copies(self, dealt: Dealt) -> list[exp.Alias]:
+        """A value that a bucket has several times as rows of their own. Hardly any release has such."""
+        other = exp.NEQ(this=column("weight"), expression=literal(1))
+        ((several,),) = self._engine.rows(
+            exp.select(exp.Count(this=exp.Star())).from_(dealt.values.subquery(DEALT)).where(other)
+        )
+        return [alias(exp.Explode(this=called("range", big(column("weight", DEALT)))), "copy")] if several else []
 
     def _summed(self, found: str, queries: int) -> str:
         """The table of query, n and sums. Raises DataError where a bucket has other numbers of rows and of values."""
@@ -164,18 +154,19 @@ class ByBuckets:
         return query
 
 
-def in_blocks(numbered: exp.Select, name: str, columns: int, others: Mapping[str, str]) -> exp.Select:
-    """The rows of each `block` as lists: under a name the numbers of their labels, and `others`, names of columns."""
-    query = exp.select(column("block"), alias(lists(columns), name))
-    query.select(*(alias(called("list", column(part)), own) for own, part in others.items()), copy=False)
-    return query.from_(numbered.subquery("numbered", copy=False), copy=False).group_by(column("block"), copy=False)
+def _blocks(rows: exp.Select, values: exp.Select) -> exp.Select:
+    """block: the rows and the values of some buckets, as the function gets them."""
+    block = class_label({"rows": column("rows", "own"), "value": column("value", "held")})
+    query = exp.select(alias(block, "block")).from_(rows.subquery("own"))
+    on = exp.NullSafeEQ(this=column("block", "own"), expression=column("block", "held"))
+    return query.join(values.subquery("held"), on=on, join_type="FULL", copy=False)
 
 
-def local_bucket(bucket: exp.Expr) -> list[exp.Alias]:
-    """The block of a bucket, and its place there."""
-    shift = exp.BitwiseRightShift(this=big(bucket), expression=literal(LOCAL_BITS))
-    local = exp.BitwiseAnd(this=big(bucket.copy()), expression=literal((1 << LOCAL_BITS) - 1))
-    return [alias(shift, "block"), alias(integer(exp.Paren(this=local)), "local")]
+def in_blocks(rows: exp.Select, name: str, codes: int, others: Sequence[str] = ()) -> exp.Select:
+    """The rows of each `block` as lists: under a name that of their codes, and of each of some other columns."""
+    query = exp.select(column("block"), alias(listed_codes(codes), name))
+    query.select(*(alias(called("list", column(other)), other) for other in others), copy=False)
+    return query.from_(rows.subquery("encoded", copy=False), copy=False).group_by(column("block"), copy=False)
 
 
 def _certain(counts: str) -> exp.Subquery:

@@ -14,7 +14,7 @@ from sqlanon.workload.binding import fold
 from sqlanon.workload.by_buckets import counts_of_rows, most_queries
 from sqlanon.workload.classes import Keep, Shown, classes, numbered
 from sqlanon.workload.conjunctions import VALUE, compared_columns
-from sqlanon.workload.labelled import labels, masks, numbered_rows
+from sqlanon.workload.labelled import encoded, labels, masks
 from sqlanon.workload.masks import WORD, Column, bits, each, masked
 from sqlanon.workload.numbers import number
 from sqlanon.workload.queries import Aggregate
@@ -121,17 +121,17 @@ class Counted:
             batch = some[first : first + size]
             asked = [dict(zip(part.one.columns, part.one.slots, strict=True)) for part in batch]
             compared = among({query: part.one.number for query, part in enumerate(batch)}, self._keep)
-            places: list[int] = []
+            used: list[int] = []
             held: list[Masks] = []
-            for place, name in enumerate(self._names):
+            for index, name in enumerate(self._names):
                 own = {query: slots[name] for query, slots in enumerate(asked) if name in slots}
                 if own:
                     given = self._constants.of(name, compared)
-                    places.append(place)
-                    held.append(masks(self._engine, tables[place], self._kinds[name], own, given, len(batch)))
-            values = [column(self._names[place]) for place in places]
-            numbered_here = numbered_rows(self._source, values, [tables[place] for place in places])
-            counts = counts_of_rows(self._engine, numbered_here, held, len(batch), self._keep)
+                    used.append(index)
+                    held.append(masks(self._engine, tables[index], self._kinds[name], own, given, len(batch)))
+            by = encoded([tables[index] for index in used], held, len(batch), self._keep)
+            rows_of = by.rows(self._source, [column(self._names[index]) for index in used])
+            counts = counts_of_rows(self._engine, rows_of, by, self._keep)
             names = ("total", "least", "greatest")
             nothing = (alias(exp.Cast(this=exp.null(), to=_DOUBLE.copy()), name) for name in names)
             rows = alias(exp.Cast(this=column("rows"), to=_DOUBLE.copy()), "rows")

@@ -42,6 +42,7 @@ class FragmentsAtOnce:
         self._engine, self._release, self._keep = engine, release, keep
         self._labelled = Labelled(engine, release, kinds, constants, keep)
         self._bases: dict[int, int | None] = {}
+        self._is_linked = False
 
     def answers(self, part: Part) -> bool:
         """Whether a count is one of those that can be asked at once."""
@@ -50,8 +51,6 @@ class FragmentsAtOnce:
 
     def figures(self, asked: Sequence[tuple[Part, AggregateQuery]]) -> Iterator[tuple[Part, Figures]]:
         """Each count with its figures."""
-        if asked:
-            require_linked(self._engine, self._release)
         alike: dict[_Kind, list[Part]] = {}
         for part, query in asked:
             alike.setdefault((self._places(part), self._base(query)), []).append(part)
@@ -62,6 +61,11 @@ class FragmentsAtOnce:
                 batch = some[first : first + size]
                 for found in self._batch(batch, places, base):
                     yield batch[found[0]], found
+
+    def _require_linked(self) -> None:
+        if not self._is_linked:
+            require_linked(self._engine, self._release)
+            self._is_linked = True
 
     def _places(self, part: Part) -> tuple[int, ...]:
         places = self._release.dealt_places
@@ -80,13 +84,14 @@ class FragmentsAtOnce:
         if self._release.linked and len(places) > 1:
             sides = [(place, {name: held[name] for name in some_names}) for place, some_names in own.items()]
             return figures_of_links(self._labelled, sides, len(some))
+        # Sums over links tell this by themselves.
+        self._require_linked()
         satisfying: dict[int, str] = {}
         rows = 0
         for place in places:
             dealt = self._release.dealt[place]
-            numbered = self._labelled.numbered(own[place], [], dealt)
-            asked = [held[name] for name in own[place]]
-            counts = counts_of_rows(self._engine, numbered, asked, len(some), self._keep)
+            by = self._labelled.encoded(own[place], held, len(some))
+            counts = counts_of_rows(self._engine, self._labelled.rows(own[place], by, dealt=dealt), by, self._keep)
             every = exp.select(exp.Count(this=exp.Star())).from_(dealt.values.subquery("dealt"))
             ((rows,),) = self._engine.rows(every)
             satisfying[place] = self._keep("satisfying", _satisfying(counts, int(rows)))

@@ -1,39 +1,98 @@
-"""Rows by the numbers of their labels, in the order of the values, and the masks of these numbers.
+"""Rows by codes, which say what queries ask of the rows' labels and of these alone.
 
-The functions under udfs/ read a row as a number for each column that queries ask about.
+Labels are numbered in the order of the values, so that what a query asks is mostly one run of numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.terms import integer, union_all
+from sqlanon.sqlgen.terms import big, integer, union_all
 from sqlanon.workload.binding import ROW
-from sqlanon.workload.classes import Keep
+from sqlanon.workload.classes import Keep, listed
 from sqlanon.workload.conjunctions import VALUE, Condition, Part, common_type
 from sqlanon.workload.published import Dealt, Published, dealt_name
 from sqlanon.workload.satisfying import Constants, among, satisfying
 from sqlanon.workload.templates import Slot
 
 if TYPE_CHECKING:
-    from sqlanon.workload.answering import Masks
+    from sqlanon.workload.answering import Codes, Masks
 
-__all__ = ["DEALT", "LOCAL_BITS", "Labelled", "called", "labels", "lists", "masks", "number_name", "numbered_rows"]
+__all__ = [
+    "CODE_BITS",
+    "DEALT",
+    "LINK_BITS",
+    "LOCAL_BITS",
+    "Encoded",
+    "Labelled",
+    "called",
+    "code_name",
+    "encoded",
+    "labels",
+    "listed_codes",
+    "masks",
+]
 
 
 # The relation of the values that are dealt out.
 DEALT = "dealt"
 # Buckets of a block agree but for so many bits of their numbers.
 LOCAL_BITS = 16
+# A code, a BIGINT, has so many bits for what labels satisfy, and above them those of a bucket in its block. Of more
+# masks a row has several codes.
+CODE_BITS = 46
+# Links are fewer than this many bits count.
+LINK_BITS = 40
 
 
-def number_name(place: int) -> str:
-    return f"number_{place}"
+def code_name(index: int) -> str:
+    return f"code_{index}"
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """How rows say which masks their labels have, and for each column the table of value and code of its labels."""
+
+    codes: Codes
+    tables: Sequence[str]
+
+    def rows(
+        self, rows: exp.Expr, values: Sequence[exp.Expr], also: Sequence[exp.Alias] = (), bucket: exp.Expr | None = None
+    ) -> exp.Select:
+        """The columns `also` of all rows, and the codes of their values: `code_name` of each.
+
+        With a `bucket` there is its `block`, and the first code says which bucket of that it is.
+        """
+        if bucket is not None:
+            shift = exp.BitwiseRightShift(this=big(bucket), expression=literal(LOCAL_BITS))
+            local = exp.BitwiseAnd(this=big(bucket.copy()), expression=literal((1 << LOCAL_BITS) - 1))
+            also = [*also, alias(shift, "block"), alias(exp.Paren(this=local), "local")]
+        named = [alias(value, f"value_{number}") for number, value in enumerate(values)]
+        shown = exp.select(*named, *also).from_(rows.copy(), copy=False)
+        others = (column(part.alias, "shown") for part in also if part.alias != "local")
+        query = exp.select(*others).from_(shown.subquery("shown"), copy=False)
+        sums: list[exp.Expr] = [literal(0) for _ in range(self.codes.count)]
+        if bucket is not None:
+            sums[0] = exp.Paren(this=exp.BitwiseLeftShift(this=column("local", "shown"), expression=literal(CODE_BITS)))
+        for number, (table, where) in enumerate(zip(self.tables, self.codes.columns, strict=True)):
+            held = f"held_{number}"
+            # What compares NULL with NULL is a third slower.
+            same = exp.EQ(this=column(f"value_{number}", "shown"), expression=column(VALUE, held))
+            query.join(relation(table, as_=held), on=same, join_type="LEFT", copy=False)
+            null = exp.Is(this=column(VALUE), expression=exp.Null())
+            of_null = exp.select(column("code")).from_(relation(table)).where(null).subquery()
+            code = exp.Coalesce(this=column("code", held), expressions=[of_null])
+            sums[where.index] = exp.Add(this=sums[where.index], expression=code)
+        return query.select(
+            *(alias(big(exp.Paren(this=tree)), code_name(i)) for i, tree in enumerate(sums)), copy=False
+        )
 
 
 class Labelled:
@@ -64,11 +123,21 @@ class Labelled:
             found[name] = masks(self.engine, self.labels_of(name), kind, asked, given, len(some))
         return found
 
-    def numbered(self, names: Sequence[str], also: Sequence[exp.Alias], dealt: Dealt | None = None) -> exp.Select:
-        """The rows of the release, or the values that are dealt out, with the number of each label."""
+    def encoded(self, names: Sequence[str], held: Mapping[str, Masks], queries: int) -> Encoded:
+        """How rows say which of the masks they have in some columns."""
+        return encoded([self.labels_of(name) for name in names], [held[name] for name in names], queries, self.keep)
+
+    def rows(
+        self,
+        names: Sequence[str],
+        by: Encoded,
+        also: Sequence[exp.Alias] = (),
+        dealt: Dealt | None = None,
+        bucket: exp.Expr | None = None,
+    ) -> exp.Select:
+        """The rows of the release, or the values that are dealt out, with their codes in some columns."""
         rows = self.release.rows.subquery(ROW) if dealt is None else dealt.values.subquery(DEALT)
-        values = [self._value(name)[1] for name in names]
-        return numbered_rows(rows, values, [self.labels_of(name) for name in names], also)
+        return by.rows(rows, [self._value(name)[1] for name in names], also, bucket)
 
     def _value(self, name: str) -> tuple[exp.Expr, exp.Expr]:
         if name in self.release.exact:
@@ -90,29 +159,26 @@ def labels(rows: exp.Expr, value: exp.Expr, keep: Keep) -> str:
     )
 
 
-def numbered_rows(
-    rows: exp.Expr, values: Sequence[exp.Expr], tables: Sequence[str], also: Sequence[exp.Alias] = ()
-) -> exp.Select:
-    """The columns `also` of all rows, and the number of each of their values."""
-    named = [alias(value, f"value_{place}") for place, value in enumerate(values)]
-    shown = exp.select(*named, *also).from_(rows.copy(), copy=False)
-    query = exp.select(*(column(part.alias, "shown") for part in also)).from_(shown.subquery("shown"), copy=False)
-    for place, table in enumerate(tables):
-        held = f"held_{place}"
-        # What compares NULL with NULL is a third slower: NULL, which equals nothing, has the last number.
-        same = exp.EQ(this=column(f"value_{place}", "shown"), expression=column(VALUE, held))
-        query.join(relation(table, as_=held), on=same, join_type="LEFT", copy=False)
-        last = exp.select(exp.Max(this=column("number"))).from_(relation(table)).subquery()
-        number = exp.Coalesce(this=column("number", held), expressions=[last])
-        query.select(alias(number, number_name(place)), copy=False)
-    return query
+def encoded(tables: Sequence[str], held: Sequence[Masks], queries: int, keep: Keep) -> Encoded:
+    """The codes of columns whose labels stand in these tables and have these masks."""
+    from sqlanon.workload.answering import encoded
+
+    codes = encoded(held, queries)
+    found: list[str] = []
+    for table, masks, where in zip(tables, held, codes.columns, strict=True):
+        every = [number * where.stride for number in range(len(masks.first))]
+        starts = keep("mask", listed({"first": "BIGINT", "code": "BIGINT"}), [masks.first.tolist(), every])
+        on = exp.GTE(this=column("number", "label"), expression=column("first", "mask"))
+        query = exp.select(column(VALUE, "label"), column("code", "mask")).from_(relation(table, as_="label"))
+        query.append("joins", exp.Join(this=relation(starts, as_="mask"), method="ASOF", on=on))
+        found.append(keep("code", query))
+    return Encoded(codes, found)
 
 
-def lists(columns: int) -> exp.Expr:
-    """The numbers of a group of rows, a list for each column."""
-    parts = [called("list", column(number_name(place))) for place in range(columns)]
-    kind = exp.DataType.build("INTEGER[][]", dialect="duckdb")
-    return exp.Cast(this=exp.Array(expressions=parts), to=kind)
+def listed_codes(codes: int) -> exp.Expr:
+    """The codes of a group of rows in one list: the first of all rows, then the second, ..."""
+    parts = [called("list", column(code_name(index))) for index in range(codes)]
+    return reduce(lambda some, more: called("list_concat", some, more), parts)
 
 
 def called(function: str, *arguments: exp.Expr) -> exp.Expr:
@@ -125,9 +191,8 @@ def masks(
     """The masks of the labels in a table, of which some of so many queries ask."""
     from sqlanon.workload.answering import masks_of
 
-    ((count,),) = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))
     found = engine.rows(_intervals(engine, table, kind, asked, compared))
-    return masks_of(int(count), queries, list(asked), found)
+    return masks_of(queries, list(asked), found)
 
 
 def _intervals(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Plane", "Totals", "alike", "counted", "lesser", "plus", "product", "squares"]
+__all__ = ["Plane", "Totals", "counted", "descending", "lesser", "product", "squares"]
 
 Plane = NDArray[np.uint64]
 
@@ -36,10 +36,23 @@ def counted(masks: Sequence[Plane]) -> list[Plane]:
 
 def _added(a: Plane, b: Plane, c: Plane | None) -> tuple[Plane, Plane]:
     """The sum of two or three bits, and what is carried."""
-    either = a ^ b
+    either, carry = a ^ b, a & b
     if c is None:
-        return either, a & b
-    return either ^ c, (a & b) | (either & c)
+        return either, carry
+    bit = either ^ c
+    either &= c
+    carry |= either
+    return bit, carry
+
+
+def descending(masks: Sequence[Plane]) -> list[Plane]:
+    """At index i the bits that more than i of the masks have."""
+    found: list[Plane] = []
+    for one in masks:
+        for index, more in enumerate(found):
+            found[index], one = more | one, more & one
+        found.append(one)
+    return found
 
 
 def product(a: Sequence[Plane], b: Sequence[Plane]) -> Iterator[tuple[int, Plane]]:
@@ -54,22 +67,6 @@ def squares(a: Sequence[Plane]) -> list[tuple[int, Plane]]:
     found = [(2 * i, one) for i, one in enumerate(a)]
     found += [(i + j + 1, one & a[j]) for i, one in enumerate(a) for j in range(i)]
     return found
-
-
-def plus(a: Sequence[Plane], b: Sequence[Plane]) -> list[Plane]:
-    """The sum of two numbers with as many planes each."""
-    found: list[Plane] = []
-    carry: Plane | None = None
-    for one, other in zip(a, b, strict=True):
-        bit, carry = _added(one, other, carry)
-        found.append(bit)
-    return found if carry is None else [*found, carry]
-
-
-def alike(*numbers: Sequence[Plane]) -> list[list[Plane]]:
-    """Numbers with as many planes each."""
-    most = max(map(len, numbers))
-    return [[*planes, *[np.zeros_like(planes[0])] * (most - len(planes))] for planes in numbers]
 
 
 def lesser(a: Sequence[Plane], b: Sequence[Plane]) -> list[Plane]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
 from sqlanon import udfs
-from sqlanon.workload.answering import Masks, masks_of
+from sqlanon.workload.answering import Codes, Masks, encoded, masks_of
+from sqlanon.workload.labelled import CODE_BITS, LINK_BITS
 
 # Values are 0 to 9, and queries ask that a row's are between two of them.
 VALUES = 10
@@ -28,7 +30,33 @@ def drawn(generator: random.Random, queries: int) -> list[Query]:
 
 def masks(asked: Sequence[Query]) -> Masks:
     intervals = [(query, *one) for query, one in enumerate(asked) if one is not None]
-    return masks_of(VALUES, len(asked), [query for query, *_ in intervals], intervals)
+    return masks_of(len(asked), [query for query, *_ in intervals], intervals)
+
+
+def codes_of(asked: Sequence[Sequence[Query]], **layout: int) -> tuple[Codes, list[list[int]]]:
+    """The codes of columns that queries ask about, and of each value of each of them what it adds to which."""
+    every = [masks(one) for one in asked]
+    codes = encoded(every, len(asked[0]), **layout)
+    places = [
+        [where.stride * (sum(start <= value for start in one.first.tolist()) - 1) for value in range(VALUES)]
+        for one, where in zip(every, codes.columns, strict=True)
+    ]
+    return codes, places
+
+
+def written(
+    codes: Codes, places: Sequence[Sequence[int]], rows: Sequence[Sequence[int]], buckets: Sequence[int] = ()
+) -> list[int]:
+    """The codes of rows: the first of all rows, which has their buckets, then the second, ..."""
+    found: list[list[int]] = [[] for _ in range(codes.count)]
+    for row, bucket in zip_longest(rows, buckets, fillvalue=0):
+        assert not isinstance(row, int)
+        sums = [bucket << CODE_BITS, *[0] * (codes.count - 1)]
+        for value, place, where in zip(row, places, codes.columns, strict=True):
+            sums[where.index] += place[value]
+        for one, number in zip(found, sums, strict=True):
+            one.append(number)
+    return [number for one in found for number in one]
 
 
 def holds(asked: Sequence[Sequence[Query]], query: int, row: Sequence[int]) -> bool:
@@ -36,37 +64,57 @@ def holds(asked: Sequence[Sequence[Query]], query: int, row: Sequence[int]) -> b
     return all(one is None or one[0] <= value <= one[1] for one, value in zip(ends, row, strict=True))
 
 
-def typed(rows: Any, name: str) -> pa.Array:
-    kinds = {"rows": pa.list_(pa.list_(pa.int32())), "value": pa.list_(pa.list_(pa.int32()))}
-    fields = ("rows", "row_buckets", "value", "value_buckets", "weight")
-    one = pa.struct([(field, kinds.get(field, pa.list_(pa.int32()))) for field in fields])
-    return pa.array(rows, type=one if name == "bucket_sums" else kinds["rows"])
+CODES = pa.list_(pa.int64())
+BUCKETS = pa.struct([("rows", CODES), ("value", CODES)])
+LINKS = pa.struct([("own", CODES), ("other", CODES), ("link", pa.list_(pa.int64()))])
 
 
+# Columns with few masks are one digit of a code, or each is a digit, or a code of its own.
+LAYOUTS = [{}, {"together": 1}, {"together": 1, "bits": 5}]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("queries", [1, 64, 130])
-@pytest.mark.parametrize("rows", [0, 1, 700, 5000])
-def test_rows_that_satisfy(queries: int, rows: int) -> None:
+@pytest.mark.parametrize("rows", [0, 1, 700, 9000])
+def test_rows_that_satisfy(queries: int, rows: int, layout: Any) -> None:
     generator = random.Random(queries * rows)
-    asked = [drawn(generator, queries) for _ in range(2)]
-    table = [[generator.randrange(VALUES) for _ in range(2)] for _ in range(rows)]
-    blocks = [table[: rows // 3], table[rows // 3 :]]
-    given = typed([[[row[place] for row in block] for place in range(2)] for block in blocks], "satisfying_rows")
-    found = udfs.load("satisfying_rows").satisfying_rows(given, [masks(one) for one in asked], queries).to_pylist()
-    assert found == [[sum(holds(asked, query, row) for row in table) for query in range(queries)], []]
+    asked = [drawn(generator, queries) for _ in range(3)]
+    table = [[generator.randrange(VALUES) for _ in asked] for _ in range(rows)]
+    codes, places = codes_of(asked, **layout)
+    blocks = [written(codes, places, some) for some in (table[: rows // 3], table[rows // 3 :])]
+    found = udfs.load("satisfying_rows").satisfying_rows(pa.array([*blocks, None], type=CODES), codes).to_pylist()
+    assert found == [[sum(holds(asked, query, row) for row in table) for query in range(queries)], [], []]
+
+
+def test_columns_with_few_masks_are_one_digit() -> None:
+    asked = [drawn(random.Random(column), 300) for column in range(3)]
+    sizes = [len(masks(one).words) for one in asked]
+    assert [len(digit.words) for digit in codes_of(asked)[0].digits] == [sizes[0] * sizes[1] * sizes[2]]
+    assert sorted(len(digit.words) for digit in codes_of(asked, together=1)[0].digits) == sorted(sizes)
+    assert codes_of(asked, together=1, bits=5)[0].count == 3
+
+
+def test_nothing_is_asked_of_the_rows() -> None:
+    codes = encoded([], 3)
+    found = udfs.load("satisfying_rows").satisfying_rows(pa.array([[0] * 5], type=CODES), codes)
+    assert found.to_pylist() == [[5, 5, 5]]
 
 
 @pytest.mark.parametrize("queries", [1, 100])
-@pytest.mark.parametrize("sizes", [[3], [1, 2, 3, 4, 5, 17], [3] * 700 + [4] * 30])
+@pytest.mark.parametrize("sizes", [[3], [1, 2, 3, 4, 5, 8, 17], [3] * 1200 + [4] * 30])
 def test_sums_over_buckets(queries: int, sizes: list[int]) -> None:
     generator = random.Random(queries + len(sizes))
     asked = [drawn(generator, queries) for _ in range(3)]
     rows = [[[generator.randrange(VALUES) for _ in range(2)] for _ in range(size)] for size in sizes]
     values = [[generator.randrange(VALUES) for _ in range(size)] for size in sizes]
     half = len(sizes) // 2
-    blocks = [block(rows[:half], values[:half], generator), block(rows[half:], values[half:], generator)]
-    row_masks, value_masks = [masks(one) for one in asked[:2]], [masks(asked[2])]
+    of_rows, of_values = codes_of(asked[:2]), codes_of(asked[2:])
+    blocks = [
+        block(rows[:half], values[:half], of_rows, of_values, generator),
+        block(rows[half:], values[half:], of_rows, of_values, generator),
+    ]
     function = udfs.load("bucket_sums").bucket_sums
-    first, second = function(typed(blocks, "bucket_sums"), row_masks, value_masks, queries).to_pylist()
+    first, second = function(pa.array(blocks, type=BUCKETS), of_rows[0], of_values[0]).to_pylist()
     assert second == []
     assert first[0]["wrong"] == 0
     expected: dict[int, list[list[int]]] = {size: [[0] * 4 for _ in range(queries)] for size in sorted(set(sizes))}
@@ -77,33 +125,30 @@ def test_sums_over_buckets(queries: int, sizes: list[int]) -> None:
             for place, part in enumerate((m * s, m * s * s, max(0, m + s - n), min(m, s))):
                 sums[place] += part
     names = ("hits", "squares", "low", "high")
-    assert {
-        one["n"]: [list(sums) for sums in zip(*(one[name] for name in names), strict=True)] for one in first[1:]
-    } == (expected)
-    blocks[0 if half else 1]["row_buckets"].append(2)
-    for column in blocks[0 if half else 1]["rows"]:
-        column.append(0)
-    ((wrong,), _) = function(typed(blocks, "bucket_sums"), row_masks, value_masks, queries).to_pylist()
+    found = {one["n"]: [list(sums) for sums in zip(*(one[name] for name in names), strict=True)] for one in first[1:]}
+    assert found == expected
+    changed = blocks[0 if half else 1]
+    changed["rows"].append(2 << CODE_BITS)
+    ((wrong,), _) = function(pa.array(blocks, type=BUCKETS), of_rows[0], of_values[0]).to_pylist()
     assert wrong["wrong"] == 1
 
 
-def block(rows: list[list[list[int]]], values: list[list[int]], generator: random.Random) -> dict[str, Any]:
-    """Some buckets as the function gets them, in any order; equal values of a bucket are one with a weight."""
-    every = [(place, row) for place, some in enumerate(rows) for row in some]
-    held = [(place, value, some.count(value)) for place, some in enumerate(values) for value in sorted(set(some))]
+def block(
+    rows: list[list[list[int]]], values: list[list[int]], of_rows: Any, of_values: Any, generator: random.Random
+) -> dict[str, Any]:
+    """Some buckets as the function gets them, in any order."""
+    every = [(bucket, row) for bucket, some in enumerate(rows) for row in some]
+    held = [(bucket, value) for bucket, some in enumerate(values) for value in some]
     generator.shuffle(every)
     generator.shuffle(held)
     return {
-        "rows": [[row[place] for _, row in every] for place in range(2)],
-        "row_buckets": [place for place, _ in every],
-        "value": [[value for _, value, _ in held]],
-        "value_buckets": [place for place, *_ in held],
-        "weight": [weight for *_, weight in held],
+        "rows": written(*of_rows, [row for _, row in every], [bucket for bucket, _ in every]),
+        "value": written(*of_values, [[value] for _, value in held], [bucket for bucket, _ in held]),
     }
 
 
 @pytest.mark.parametrize("queries", [1, 100])
-@pytest.mark.parametrize("sizes", [[2], [1, 2, 3, 4, 5], [2] * 600 + [3] * 20])
+@pytest.mark.parametrize("sizes", [[2], [1, 2, 3, 4, 5], [2] * 1100 + [3] * 20])
 def test_sums_over_links(queries: int, sizes: list[int]) -> None:
     """A group has as many links as rows; each link leads to some rows of another fragment."""
     generator = random.Random(queries + sum(sizes))
@@ -116,13 +161,10 @@ def test_sums_over_links(queries: int, sizes: list[int]) -> None:
         for size in sizes
     ]
     half = len(groups) // 2
-    lists = pa.list_(pa.int32())
-    kind = {"own": pa.list_(lists), "own_group": lists, "other": pa.list_(lists), "link_group": lists}
-    kind |= {"link": pa.list_(pa.int64())}
-    blocks = [linked(groups[:half], 0, generator), linked(groups[half:], half * 10, generator)]
-    given = pa.array(blocks, type=pa.struct(list(kind.items())))
-    own, other = [masks(one) for one in asked[:2]], [masks(asked[2])]
-    first, second = udfs.load("link_sums").link_sums(given, own, other, queries, links=True).to_pylist()
+    own, other = codes_of(asked[:2]), codes_of(asked[2:])
+    blocks = [linked(groups[:half], own, other, 0, generator), linked(groups[half:], own, other, half * 10, generator)]
+    function = udfs.load("link_sums").link_sums
+    first, second = function(pa.array(blocks, type=LINKS), own[0], other[0], links=True).to_pylist()
     assert second == []
     names = ("possible", "open", "satisfying", "failing", "apart")
     for query in range(queries):
@@ -142,21 +184,43 @@ def test_sums_over_links(queries: int, sizes: list[int]) -> None:
             counted = (len(possible), unsure, min(unsure, s), min(unsure, fails + min(s, narrow)), min(unsure, fails))
             for name, number in zip(names, counted, strict=True):
                 sums[name] += number
-        assert {name: first[0][name][query] for name in names} == sums
-        assert {one["total"]: [one["hits"][query], one["squares"][query]] for one in first[1:]} == hits
+        assert first[0]["wrong"] == 0
+        assert {name: first[1][name][query] for name in names} == sums
+        of_links: dict[int, list[int]] = {}
+        for one in first[2:]:
+            both = of_links.setdefault(one["total"], [0, 0])
+            both[0] += one["hits"][query]
+            both[1] += one["squares"][query]
+        assert of_links == hits
 
 
-def linked(groups: list[Any], first: int, generator: random.Random) -> dict[str, Any]:
+@pytest.mark.parametrize("change", ["a row more", "a link that leads nowhere", "no links", "no rows"])
+def test_groups_that_do_not_have_as_many_rows_as_links(change: str) -> None:
+    asked = [[(0, 3)], [(2, 5)]]
+    own, other = codes_of(asked[:1]), codes_of(asked[1:])
+    groups = [([[1], [2]], [[3], [4]]) for _ in range(3)]
+    changed = linked(groups, own, other, 0, random.Random(1))
+    if change == "a row more":
+        changed["own"].append(2 << CODE_BITS)
+    elif change == "a link that leads nowhere":
+        changed["other"][0] = -1
+    else:
+        changed |= dict.fromkeys(("other", "link") if change == "no links" else ("own",))
+    blocks = [linked(groups, own, other, 10, random.Random(1)), changed]
+    function = udfs.load("link_sums").link_sums
+    ((wrong,), _) = function(pa.array(blocks, type=LINKS), own[0], other[0], links=True).to_pylist()
+    assert wrong["wrong"] == (3 if change in ("no links", "no rows") else 1)
+
+
+def linked(groups: list[Any], of_own: Any, of_other: Any, first: int, generator: random.Random) -> dict[str, Any]:
     """Some groups as the function gets them, in any order; links are numbered from the first."""
-    own = [(place, row) for place, (rows, _) in enumerate(groups) for row in rows]
-    every = [(place, link) for place, (_, links) in enumerate(groups) for link in links]
-    other = [(place, number, value) for number, (place, link) in enumerate(every, start=first) for value in link]
+    own = [(group, row) for group, (rows, _) in enumerate(groups) for row in rows]
+    every = [(group, link) for group, (_, links) in enumerate(groups) for link in links]
+    other = [(group, number, value) for number, (group, link) in enumerate(every, start=first) for value in link]
     generator.shuffle(own)
     generator.shuffle(other)
     return {
-        "own": [[row[place] for _, row in own] for place in range(2)],
-        "own_group": [place for place, _ in own],
-        "other": [[value for *_, value in other]],
-        "link_group": [place for place, *_ in other],
-        "link": [number for _, number, _ in other],
+        "own": written(*of_own, [row for _, row in own], [group for group, _ in own]),
+        "other": written(*of_other, [[value] for *_, value in other]),
+        "link": [(group << LINK_BITS) + number for group, number, _ in other],
     }
