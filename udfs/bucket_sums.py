@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 
 from sqlanon.workload.answering import Codes
 from sqlanon.workload.blocks import fields, in_order, rows_of
-from sqlanon.workload.planes import Plane, Totals, counted, descending, lesser, product, squares
+from sqlanon.workload.planes import Plane, Totals, counted, lesser, product, sort_bits, squares
 
 __all__ = ["PARAMETERS", "RETURNS", "bucket_sums"]
 
 PARAMETERS = ("STRUCT(rows BIGINT[], value BIGINT[])",)
 RETURNS = "STRUCT(n BIGINT, hits BIGINT[], squares BIGINT[], low BIGINT[], high BIGINT[], wrong BIGINT)[]"
 
-# So many buckets at a time: their masks fit a processor's cache.
-_CHUNK = 2048
 # Of buckets of so few rows every pair of numbers of rows and of values that satisfy is counted.
 _FEW = 7
+# So many pairs at a time: they fit a processor's cache.
+_PAIRS = 4608
 
 _LISTS = [(name, pa.list_(pa.int64())) for name in ("hits", "squares", "low", "high")]
 _RESULT = pa.list_(pa.struct([("n", pa.int64()), *_LISTS, ("wrong", pa.int64())]))
@@ -51,12 +51,12 @@ def bucket_sums(blocks: pa.Array | pa.ChunkedArray, row_codes: Codes, value_code
             if n not in sums:
                 sums[n] = (_Pairs if n <= _FEW else _Sums)(n, row_codes.queries)
             alike = first[sizes == n]
-            for start in range(0, len(alike), _CHUNK):
-                some = alike[start : start + _CHUNK]
-                at = [some + number for number in range(n)]
+            for start in range(0, len(alike), sums[n].CHUNK):
+                # The first row of each bucket, then the second, ...
+                at = (alike[start : start + sums[n].CHUNK] + np.arange(n)[:, None]).ravel()
                 sums[n].add(
-                    [row_codes.satisfied(own[:, one]) for one in at],
-                    [value_codes.satisfied(held[:, one]) for one in at],
+                    row_codes.satisfied(own[:, at]).reshape(n, len(at) // n, -1),
+                    value_codes.satisfied(held[:, at]).reshape(n, len(at) // n, -1),
                 )
     found: list[dict[str, object]] = [{"wrong": wrong}]
     if not wrong:
@@ -71,38 +71,42 @@ class _Pairs:
     where i + j = n + 1 to what m + s is more than n.
     """
 
-    def __init__(self, n: int, queries: int) -> None:
-        self._n, self._queries = n, queries
-        self._totals = {(i, j): Totals(_CHUNK) for i in range(1, n + 1) for j in range(1, n + 1)}
+    CHUNK = 4096
 
-    def add(self, rows: list[Plane], values: list[Plane]) -> None:
+    def __init__(self, n: int, queries: int) -> None:
+        self._n, self._queries, self._step = n, queries, max(1, _PAIRS // n**2)
+        self._totals = Totals(self._step)
+
+    def add(self, rows: Plane, values: Plane) -> None:
         """The sums of some buckets, of whose rows and values the first stand before the second."""
-        at_least = descending(rows), descending(values)
-        for (i, j), total in self._totals.items():
-            total.add(0, at_least[0][i - 1] & at_least[1][j - 1])
+        sort_bits(rows)
+        sort_bits(values)
+        for first in range(0, rows.shape[1], self._step):
+            some = slice(first, first + self._step)
+            self._totals.add(0, rows[:, None, some] & values[None, :, some])
 
     def totals(self) -> dict[str, NDArray[np.int64]]:
-        sums = {name: np.zeros(self._queries, dtype=np.int64) for name in ("hits", "squares", "low", "high")}
-        for (i, j), total in self._totals.items():
-            count = total.counts(self._queries)
-            sums["hits"] += count
-            sums["squares"] += (2 * j - 1) * count
-            sums["low"] += count * (i + j == self._n + 1)
-            sums["high"] += count * (i == j)
-        return sums
+        pairs, i = self._totals.counts(self._queries), np.arange(self._n)
+        return {
+            "hits": pairs.sum(axis=(0, 1)),
+            "squares": ((2 * i + 1)[:, None] * pairs.sum(axis=0)).sum(axis=0),
+            "low": pairs[i, self._n - 1 - i].sum(axis=0),
+            "high": pairs[i, i].sum(axis=0),
+        }
 
 
 class _Sums:
     """The sums over buckets of n rows, by arithmetic with bits."""
 
+    CHUNK = 512
+
     def __init__(self, n: int, queries: int) -> None:
         self._queries = queries
-        self._totals = [Totals(_CHUNK) for _ in range(5)]
+        self._totals = [Totals(self.CHUNK) for _ in range(5)]
 
-    def add(self, rows: list[Plane], values: list[Plane]) -> None:
+    def add(self, rows: Plane, values: Plane) -> None:
         """The sums of some buckets, of whose rows and values the first stand before the second."""
-        m, s = counted(rows), counted(values)
-        failing = counted([~one for one in values])
+        m, s, failing = counted(list(rows)), counted(list(values)), counted(list(~values))
         hits, square, satisfying, high, failed = self._totals
         for place, plane in product(m, s):
             hits.add(place, plane)

@@ -21,7 +21,7 @@ import pyarrow as pa
 from sqlanon.workload.answering import Codes
 from sqlanon.workload.blocks import MOST_LOCAL, Numbers, fields, in_order, lists, rows_of
 from sqlanon.workload.labelled import LINK_BITS
-from sqlanon.workload.planes import Plane, Totals, descending
+from sqlanon.workload.planes import Plane, Totals, sort_bits
 
 __all__ = ["PARAMETERS", "RETURNS", "link_sums"]
 
@@ -29,8 +29,9 @@ PARAMETERS = ("STRUCT(own BIGINT[], other BIGINT[], link BIGINT[])",)
 _SUMS = ("hits", "squares", "possible", "open", "satisfying", "failing", "apart")
 RETURNS = f"STRUCT(wrong BIGINT, total BIGINT, {', '.join(f'{name} BIGINT[]' for name in _SUMS)})[]"
 
-# So many groups at a time: their masks fit a processor's cache.
-_CHUNK = 1024
+# So many groups are looked up at a time, and so many added up: these fit a processor's cache.
+_CHUNK = 4096
+_STEP = 512
 
 _LISTS = ((name, pa.list_(pa.int64())) for name in _SUMS)
 _RESULT = pa.list_(pa.struct([("wrong", pa.int64()), ("total", pa.int64()), *_LISTS]))
@@ -46,12 +47,15 @@ def link_sums(blocks: pa.Array | pa.ChunkedArray, own_codes: Codes, other_codes:
         wrong += groups.wrong
         if not wrong:
             for own_rows, other_rows in groups.chunks():
-                sums.add(
-                    [own_codes.satisfied(one) for one in own_rows],
-                    [[other_codes.satisfied(one) for one in some] for some in other_rows],
-                )
+                sums.add(_each(own_codes, own_rows), [_each(other_codes, some) for some in other_rows])
     found = [{"wrong": wrong}, *([] if wrong else sums.totals())]
     return pa.array([found] + [[] for _ in range(len(blocks) - 1)], type=_RESULT)
+
+
+def _each(codes: Codes, rows: Numbers) -> Plane:
+    """What rows satisfy, whose codes stand as the first of each group or link, the second, ..."""
+    count, number, size = rows.shape
+    return codes.satisfied(rows.reshape(count, -1)).reshape(number, size, -1)
 
 
 class _Groups:
@@ -78,18 +82,23 @@ class _Groups:
         uneven = np.count_nonzero(self._count != rows)
         self.wrong = int(uneven) + int(np.count_nonzero(other[0] < 0))
 
-    def chunks(self) -> Iterator[tuple[list[Numbers], list[list[Numbers]]]]:
+    def chunks(self) -> Iterator[tuple[Numbers, list[Numbers]]]:
         """For some groups that are alike their first rows, their second, ..., and the same of each link."""
         for number in (np.flatnonzero(np.bincount(self._count)[1:]) + 1).tolist():
             links = self._first[self._count == number][:, None] + np.arange(number)
-            shapes, which = np.unique(self._size[links], axis=0, return_inverse=True)
+            sizes = self._size[links]
+            if sizes.min() == sizes.max():
+                # As in most releases: to find the different shapes takes longer than all else.
+                shapes, which = sizes[:1], np.zeros(len(links), dtype=np.int64)
+            else:
+                shapes, which = np.unique(sizes, axis=0, return_inverse=True)
             for index, shape in enumerate(shapes.tolist()):
                 alike = links[which.ravel() == index]
                 for begin in range(0, len(alike), _CHUNK):
                     some = alike[begin : begin + _CHUNK]
-                    own = [self._own[:, some[:, i]] for i in range(number)]
-                    led = (self._start[some[:, i]] for i in range(number))
-                    yield own, [[self._other[:, at + j] for j in range(n)] for at, n in zip(led, shape, strict=True)]
+                    own = some[:, 0] + np.arange(number)[:, None]
+                    led = (self._start[some[:, i]] + np.arange(n)[:, None] for i, n in enumerate(shape))
+                    yield self._own[:, own], [self._other[:, at] for at in led]
 
 
 class _Sums:
@@ -102,54 +111,45 @@ class _Sums:
     def __init__(self, queries: int, links: bool) -> None:
         self._queries, self._with_links = queries, links
         # How many links have at least i rows that satisfy, and lead to j: of those with so many rows of either.
-        self._of_links: dict[tuple[int, int], dict[tuple[int, int], Totals]] = {}
-        self._of_groups = {name: Totals(_CHUNK) for name in _SUMS[2:]}
+        self._of_links: dict[tuple[int, int], Totals] = {}
+        self._of_groups = Totals(_STEP)
 
-    def add(self, own: list[Plane], others: list[list[Plane]]) -> None:
+    def add(self, own: Plane, others: list[Plane]) -> None:
         """Those of groups with as many rows, and of their links with as many."""
-        n, satisfying = len(own), descending(own)
-        possible: list[Plane] = []
-        unsure: list[Plane] = []
-        by_itself: list[Plane] = []
-        for other in others:
-            found = descending(other)
-            if self._with_links:
-                self._add_link(satisfying, found)
-            may, must = satisfying[0] & found[0], found[-1]
-            possible.append(may)
-            unsure.append(may & ~(satisfying[-1] & must))
-            by_itself.append(may & ~must)
-        narrow = descending(by_itself)
-        for plane in possible:
-            self._of_groups["possible"].add(0, plane)
-        for index, open_ in enumerate(descending(unsure)):
-            # The rows that satisfy beyond the narrow links are more than those of which this many are open.
-            beyond = satisfying[-1 - index] & ~narrow[0]
-            for less in range(1, index + 1):
-                beyond |= satisfying[less - 1 - index] & ~narrow[less]
-            self._of_groups["open"].add(0, open_)
-            self._of_groups["satisfying"].add(0, open_ & satisfying[index])
-            self._of_groups["apart"].add(0, open_ & ~satisfying[n - 1 - index])
-            self._of_groups["failing"].add(0, open_ & ~beyond)
+        for masks in (own, *others):
+            sort_bits(masks)
+        for first in range(0, own.shape[1], _STEP):
+            some = slice(first, first + _STEP)
+            self._add(own[:, some], [other[:, some] for other in others])
 
-    def _add_link(self, own: list[Plane], other: list[Plane]) -> None:
-        sizes = len(own), len(other)
-        if sizes not in self._of_links:
-            pairs = ((i, j) for i in range(1, sizes[0] + 1) for j in range(1, sizes[1] + 1))
-            self._of_links[sizes] = {pair: Totals(_CHUNK) for pair in pairs}
-        for (i, j), total in self._of_links[sizes].items():
-            total.add(0, own[i - 1] & other[j - 1])
+    def _add(self, own: Plane, others: list[Plane]) -> None:
+        """The same of masks at whose index i is what more than i rows satisfy."""
+        n = len(own)
+        possible, unsure, narrow = (np.empty_like(own) for _ in range(3))
+        for link, other in enumerate(others):
+            if self._with_links:
+                totals = self._of_links.setdefault((n, len(other)), Totals(_STEP))
+                totals.add(0, own[:, None] & other[None])
+            np.bitwise_and(own[0], other[0], out=possible[link])
+            np.bitwise_and(possible[link], ~(own[-1] & other[-1]), out=unsure[link])
+            np.bitwise_and(possible[link], ~other[-1], out=narrow[link])
+        sort_bits(unsure)
+        sort_bits(narrow)
+        for index, open_ in enumerate(unsure):
+            # The rows that satisfy are more than the narrow links by so many that the others are not this many.
+            beyond = own[-1 - index] & ~narrow[0]
+            for less in range(1, index + 1):
+                beyond |= own[less - 1 - index] & ~narrow[less]
+            found = np.stack([possible[index], open_, open_ & own[index], open_ & ~beyond, open_ & ~own[n - 1 - index]])
+            self._of_groups.add(0, found)
 
     def totals(self) -> list[dict[str, object]]:
+        groups = self._of_groups.counts(self._queries)
         found: list[dict[str, object]] = [
-            {name: total.counts(self._queries) for name, total in self._of_groups.items()}
+            dict(zip(_SUMS[2:], np.broadcast_to(groups, (5, self._queries)), strict=True))
         ]
-        for sizes, pairs in self._of_links.items():
-            hits = np.zeros(self._queries, dtype=np.int64)
-            squares = np.zeros(self._queries, dtype=np.int64)
-            for (i, j), total in pairs.items():
-                count = total.counts(self._queries)
-                hits += count
-                squares += (2 * i - 1) * (2 * j - 1) * count
-            found.append({"total": sizes[0] * sizes[1], "hits": hits, "squares": squares})
+        for (n, m), totals in self._of_links.items():
+            pairs, i, j = totals.counts(self._queries), np.arange(n)[:, None, None], np.arange(m)[None, :, None]
+            squares = (2 * i + 1) * (2 * j + 1) * pairs
+            found.append({"total": n * m, "hits": pairs.sum(axis=(0, 1)), "squares": squares.sum(axis=(0, 1))})
         return found

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Plane", "Totals", "counted", "descending", "lesser", "product", "squares"]
+__all__ = ["Plane", "Totals", "counted", "lesser", "product", "sort_bits", "squares"]
 
 Plane = NDArray[np.uint64]
 
@@ -45,14 +45,13 @@ def _added(a: Plane, b: Plane, c: Plane | None) -> tuple[Plane, Plane]:
     return bit, carry
 
 
-def descending(masks: Sequence[Plane]) -> list[Plane]:
-    """At index i the bits that more than i of the masks have."""
-    found: list[Plane] = []
-    for one in masks:
-        for index, more in enumerate(found):
-            found[index], one = more | one, more & one
-        found.append(one)
-    return found
+def sort_bits(masks: Plane) -> None:
+    """Sorts the bits of masks at each place, those that are set first: the mask at index i has what more than i had."""
+    for number, one in enumerate(masks):
+        for more in masks[:number]:
+            both = more & one
+            more |= one
+            one[...] = both
 
 
 def product(a: Sequence[Plane], b: Sequence[Plane]) -> Iterator[tuple[int, Plane]]:
@@ -80,7 +79,10 @@ def lesser(a: Sequence[Plane], b: Sequence[Plane]) -> list[Plane]:
 
 
 class Totals:
-    """Adds up planes over their rows: three of one place are one of it and one of the next (carry-save addition)."""
+    """Adds up planes over their rows: three of one place are one of it and one of the next (carry-save addition).
+
+    The rows are the last axis but one; planes may have others before it, which stay apart.
+    """
 
     def __init__(self, rows: int) -> None:
         self._rows = rows
@@ -88,9 +90,9 @@ class Totals:
 
     def add(self, place: int, plane: Plane) -> None:
         """Adds a plane, the bit at a place of so many numbers or fewer."""
-        if len(plane) < self._rows:
-            missing = np.zeros((self._rows - len(plane), plane.shape[1]), dtype=np.uint64)
-            plane = np.concatenate([plane, missing])
+        if (missing := self._rows - plane.shape[-2]) > 0:
+            zeros = np.zeros((*plane.shape[:-2], missing, plane.shape[-1]), dtype=np.uint64)
+            plane = np.concatenate([plane, zeros], axis=-2)
         while True:
             waiting = self._open.setdefault(place, [])
             if len(waiting) < 2:
@@ -105,19 +107,19 @@ class Totals:
             self.add(place, plane)
 
     def counts(self, queries: int) -> NDArray[np.int64]:
-        """The sum for each query."""
+        """The sum for each query, along the last axis."""
         folded = self
         while folded._rows > _FEW:
             half = (folded._rows + 1) // 2
             smaller = Totals(half)
             for place, plane in folded._planes():
-                smaller.add(place, plane[:half])
-                smaller.add(place, plane[half:])
+                smaller.add(place, plane[..., :half, :])
+                smaller.add(place, plane[..., half:, :])
             folded = smaller
         sums = np.zeros(queries, dtype=np.int64)
         for place, plane in folded._planes():
-            bits = np.unpackbits(np.ascontiguousarray(plane).view(np.uint8), axis=1, bitorder="little")
-            sums += bits[:, :queries].sum(axis=0, dtype=np.int64) << place
+            bits = np.unpackbits(np.ascontiguousarray(plane).view(np.uint8), axis=-1, bitorder="little")
+            sums = sums + (bits[..., :queries].sum(axis=-2, dtype=np.int64) << place)
         return sums
 
     def _planes(self) -> Iterator[tuple[int, Plane]]:
