@@ -15,7 +15,7 @@ from sqlanon.pipeline.results import Results, batches, named, results_of
 from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import bind_source, in_file
 from sqlanon.sqlgen.names import relation
-from sqlanon.workload.actual import COUNTED, as_it_is, columns_of, counted_rows, distinct_rows, is_plain, many
+from sqlanon.workload.actual import COUNTED, as_it_is, columns_of, counted_rows, is_plain, many, repeats
 from sqlanon.workload.counted import Counted, countable
 from sqlanon.workload.satisfying import Constants
 from sqlanon.workload.templates import Asked
@@ -24,8 +24,6 @@ __all__ = ["AskSource", "NotAnswered", "Note"]
 
 # So many queries in one statement over the source.
 _BATCH = 100
-# So often rows repeat, on the average, where they are counted first.
-_REPEATED = 2
 
 Note = Callable[[int], None]
 
@@ -84,7 +82,7 @@ class AskSource:
         for one in {id(one.query): one for one in plain}.values():
             if missing := [own for own in columns_of([one.query]) if fold(own) not in kinds]:
                 raise NotAnswered([one], EngineError(f"the source has no column {missing[0]}"))
-        repeated = _repeats(self.engine, source, columns_of([one.query for one in plain]))
+        repeated = repeats(self.engine, source, columns_of([one.query for one in plain]))
         at_once = [one for one in plain if countable(one, kinds)]
         done = 0
         if at_once:
@@ -132,9 +130,3 @@ class AskSource:
             return self.engine.rows(many([one.whole() for one in some], rows.copy(), weight))[0]
         except EngineError as error:
             raise NotAnswered(some, error) from None
-
-
-def _repeats(engine: Engine, source: exp.Table, names: Sequence[str]) -> bool:
-    """Whether equal rows are frequent, so that it pays to count them first."""
-    rows, different = engine.rows(distinct_rows(source, names))[0]
-    return bool(different <= rows / _REPEATED)

@@ -19,6 +19,7 @@ from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.source import in_file, own_object
 from sqlanon.pipeline.state import Progress
 from sqlanon.sqlgen.names import relation
+from sqlanon.workload.actual import repeats
 from sqlanon.workload.by_buckets import ByBuckets
 from sqlanon.workload.by_fragments import figures_by_fragments
 from sqlanon.workload.conjunctions import Conjunctions, Part
@@ -221,9 +222,15 @@ class _AtOnce:
         engine, release = self.of.engine, self.of.release
         own = readable(engine, release, [one.query for one, _ in found])
         parts = [part for _, some in found for part in some]
-        if counts := [part for part in parts if part.at_once(own)]:
+        counts = [part for part in parts if part.at_once(own)]
+        if counts and not own.dealt:
+            names = {own.exact[name] for part in counts for name in part.condition.conditions}
+            if repeats(engine, own.rows.subquery("released"), sorted(names)):
+                counts = []
+        if counts:
             yield from ByBuckets(engine, own, self.kinds, counts, self.constants, self.scratch.table).figures()
-        if others := [part for part in parts if not part.at_once(own)]:
+        known = set(map(id, counts))
+        if others := [part for part in parts if id(part) not in known]:
             # The rows of a view are computed whenever they are read.
             stored = release.kind == "table" and in_file(engine, own_object(engine, release.name))
             keep = self.scratch.table

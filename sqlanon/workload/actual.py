@@ -7,14 +7,17 @@ from collections.abc import Sequence
 import sqlglot
 from sqlglot import exp
 
+from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.names import alias, column, literal
 from sqlanon.sqlgen.rows import class_label
 from sqlanon.workload.queries import AggregateQuery
 
-__all__ = ["COUNTED", "as_it_is", "columns_of", "counted_rows", "distinct_rows", "is_plain", "many"]
+__all__ = ["COUNTED", "as_it_is", "columns_of", "counted_rows", "is_plain", "many", "repeats"]
 
 # The rows of the source by the columns that the queries read: n says how many there are of each.
 COUNTED = "n"
+# So often rows repeat, on the average, where they are counted first.
+_REPEATED = 2
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 _VARCHAR = exp.DataType.build("VARCHAR")
@@ -45,14 +48,13 @@ def counted_rows(source: exp.Table, columns: Sequence[str], weight: str) -> exp.
     return query.group_by(*(name.copy() for name in names)) if names else query
 
 
-def distinct_rows(source: exp.Table, columns: Sequence[str]) -> exp.Select:
-    """How many rows there are, and about how many different ones."""
+def repeats(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> bool:
+    """Whether equal rows are frequent in these columns, so that it pays to count them first."""
     count = exp.Count(this=exp.Star())
-    if not columns:
-        return exp.select(count, literal(1)).from_(source)
-    return exp.select(count, exp.ApproxDistinct(this=class_label({name: column(name) for name in columns}))).from_(
-        source
-    )
+    label = class_label({name: column(name) for name in columns})
+    different = exp.ApproxDistinct(this=label) if columns else literal(1)
+    ((number, about),) = engine.rows(exp.select(count, different).from_(rows.copy(), copy=False))
+    return bool(about <= number / _REPEATED)
 
 
 def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None) -> exp.Select:
