@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 
-from sqlanon.datasets import load_adult
+from sqlanon.terminal.datasets import load_adult
 
 __all__ = ["ADULT", "CENSUS", "DIAGNOSED", "DISTINCT", "Dataset", "prepared"]
 

@@ -13,7 +13,7 @@ import sqlglot.parser
 
 import sqlanon
 from sqlanon.questions.load import load_question, question_names
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.build.render import to_sql
 
 _RUNS = 7
 _POLICY = """

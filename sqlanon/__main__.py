@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlanon.cli import main
+from sqlanon.terminal.cli import main
 
 __all__: list[str] = []
 

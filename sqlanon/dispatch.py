@@ -15,23 +15,23 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PolicyError, UserError
-from sqlanon.export.received import estimate_export
+from sqlanon.export.reader import estimate_export
 from sqlanon.export.run import export_release
+from sqlanon.inputs.requirements import assumed_of
+from sqlanon.inputs.session_settings import require_settings
+from sqlanon.inputs.source import qualified
 from sqlanon.pipeline import run
-from sqlanon.pipeline.checks import check_relation, check_release
-from sqlanon.pipeline.composition import others_of, warning
-from sqlanon.pipeline.estimate import estimate_release
 from sqlanon.pipeline.explain import explanation
-from sqlanon.pipeline.hierarchies import create_hierarchy, drop_hierarchy
-from sqlanon.pipeline.measure import measure
-from sqlanon.pipeline.policies import create_policy, drop_policy
 from sqlanon.pipeline.publish import drop_release
-from sqlanon.pipeline.requirements import assumed_of
-from sqlanon.pipeline.settings import require_settings
-from sqlanon.pipeline.source import qualified
 from sqlanon.pipeline.state import Progress
-from sqlanon.pipeline.workloads import create_workload, drop_workload
 from sqlanon.questions.macros import macro_definitions
+from sqlanon.releases.composition import others_of, warning
+from sqlanon.statements.check import check_relation, check_release
+from sqlanon.statements.estimate import estimate_release
+from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
+from sqlanon.statements.measure import measure
+from sqlanon.statements.policy import create_policy, drop_policy
+from sqlanon.statements.workload import create_workload, drop_workload
 from sqlanon.syntax import statements as s
 
 __all__ = ["Answer", "run_statement"]

@@ -15,8 +15,8 @@ from typing import Any
 from sqlanon.dispatch import Answer, run_statement
 from sqlanon.engines.duckdb import DuckDBEngine, in_use, open_database
 from sqlanon.errors import SqlanonError, UserError
-from sqlanon.sqlgen.normal_relations import literal_rows
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.classes.normal_relations import literal_rows
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import PassThrough, Statement
 

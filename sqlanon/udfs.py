@@ -22,7 +22,7 @@ from sqlglot import exp
 from sqlanon.assets import folder, listing
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, UserError
-from sqlanon.sqlgen.names import alias, column, identifier, relation
+from sqlanon.sqlgen.build.names import alias, column, identifier, relation
 
 __all__ = ["MINIMUM_KEY_BYTES", "load", "names", "registered", "release_key", "tokens"]
 

@@ -18,10 +18,10 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from sqlanon.workload.answering import Codes
-from sqlanon.workload.blocks import MOST_LOCAL, Numbers, fields, in_order, lists, rows_of
-from sqlanon.workload.labelled import LINK_BITS
-from sqlanon.workload.planes import Plane, Totals, sort_bits
+from sqlanon.estimates.batch.bit_planes import Plane, Totals, sort_bits
+from sqlanon.estimates.batch.label_masks import Codes
+from sqlanon.estimates.batch.label_numbers import LINK_BITS
+from sqlanon.estimates.batch.row_blocks import MOST_LOCAL, Numbers, fields, in_order, lists, rows_of
 
 __all__ = ["PARAMETERS", "RETURNS", "link_sums"]
 

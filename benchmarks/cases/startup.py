@@ -12,7 +12,7 @@ from statistics import median
 
 from benchmarks.context import Context
 from benchmarks.figure import Figure
-from sqlanon.datasets import adult_wheel
+from sqlanon.terminal.datasets import adult_wheel
 
 __all__ = ["run"]
 

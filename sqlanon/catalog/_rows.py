@@ -10,10 +10,9 @@ from sqlglot import exp
 
 from sqlanon.catalog.names import UPPER, fold
 from sqlanon.engines.base import Engine
-from sqlanon.sqlgen.names import column, identifier, literal, relation
+from sqlanon.sqlgen.build.names import column, identifier, literal, relation
 
 __all__ = ["delete", "insert", "read"]
-
 
 # Drawn at random, not named: equal where the text is.
 _IDENTIFIERS = ("release_id",)

@@ -15,8 +15,8 @@ from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, EngineError
-from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.render import to_sql
 
 __all__ = ["digests", "forgetting", "require_own_rows", "require_sealed", "seal", "table_digest"]
 

@@ -10,7 +10,7 @@ from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog.names import fold, nearest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
-from sqlanon.sqlgen.names import column, identifier, relation
+from sqlanon.sqlgen.build.names import column, identifier, relation
 from sqlanon.syntax.parser import query_text
 
 __all__ = ["delete", "exists", "forget_errors", "listing", "load", "save"]

@@ -7,7 +7,7 @@ import re
 import duckdb
 
 from sqlanon.errors import EngineError, SqlanonError, UserError
-from sqlanon.sqlgen.made_for import refusal_in
+from sqlanon.sqlgen.release.view_preconditions import refusal_in
 
 __all__ = ["in_use", "translated"]
 

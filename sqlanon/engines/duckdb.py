@@ -16,7 +16,7 @@ from sqlanon.engines._reads import relations_read
 from sqlanon.engines._translated import in_use, translated
 from sqlanon.engines.base import Column, Query, Reading
 from sqlanon.errors import UserError
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.build.render import to_sql
 
 __all__ = ["DuckDBEngine", "in_use", "open_database", "translated"]
 

@@ -19,9 +19,9 @@ from sqlglot.errors import SqlglotError
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Query, Reading
+from sqlanon.engines.portable import INFINITE, require_portable
 from sqlanon.errors import EngineError, SqlanonError, UserError
-from sqlanon.sqlgen.portable import INFINITE, require_portable
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.build.render import to_sql
 
 try:
     from py4j.protocol import Py4JError

@@ -23,10 +23,10 @@ from sqlanon.domain.release import KnownRelease, Release
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.engines.base import Column
-from sqlanon.export._former import CERTIFICATE_FORMAT
-from sqlanon.export.losses import DEFINITIONS, OF_REGIONS
-from sqlanon.pipeline.apart import FRAGMENTATION, K_LOOSENESS, LEFT_OUT
-from sqlanon.pipeline.requirements import assumed_of
+from sqlanon.export.loss_definitions import DEFINITIONS, OF_REGIONS
+from sqlanon.export.previous_export import CERTIFICATE_FORMAT
+from sqlanon.inputs.requirements import assumed_of
+from sqlanon.methods.fragmentation.verify import FRAGMENTATION, K_LOOSENESS, LEFT_OUT
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.syntax import render
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sqlanon.export._former import UNFINISHED, file_hash, is_open, listed_files
+from sqlanon.export.previous_export import UNFINISHED, file_hash, is_open, listed_files
 
 __all__ = ["EXPORT", "FORMER", "SPILL", "remove_leftovers", "working_folder"]
 

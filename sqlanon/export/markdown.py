@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlanon.export._former import MARKDOWN_TITLE
+from sqlanon.export.previous_export import MARKDOWN_TITLE
 
 __all__ = ["to_markdown"]
 

@@ -20,21 +20,21 @@ from sqlanon.catalog.snapshot import types_of
 from sqlanon.domain.release import KnownRelease, Release
 from sqlanon.engines.base import Engine
 from sqlanon.errors import SqlanonError, UserError
-from sqlanon.export._former import file_hash
-from sqlanon.export._swap import recover
+from sqlanon.export.atomic import Staging, file_errors, put, staging
 from sqlanon.export.certificate import Evidence, Proof, certificate, to_json, with_files
+from sqlanon.export.exchange import recover
 from sqlanon.export.formats.base import ExportFile, Format, export_format
 from sqlanon.export.layout import Layout, layout_of
 from sqlanon.export.markdown import to_markdown
-from sqlanon.export.place import Staging, file_errors, put, staging
+from sqlanon.export.previous_export import file_hash
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.target import require_free, require_no_database
 from sqlanon.export.verify import Expected, verify_file
-from sqlanon.pipeline.apart import require_kept
-from sqlanon.pipeline.composition import others_of, sources_read, warning
-from sqlanon.pipeline.content import fingerprint_of
-from sqlanon.pipeline.requirements import keeps_constraints
-from sqlanon.sqlgen.names import alias, column, relation
+from sqlanon.inputs.requirements import keeps_constraints
+from sqlanon.methods.fragmentation.verify import require_kept
+from sqlanon.releases.composition import others_of, sources_read, warning
+from sqlanon.releases.content import fingerprint_of
+from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.syntax.statements import ExportRelease
 
 __all__ = ["Exported", "export_release"]

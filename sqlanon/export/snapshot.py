@@ -17,11 +17,11 @@ from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import CatalogError, EngineError, PrivacyViolation
-from sqlanon.pipeline.checks import check_release
-from sqlanon.pipeline.content import fingerprint_of_tables
-from sqlanon.pipeline.shown import Shown, shown_by
-from sqlanon.pipeline.types import without_enums
-from sqlanon.sqlgen.names import column, literal, relation
+from sqlanon.inputs.column_types import without_enums
+from sqlanon.releases.answerable import Shown, shown_by
+from sqlanon.releases.content import fingerprint_of_tables
+from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.statements.check import check_release
 
 __all__ = ["Frozen", "ReleasedTable", "Snapshot", "checked_snapshot"]
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
-from sqlanon.export._former import listed_files, why_not_certificate, why_not_data, why_not_markdown
 from sqlanon.export.layout import Layout
+from sqlanon.export.previous_export import listed_files, why_not_certificate, why_not_data, why_not_markdown
 
 __all__ = ["require_free", "require_no_database"]
 

@@ -14,13 +14,13 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.export.formats.base import ExportFile, Format
 from sqlanon.export.snapshot import Frozen
+from sqlanon.methods.anatomy.tables import COUNT, VALUE
 from sqlanon.pipeline.check import measured
-from sqlanon.pipeline.content import fingerprint_of
-from sqlanon.pipeline.shown import Shown
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.fragments import COUNT, VALUE
-from sqlanon.sqlgen.names import alias, column, parameter, relation
-from sqlanon.sqlgen.normal_relations import Background
+from sqlanon.releases.answerable import Shown
+from sqlanon.releases.content import fingerprint_of
+from sqlanon.sqlgen.build.names import alias, column, parameter, relation
+from sqlanon.sqlgen.classes.normal_relations import Background
 
 __all__ = ["Expected", "verify_file"]
 

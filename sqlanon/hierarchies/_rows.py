@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.hierarchies._trees import cast, choose, join_text, number, text
 from sqlanon.hierarchies.base import Check, refused
-from sqlanon.sqlgen.names import alias, column, identifier, relation
+from sqlanon.sqlgen.build.names import alias, column, identifier, relation
 
 __all__ = [
     "alias",

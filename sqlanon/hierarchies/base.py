@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.errors import InternalError, PolicyError
-from sqlanon.registry import plugin
+from sqlanon.plugins import plugin
 
 __all__ = ["Builder", "Check", "Functional", "Stored", "builder", "functional", "refused", "stored"]
 

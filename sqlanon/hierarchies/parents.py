@@ -26,7 +26,7 @@ from sqlanon.hierarchies._rows import (
 )
 from sqlanon.hierarchies._trees import cast, choose, equals, join_text, number, subtract, text
 from sqlanon.hierarchies.base import Check, refused
-from sqlanon.sqlgen.names import identifier
+from sqlanon.sqlgen.build.names import identifier
 
 __all__ = ["STORED", "checks", "validate", "values"]
 

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.policy import Role
 from sqlanon.domain.transformation import Fragmented, Generalization, Partition
-from sqlanon.methods._nodes import Problem
-from sqlanon.methods._why import why
-from sqlanon.pipeline.carry import guards_of
-from sqlanon.pipeline.composition import others_than, warning
-from sqlanon.pipeline.fragments import fragment_name
-from sqlanon.pipeline.reasons import cut_up, dealt_out, decision, kept_apart, printable, reasons
-from sqlanon.pipeline.requirements import assumed_by
+from sqlanon.inputs.requirement_columns import guards_of
+from sqlanon.inputs.requirements import assumed_by
+from sqlanon.methods.anatomy.tables import FragmentsQuery
+from sqlanon.methods.anatomy.verify import fragment_name
+from sqlanon.methods.generalization.explain import why
+from sqlanon.methods.generalization.node_evaluator import Problem
+from sqlanon.methods.generalization.reasons import cut_up, dealt_out, decision, kept_apart, printable, reasons
 from sqlanon.pipeline.state import State, need
-from sqlanon.sqlgen.fragments import FragmentsQuery
-from sqlanon.sqlgen.release import ReleaseQuery
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.releases.composition import others_than, warning
+from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
 __all__ = ["explain_stage", "explanation"]
 

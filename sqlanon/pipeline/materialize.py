@@ -9,21 +9,21 @@ from sqlglot import exp
 
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
-from sqlanon.pipeline.companions import own_queries
-from sqlanon.pipeline.fragments import Candidate, candidate
-from sqlanon.pipeline.freeze import freeze_labels, freeze_ranges, freeze_taxonomies
-from sqlanon.pipeline.pseudonyms import publish_tokens
-from sqlanon.pipeline.regions import keep_regions
-from sqlanon.pipeline.shown import hidden_parts
-from sqlanon.pipeline.source import qualified
+from sqlanon.inputs.dictionary_columns import words_of
+from sqlanon.inputs.pseudonyms import publish_tokens
+from sqlanon.inputs.source import qualified
+from sqlanon.methods.anatomy.tables import Fragment, FragmentsQuery
+from sqlanon.methods.anatomy.verify import Candidate, candidate
+from sqlanon.methods.mondrian.region_tables import keep_regions
 from sqlanon.pipeline.state import State, need
-from sqlanon.pipeline.words import words_of
-from sqlanon.sqlgen.ddl import create_table, mixed, secure_view, shuffled, view_over
-from sqlanon.sqlgen.fragments import Fragment, FragmentsQuery
-from sqlanon.sqlgen.names import alias, column, relation
-from sqlanon.sqlgen.placed import BUCKET
-from sqlanon.sqlgen.release import ReleaseQuery
-from sqlanon.sqlgen.words import coded, spelled
+from sqlanon.releases.answerable import hidden_parts
+from sqlanon.releases.companion_views import own_queries
+from sqlanon.releases.frozen_inputs import freeze_labels, freeze_ranges, freeze_taxonomies
+from sqlanon.sqlgen.build.ddl import create_table, mixed, secure_view, shuffled, view_over
+from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.release.dictionary_encoding import coded, spelled
+from sqlanon.sqlgen.release.region_rows import BUCKET
+from sqlanon.sqlgen.release.release_query import ReleaseQuery
 from sqlanon.udfs import registered
 
 __all__ = ["helper_columns", "hidden_of", "materialize_stage", "target_name"]

@@ -16,18 +16,18 @@ from sqlanon.domain.transformation import Generalization
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
-from sqlanon.pipeline.companions import make_checks, own_queries
-from sqlanon.pipeline.content import content_fingerprint, fingerprint_of_tables
-from sqlanon.pipeline.fragments import Candidate
-from sqlanon.pipeline.freeze import forget_labels
+from sqlanon.inputs.column_types import column_types
+from sqlanon.inputs.source import find_relation, own_object
+from sqlanon.methods.anatomy.tables import FragmentsQuery
+from sqlanon.methods.anatomy.verify import Candidate
+from sqlanon.methods.mondrian.region_tables import region_tables
 from sqlanon.pipeline.materialize import helper_columns, hidden_of, target_name
-from sqlanon.pipeline.regions import region_tables
-from sqlanon.pipeline.source import find_relation, own_object
 from sqlanon.pipeline.state import State, need
-from sqlanon.pipeline.types import column_types
-from sqlanon.sqlgen.ddl import drop_column, drop_object, rename_table, secure_view
-from sqlanon.sqlgen.fragments import FragmentsQuery
-from sqlanon.sqlgen.release import ReleaseQuery
+from sqlanon.releases.companion_views import make_checks, own_queries
+from sqlanon.releases.content import content_fingerprint, fingerprint_of_tables
+from sqlanon.releases.frozen_inputs import forget_labels
+from sqlanon.sqlgen.build.ddl import drop_column, drop_object, rename_table, secure_view
+from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
 __all__ = ["content_fingerprint", "drop_release", "is_own", "make_room", "publish_stage"]
 

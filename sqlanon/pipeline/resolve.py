@@ -8,13 +8,13 @@ from sqlanon.catalog.names import fold
 from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError
-from sqlanon.methods._apart import require_policy
-from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
-from sqlanon.pipeline.requirements import bind_requirements, keeps_constraints, promised_by, resolve_requirements
-from sqlanon.pipeline.source import bind_source, passing
-from sqlanon.pipeline.sources import sources_of
+from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
+from sqlanon.inputs.requirements import bind_requirements, keeps_constraints, promised_by, resolve_requirements
+from sqlanon.inputs.source import bind_source, passing
+from sqlanon.methods.fragmentation.constraints import require_policy
+from sqlanon.methods.registry import find_method
 from sqlanon.pipeline.state import State, need
-from sqlanon.registry import plugin
+from sqlanon.releases.lineage import sources_of
 from sqlanon.syntax.statements import CreateRelease
 
 __all__ = ["bind_stage", "resolve_stage"]
@@ -25,7 +25,7 @@ def resolve_stage(state: State) -> State:
 
     The method and its arguments are checked here too, before anything is read. Raises UserError for an unknown method.
     """
-    method = plugin("sqlanon.methods", state.create.method.name)
+    method = find_method(state.create.method.name)
     given = method.options(state.create.method.arguments)
     policy = policies.load(state.engine, state.create.policy)
     _require_constraints_kept(policy, state.create)

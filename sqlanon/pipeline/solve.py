@@ -11,28 +11,31 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundPolicy, PublicTable
 from sqlanon.domain.transformation import Bucketization, Fragmented, Partition, Transformation
 from sqlanon.domain.values import QualifiedName
-from sqlanon.methods import anatomy, fragments, generalization, loose, mondrian
-from sqlanon.pipeline.carry import guards_of
-from sqlanon.pipeline.companions import public_view, source_view
-from sqlanon.pipeline.encode import encode
-from sqlanon.pipeline.fragments import require_free, require_names
-from sqlanon.pipeline.regions import place_rows
-from sqlanon.pipeline.settings import made_for
-from sqlanon.pipeline.source import qualified
+from sqlanon.inputs.dictionary_columns import words_of
+from sqlanon.inputs.requirement_columns import guards_of
+from sqlanon.inputs.session_settings import made_for
+from sqlanon.inputs.source import qualified
+from sqlanon.inputs.taxonomies import listed_taxonomy
+from sqlanon.methods.anatomy import method as anatomy
+from sqlanon.methods.anatomy.assign_groups import carried
+from sqlanon.methods.anatomy.tables import bucketized
+from sqlanon.methods.anatomy.verify import require_free, require_names
+from sqlanon.methods.fragmentation import fragments, loose
+from sqlanon.methods.fragmentation.tables import apart, published_names
+from sqlanon.methods.generalization import method as generalization
+from sqlanon.methods.generalization.lattice.search import Progress
+from sqlanon.methods.mondrian import method as mondrian
+from sqlanon.methods.mondrian.region_tables import place_rows
+from sqlanon.pipeline.cells import encode
 from sqlanon.pipeline.state import State, need
-from sqlanon.pipeline.taxonomies import listed_taxonomy
-from sqlanon.pipeline.words import words_of
-from sqlanon.search.lattice import Progress
-from sqlanon.sqlgen.apart import apart, published_names
-from sqlanon.sqlgen.buckets import carried
-from sqlanon.sqlgen.cells import row_number
-from sqlanon.sqlgen.fragments import bucketized
-from sqlanon.sqlgen.made_for import MadeFor
-from sqlanon.sqlgen.names import alias, column, relation
-from sqlanon.sqlgen.normal_relations import Background
-from sqlanon.sqlgen.placed import ROW, Placed
-from sqlanon.sqlgen.release import Recoding, ReleaseQuery
-from sqlanon.sqlgen.texts import by_bytes
+from sqlanon.releases.companion_views import public_view, source_view
+from sqlanon.sqlgen.build.binary_text import by_bytes
+from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.cells.cells import row_number
+from sqlanon.sqlgen.classes.normal_relations import Background
+from sqlanon.sqlgen.release.region_rows import ROW, Placed
+from sqlanon.sqlgen.release.release_query import Recoding, ReleaseQuery
+from sqlanon.sqlgen.release.view_preconditions import MadeFor
 
 __all__ = ["compile_stage", "encode_stage", "solve_stage"]
 

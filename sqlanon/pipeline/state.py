@@ -13,15 +13,18 @@ from sqlanon.domain.release import Release, SourceRead
 from sqlanon.domain.report import PrivacyReport
 from sqlanon.domain.transformation import Transformation
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
-from sqlanon.methods import anatomy, fragments, generalization, loose, mondrian
-from sqlanon.pipeline.encode import Cells
-from sqlanon.pipeline.fragments import Candidate
-from sqlanon.pipeline.scratch import Scratch
-from sqlanon.pipeline.source import BoundSource
+from sqlanon.inputs.source import BoundSource
+from sqlanon.methods.anatomy import method as anatomy
+from sqlanon.methods.anatomy.tables import FragmentsQuery
+from sqlanon.methods.anatomy.verify import Candidate
+from sqlanon.methods.fragmentation import fragments, loose
+from sqlanon.methods.generalization import method as generalization
+from sqlanon.methods.mondrian import method as mondrian
+from sqlanon.pipeline.cells import Cells
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.fragments import FragmentsQuery
-from sqlanon.sqlgen.release import ReleaseQuery
+from sqlanon.sqlgen.release.release_query import ReleaseQuery
 from sqlanon.syntax.statements import CreateRelease
 
 __all__ = ["Progress", "State", "need"]

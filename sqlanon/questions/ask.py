@@ -16,7 +16,7 @@ from sqlanon.errors import InternalError, PolicyError
 from sqlanon.questions._arguments import Argument, asked_about, bound_arguments, chosen, written
 from sqlanon.questions._fractions import comparable
 from sqlanon.questions.load import Question, questions_of
-from sqlanon.sqlgen.names import identifier
+from sqlanon.sqlgen.build.names import identifier
 
 __all__ = ["BoundRequirement", "bind_requirement"]
 

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from sqlanon.assets import listing, read
 from sqlanon.errors import InternalError
 from sqlanon.hierarchies.base import builder
+from sqlanon.plugins import names
 from sqlanon.questions._macro_arguments import HIERARCHY, PUBLIC, called, deciding, general, named, particular
 from sqlanon.questions._macro_parts import filled, literal, text
 from sqlanon.questions.load import Question, model_names, questions_of
-from sqlanon.registry import names
 
 __all__ = ["macro_definitions"]
 

@@ -22,7 +22,7 @@ from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.questions.load import Parameter, Question
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.build.render import to_sql
 from tests.contract.relations_support import KNOWN, VALUES, literal
 from tests.oracles.models.support import Class, Table
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.questions.load import load_question, question_names
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.build.render import to_sql
 from tests.contract.models_support import (
     BEYOND_MENDING,
     Drawn,

@@ -20,7 +20,7 @@ from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import CatalogError, UserError
-from sqlanon.pipeline.composition import sources_read
+from sqlanon.releases.composition import sources_read
 from sqlanon.session import connect
 
 POLICY_JSON = (

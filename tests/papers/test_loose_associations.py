@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sqlanon.search.looseness import looseness
+from sqlanon.methods.fragmentation.association.looseness import looseness
 from tests.oracles.left_out import fewest
 from tests.oracles.loose import most_blocks
 from tests.properties.loose_support import (

@@ -14,8 +14,8 @@ from sqlglot import exp
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.hierarchies.base import functional
-from sqlanon.sqlgen.names import alias, column, relation
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.build.render import to_sql
 
 Labels = tuple[str | None, ...]
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.domain.transformation import Generalization
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.solve import encode_stage, solve_stage
 from sqlanon.pipeline.state import State, need
-from sqlanon.sqlgen.guard import ROUNDS
+from sqlanon.sqlgen.classes.guard import ROUNDS
 from sqlanon.syntax.parser import parse_script
 from tests.oracles.k_anonymity import violating_rows
 from tests.oracles.local_recoding import Class, Classes, Counts, Task

@@ -13,14 +13,14 @@ import duckdb
 from sqlglot import exp
 
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.pipeline.scratch import Scratch
-from sqlanon.search.associate import Association, associate, covered
-from sqlanon.search.looseness import Looseness, looseness
-from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
-from sqlanon.sqlgen.loose import association_rows, fragment_rows
-from sqlanon.sqlgen.loose_rows import numbered
-from sqlanon.sqlgen.names import column, relation
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.methods.fragmentation.association.associate import Association, associate, covered
+from sqlanon.methods.fragmentation.association.block_grids import association_rows, fragment_rows
+from sqlanon.methods.fragmentation.association.looseness import Looseness, looseness
+from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
+from sqlanon.methods.fragmentation.association.tuple_keys import numbered
+from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.udfs import registered
 from tests.oracles import loose as oracle
 

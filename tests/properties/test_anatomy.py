@@ -15,7 +15,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation, connect
-from sqlanon.methods.anatomy import GROUPINGS, VARIANTS, Options
+from sqlanon.methods.anatomy.method import GROUPINGS, VARIANTS, Options
 from tests.oracles.anatomy import by_bucket, diverse, feasible, feasible_by_search, fitting, least_size
 
 _NAMES = ('a "b"', "it's", "select", "é中", "region", "value", "count", "row", "slot", "a.b", " ", "qi", "Sensitive")

@@ -12,9 +12,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.pipeline.fragments import unequal_buckets
-from sqlanon.sqlgen.fragments import differing, misplaced, out_of_order, out_of_place, unequal
-from sqlanon.sqlgen.names import relation
+from sqlanon.methods.anatomy.tables import differing, misplaced, out_of_order, out_of_place, unequal
+from sqlanon.methods.anatomy.verify import unequal_buckets
+from sqlanon.sqlgen.build.names import relation
 
 _BUCKETS = st.sampled_from((1, 1, 2, 3, None, -5, 2**62))
 _VALUES = st.sampled_from((None, None, "", "a", "B", "b", "é", "NULL"))

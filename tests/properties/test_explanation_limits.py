@@ -19,8 +19,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PolicyError, PrivacyViolation, connect
-from sqlanon.methods import generalization
-from sqlanon.search import lattice
+from sqlanon.methods.generalization import method as generalization
+from sqlanon.methods.generalization.lattice import search
 from tests.papers.test_hospital import HOSPITAL
 from tests.properties.losses_support import ORACLES, Demand, demands
 from tests.properties.policies_support import BUDGET
@@ -144,10 +144,10 @@ def test_the_hospital(
     hospital: Connection, monkeypatch: pytest.MonkeyPatch, loss: str, ticks: float, held: bool
 ) -> None:
     """Lattices that are searched a few nodes at a time, and one that counts as too large to hold."""
-    monkeypatch.setattr("sqlanon.search.rollup._BATCH", 2)
+    monkeypatch.setattr("sqlanon.methods.generalization.lattice.rollup._BATCH", 2)
     if not held:
-        monkeypatch.setattr(lattice, "_RAISE_FROM", 0)
-        monkeypatch.setattr(lattice, "MAX_NODES", 1)
+        monkeypatch.setattr(search, "_RAISE_FROM", 0)
+        monkeypatch.setattr(search, "MAX_NODES", 1)
     method = f"METHOD generalization(suppression => 0.3, loss => '{loss}')"
     ended = assert_consistent(explained(hospital, ticks, method, monkeypatch), loss.replace("_", " "))
     assert ended != "proven" or (held and ticks > 1)

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.domain.explanation import ExaminedNode
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.methods._look import Look
-from sqlanon.methods._nodes import Nodes, Problem
-from sqlanon.pipeline.carry import guards_of
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.inputs.requirement_columns import guards_of
+from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
+from sqlanon.methods.generalization.node_report import Look
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.solve import encode_stage
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.load import Parameter, load_question, question_names

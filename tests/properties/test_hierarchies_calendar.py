@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.hierarchies.base import functional
-from sqlanon.sqlgen.names import column
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.build.names import column
+from sqlanon.sqlgen.build.render import to_sql
 from tests.oracles import hierarchies as oracle
 from tests.properties.hierarchies_support import (
     assert_levels_nest,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.hierarchies import stored
-from sqlanon.sqlgen.names import relation
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build.render import to_sql
 from tests.oracles import hierarchies as oracle
 from tests.properties.hierarchies_support import connection, quick
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from sqlanon.sqlgen.keys import WORD_BITS, KeyLayout, bits_for
+from sqlanon.sqlgen.cells.key_layout import WORD_BITS, KeyLayout, bits_for
 from tests.properties.policies_support import (
     BUDGET,
     Case,

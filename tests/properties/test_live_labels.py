@@ -12,7 +12,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation, connect
-from sqlanon.sqlgen import recode
+from sqlanon.sqlgen.release import recode
 from tests.properties.policies_support import BUDGET
 
 Row = tuple[Any, ...]

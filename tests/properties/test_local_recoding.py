@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection
-from sqlanon.methods._local import ROUNDS
+from sqlanon.methods.generalization.local_recoding.rounds import ROUNDS
+from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.questions.load import question_names
-from sqlanon.search.losses import LOSSES
 from tests.oracles.lattice import Node
 from tests.oracles.local_recoding import Task, local_recoding, lost, optimum, placements, shown
 from tests.properties.local_support import (

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sqlanon.sqlgen.loose import Grid, grid
+from sqlanon.methods.fragmentation.association.block_grids import Grid, grid
 from tests.oracles.left_out import fewest, worst
 from tests.properties.loose_support import Made, Table, agrees, database, judged, left_over, make, multiset, selected
 

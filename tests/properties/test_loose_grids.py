@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.search._grids import are_grids
-from sqlanon.search.looseness import looseness
-from sqlanon.sqlgen.loose import grid
+from sqlanon.methods.fragmentation.association.block_grids import grid
+from sqlanon.methods.fragmentation.association.grid_proof import are_grids
+from sqlanon.methods.fragmentation.association.looseness import looseness
 from tests.properties.loose_support import Table, database, make, published_as
 
 BUDGET = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.errors import InternalError, PrivacyViolation
-from sqlanon.pipeline import ask_source, measure
-from sqlanon.sqlgen.names import literal
-from sqlanon.workload import by_buckets, classes, satisfying, together
+from sqlanon.estimates.batch import distinct_rows, on_buckets, on_release, satisfying_values
+from sqlanon.sqlgen.build.names import literal
+from sqlanon.statements import measure, measure_source
 from tests.properties.estimates_support import DEALT, RELEASES, Condition, Task, conjuncts, quoted, tables
 
 DRAWN = "CREATE WORKLOAD w ON POLICY p (queries => 2, dimensions => {}, seed => {}, selectivity => 0.3)"
@@ -29,10 +29,10 @@ def one_by_one(*_: object) -> Any:
 
 def keep(patch: pytest.MonkeyPatch, how: str) -> None:
     """Reads tables as those in memory are read, as those of a file, or so that all texts have one digest."""
-    for asking in (measure, ask_source):
+    for asking in (measure, measure_source):
         patch.setattr(asking, "in_file", lambda *_: how != "memory")
     if how == "alike":
-        patch.setattr(classes, "digest", lambda _: literal(0))
+        patch.setattr(distinct_rows, "digest", lambda _: literal(0))
 
 
 def texts(task: Task, some: list[list[Condition]]) -> list[str]:
@@ -54,7 +54,7 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
         st.lists(st.lists(conjuncts(), min_size=1, max_size=4), min_size=2, max_size=3),
         st.integers(1, 3),
         st.integers(1, 99),
-        st.sampled_from([1, together.MOST_ROWS]),
+        st.sampled_from([1, on_release.MOST_ROWS]),
         KEPT,
     )
     def holds(task: Task, some: list[list[Condition]], dimensions: int, seed: int, most: int, kept: str) -> None:
@@ -76,10 +76,10 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
             with monkeypatch.context() as patch:
                 patch.setattr(measure, "answer_alone", one_by_one)
                 keep(patch, kept)
-                patch.setattr(together, "MOST_ROWS", most)
-                patch.setattr(together, "_MOST_PAIRS", most)
-                patch.setattr(by_buckets, "BATCH", 64 if most == 1 else by_buckets.BATCH)
-                patch.setattr(satisfying, "_MANY_LEAVES", most)
+                patch.setattr(on_release, "MOST_ROWS", most)
+                patch.setattr(on_release, "_MOST_PAIRS", most)
+                patch.setattr(on_buckets, "BATCH", 64 if most == 1 else on_buckets.BATCH)
+                patch.setattr(satisfying_values, "_MANY_LEAVES", most)
                 con.execute("MEASURE r WITH WORKLOAD w")
             found = con.duckdb.execute(
                 "SELECT sql, actual, estimated, stderr, low, high, within FROM anon.query_error JOIN anon.workload "

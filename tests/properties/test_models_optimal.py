@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from sqlanon import Connection, PrivacyViolation, connect
 from sqlanon.domain.transformation import Generalization
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.methods.generalization.lattice import rollup
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.solve import encode_stage, solve_stage
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.load import Parameter, load_question, question_names
-from sqlanon.search import rollup
-from sqlanon.sqlgen.guard import ROUNDS
+from sqlanon.sqlgen.classes.guard import ROUNDS
 from sqlanon.syntax.parser import parse_script
 from tests.oracles.granularity_loss import granularity_loss
 from tests.oracles.lattice import nodes, recoded

@@ -17,10 +17,10 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
-from sqlanon.methods import mondrian
+from sqlanon.methods.mondrian import method as mondrian
+from sqlanon.methods.shared.partition import one_dimension, recursion
 from sqlanon.questions.load import load_question
-from sqlanon.search import _in_turn, cuts
-from sqlanon.sqlgen import keys
+from sqlanon.sqlgen.cells import key_layout
 from tests.oracles.mondrian import Domain, Options, granularity_loss
 from tests.properties.mondrian_support import QUESTIONS, Case, Regions, cases, digits, expected, quoted
 from tests.properties.policies_support import Quasi
@@ -82,7 +82,7 @@ def assert_released(case: Case, columns: Sequence[str]) -> None:
 @contextmanager
 def at_once_from(few: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cuts, "_FEW", few)
+        patch.setattr(recursion, "_FEW", few)
         yield
 
 
@@ -129,8 +129,8 @@ def test_regions_of_many_rows_with_many_ties(case: Case, few: int) -> None:
     [
         (mondrian, "_COUNTED_FROM", 0),
         (mondrian, "_COUNTED_FROM", 1000),
-        (_in_turn, "_SORT_FROM", 1),
-        (keys, "WORD_BITS", 5),
+        (one_dimension, "_SORT_FROM", 1),
+        (key_layout, "WORD_BITS", 5),
     ],
     ids=["equal rows counted", "rows one by one", "rows sorted each time", "keys of many words"],
 )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from sqlanon import PrivacyViolation
-from sqlanon.search import rollup
+from sqlanon.methods.generalization.lattice import rollup
 from tests.properties.policies_support import BUDGET, Case, cases, levels_of
 
 

@@ -17,11 +17,11 @@ from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
-from sqlanon.pipeline.apart import FRAGMENTATION, K_LOOSENESS, kept_apart
-from sqlanon.search.looseness import looseness
-from sqlanon.sqlgen.apart import ASSOCIATION, GROUP, association_columns
-from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
-from sqlanon.sqlgen.names import column, relation
+from sqlanon.methods.fragmentation.association.looseness import looseness
+from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
+from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, association_columns
+from sqlanon.methods.fragmentation.verify import FRAGMENTATION, K_LOOSENESS, kept_apart
+from sqlanon.sqlgen.build.names import column, relation
 from tests.oracles.fragments import correct
 from tests.properties.loose_support import agrees, judged
 from tests.spark.relations import registered

@@ -26,16 +26,17 @@ from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PrivacyViolation
-from sqlanon.methods._buckets import Dealing
-from sqlanon.methods.anatomy import VARIANTS
+from sqlanon.methods.anatomy import assign_groups
+from sqlanon.methods.anatomy import merge_groups as slots
+from sqlanon.methods.anatomy.bucketize import Dealing
+from sqlanon.methods.anatomy.method import VARIANTS
+from sqlanon.methods.anatomy.tables import bucketized
 from sqlanon.pipeline.check import violating_classes
-from sqlanon.pipeline.scratch import Scratch
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
-from sqlanon.sqlgen import buckets, slots
-from sqlanon.sqlgen.fragments import bucketized
-from sqlanon.sqlgen.names import column, literal, relation
-from sqlanon.sqlgen.normal_relations import Background
+from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.sqlgen.classes.normal_relations import Background
 from tests.oracles.anatomy import by_bucket, dealt, diverse, feasible, most_groups
 from tests.spark.relations import registered
 
@@ -159,14 +160,14 @@ class Made:
 
     def groups(self) -> str:
         """How many groups there are, and their slots."""
-        held = self.keep("held", given(buckets.held("drawn", "draw"), literal(0)))
-        groups = self.keep("groups", buckets.groups(held, self._case.least, self._case.different))
-        self.keep("starts", buckets.starts(held, groups))
+        held = self.keep("held", given(assign_groups.held("drawn", "draw"), literal(0)))
+        groups = self.keep("groups", assign_groups.groups(held, self._case.least, self._case.different))
+        self.keep("starts", assign_groups.starts(held, groups))
         return self.keep("slots", slots.slots(groups))
 
     def codes(self) -> list[str]:
         own = range(self._case.attributes)
-        return [self.keep(f"codes_{i}", buckets.value_codes(SENSITIVE[i], relation("source"))) for i in own]
+        return [self.keep(f"codes_{i}", assign_groups.value_codes(SENSITIVE[i], relation("source"))) for i in own]
 
     def merged(self, requirement: Requirement) -> None:
         """Puts groups together where a bucket violates the requirement, three times for each attribute."""
@@ -181,8 +182,8 @@ class Made:
     def published(self) -> None:
         """Every row in its bucket, and the tables of values."""
         made, codes = self.groups(), self.codes()
-        columns = ["row", *(buckets.code_name(place) for place in range(len(codes)))]
-        standing = buckets.dealt("drawn", self.tables["starts"], columns, first=1)
+        columns = ["row", *(assign_groups.code_name(place) for place in range(len(codes)))]
+        standing = assign_groups.dealt("drawn", self.tables["starts"], columns, first=1)
         dealt = self.keep("dealt", given(standing, column("number")))
         drawn = self.keep("numbers", given(slots.bucket_numbers(made, "draw"), exp.Neg(this=column("slot"))))
         numbers = self.keep("all_numbers", slots.all_numbers(made, drawn))
@@ -203,7 +204,9 @@ def dealing(duck: DuckDBEngine, spark: SparkEngine, case: Case) -> Iterator[list
     with registered(duck, spark, {"source": case.table()}):
         codes = []
         for place in range(2):
-            here, there = (e.rows(buckets.value_codes(SENSITIVE[place], relation("source"))) for e in (duck, spark))
+            here, there = (
+                e.rows(assign_groups.value_codes(SENSITIVE[place], relation("source"))) for e in (duck, spark)
+            )
             assert sorted(here, key=repr) == sorted(there, key=repr)
             codes.append({value: code for value, _, code in here})
         coded = [(row[0], codes[0][row[1]], codes[1][row[2]]) for row in case.rows]

@@ -19,15 +19,15 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.hierarchies.base import functional
-from sqlanon.pipeline.scratch import Scratch
+from sqlanon.methods.generalization.lattice.batch_sql import Batch
+from sqlanon.methods.generalization.lattice.node_rows_sql import part_of_node
 from sqlanon.questions.ask import bind_requirement
-from sqlanon.sqlgen.batch import Batch
-from sqlanon.sqlgen.cells import cells, codes, tree, tree_summary
-from sqlanon.sqlgen.guard import violations, with_steps
-from sqlanon.sqlgen.keys import KeyLayout
-from sqlanon.sqlgen.names import relation
-from sqlanon.sqlgen.nodes import part_of_node
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.cells.cells import cells, codes, tree, tree_summary
+from sqlanon.sqlgen.cells.key_layout import KeyLayout
+from sqlanon.sqlgen.classes.guard import violations, with_steps
 
 pytestmark = pytest.mark.spark
 

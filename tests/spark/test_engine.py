@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine, local_session, spark_sql
 from sqlanon.errors import EngineError
-from sqlanon.sqlgen.names import column, parameter, relation
+from sqlanon.sqlgen.build.names import column, parameter, relation
 
 pytestmark = pytest.mark.spark
 

@@ -19,12 +19,12 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
-from sqlanon.pipeline.scratch import Scratch
-from sqlanon.search.looseness import looseness
-from sqlanon.sqlgen import blocks, loose
-from sqlanon.sqlgen.apart import ASSOCIATION, GROUP, association_columns
-from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
-from sqlanon.sqlgen.names import alias, column, literal, relation
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.methods.fragmentation.association import block_grids, fill_blocks_sql
+from sqlanon.methods.fragmentation.association.looseness import looseness
+from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
+from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, association_columns
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from tests.oracles.loose import most_blocks
 from tests.spark.relations import registered
 
@@ -76,7 +76,7 @@ LAID = {
 
 def given(node: exp.Expr) -> exp.Expr:
     """What stands for a draw, and for the number of a row."""
-    if isinstance(node, exp.Column) and node.name == loose.ROW_NUMBER:
+    if isinstance(node, exp.Column) and node.name == block_grids.ROW_NUMBER:
         return column("stands", node.table or None)
     if isinstance(node, exp.BitwiseXorAgg):
         # Draws of several rows, mixed.
@@ -99,7 +99,7 @@ def numbered(query: exp.Select) -> exp.Select:
 
 def laid_out(engine: Engine, scratch: Scratch, one: Laid) -> dict[str, str]:
     """The tables on the way from rows with their keys to the published ones."""
-    grid = loose.grid(one.sizes)
+    grid = block_grids.grid(one.sizes)
     made: dict[str, str] = {}
 
     def keep(name: str, query: exp.Select) -> str:
@@ -107,24 +107,24 @@ def laid_out(engine: Engine, scratch: Scratch, one: Laid) -> dict[str, str]:
         made[name] = scratch.table(name, numbered(drawn) if drawn.args.get("order") else drawn)
         return made[name]
 
-    keep("possible", blocks.possible("keyed", 0, grid.rows))
-    chunked = keep("chunked", blocks.standing("keyed", 1, 0, 4 * grid.rows))
-    keep("dealt_in_chunks", blocks.dealt(chunked, 1, 0, grid.rows, 7, chunked=True))
-    standing = keep("standing", blocks.standing("keyed", 1, 0, None))
-    dealt = keep("dealt", blocks.dealt(standing, 1, 0, grid.rows, 0, chunked=False))
+    keep("possible", fill_blocks_sql.possible("keyed", 0, grid.rows))
+    chunked = keep("chunked", fill_blocks_sql.standing("keyed", 1, 0, 4 * grid.rows))
+    keep("dealt_in_chunks", fill_blocks_sql.dealt(chunked, 1, 0, grid.rows, 7, chunked=True))
+    standing = keep("standing", fill_blocks_sql.standing("keyed", 1, 0, None))
+    dealt = keep("dealt", fill_blocks_sql.dealt(standing, 1, 0, grid.rows, 0, chunked=False))
     within = exp.Not(this=exp.Is(this=column("block"), expression=exp.Null()))
     known = [column(name) for name in ("row", "block", "place")]
     placed = keep("placed", exp.select(*known).from_(relation(dealt)).where(within))
-    cells = keep("located", loose.located(placed, "draw", near=one.near))
+    cells = keep("located", block_grids.located(placed, "draw", near=one.near))
     if one.near:
-        cells = keep("exchanged", loose.exchanged(cells, grid.size(0), "draw"))
-    numbers = keep("numbers", loose.block_numbers(cells, grid.rows, "draw"))
-    numbers = keep("renumbered", loose.renumbered(numbers, 0, "draw"))
-    grouped = keep("grouped", loose.grouped(cells, numbers, grid, 0))
+        cells = keep("exchanged", block_grids.exchanged(cells, grid.size(0), "draw"))
+    numbers = keep("numbers", block_grids.block_numbers(cells, grid.rows, "draw"))
+    numbers = keep("renumbered", block_grids.renumbered(numbers, 0, "draw"))
+    grouped = keep("grouped", block_grids.grouped(cells, numbers, grid, 0))
     rows = exp.select(exp.Star()).from_(relation("rows"))
     for fragment, name in enumerate(NAMES):
-        keep(f"fragment_{1 + fragment}", loose.fragment_rows(rows, grouped, [(fragment, name)], fragment, GROUP))
-    keep(ASSOCIATION, loose.association_rows(grouped, association_columns(2)))
+        keep(f"fragment_{1 + fragment}", block_grids.fragment_rows(rows, grouped, [(fragment, name)], fragment, GROUP))
+    keep(ASSOCIATION, block_grids.association_rows(grouped, association_columns(2)))
     return made
 
 

@@ -12,16 +12,16 @@ from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.methods.generalization.lattice.batch_sql import Batch
+from sqlanon.methods.generalization.lattice.rollup import Rollups
+from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.scratch import Scratch
 from sqlanon.pipeline.solve import encode_stage
 from sqlanon.pipeline.state import State, need
-from sqlanon.search.losses import LOSSES, Loss, Setting
-from sqlanon.search.rollup import Rollups
-from sqlanon.sqlgen.batch import Batch
-from sqlanon.sqlgen.guard import with_steps
-from sqlanon.sqlgen.names import alias, column, literal, relation
-from sqlanon.sqlgen.rows import Step
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.classes.guard import with_steps
+from sqlanon.sqlgen.classes.rows import Step
 from sqlanon.syntax.statements import CreateRelease
 from tests.oracles.k_anonymity import respondents
 from tests.oracles.lattice import nodes

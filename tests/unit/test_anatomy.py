@@ -13,8 +13,8 @@ from sqlglot import exp
 
 import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
-from sqlanon.datasets import load_adult
 from sqlanon.errors import InternalError
+from sqlanon.terminal.datasets import load_adult
 
 SOURCE = (
     "CREATE TABLE visits AS SELECT i AS visit, 20 + (i * 7) % 40 AS age, 'z' || (i * 5) % 8 AS zip, "
@@ -517,10 +517,10 @@ def test_texts_are_published_as_they_are_whether_they_were_words_or_not(
     monkeypatch: pytest.MonkeyPatch, looked_at: int, few: int
 ) -> None:
     """Many texts after a few that are alike are words too, and none of them is lost or changed."""
-    from sqlanon.pipeline import words
+    from sqlanon.inputs import dictionary_columns
 
-    monkeypatch.setattr(words, "_LOOKED_AT", looked_at)
-    monkeypatch.setattr(words, "_FEW_TEXTS", few)
+    monkeypatch.setattr(dictionary_columns, "_LOOKED_AT", looked_at)
+    monkeypatch.setattr(dictionary_columns, "_FEW_TEXTS", few)
     connection = sqlanon.connect(config={"threads": "1"})
     connection.execute("""
         CREATE TABLE texts AS SELECT
@@ -574,14 +574,14 @@ def test_the_check_finds_the_same_whether_values_are_read_or_grouped(con: Connec
 
 def test_buckets_that_are_lost_on_the_way_are_an_error(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search counts rows by what it dealt out, and the release has to have as many."""
-    from sqlanon.sqlgen import buckets
+    from sqlanon.methods.anatomy import assign_groups
 
-    whole = buckets.dealt
+    whole = assign_groups.dealt
 
     def short(*arguments: Any) -> Any:
         return exp.select("*").from_(whole(*arguments).subquery("dealt")).where("slot > 0")
 
-    monkeypatch.setattr(buckets, "dealt", short)
+    monkeypatch.setattr(assign_groups, "dealt", short)
     with pytest.raises(InternalError, match="where the search keeps 120"):
         release(con)
     assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]
@@ -590,25 +590,25 @@ def test_buckets_that_are_lost_on_the_way_are_an_error(con: Connection, monkeypa
 def test_rows_that_are_dealt_out_in_another_order_are_an_error(
     con: Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sqlanon.sqlgen import buckets
+    from sqlanon.methods.anatomy import assign_groups
 
-    right = buckets.drawn
+    right = assign_groups.drawn
 
     def unordered(*arguments: Any) -> Any:
         query = right(*arguments)
         query.set("order", None)
         return query
 
-    monkeypatch.setattr(buckets, "drawn", unordered)
+    monkeypatch.setattr(assign_groups, "drawn", unordered)
     with pytest.raises(sqlanon.SqlanonError):
         release(con, "(l => 2, variant => 'probabilistic')")
     assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]
 
 
 def test_rows_whose_numbers_have_gaps_are_not_dealt_out(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sqlanon.sqlgen import buckets
+    from sqlanon.methods.anatomy import assign_groups
 
-    monkeypatch.setattr(buckets, "numbers_of", lambda _: exp.select("0", "121", "120"))
+    monkeypatch.setattr(assign_groups, "numbers_of", lambda _: exp.select("0", "121", "120"))
     with pytest.raises(InternalError, match="not numbered one after the other"):
         release(con)
     assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]

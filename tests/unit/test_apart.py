@@ -14,9 +14,9 @@ import pytest
 import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
 from sqlanon.errors import CatalogError, InternalError, StatementError
-from sqlanon.methods import loose
+from sqlanon.methods.fragmentation import loose
+from sqlanon.methods.fragmentation.association.associate import associate
 from sqlanon.pipeline import check as check_module
-from sqlanon.search.associate import associate
 from tests.oracles.left_out import largest_k
 
 SOURCE = (
@@ -488,10 +488,12 @@ def test_a_release_is_checked_by_the_policy_that_it_carries(con: Connection) -> 
 
 
 def test_a_method_that_breaks_its_promise_publishes_nothing(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sqlanon.methods import _apart
+    from sqlanon.methods.fragmentation import constraints
 
     with monkeypatch.context() as patch:
-        patch.setattr(_apart, "fragmentation", lambda names, *_: _apart.Fragmentation((tuple(names),), (), 1, True))
+        patch.setattr(
+            constraints, "fragmentation", lambda names, *_: constraints.Fragmentation((tuple(names),), (), 1, True)
+        )
         with pytest.raises(PrivacyViolation, match=r"would violate fragmentation: it reaches 2\.0 of 4\.0"):
             release(con)
     with monkeypatch.context() as patch:

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 import sqlanon
 from sqlanon import Connection
-from sqlanon.cli import app
 from sqlanon.export.markdown import to_markdown
+from sqlanon.terminal.cli import app
 
 SOURCE = """
 CREATE TABLE visits AS SELECT 20 + i % 7 AS age, i AS zip, ['flu', 'gout', 'cold'][1 + i % 3] AS disease,

@@ -13,15 +13,15 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
-from sqlanon.pipeline.bind import bind, hierarchies_of, public_source
-from sqlanon.pipeline.policies import create_policy
-from sqlanon.pipeline.requirements import bind_requirements, resolve_requirements
+from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
+from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
+from sqlanon.inputs.source import bind_source
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.scratch import Scratch
-from sqlanon.pipeline.source import bind_source
 from sqlanon.pipeline.state import State
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.statements.policy import create_policy
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreatePolicy, CreateRelease
 

@@ -21,9 +21,9 @@ from typer.testing import CliRunner, Result
 
 import sqlanon
 from sqlanon import session
-from sqlanon.cli import app
-from sqlanon.scripts import label, release_name
 from sqlanon.syntax.parser import parse_script
+from sqlanon.terminal.cli import app
+from sqlanon.terminal.scripts import label, release_name
 
 SQLANON = [sys.executable, "-m", "sqlanon"]
 
@@ -75,7 +75,9 @@ def test_the_version() -> None:
 
 def test_the_version_comes_without_what_only_commands_need() -> None:
     """So that it comes at once: the shell and the tables are loaded on demand."""
-    code = "import sys; sys.argv[1:] = ['--version']; from sqlanon.cli import app; app(standalone_mode=False)\n"
+    code = (
+        "import sys; sys.argv[1:] = ['--version']; from sqlanon.terminal.cli import app; app(standalone_mode=False)\n"
+    )
     code += "print(sorted({'prompt_toolkit', 'rich', 'pandas'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[1] == "[]"
@@ -267,7 +269,7 @@ def test_every_type_is_shown(arguments: list[str]) -> None:
 
 def test_a_missing_module_is_named() -> None:
     """Not withheld with the rows' values, and without the traceback that DuckDB passes on."""
-    program = "import sys; sys.modules['pytz'] = None; from sqlanon.cli import main; main()"
+    program = "import sys; sys.modules['pytz'] = None; from sqlanon.terminal.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", program, "run", "-"],
         env=environment(),

@@ -17,8 +17,8 @@ import sqlanon
 from sqlanon import UserError
 from sqlanon.catalog.digests import seal
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.presentation import Output
-from sqlanon.scripts import ScriptRun
+from sqlanon.terminal.presentation import Output
+from sqlanon.terminal.scripts import ScriptRun
 
 TODAY = datetime.now(UTC).strftime("%Y-%m-")
 SETUP = """
@@ -289,7 +289,7 @@ def test_an_export_that_fails_is_not_remembered(con: Any, tmp_path: Path, monkey
         checked.append(exports(con))
         raise UserError("taken")
 
-    monkeypatch.setattr("sqlanon.export.place.require_free", taken_meanwhile)
+    monkeypatch.setattr("sqlanon.export.atomic.require_free", taken_meanwhile)
     with pytest.raises(UserError, match="taken"):
         con.sql(f"EXPORT first TO '{tmp_path}/out'")
     # It was written down before anything was renamed.
@@ -305,7 +305,7 @@ def test_an_export_whose_end_is_not_known_is_remembered(
     def broken(*given: Any, **named: Any) -> None:
         raise OSError(5, "input/output error")
 
-    monkeypatch.setattr("sqlanon.export.place.os.rename", broken)
+    monkeypatch.setattr("sqlanon.export.atomic.os.rename", broken)
     with pytest.raises(sqlanon.EngineError):
         con.sql(f"EXPORT first TO '{tmp_path}/out'")
     assert exports(con) == 1

@@ -28,10 +28,10 @@ import pytest
 import typer.main
 
 import sqlanon
-from sqlanon.cli import app
 from sqlanon.pipeline.run import RELEASE
-from sqlanon.presentation import Output
-from sqlanon.scripts import ScriptRun
+from sqlanon.terminal.cli import app
+from sqlanon.terminal.presentation import Output
+from sqlanon.terminal.scripts import ScriptRun
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -9,10 +9,10 @@ import duckdb
 import pytest
 
 from sqlanon import assets
-from sqlanon.datasets import load_adult
 from sqlanon.session import connect
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreateHierarchy, CreatePolicy, PassThrough
+from sqlanon.terminal.datasets import load_adult
 
 HIERARCHIES = {
     statement.definition.name: statement.definition

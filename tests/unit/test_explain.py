@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from sqlanon import Connection, PrivacyViolation, connect
-from sqlanon.search.losses import LOSSES
+from sqlanon.methods.generalization.losses import LOSSES
 from tests.papers.test_hospital import HOSPITAL
 from tests.unit.test_hostile_names import HOSTILE
 

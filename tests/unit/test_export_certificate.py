@@ -18,10 +18,10 @@ from sqlanon.domain.release import Release, ReleaseAttribute
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.export.certificate import Evidence, Proof, certificate, to_json, with_files
-from sqlanon.export.losses import DEFINITIONS
+from sqlanon.export.loss_definitions import DEFINITIONS
 from sqlanon.export.markdown import to_markdown
+from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.questions.ask import bind_requirement
-from sqlanon.search.losses import LOSSES
 
 CELL = re.compile(r"(?<!\\)\|")
 

@@ -15,9 +15,9 @@ from sqlglot import exp
 import sqlanon
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.export.formats.base import ExportFile, export_format
-from sqlanon.pipeline.content import fingerprint_of
-from sqlanon.registry import names
-from sqlanon.sqlgen.names import column, relation
+from sqlanon.plugins import names
+from sqlanon.releases.content import fingerprint_of
+from sqlanon.sqlgen.build.names import column, relation
 
 FORMATS = names("sqlanon.export.formats")
 

@@ -29,7 +29,7 @@ WORKER = """
 import sys
 from pathlib import Path
 from sqlanon.export.layout import layout_of
-from sqlanon.export.place import staging
+from sqlanon.export.atomic import staging
 with staging(layout_of(sys.argv[1], "csv", "released")) as place:
     (place.files / "released.csv").write_text("released rows")
     print(place.files.parent, flush=True)

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 import sqlanon
-from sqlanon.export import _swap
-from sqlanon.export._former import CERTIFICATE_FORMAT, MARKDOWN_TITLE
+from sqlanon.export import exchange
+from sqlanon.export.atomic import put
 from sqlanon.export.layout import Layout, layout_of
-from sqlanon.export.place import put
+from sqlanon.export.previous_export import CERTIFICATE_FORMAT, MARKDOWN_TITLE
 from sqlanon.export.target import require_free
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a forked process")
@@ -108,10 +108,10 @@ def test_a_folder_is_the_old_or_the_new_one(tmp_path: Path, old: bool) -> None:
 
 
 def test_a_folder_without_exchange_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_swap, "_exchanged", lambda new, target: False)
+    monkeypatch.setattr(exchange, "_exchanged", lambda new, target: False)
 
     def check(layout: Layout) -> None:
-        _swap.recover(layout.target)
+        exchange.recover(layout.target)
         found = read(layout)
         assert len(found) == 3
         assert len(set(found.values())) == 1
@@ -121,11 +121,11 @@ def test_a_folder_without_exchange_is_put_back(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_failure_in_between_puts_the_old_folder_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_swap, "_exchanged", lambda new, target: False)
+    monkeypatch.setattr(exchange, "_exchanged", lambda new, target: False)
     layout = layout_of(f"{tmp_path}/out/", "csv", "release")
     write(layout, layout.folder, "old")
     with pytest.raises(OSError, match="missing"):
-        _swap.exchange(tmp_path / "missing", layout.target)
+        exchange.exchange(tmp_path / "missing", layout.target)
     assert set(read(layout).values()) == {"old"}
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import sqlanon
 from sqlanon import UserError
-from sqlanon.export import _former, place
+from sqlanon.export import atomic, previous_export
 from sqlanon.export.layout import layout_of
 from sqlanon.export.target import require_free
 
@@ -271,7 +271,7 @@ def test_a_file_that_cannot_be_read_stays(
     def unreadable(file: Path) -> str:
         raise PermissionError(13, "denied", str(file))
 
-    monkeypatch.setattr(_former, "file_hash", unreadable)
+    monkeypatch.setattr(previous_export, "file_hash", unreadable)
     with pytest.raises(UserError, match=rf"x\.{format_} cannot be read"):
         export(connection, target, format_)
 
@@ -293,7 +293,7 @@ def test_a_file_that_comes_while_folders_are_exchanged_stays(
 ) -> None:
     target = tmp_path / "out"
     export(connection, target, "csv")
-    exchange, came = place.exchange, []
+    exchange, came = atomic.exchange, []
 
     def late(new: Path, old: Path) -> None:
         if not came:
@@ -301,9 +301,9 @@ def test_a_file_that_comes_while_folders_are_exchanged_stays(
             came.append(True)
         exchange(new, old)
 
-    monkeypatch.setattr(place, "exchange", late)
+    monkeypatch.setattr(atomic, "exchange", late)
     if not exchanged:
-        monkeypatch.setattr("sqlanon.export._swap._exchanged", lambda new, target: False)
+        monkeypatch.setattr("sqlanon.export.exchange._exchanged", lambda new, target: False)
     with pytest.raises(UserError, match=r"thesis\.txt is no file of a former export"):
         export(connection, target, "csv")
     assert (target / "thesis.txt").read_text() == "mine"
@@ -334,7 +334,7 @@ def test_what_an_unfinished_export_says_of_other_files_does_not_count(tmp_path: 
     left = tmp_path / ".sqlanon-1" / "export"
     left.mkdir(parents=True)
     (left / layout.certificate).write_text(
-        f'{{"format": "{_former.CERTIFICATE_FORMAT}", "files": [{{"name": "x.csv"}}]}}'
+        f'{{"format": "{previous_export.CERTIFICATE_FORMAT}", "files": [{{"name": "x.csv"}}]}}'
     )
     (tmp_path / "x.csv").write_text("mine")
     with pytest.raises(UserError, match="has no certificate"):

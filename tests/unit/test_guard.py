@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from sqlanon.sqlgen import guard
-from sqlanon.sqlgen.guard import kept_classes, restricted, violations, with_steps, withheld_rows
-from sqlanon.sqlgen.names import column, relation
-from sqlanon.sqlgen.normal_relations import Background, literal_rows, relations_of, sensitive_values
-from sqlanon.sqlgen.render import to_sql
-from sqlanon.sqlgen.rows import Rows, rows_of
+from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.classes import guard
+from sqlanon.sqlgen.classes.guard import kept_classes, restricted, violations, with_steps, withheld_rows
+from sqlanon.sqlgen.classes.normal_relations import Background, literal_rows, relations_of, sensitive_values
+from sqlanon.sqlgen.classes.rows import Rows, rows_of
 
 Row = tuple[object, object]
 

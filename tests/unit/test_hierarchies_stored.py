@@ -11,8 +11,8 @@ import pytest
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchies import stored
-from sqlanon.sqlgen.names import relation
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build.render import to_sql
 
 Row = Sequence[str | None]
 HOSTILE = 'a "b". select' + "\N{SNOWMAN}" * 190

@@ -13,9 +13,9 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import PolicyError
-from sqlanon.search.lattice import Counted, Found, Lattice, Node, Progress, search
-from sqlanon.search.losses.base import additive
-from sqlanon.search.remaining import Rank
+from sqlanon.methods.generalization.lattice.remaining import Rank
+from sqlanon.methods.generalization.lattice.search import Counted, Found, Lattice, Node, Progress, search
+from sqlanon.methods.generalization.losses.base import additive
 from tests.oracles.lattice import best_node, nodes
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from sqlanon import Connection, PolicyError, connect
-from sqlanon.methods.generalization import options
+from sqlanon.methods.generalization.method import options
 
 LOCAL = "METHOD generalization(suppression => {}, recoding => 'local', loss => '{}')"
 

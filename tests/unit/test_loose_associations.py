@@ -8,14 +8,13 @@ from dataclasses import replace
 import pytest
 from sqlglot import exp
 
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
-from sqlanon.pipeline.scratch import Scratch
-from sqlanon.search import _dealt
-from sqlanon.search._blocks import Blocks
-from sqlanon.search.looseness import looseness
-from sqlanon.sqlgen import loose_rows
-from sqlanon.sqlgen.blocks import dissolved, rows_of_blocks, some_blocks
-from sqlanon.sqlgen.names import column, relation
+from sqlanon.methods.fragmentation.association import deal_rows, tuple_keys
+from sqlanon.methods.fragmentation.association.block_search import Blocks
+from sqlanon.methods.fragmentation.association.fill_blocks_sql import dissolved, rows_of_blocks, some_blocks
+from sqlanon.methods.fragmentation.association.looseness import looseness
+from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.udfs import registered
 from tests.oracles.left_out import fewest
 from tests.oracles.loose import most_blocks
@@ -265,10 +264,10 @@ def test_the_place_of_a_row_interleaves_the_ranks_of_its_values(columns) -> None
     names = [f"n{at}" for at in range(columns)]
     with database() as engine, Scratch(engine) as scratch:
         store(engine, "source", Table(tuple((name, "BIGINT") for name in names), rows))
-        numbered = loose_rows.numbered(relation("source"), [], [column(name, "source") for name in names])
-        spread = [scratch.table("spread", loose_rows.spread(numbered, at, columns)) for at in range(columns)]
+        numbered = tuple_keys.numbered(relation("source"), [], [column(name, "source") for name in names])
+        spread = [scratch.table("spread", tuple_keys.spread(numbered, at, columns)) for at in range(columns)]
         with registered(engine, "random_draw") as draw:
-            keyed = scratch.table("keyed", loose_rows.keyed(numbered, [], spread, draw))
+            keyed = scratch.table("keyed", tuple_keys.keyed(numbered, [], spread, draw))
         found = dict(engine.connection.execute(f"SELECT row, place FROM {quoted(keyed)}").fetchall())
     assert found == {number: place(row) for number, row in enumerate(rows)}
 
@@ -290,7 +289,7 @@ def test_rows_left_over_are_dealt_again_among_others(monkeypatch, tries) -> None
             self._held = self._rows_of(self._result)
 
     monkeypatch.setattr(Blocks, "_deal_all", poorly)
-    monkeypatch.setattr(_dealt, "_TRIES", tries)
+    monkeypatch.setattr(deal_rows, "_TRIES", tries)
     with database() as engine:
         made = make(engine, Table(WIDE, rows), (("a", "c"), ("b",)), (("a", "b"),), (2, 2))
     assert made.found.heterogeneous

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PolicyError, PrivacyViolation, connect
-from sqlanon.methods.generalization import options
-from sqlanon.search.losses import LOSSES
-from sqlanon.search.losses.average_class_size import AverageClassSize
-from sqlanon.search.losses.discernibility import Discernibility
-from sqlanon.sqlgen import keys
+from sqlanon.methods.generalization.losses import LOSSES
+from sqlanon.methods.generalization.losses.average_class_size import AverageClassSize
+from sqlanon.methods.generalization.losses.discernibility import Discernibility
+from sqlanon.methods.generalization.method import options
+from sqlanon.sqlgen.cells import key_layout
 from tests.properties.losses_support import ORACLES
 from tests.properties.policies_support import Case, cases
 from tests.unit.losses_support import Laid, Places, laid
@@ -38,7 +38,7 @@ def test_every_loss_has_an_oracle() -> None:
 def test_losses_and_their_bounds(case: Case, random: Random, bits: int) -> None:
     limit = random.randint(0, len(case.rows))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keys, "WORD_BITS", bits)
+        patch.setattr(key_layout, "WORD_BITS", bits)
         with laid(case, limit) as over:
             more = [_some(classes, random) for classes in over.classes]
             withheld = [_some(classes, random) for classes in more]

@@ -13,8 +13,8 @@ from sqlanon import Connection, UserError
 from sqlanon.catalog import releases
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.pipeline.measure import measure
-from sqlanon.workload import counted, together
+from sqlanon.estimates.batch import on_release, on_source
+from sqlanon.statements.measure import measure
 from tests.oracles.workloads import Result, figures
 
 SOURCE = """
@@ -277,8 +277,8 @@ def test_more_queries_than_a_word_has_bits(con: Connection, monkeypatch: pytest.
         if number % 64 == 0:
             ((*own,),) = con.sql(f"ESTIMATE {sql} FROM RELEASE r").fetchall()
             assert figures_ == pytest.approx(own, rel=1e-9, abs=1e-7)
-    monkeypatch.setattr(together, "_MOST_WORDS", 1)
-    monkeypatch.setattr(counted, "_MOST_WORDS", 1)
+    monkeypatch.setattr(on_release, "_MOST_WORDS", 1)
+    monkeypatch.setattr(on_source, "_MOST_WORDS", 1)
     measured(con, "w")
     again = rows(con, query)
     assert [row[:3] for row in again] == [row[:3] for row in found]

@@ -16,18 +16,18 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Role
 from sqlanon.errors import InternalError
-from sqlanon.sqlgen.guard import with_steps
-from sqlanon.sqlgen.names import column, literal, relation
-from sqlanon.sqlgen.normal_relations import (
+from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.cells.taxonomy import Taxonomy
+from sqlanon.sqlgen.classes.guard import with_steps
+from sqlanon.sqlgen.classes.normal_relations import (
     Background,
     equivalence_class_of,
     literal_rows,
     relations_of,
     sensitive_values,
 )
-from sqlanon.sqlgen.render import to_sql
-from sqlanon.sqlgen.rows import Rows, rows_of
-from sqlanon.sqlgen.taxonomy import Taxonomy
+from sqlanon.sqlgen.classes.rows import Rows, rows_of
 
 
 @dataclass(frozen=True)

@@ -13,14 +13,22 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.transformation import Bucketization
 from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.portable import require_portable
 from sqlanon.errors import EngineError
 from sqlanon.hierarchies.base import functional
+from sqlanon.methods.anatomy import assign_groups, merge_groups
+from sqlanon.methods.anatomy.tables import bucketized, differing, misplaced, out_of_order, out_of_place, unequal
+from sqlanon.methods.fragmentation.association import (
+    block_grids,
+    fill_blocks_sql,
+    fill_gaps_sql,
+    left_out_sql,
+    looseness_sql,
+    tuple_keys,
+)
+from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
 from sqlanon.questions.load import load_question, question_names
-from sqlanon.sqlgen import associations, blocks, buckets, gaps, left_out, loose, loose_rows, slots
-from sqlanon.sqlgen.associations import PublishedAssociation, PublishedFragment
-from sqlanon.sqlgen.fragments import bucketized, differing, misplaced, out_of_order, out_of_place, unequal
-from sqlanon.sqlgen.names import column, relation
-from sqlanon.sqlgen.portable import require_portable
+from sqlanon.sqlgen.build.names import column, relation
 
 REFUSED = {
     "SELECT hash(x) FROM t": "the function hash",
@@ -113,75 +121,75 @@ ASSOCIATION = PublishedAssociation(
     (PublishedFragment(relation("f1"), ("x", "y"), "g"), PublishedFragment(relation("f2"), ("z",), "g")),
 )
 ROWS = exp.select(exp.Star()).from_(relation("rows"))
-GRID = loose.grid((2, 3))
+GRID = block_grids.grid((2, 3))
 # Buckets, fragments and groups: those that numbers stand for, once drawn, and what checks their tables.
 EVERYWHERE = {
-    "value_codes": buckets.value_codes(BOUND, relation("t")),
-    "groups": buckets.groups("held", 3),
-    "groups with different values": buckets.groups("held", 3, 2),
-    "starts": buckets.starts("held", "groups"),
-    "slots": slots.slots("groups"),
-    "tally": slots.tally("dealt", 0),
-    "merged": slots.merged("slots", "violating"),
-    "all_numbers": slots.all_numbers("slots", "numbers"),
-    "places": slots.places("dealt", "numbers", ["code_0", "code_1"]),
-    "sizes": slots.sizes("places"),
-    "sizes_of_groups": slots.sizes_of_groups("groups"),
+    "value_codes": assign_groups.value_codes(BOUND, relation("t")),
+    "groups": assign_groups.groups("held", 3),
+    "groups with different values": assign_groups.groups("held", 3, 2),
+    "starts": assign_groups.starts("held", "groups"),
+    "slots": merge_groups.slots("groups"),
+    "tally": merge_groups.tally("dealt", 0),
+    "merged": merge_groups.merged("slots", "violating"),
+    "all_numbers": merge_groups.all_numbers("slots", "numbers"),
+    "places": merge_groups.places("dealt", "numbers", ["code_0", "code_1"]),
+    "sizes": merge_groups.sizes("places"),
+    "sizes_of_groups": merge_groups.sizes_of_groups("groups"),
     "rows of buckets": BUCKETIZED[0].query,
     "values of buckets": BUCKETIZED[1].query,
     "unequal": unequal(relation("exact"), relation("held")),
     "differing": differing(relation("exact"), relation("held")),
-    "alike_in_group": associations.alike_in_group(ASSOCIATION.fragments[0], ("x",)),
-    "repeated_pairs": associations.repeated_pairs(ASSOCIATION, 0, 1),
-    "alike_in_linked": associations.alike_in_linked(ASSOCIATION, 0, 1, ("z",)),
-    "linked_values": associations.linked_values(ASSOCIATION, 0, 1, ("z",)),
-    "unmatched": associations.unmatched(ASSOCIATION, 0),
-    "smallest_group": associations.smallest_group(ASSOCIATION.fragments[0]),
-    "spread along a curve": loose_rows.spread(ROWS, 0, 2),
-    "keyed along a curve": loose_rows.keyed(ROWS, [], ["near"], "draw").transform(
+    "alike_in_group": looseness_sql.alike_in_group(ASSOCIATION.fragments[0], ("x",)),
+    "repeated_pairs": looseness_sql.repeated_pairs(ASSOCIATION, 0, 1),
+    "alike_in_linked": looseness_sql.alike_in_linked(ASSOCIATION, 0, 1, ("z",)),
+    "linked_values": looseness_sql.linked_values(ASSOCIATION, 0, 1, ("z",)),
+    "unmatched": looseness_sql.unmatched(ASSOCIATION, 0),
+    "smallest_group": looseness_sql.smallest_group(ASSOCIATION.fragments[0]),
+    "spread along a curve": tuple_keys.spread(ROWS, 0, 2),
+    "keyed along a curve": tuple_keys.keyed(ROWS, [], ["near"], "draw").transform(
         lambda node: column("draw") if isinstance(node, exp.Anonymous) else node
     ),
-    "possible": blocks.possible("keyed", 0, 6),
-    "standing": blocks.standing("keyed", 1, 0, 24),
-    "counts": blocks.counts("keyed", 0),
-    "possible_of": blocks.possible_of("counts", 6),
-    "frequencies": left_out.frequencies("counts"),
-    "most_alike": left_out.most_alike("frequencies"),
-    "allowed": left_out.allowed(["f0", "f1"], 100, 6, 5, 1, 16),
-    "candidates": left_out.candidates("keyed", 2, 1000),
-    "picked": left_out.picked("pool", "chosen", ["c0", "c1"], 10, 2, 7),
-    "full_values": left_out.full_values("chosen", 0, 2),
-    "alike": left_out.alike("rows", 2),
-    "excess": left_out.excess("rows", [0, 1], 4, 9),
-    "holding": left_out.holding("placed", "keyed", "excess", [0, 1]),
-    "enough": left_out.enough("preferred", "holding", "excess", 6, 5),
-    "first_blocks": left_out.first_blocks("preferred", 3),
-    "fragment_rows": loose.fragment_rows(ROWS, "grouped", [(0, "x")], 0, "g"),
-    "association_rows": loose.association_rows("grouped", ["g1", "g2"]),
+    "possible": fill_blocks_sql.possible("keyed", 0, 6),
+    "standing": fill_blocks_sql.standing("keyed", 1, 0, 24),
+    "counts": fill_blocks_sql.counts("keyed", 0),
+    "possible_of": fill_blocks_sql.possible_of("counts", 6),
+    "frequencies": left_out_sql.frequencies("counts"),
+    "most_alike": left_out_sql.most_alike("frequencies"),
+    "allowed": left_out_sql.allowed(["f0", "f1"], 100, 6, 5, 1, 16),
+    "candidates": left_out_sql.candidates("keyed", 2, 1000),
+    "picked": left_out_sql.picked("pool", "chosen", ["c0", "c1"], 10, 2, 7),
+    "full_values": left_out_sql.full_values("chosen", 0, 2),
+    "alike": left_out_sql.alike("rows", 2),
+    "excess": left_out_sql.excess("rows", [0, 1], 4, 9),
+    "holding": left_out_sql.holding("placed", "keyed", "excess", [0, 1]),
+    "enough": left_out_sql.enough("preferred", "holding", "excess", 6, 5),
+    "first_blocks": left_out_sql.first_blocks("preferred", 3),
+    "fragment_rows": block_grids.fragment_rows(ROWS, "grouped", [(0, "x")], 0, "g"),
+    "association_rows": block_grids.association_rows("grouped", ["g1", "g2"]),
 }
 # What draws, what numbers the rows of a source, and what fills blocks of rows that have to differ in several keys.
 DUCKDB_ONLY = {
-    "drawn": (buckets.drawn(POLICY, [BOUND], ["c"], None, "random_draw", {}), "the function random_draw"),
-    "held": (buckets.held("drawn", "random_draw"), "the function random_draw"),
-    "held by all": (buckets.held_by_all("codes", "random_draw"), "the function random_draw"),
-    "numbers_of": (buckets.numbers_of("drawn"), "the column rowid"),
-    "bucket_numbers": (slots.bucket_numbers("slots", "random_draw"), "the function random_draw"),
-    "dealt": (buckets.dealt("drawn", "starts", ["code_0", "code_1"], 0), "the column rowid"),
+    "drawn": (assign_groups.drawn(POLICY, [BOUND], ["c"], None, "random_draw", {}), "the function random_draw"),
+    "held": (assign_groups.held("drawn", "random_draw"), "the function random_draw"),
+    "held by all": (assign_groups.held_by_all("codes", "random_draw"), "the function random_draw"),
+    "numbers_of": (assign_groups.numbers_of("drawn"), "the column rowid"),
+    "bucket_numbers": (merge_groups.bucket_numbers("slots", "random_draw"), "the function random_draw"),
+    "dealt": (assign_groups.dealt("drawn", "starts", ["code_0", "code_1"], 0), "the column rowid"),
     "out_of_order": (out_of_order(relation("held")), "without ORDER BY"),
     "out_of_place": (out_of_place(relation("exact")), "without ORDER BY"),
     "misplaced": (misplaced(relation("exact"), relation("held")), "Join with method"),
-    "numbered": (loose_rows.numbered(relation("t"), [column("x")], []), "the column rowid"),
-    "repeated": (loose_rows.repeated(ROWS, [0]), "ROW_NUMBER without ORDER BY"),
-    "dealt by one key": (blocks.dealt("standing", 1, 0, 6, 0, chunked=True), "the function BITWISE_XOR_AGG"),
-    "preferred": (left_out.preferred("placed", "holding", "random_draw"), "the function random_draw"),
-    "located": (loose.located("placed", "random_draw", near=True), "the function random_draw"),
-    "exchanged": (loose.exchanged("cells", 2, "random_draw"), "the function random_draw"),
-    "block_numbers": (loose.block_numbers("cells", 4, "random_draw"), "the function random_draw"),
-    "renumbered": (loose.renumbered("numbers", 0, "random_draw"), "the function random_draw"),
-    "grouped": (loose.grouped("cells", "numbers", GRID, 0), "the column rowid"),
-    "clashing": (gaps.clashing("dealt", ["key_1"]), "Select with qualify"),
-    "proposed": (gaps.proposed(ROWS, "placed", 1, 6, 3, 2, "random_draw"), "with qualify"),
-    "filled": (gaps.filled("proposed", 1, 6), "Select with qualify"),
+    "numbered": (tuple_keys.numbered(relation("t"), [column("x")], []), "the column rowid"),
+    "repeated": (tuple_keys.repeated(ROWS, [0]), "ROW_NUMBER without ORDER BY"),
+    "dealt by one key": (fill_blocks_sql.dealt("standing", 1, 0, 6, 0, chunked=True), "the function BITWISE_XOR_AGG"),
+    "preferred": (left_out_sql.preferred("placed", "holding", "random_draw"), "the function random_draw"),
+    "located": (block_grids.located("placed", "random_draw", near=True), "the function random_draw"),
+    "exchanged": (block_grids.exchanged("cells", 2, "random_draw"), "the function random_draw"),
+    "block_numbers": (block_grids.block_numbers("cells", 4, "random_draw"), "the function random_draw"),
+    "renumbered": (block_grids.renumbered("numbers", 0, "random_draw"), "the function random_draw"),
+    "grouped": (block_grids.grouped("cells", "numbers", GRID, 0), "the column rowid"),
+    "clashing": (fill_gaps_sql.clashing("dealt", ["key_1"]), "Select with qualify"),
+    "proposed": (fill_gaps_sql.proposed(ROWS, "placed", 1, 6, 3, 2, "random_draw"), "with qualify"),
+    "filled": (fill_gaps_sql.filled("proposed", 1, 6), "Select with qualify"),
 }
 
 

@@ -17,9 +17,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sqlanon import connect, progress
+from sqlanon import connect
 from sqlanon.errors import Position, PrivacyViolation, StatementError
-from sqlanon.presentation import Output, Rows, cell_text, json_value, one_line
+from sqlanon.terminal import progress
+from sqlanon.terminal.presentation import Output, Rows, cell_text, json_value, one_line
 
 
 class Terminal(io.StringIO):

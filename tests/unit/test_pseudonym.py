@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlanon import udfs
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import InternalError, SqlanonError, UserError
-from sqlanon.sqlgen.names import alias, column, relation
+from sqlanon.sqlgen.build.names import alias, column, relation
 
 KEY = b"a key of thirty-two bytes, \x00\xff...."
 VALUES = ["Ada", "Ada", "", None, "Żółć 日本 🙂", 'o\'Hara "x" \\ \x00 \n', None, "x" * 10_000]

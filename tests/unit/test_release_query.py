@@ -16,11 +16,11 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.errors import InternalError
-from sqlanon.sqlgen.ddl import secure_view
-from sqlanon.sqlgen.names import column, relation
-from sqlanon.sqlgen.recode import Recoding
-from sqlanon.sqlgen.release import ReleaseQuery
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.build.ddl import secure_view
+from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.release.recode import Recoding
+from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from sqlanon.questions import ask
 from sqlanon.questions._fractions import comparable
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.questions.load import Question, parse_question
-from sqlanon.sqlgen.asked import Asks
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.classes.requirement import Asks
 from tests.unit.questions_support import FILE, GIVEN, WHOLE, bind
 
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.errors import PolicyError
-from sqlanon.search import lattice as searched
-from sqlanon.search import remaining
-from sqlanon.search.heuristic import raised
-from sqlanon.search.lattice import Counted, Found, Lattice, Node, search
+from sqlanon.methods.generalization.lattice import remaining
+from sqlanon.methods.generalization.lattice import search as searched
+from sqlanon.methods.generalization.lattice.heuristic import raised
+from sqlanon.methods.generalization.lattice.search import Counted, Found, Lattice, Node, search
 from tests.oracles.lattice import best_node, nodes
 
 

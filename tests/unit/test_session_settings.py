@@ -14,8 +14,8 @@ from sqlglot.tokens import Token
 
 import sqlanon
 from sqlanon.errors import UserError
-from sqlanon.sqlgen.names import column, relation
-from sqlanon.sqlgen.render import to_sql
+from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.build.render import to_sql
 from tests.unit.statements_support import SCRIPT, SETUP
 
 SQL = Path(__file__).resolve().parents[2] / "sql"

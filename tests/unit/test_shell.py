@@ -17,11 +17,11 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from sqlanon.completion import STATEMENTS, StatementCompleter, database_names, quoted
 from sqlanon.questions.load import model_names
 from sqlanon.session import connect
-from sqlanon.shell import history_file
 from sqlanon.syntax.parser import KEYWORDS, parse_script
+from sqlanon.terminal.completion import STATEMENTS, StatementCompleter, database_names, quoted
+from sqlanon.terminal.shell import history_file
 
 SQLANON = [sys.executable, "-m", "sqlanon"]
 

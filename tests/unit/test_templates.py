@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from sqlanon import UserError
-from sqlanon.workload.queries import parsed
-from sqlanon.workload.templates import Slot, Templates, conjuncts
+from sqlanon.estimates.query.parse import parsed
+from sqlanon.estimates.query.templates import Slot, Templates, conjuncts
 
 NAMES = ["age", "select", 'a "quoted" IN (1)', "BETWEEN 1 AND 2", "größe", "-- x", "a;b", "$1", "it's"]
 TEXTS = ["", "x", "it's", "IN (1, 2)", "-- no comment", "a;b", "$$", '"', "BETWEEN 'a' AND 'b'", "größe", "/*"]

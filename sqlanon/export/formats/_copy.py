@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.export.formats.base import ExportFile
-from sqlanon.sqlgen.names import alias, column
+from sqlanon.sqlgen.build.names import alias, column
 
 __all__ = ["copy", "option", "reading", "reopen", "seal", "table_function"]
 

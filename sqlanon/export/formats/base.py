@@ -10,7 +10,7 @@ from typing import Protocol, cast
 from sqlglot import exp
 
 from sqlanon.engines.base import Column, Engine
-from sqlanon.registry import names, plugin
+from sqlanon.plugins import names, plugin
 
 __all__ = ["CERTIFICATE_KEY", "ExportFile", "Format", "export_format", "suffixes"]
 

@@ -22,8 +22,8 @@ from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.errors import EngineError, InternalError, UserError
 from sqlanon.export.formats._copy import reading, seal
 from sqlanon.export.formats.base import ExportFile
-from sqlanon.sqlgen.ddl import create_table
-from sqlanon.sqlgen.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.build.ddl import create_table
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 
 __all__ = [
     "CARRIES_CERTIFICATE",

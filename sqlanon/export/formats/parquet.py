@@ -11,7 +11,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.export.formats._copy import copy, option, reading, reopen, table_function
 from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile
-from sqlanon.sqlgen.names import identifier, literal
+from sqlanon.sqlgen.build.names import identifier, literal
 
 __all__ = [
     "CARRIES_CERTIFICATE",

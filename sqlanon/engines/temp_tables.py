@@ -1,0 +1,61 @@
+"""Temporary tables and views of one statement, gone when it ends."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from types import TracebackType
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.sqlgen.build.names import relation
+
+__all__ = ["Scratch"]
+
+
+class Scratch:
+    """Makes temporary objects under names of its own and drops them at the end.
+
+    They live in DuckDB's temporary database, on this connection only.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._prefix = f"__sqlanon_{secrets.token_hex(6)}"
+        self._made: list[tuple[str, str]] = []
+
+    def name(self, purpose: str, kind: str = "TABLE") -> str:
+        """A new name, which no table of the user's has, for an object that will be dropped."""
+        name = f"{self._prefix}_{len(self._made)}_{purpose}"
+        self._made.append((kind, name))
+        return name
+
+    def view_name(self, purpose: str) -> str:
+        return self.name(purpose, "VIEW")
+
+    def view(self, purpose: str, query: exp.Query) -> str:
+        """A temporary view of a query; returns its name."""
+        name = self.view_name(purpose)
+        temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+        self._engine.run(exp.Create(kind="VIEW", this=relation(name), expression=query, properties=temporary))
+        return name
+
+    def table(self, purpose: str, query: exp.Query, parameters: Sequence[object] = ()) -> str:
+        """A temporary table with the rows of a query; returns its name."""
+        name = self.name(purpose)
+        temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+        create = exp.Create(kind="TABLE", this=relation(name), expression=query, properties=temporary)
+        self._engine.run(create, parameters)
+        return name
+
+    def __enter__(self) -> Scratch:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # After an error the transaction that made them is rolled back, and they with it.
+        if error is None:
+            for made, name in reversed(self._made):
+                self._engine.run(exp.Drop(kind=made, tables=[relation(name)], exists=True))

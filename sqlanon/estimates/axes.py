@@ -1,0 +1,212 @@
+"""The axis that the values of a type lie on, so that what lies between two of them can be measured."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from functools import cache
+
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.sqlgen.build.expressions import joined
+from sqlanon.sqlgen.build.names import alias, column, literal
+
+__all__ = ["Axis", "axis_of", "span"]
+
+_SPAN = ("low", "low_side", "high", "high_side", "known", "open_low", "open_high", "mask")
+
+_BITS = {"TINYINT": 7, "SMALLINT": 15, "INTEGER": 31, "BIGINT": 63, "HUGEINT": 127}
+# Where infinity is among days and among moments, behind the last; -infinity is as far on the other side.
+_DAYS = 2**31 - 1
+_MICROSECONDS = 2**63 - 1
+# The first moment that DuckDB shows.
+_FIRST_MOMENT = -9223372022400000000
+_MOST = sys.float_info.max
+_MOST_FLOAT = 2.0**128 - 2.0**104
+_LAST = "\U0010ffff" * 100
+_DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
+
+# Below, `given` stands for the value that is moved to the axis or back from it.
+_OF = {
+    "number": "CAST(given AS HUGEINT)",
+    "decimal": "CAST(replace(CAST(given AS VARCHAR), '.', '') AS HUGEINT)",
+    "truth": "CAST(given AS HUGEINT)",
+    "day": f"CASE WHEN NOT isinf(given) THEN CAST(date_diff('day', CAST('1970-01-01' AS DATE), given) AS HUGEINT) "
+    f"WHEN given > CAST('1970-01-01' AS DATE) THEN CAST({_DAYS} AS HUGEINT) "
+    f"WHEN given IS NOT NULL THEN CAST(-{_DAYS} AS HUGEINT) END",
+    "microsecond": f"CASE WHEN NOT isinf(given) THEN CAST(epoch_us(given) AS HUGEINT) "
+    f"WHEN given > CAST('1970-01-01' AS TIMESTAMP) THEN CAST({_MICROSECONDS} AS HUGEINT) "
+    f"WHEN given IS NOT NULL THEN CAST(-{_MICROSECONDS} AS HUGEINT) END",
+    "real": "CAST(given AS DOUBLE)",
+    "float": "CAST(given AS DOUBLE)",
+    "text": "CAST(given AS VARCHAR)",
+}
+_BACK = {
+    "day": f"CASE WHEN given >= {_DAYS} THEN CAST('infinity' AS DATE) "
+    f"WHEN given <= -{_DAYS} THEN CAST('-infinity' AS DATE) "
+    "ELSE CAST('1970-01-01' AS DATE) + CAST(given AS INTEGER) END",
+    "microsecond": f"CASE WHEN given >= {_MICROSECONDS} THEN CAST('infinity' AS TIMESTAMP) "
+    f"WHEN given <= -{_MICROSECONDS} THEN CAST('-infinity' AS TIMESTAMP) "
+    f"ELSE make_timestamp(CAST(greatest(given, {_FIRST_MOMENT}) AS BIGINT)) END",
+}
+# A text that a constant or a label is written as, down to the axis: a number times `unit`, a day or a moment.
+_FLOOR = {
+    "number": "coalesce(TRY_CAST(nullif(regexp_extract(given, '^-?[0-9]+$'), '') AS HUGEINT) * unit, "
+    "CAST(floor(TRY_CAST(given AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0))) AS HUGEINT))",
+    "truth": "CAST(TRY_CAST(given AS BOOLEAN) AS HUGEINT)",
+    "day": _OF["day"].replace("given", "TRY_CAST(given AS DATE)"),
+    "microsecond": _OF["microsecond"].replace("given", "TRY_CAST(given AS TIMESTAMP)"),
+    "real": "TRY_CAST(given AS DOUBLE)",
+    # No other FLOAT lies between what is said and the nearest one, so that comparisons change there alone.
+    "float": "CAST(TRY_CAST(given AS FLOAT) AS DOUBLE)",
+    "text": "given",
+}
+
+# The digits of a whole number, at least `unit` of them.
+_DIGITS = "lpad(CAST(abs(given) AS VARCHAR), CAST(greatest(unit, length(CAST(abs(given) AS VARCHAR))) AS INTEGER), '0')"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """How a type's values lie on their axis.
+
+    `kind` is 'integer' (a whole number a value), 'real' or 'text'; `scale` the decimals of
+    a DECIMAL, whose unit is its last digit. `low` and `high` are ends that stand for no
+    end at all. `numeric` tells whether the values can be added up.
+    """
+
+    kind: str
+    unit_of: str
+    type: str
+    low: int | float | str
+    high: int | float | str
+    scale: int = 0
+    numeric: bool = False
+
+    @property
+    def listed(self) -> bool:
+        """Whether the type itself says which values there are: true and false."""
+        return self.unit_of == "truth"
+
+    @property
+    def beyond(self) -> tuple[float | int | str, ...]:
+        """The places of values that are at no distance from others: infinity on both sides, and what is no number."""
+        if self.kind == "real":
+            return ("-inf", "inf", "nan")
+        return (self.low, self.high) if self.unit_of in ("day", "microsecond") else ()
+
+    def of(self, value: exp.Expr) -> exp.Expr:
+        """A value of the type on the axis."""
+        return _with(_OF["decimal" if self.scale else self.unit_of], value)
+
+    def back(self, place: exp.Expr) -> exp.Expr:
+        """The value at a place of the axis."""
+        if self.scale:
+            return self._cast(self._decimal_text(place))
+        if self.unit_of in _BACK:
+            return self._cast(_with(_BACK[self.unit_of], place))
+        return self._cast(place)
+
+    def down(self, text: exp.Expr) -> exp.Expr:
+        """The last place at or before what a text says; NULL if it says none."""
+        # A number of too many digits is none.
+        return exp.Try(this=_with(_FLOOR[self.unit_of], text, 10**self.scale))
+
+    def up(self, text: exp.Expr) -> exp.Expr:
+        """The first place at or behind what a text says."""
+        if self.unit_of not in ("number", "day"):
+            return self.down(text)
+        exact = exp.TryCast(this=text.copy(), to=exp.DataType.build("TIMESTAMP"))
+        if self.unit_of == "day":
+            whole = exp.EQ(this=exact, expression=exp.Cast(this=exact.copy(), to=exp.DataType.build("DATE")))
+        else:
+            scaled = _with("TRY_CAST(given AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0))", text, 10**self.scale)
+            whole = exp.EQ(this=scaled, expression=exp.Floor(this=scaled.copy()))
+        # A number too long for decimals has none of them.
+        exactly = exp.Coalesce(this=exp.Try(this=whole), expressions=[exp.true()])
+        after = exp.Case(ifs=[exp.If(this=exactly, true=literal(0))], default=literal(1))
+        return exp.Add(this=exp.Paren(this=self.down(text)), expression=after)
+
+    def end(self, number: int | float | str) -> exp.Expr:
+        """An end as a value of the axis."""
+        kind = {"integer": "HUGEINT", "real": "DOUBLE", "text": "VARCHAR"}[self.kind]
+        given = exp.Literal.string(str(number)) if isinstance(number, int | float) else literal(number)
+        return exp.Cast(this=given, to=exp.DataType.build(kind, dialect="duckdb"))
+
+    def _cast(self, tree: exp.Expr) -> exp.Expr:
+        return exp.Cast(this=exp.Paren(this=tree), to=exp.DataType.build(self.type, dialect="duckdb"))
+
+    def _decimal_text(self, place: exp.Expr) -> exp.Expr:
+        digits = _with(_DIGITS, place, self.scale + 1)
+        text = joined(
+            _with("CASE WHEN given < 0 THEN '-' ELSE '' END", place),
+            exp.Left(this=digits, expression=_with("CAST(length(given) - unit AS INTEGER)", digits, self.scale)),
+            exp.Literal.string("."),
+            exp.Right(this=digits.copy(), expression=literal(self.scale)),
+        )
+        return exp.Paren(this=text)
+
+
+def axis_of(column_type: str) -> Axis | None:
+    """The axis of a type's values; None for a type whose values are not measured."""
+    kind = column_type.upper().replace(" ", "")
+    signed = kind.removeprefix("U")
+    if signed in _BITS and kind != "UHUGEINT":
+        bits = _BITS[signed]
+        low, high = (0, 2 ** (bits + 1) - 1) if kind != signed else (-(2**bits), 2**bits - 1)
+        return Axis("integer", "number", column_type, low, high, numeric=True)
+    if kind == "BOOLEAN":
+        return Axis("integer", "truth", column_type, 0, 1)
+    if found := _DECIMAL.fullmatch(kind):
+        digits, scale = int(found[1]), int(found[2])
+        return Axis("integer", "number", column_type, -(10**digits) + 1, 10**digits - 1, scale, numeric=True)
+    if kind == "DATE":
+        return Axis("integer", "day", column_type, -_DAYS, _DAYS)
+    if kind == "TIMESTAMP":
+        return Axis("integer", "microsecond", column_type, -_MICROSECONDS, _MICROSECONDS)
+    if kind == "DOUBLE":
+        return Axis("real", "real", column_type, -_MOST, _MOST, numeric=True)
+    if kind == "FLOAT":
+        return Axis("real", "float", column_type, -_MOST_FLOAT, _MOST_FLOAT, numeric=True)
+    if kind == "VARCHAR":
+        return Axis("text", "text", column_type, "", _LAST)
+    return None
+
+
+def _with(template: str, value: exp.Expr, unit: int = 1) -> exp.Expr:
+    """A fixed expression with a value in the place of `given`, and a number in that of `unit`."""
+
+    def filled(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Column) and node.name == "given":
+            return exp.Paren(this=value.copy())
+        if isinstance(node, exp.Column) and node.name == "unit":
+            return exp.Cast(this=exp.Literal.string(str(unit)), to=exp.DataType.build("HUGEINT", dialect="duckdb"))
+        return node
+
+    return _parsed(template).copy().transform(filled)
+
+
+@cache
+def _parsed(template: str) -> exp.Expr:
+    return sqlglot.parse_one(template, dialect="duckdb")
+
+
+def span(
+    low: exp.Expr,
+    high: exp.Expr,
+    sides: tuple[int, int | exp.Expr],
+    *,
+    known: exp.Expr | None = None,
+    open_low: exp.Expr | None = None,
+    open_high: exp.Expr | None = None,
+    mask: exp.Expr | None = None,
+) -> exp.Select:
+    """A SELECT of label and the columns of a span, which begins and ends at a place of the axis and a side of it."""
+    no_mask = exp.Cast(this=exp.Null(), to=exp.DataType.build("VARCHAR"))
+    parts = (
+        *(low, literal(sides[0]), high, sides[1] if isinstance(sides[1], exp.Expr) else literal(sides[1])),
+        *(known or exp.true(), open_low or exp.false(), open_high or exp.false(), mask or no_mask),
+    )
+    return exp.select(column("label"), *(alias(part, name) for part, name in zip(parts, _SPAN, strict=True)))

@@ -1,0 +1,1 @@
+"""Many queries at once, on a source and on its release."""

@@ -1,0 +1,113 @@
+"""Counts about two fragments whose groups are linked: a function under udfs/ adds up over groups and their links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from sqlanon.errors import DataError
+from sqlanon.estimates.batch.by_fragment_groups import Figures
+from sqlanon.estimates.batch.label_numbers import DEALT, LINK_BITS, LOCAL_BITS, Encoded, Labelled, called, code_name
+from sqlanon.estimates.batch.on_buckets import in_blocks
+from sqlanon.estimates.labels.spans import fixed
+from sqlanon.estimates.single.bucket_values import AGAIN, own_bucket
+from sqlanon.sqlgen.build.expressions import big
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.classes.rows import class_label
+from sqlanon.udfs import registered
+
+if TYPE_CHECKING:
+    from sqlanon.estimates.batch.label_masks import Masks
+
+__all__ = ["figures_of_links"]
+
+# A fragment, and the masks of its columns that are asked of.
+Side = tuple[int, Mapping[str, "Masks"]]
+
+_OF_LINKS = ("hits", "squares")
+_OF_GROUPS = ("possible", "open", "satisfying", "failing", "apart")
+
+
+def figures_of_links(labelled: Labelled, sides: Sequence[Side], queries: int) -> Sequence[Figures]:
+    """The figures of some queries, numbered from 0, about two fragments."""
+    first, second = sides
+    tables = [_summed(labelled, first, second, queries, links=True)]
+    tables.append(_summed(labelled, second, first, queries, links=False))
+    summed = exp.union(*(exp.select(exp.Star()).from_(relation(table)) for table in tables), distinct=False)
+    listed = exp.Explode(this=called("range", literal(queries)))
+    tables_of = {
+        "asked": exp.select(alias(listed, "query")).subquery("asked"),
+        "summed": summed.subquery("summed"),
+        "withheld": exp.select(alias(big(literal(labelled.release.withheld)), "rows")).subquery("withheld"),
+    }
+    query = fixed("by_links")
+    for table in list(query.find_all(exp.Table)):
+        if table.name in tables_of:
+            table.replace(tables_of[table.name].copy())
+    found = labelled.engine.rows(query)
+    return [(number, value, stderr, low, high) for number, value, stderr, low, high in found]
+
+
+def _summed(labelled: Labelled, own: Side, other: Side, queries: int, *, links: bool) -> str:
+    """The table of place, total, query and sums over the groups of a fragment, and over all links if asked for.
+
+    Raises DataError where a group does not have as many rows as links, or one leads to a group that has none.
+    """
+    of_own, of_other = (labelled.encoded(list(held), held, queries) for _, held in (own, other))
+    blocks = _blocks(labelled, (*own, of_own), (*other, of_other))
+    codes = {"own_codes": of_own.codes, "other_codes": of_other.codes}
+    with registered(labelled.engine, "link_sums", **codes, links=links) as function:
+        sums = exp.select(alias(called(function, column("block")), "found")).from_(blocks.subquery("blocks"))
+        table = labelled.keep(
+            "sums", exp.select(alias(exp.Explode(this=column("found")), "found")).from_(sums.subquery("sums"))
+        )
+    ((wrong,),) = labelled.engine.rows(exp.select(exp.Sum(this=_part("wrong"))).from_(relation(table)))
+    if wrong:
+        raise DataError(f"the tables of {labelled.release.name} do not have the same rows", hint=AGAIN)
+    query = exp.select(alias(literal(own[0]), "place"), alias(_part("total"), "total"))
+    query.select(alias(exp.Explode(this=called("range", literal(queries))), "query"), copy=False)
+    for name in (*_OF_LINKS, *_OF_GROUPS):
+        query.select(alias(exp.Explode(this=_part(name)), name), copy=False)
+    of_sums = exp.Is(this=_part("wrong"), expression=exp.Null())
+    return labelled.keep("summed", query.from_(relation(table)).where(of_sums))
+
+
+def _part(name: str) -> exp.Expr:
+    return called("struct_extract", column("found"), literal(name))
+
+
+def _blocks(
+    labelled: Labelled, own: tuple[int, Iterable[str], Encoded], other: tuple[int, Iterable[str], Encoded]
+) -> exp.Select:
+    """block: the rows of some groups and of their links, as the function gets them."""
+    release = labelled.release
+    place, names, by = own
+    further, other_names, other_by = other
+    rows = labelled.rows(list(names), by, dealt=release.dealt[place], bucket=column("bucket", DEALT))
+    bucket = [alias(column("bucket", DEALT), "bucket")]
+    held = labelled.rows(list(other_names), other_by, bucket, release.dealt[further])
+    group = big(own_bucket(release.dealt[place]))
+    block = exp.BitwiseRightShift(this=group, expression=literal(LOCAL_BITS))
+    local = exp.BitwiseAnd(this=group.copy(), expression=literal((1 << LOCAL_BITS) - 1))
+    # One number for a group and its link is sorted several times as fast as two.
+    high = exp.BitwiseLeftShift(this=exp.Paren(this=local), expression=literal(LINK_BITS))
+    number = exp.Add(this=exp.Paren(this=high), expression=exp.Window(this=exp.RowNumber()))
+    link = exp.select(alias(block, "block"), alias(number, "link"))
+    link.select(alias(own_bucket(release.dealt[further]), "bucket"), copy=False)
+    link = link.from_(release.rows.copy().subquery("released"))
+    led = exp.select(column("block", "linked"), column("link", "linked"))
+    for index in range(other_by.codes.count):
+        # No row has such a code: the link leads to none.
+        missing = exp.Coalesce(this=column(code_name(index), "held"), expressions=[literal(-1)])
+        led.select(alias(missing, code_name(index)), copy=False)
+    on: exp.Expr = exp.NullSafeEQ(this=column("bucket", "linked"), expression=column("bucket", "held"))
+    led = led.from_(link.subquery("linked")).join(held.subquery("held"), on=on, join_type="LEFT", copy=False)
+    owned = in_blocks(rows, "own", by.codes.count)
+    linked = in_blocks(led, "other", other_by.codes.count, ["link"])
+    parts = {"own": "owned", "other": "linked", "link": "linked"}
+    lists = class_label({name: column(name, table) for name, table in parts.items()})
+    query = exp.select(alias(lists, "block")).from_(owned.subquery("owned"))
+    on = exp.NullSafeEQ(this=column("block", "owned"), expression=column("block", "linked"))
+    return query.join(linked.subquery("linked"), on=on, join_type="FULL", copy=False)

@@ -1,0 +1,110 @@
+"""What the queries of a workload come to on the source: many queries in one scan, where they only count and add up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.estimates.query.parse import AggregateQuery
+from sqlanon.sqlgen.build.names import alias, column, literal
+from sqlanon.sqlgen.classes.rows import class_label
+
+__all__ = ["COUNTED", "as_it_is", "columns_of", "counted_rows", "is_plain", "many", "repeats"]
+
+# The rows of the source by the columns that the queries read: n says how many there are of each.
+COUNTED = "n"
+# So often rows repeat, on the average, where they are counted first.
+_REPEATED = 2
+
+_DOUBLE = exp.DataType.build("DOUBLE")
+_VARCHAR = exp.DataType.build("VARCHAR")
+
+
+def is_plain(query: AggregateQuery) -> bool:
+    """Whether it has a single row, of figures over the source alone."""
+    return not (query.groups or query.lookups or query.having is not None)
+
+
+def columns_of(queries: Sequence[AggregateQuery]) -> list[str]:
+    """The columns that plain queries read, each once, by their folded names."""
+    found: dict[str, str] = {}
+    # Those of a template share one.
+    for query in {id(query): query for query in queries}.values():
+        parts = [query.where, *(aggregate.argument for aggregate in query.aggregates)]
+        for tree in parts:
+            for part in tree.find_all(exp.Column) if tree is not None else ():
+                found.setdefault(part.name.lower(), part.name)
+    return list(found.values())
+
+
+def counted_rows(source: exp.Table, columns: Sequence[str], weight: str) -> exp.Select:
+    """The source's rows, equal ones once, and in the column `weight` how often they occur."""
+    names = [column(name) for name in columns]
+    count = alias(exp.Count(this=exp.Star()), weight)
+    query = exp.select(*names, count).from_(source)
+    return query.group_by(*(name.copy() for name in names)) if names else query
+
+
+def repeats(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> bool:
+    """Whether equal rows are frequent in these columns, so that it pays to count them first."""
+    count = exp.Count(this=exp.Star())
+    label = class_label({name: column(name) for name in columns})
+    different = exp.ApproxDistinct(this=label) if columns else literal(1)
+    ((number, about),) = engine.rows(exp.select(count, different).from_(rows.copy(), copy=False))
+    return bool(about <= number / _REPEATED)
+
+
+def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None) -> exp.Select:
+    """One row: the figures of all aggregates of plain queries, in their order, over a table of `counted_rows`.
+
+    Where there is no `weight`, each row stands for itself. Sums and averages are of such rows.
+    """
+    figures: list[exp.Expr] = []
+    for query in queries:
+        for aggregate in query.aggregates:
+            holds = _own(query.where) if query.where is not None else exp.true()
+            argument = None if aggregate.argument is None else _own(aggregate.argument)
+            # What is no number is kept as none: no release is asked for it.
+            figures.append(exp.TryCast(this=_figure(aggregate.function, argument, holds, weight), to=_DOUBLE.copy()))
+    every = exp.Select(expressions=[alias(figure, f"figure_{i}") for i, figure in enumerate(figures)])
+    return every.from_(rows, copy=False)
+
+
+def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: str | None) -> exp.Expr:
+    """An aggregate over rows that satisfy. Where each stands for several, nothing is added up but these."""
+    if function == "count" and weight is not None:
+        known = holds
+        if argument is not None:
+            has = exp.Not(this=exp.Is(this=exp.Paren(this=argument.copy()), expression=exp.Null()))
+            known = exp.and_(exp.Paren(this=holds), has, copy=False)
+        return exp.Coalesce(this=_where(exp.Sum(this=column(weight)), known), expressions=[literal(0)])
+    kinds = {"count": exp.Count, "sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
+    return _where(kinds[function](this=exp.Star() if argument is None else exp.Paren(this=argument)), holds)
+
+
+def _where(aggregate: exp.Expr, condition: exp.Expr) -> exp.Expr:
+    return exp.Filter(this=aggregate, expression=exp.Where(this=condition.copy() if condition.parent else condition))
+
+
+def _own(tree: exp.Expr) -> exp.Expr:
+    """The same with plain column names: there is one relation to read."""
+    return tree.transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node)
+
+
+def as_it_is(text: str, query: AggregateQuery, source: exp.Table) -> exp.Select:
+    """The query itself, on the source: its groups as texts and its aggregates as numbers, or NULL, in their order."""
+    (tree,) = sqlglot.parse(text, dialect="duckdb")
+    assert isinstance(tree, exp.Select)
+    clause = tree.args.get("from_") or tree.args["from"]
+    clause.this.replace(exp.alias_(source.copy(), query.alias, table=True, quoted=True))
+    names = [f"column_{i}" for i in range(len(query.items))]
+    numbers = {i for i, item in enumerate(query.items) if item in query.aggregates}
+    casts = [
+        exp.TryCast(this=column(name), to=(_DOUBLE if i in numbers else _VARCHAR).copy())
+        for i, name in enumerate(names)
+    ]
+    answer = exp.Subquery(this=tree, alias=exp.TableAlias(this="answer", columns=[exp.to_identifier(n) for n in names]))
+    return exp.select(*casts).from_(answer)

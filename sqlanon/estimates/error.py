@@ -1,0 +1,65 @@
+"""How far estimates are from what is true, and what all queries of a workload come to.
+
+`actual` has query_id, groups (the texts of the group's columns), result (the name of an
+aggregate) and value; `estimated` the same with estimate, stderr, low and high, and whether HAVING keeps the group.
+`room` has for the results of queries with groups how many rows there may be in groups that are not
+estimated, NULL where nobody knows, and whether the result counts rows; `refused` has the queries that
+the release cannot answer. The relative error of an estimate is |estimate - actual| / |actual| (Xiao and
+Tao 2006, section 6). Where the actual value is 0 there is none; such results are counted apart, as the
+papers leave them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from sqlanon.estimates.labels.spans import fixed
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+
+__all__ = ["ACTUAL", "ESTIMATED", "REFUSED", "ROOM", "errors", "summary"]
+
+ACTUAL = ("query_id", "groups", "result", "value")
+ESTIMATED = ("query_id", "groups", "result", "estimate", "stderr", "low", "high", "kept")
+REFUSED = ("query_id",)
+ROOM = ("query_id", "result", "counts", "room")
+
+
+def errors(tables: Mapping[str, str], release_id: str, workload: str) -> exp.Select:
+    """The rows of anon.query_error, in the order of its columns, from the tables of these names."""
+    found = fixed("error")
+    for table in list(found.find_all(exp.Table)):
+        table.replace(relation(tables[table.name], as_=table.name))
+    names = (
+        "query_id",
+        "groups",
+        "result",
+        "actual",
+        "estimated",
+        "stderr",
+        "low",
+        "high",
+        "relative_error",
+        "within",
+        "outcome",
+    )
+    head = [alias(literal(release_id), "release_id"), alias(literal(workload), "workload")]
+    return exp.select(*head, *(column(name) for name in names)).from_(found.subquery("error"))
+
+
+def summary(release_id: str, workload: str, queries: int) -> exp.Query:
+    """figure and value: what the errors of a workload on a release come to, of so many queries."""
+    own = exp.select(exp.Star()).from_(relation(("anon", "query_error")))
+    own.where(
+        exp.EQ(this=column("release_id"), expression=literal(release_id)),
+        exp.EQ(this=column("workload"), expression=literal(workload)),
+        copy=False,
+    )
+    query = fixed("summary")
+    for table in list(query.find_all(exp.Table)):
+        if table.name == "query_error":
+            table.replace(own.copy().subquery("query_error"))
+        elif table.name == "workload":
+            table.replace(exp.select(alias(literal(queries), "queries")).subquery("workload"))
+    return query

@@ -1,0 +1,1 @@
+"""What lies below the labels of a generalized column."""

@@ -1,0 +1,285 @@
+"""The leaves below each label of a generalized column, or pieces of them on which a query's condition is the same.
+
+Every leaf below a label is taken to be equally likely (the uniform assumption of Xiao and
+Tao, Anatomy: simple and effective privacy preservation, 2006), or as likely as the user's
+table of the column's values says. label, value, weight, mean,
+square, least and greatest: `value` stands for all leaves of a piece, `weight` says how
+many they are, NULL where nobody knows, the others what their numbers come to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import DataError, PolicyError
+from sqlanon.estimates.axes import Axis, axis_of
+from sqlanon.estimates.labels.listed_leaves import listed_leaves, no_moments, nulls, one, tree_steps
+from sqlanon.estimates.labels.marginals import MARGINAL, also_marginal, weighed
+from sqlanon.estimates.labels.pieces import piece_steps, pieces
+from sqlanon.estimates.labels.spans import STAR, spans
+from sqlanon.estimates.labels.suppressed_values import others_are_known, spread
+from sqlanon.estimates.release_model import Generalized
+from sqlanon.sqlgen.build.expressions import huge, real, union_all
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.classes.rows import Step
+
+__all__ = ["MOST_LEAVES", "Asked", "Leaves", "leaves"]
+
+MOST_LEAVES = 100_000
+
+_LISTED = ("listed", "listed_range")
+# Types that have no axis, and of whose values no two have the same text.
+_WRITTEN = (
+    *("UHUGEINT", "BIGNUM", "BLOB", "BIT", "UUID", "JSON", "INTERVAL"),
+    *("TIME", "TIME_NS", "TIME WITH TIME ZONE"),
+    *("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"),
+)
+_HINT = "compare it with constants by =, <, >, BETWEEN, IN and LIKE 'prefix%', or leave it out"
+_DOUBLE = exp.DataType.build("DOUBLE")
+
+Keep = Callable[[str, exp.Query], str]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a query asks of one generalized column.
+
+    `labels` is the relation of its labels (label, shown, and n: how many rows show it). `constants` are what its values
+    are compared with, `keys` (relation, column) what they are joined with. If `each`,
+    every value has to be a leaf of its own; `why` is the part of the query that needs it.
+    """
+
+    labels: exp.Query
+    constants: Sequence[exp.Expr]
+    keys: Sequence[tuple[exp.Table, str]]
+    each: bool
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """The table of the leaves, and whether each value is a leaf of its own.
+
+    `unlisted` is a table of label and weight of the labels below which there may be values besides, which nobody can
+    list.
+    """
+
+    table: str
+    each: bool
+    unlisted: str | None = None
+
+
+def leaves(engine: Engine, given: Generalized, asked: Asked, keep: Keep) -> Leaves:
+    """The leaves below the labels of a column.
+
+    Raises PolicyError where the query needs more than is known of the values, DataError
+    where the release shows a label that its hierarchy does not have.
+    """
+    if not given.bound.type:
+        raise PolicyError(
+            f"{given.column}: the release does not say of which type its values are", hint="create it again"
+        )
+    shown = keep("shown", asked.labels)
+    if any(form in _LISTED for form in given.forms):
+        table = keep("leaf", _with(listed_leaves(given), [_shown(shown), *tree_steps(given)]))
+        _require_all(engine, given, shown, table)
+        return Leaves(_by_marginal(given, table, keep), each=True)
+    axis = axis_of(given.bound.type)
+    if given.bound.type == "FLOAT" and "interval" in given.forms:
+        # Which of two intervals a FLOAT is in that lies between their decimal ends is not told by its value.
+        raise _unknown_type(given)
+    each = asked.each or axis is None or axis.listed
+    if axis is None:
+        table = keep("leaf", _with(_written_leaves(given), [_shown(shown)]))
+    else:
+        table = _leaves_on_axis(engine, given, asked, axis, shown, each, keep)
+    if "star" not in given.forms or (axis is not None and axis.listed):
+        _require_all(engine, given, shown, table)
+        return Leaves(_by_marginal(given, table, keep), each)
+    starred = exp.select(column("label")).from_(relation(shown)).where(_is_star())
+    _require_all(engine, given, shown, table, starred)
+    return _starred_leaves(engine, given, asked, table, shown, starred, each, keep)
+
+
+def _leaves_on_axis(
+    engine: Engine, given: Generalized, asked: Asked, axis: Axis, shown: str, each: bool, keep: Keep
+) -> str:
+    """The leaves of a type whose values lie on an axis: values if `each`, else pieces of it."""
+    span = keep("span", _with(_spans(given, axis, listed=each), [_shown(shown)]))
+    steps: list[Step] = [_shown(shown), ("span", exp.select(exp.Star()).from_(relation(span)))]
+    if each:
+        _require_few(engine, given, asked, axis, span)
+        found: exp.Query = _single_leaves(axis) if axis.kind == "integer" else _point_leaves(axis)
+    else:
+        # Each value of a marginal is then a piece of its own.
+        keys = [*asked.keys, (relation(given.marginal), MARGINAL)] if given.marginal else asked.keys
+        steps += piece_steps(engine, given, axis, asked.constants, keys, keep)
+        found = pieces(given, axis)
+    return keep("leaf", _with(_and_null(found, given, axis), steps))
+
+
+def _starred_leaves(
+    engine: Engine,
+    given: Generalized,
+    asked: Asked,
+    table: str,
+    shown: str,
+    starred: exp.Query,
+    each: bool,
+    keep: Keep,
+) -> Leaves:
+    """The leaves with those below `*`, which nothing lists: its rows are taken to be like the others."""
+    unlisted = each and _some(engine, starred)
+    known = _some(engine, starred) and bool(engine.rows(others_are_known(table, shown, starred))[0][0])
+    if unlisted and asked.each and not known and not given.marginal:
+        raise PolicyError(f"{asked.why}: the values below the labels of {given.column} are not known", hint=_HINT)
+    if given.marginal:
+        table = keep("leaf", also_marginal(table, given.marginal, starred)) if unlisted else table
+        table = _by_marginal(given, table, keep)
+    elif known:
+        table = keep("spread", spread(table, shown, starred))
+    if not unlisted:
+        return Leaves(table, each)
+    weight = real(0.0) if known or given.marginal else exp.Cast(this=exp.Null(), to=_DOUBLE.copy())
+    rows = exp.select(column("label"), alias(weight, "weight")).from_(starred.copy().subquery("starred"))
+    return Leaves(table, each, keep("unlisted", rows))
+
+
+def _some(engine: Engine, rows: exp.Query) -> bool:
+    count = exp.select(exp.Count(this=exp.Star())).from_(rows.copy().subquery("some"))
+    return bool(engine.rows(count)[0][0])
+
+
+def _by_marginal(given: Generalized, table: str, keep: Keep) -> str:
+    return keep("weighed", weighed(table, given.marginal)) if given.marginal else table
+
+
+def _shown(shown: str) -> Step:
+    return ("shown", exp.select(exp.Star()).from_(relation(shown)))
+
+
+def _is_star() -> exp.Expr:
+    return exp.EQ(this=column("shown"), expression=literal(STAR))
+
+
+def _with(query: exp.Query, steps: Sequence[Step]) -> exp.Query:
+    for name, step in steps:
+        query = query.with_(exp.to_identifier(name, quoted=True), as_=step, copy=False)
+    return query
+
+
+def _spans(given: Generalized, axis: Axis, *, listed: bool) -> exp.Query:
+    """The spans of all labels; if they are to be `listed` without those of `*`, below which nothing is."""
+    forms = [form for form in given.forms if not (listed and form == "star" and not axis.listed)]
+    every = union_all([spans(form, axis) for form in forms]) if forms else _no_spans(axis)
+    rows = exp.select(exp.Star()).distinct(copy=False).from_(every.subquery("every", copy=False), copy=False)
+    if axis.kind != "integer":
+        return rows
+    # A label may reach beyond the values of the type.
+    ends = {"low": axis.end(axis.low), "high": axis.end(axis.high)}
+    before = exp.LT(this=column("low"), expression=ends["low"])
+    behind = exp.GT(this=column("high"), expression=ends["high"])
+    clipped = {
+        "low": exp.Case(ifs=[exp.If(this=before, true=ends["low"].copy())], default=column("low")),
+        "low_side": exp.Case(ifs=[exp.If(this=before.copy(), true=literal(0))], default=column("low_side")),
+        "high": exp.Case(ifs=[exp.If(this=behind, true=ends["high"].copy())], default=column("high")),
+        "high_side": exp.Case(ifs=[exp.If(this=behind.copy(), true=literal(1))], default=column("high_side")),
+    }
+    same = ("label", *clipped, "known", "open_low", "open_high", "mask")
+    query = exp.select(*(alias(clipped[name], name) if name in clipped else column(name) for name in same))
+    query.from_(rows.subquery("span", copy=False), copy=False)
+    return query.where(
+        exp.LTE(this=column("low"), expression=ends["high"].copy()),
+        exp.GTE(this=column("high"), expression=ends["low"].copy()),
+        copy=False,
+    )
+
+
+def _no_spans(axis: Axis) -> exp.Query:
+    return exp.select(exp.Star()).from_(spans("star", axis).subquery("none")).where(exp.false())
+
+
+def _written_leaves(given: Generalized) -> exp.Query:
+    """The values that labels show, of a type of which nothing more is known."""
+    kind = given.bound.type
+    if set(given.forms) - {"value", "star"} or ("value" in given.forms and kind not in _WRITTEN):
+        raise _unknown_type(given)
+    value = exp.TryCast(this=column("shown"), to=exp.DataType.build(kind, dialect="duckdb"))
+    rows = exp.select(column("label"), alias(value, "value")).from_(relation("shown"))
+    rows = exp.select(column("label"), column("value"), alias(one(), "weight"), *no_moments()).from_(
+        rows.subquery("written")
+    )
+    found = rows.where(exp.Not(this=exp.Is(this=column("value"), expression=exp.Null())))
+    return _and_null(found if "value" in given.forms else found.where(exp.false()), given, None)
+
+
+def _unknown_type(given: Generalized) -> PolicyError:
+    return PolicyError(
+        f"{given.column}: what is below its labels is not known for the type {given.bound.type}",
+        hint="leave it out of the query",
+    )
+
+
+def _require_few(engine: Engine, given: Generalized, asked: Asked, axis: Axis, span: str) -> None:
+    """Every leaf can be listed, and there are not too many."""
+    unlisted: exp.Expr = exp.Not(this=column("known"))
+    if axis.kind != "integer":
+        unlisted = exp.or_(unlisted, exp.NEQ(this=column("low"), expression=column("high")))
+    number = exp.Sum(this=_count()) if axis.kind == "integer" else exp.Count(this=exp.Star())
+    counted = exp.select(exp.func("count_if", unlisted), exp.Coalesce(this=number, expressions=[literal(0)]))
+    unknown, count = engine.rows(counted.from_(relation(span)))[0]
+    if unknown:
+        raise PolicyError(f"{asked.why}: the values below the labels of {given.column} are not known", hint=_HINT)
+    if count > MOST_LEAVES:
+        raise PolicyError(
+            f"{asked.why}: there are more than {MOST_LEAVES} values below the labels of {given.column}", hint=_HINT
+        )
+
+
+def _count() -> exp.Expr:
+    """How many whole numbers a span holds, as DOUBLE: those of a type of 128 bits are more than it can count."""
+    last = exp.Add(this=column("high"), expression=column("high_side"))
+    first = exp.Add(this=column("low"), expression=column("low_side"))
+    exact = exp.Sub(this=exp.Paren(this=last), expression=exp.Paren(this=first))
+    count = exp.Try(this=exp.Cast(this=exp.Paren(this=exact), to=_DOUBLE.copy()))
+    return exp.Coalesce(this=count, expressions=[real(1e39)])
+
+
+def _single_leaves(axis: Axis) -> exp.Select:
+    """Every whole number of a span."""
+    number = exp.Cast(this=exp.Sub(this=_count(), expression=literal(1)), to=exp.DataType.build("BIGINT"))
+    series = exp.Explode(this=exp.GenerateSeries(start=literal(0), end=number))
+    at = exp.select(column("label"), column("low"), column("low_side"), alias(series, "step")).from_(relation("span"))
+    place = exp.Add(this=exp.Add(this=column("low"), expression=column("low_side")), expression=huge(column("step")))
+    single = exp.select(column("label"), alias(axis.back(exp.Paren(this=place)), "value"), alias(one(), "weight"))
+    return single.select(*no_moments()).from_(at.subquery("single"))
+
+
+def _point_leaves(axis: Axis) -> exp.Select:
+    """The values of spans that are one value each."""
+    single = exp.select(column("label"), alias(axis.back(column("low")), "value"), alias(one(), "weight"))
+    return single.select(*no_moments()).from_(relation("span"))
+
+
+def _and_null(found: exp.Query, given: Generalized, axis: Axis | None) -> exp.Query:
+    """The leaves with NULL where it may be. A label that is NULL stands for NULL alone."""
+    return exp.union(found, nulls(given, axis), distinct=False, copy=False)
+
+
+def _require_all(engine: Engine, given: Generalized, shown: str, table: str, starred: exp.Query | None = None) -> None:
+    """Every label has a leaf, or is `starred`."""
+    same = exp.NullSafeEQ(this=column("label", "shown"), expression=column("label", "leaf"))
+    query = exp.select(exp.Count(this=exp.Star())).from_(relation(shown, as_="shown"))
+    query = query.join(relation(table, as_="leaf"), on=same, join_type="ANTI")
+    if starred is not None:
+        other = exp.NEQ(this=column("shown", "shown"), expression=literal(STAR))
+        query = query.where(exp.Coalesce(this=other, expressions=[exp.true()]))
+    if engine.rows(query)[0][0]:
+        raise DataError(
+            f"the release shows labels of {given.column} below which there is no value that an estimate can compare",
+            hint="if it was changed since it was made, create it again; else leave the column out of the query",
+        )

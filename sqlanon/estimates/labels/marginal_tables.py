@@ -1,0 +1,110 @@
+"""How frequent the values of a column are elsewhere, as a user says that they are below the labels of a release too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.estimates.labels.marginals import MARGINAL, MARGINAL_WEIGHT
+from sqlanon.estimates.numbers import number
+from sqlanon.estimates.query.bind import fold
+from sqlanon.estimates.release_model import Generalized, Published
+from sqlanon.inputs.collation import require_binary_text
+from sqlanon.inputs.source import find_relation, require_not_source
+from sqlanon.sqlgen.build.names import alias, column, relation
+
+__all__ = ["Marginals", "with_marginals"]
+
+# Columns of the source, each with the table of its values.
+Marginals = Sequence[tuple[str, QualifiedName]]
+
+_DOUBLE = exp.DataType.build("DOUBLE")
+
+
+def with_marginals(
+    engine: Engine, release: Published, marginals: Marginals, policy: Policy, scratch: Scratch
+) -> Published:
+    """The release, the leaves of these columns weighed as often as the tables say that they occur.
+
+    Raises PolicyError for a column that is no quasi-identifier, and for a table that does not say
+    of each of its values once how frequent it is, or that reads the source of the release.
+    """
+    generalized = dict(release.generalized)
+    quasi_identifiers = [attribute.name for attribute in policy.quasi_identifiers]
+    weighed: set[str] = set()
+    for name, table in marginals:
+        if fold(name) not in map(fold, quasi_identifiers):
+            raise PolicyError(
+                f"MARGINALS: {name} is no quasi-identifier of {release.name}",
+                hint=f"those are: {', '.join(quasi_identifiers)}",
+            )
+        if fold(name) in weighed:
+            raise PolicyError(f"MARGINALS: {name} is given twice", hint=f"keep one {name} => ...")
+        weighed.add(fold(name))
+        # One that is published as it is has nothing below its labels.
+        if given := generalized.get(fold(name)):
+            generalized[fold(name)] = replace(given, marginal=_checked(engine, given, table, policy, scratch))
+    return replace(release, generalized=generalized)
+
+
+def _checked(engine: Engine, given: Generalized, name: QualifiedName, policy: Policy, scratch: Scratch) -> str:
+    """The values of a column and how often each occurs, as a table of their own."""
+    found = find_relation(engine, name)
+    if found is None:
+        raise PolicyError(f"MARGINALS: there is no table or view {name}")
+    rows = relation(found[1])
+    require_not_source(engine, name, rows, policy)
+    typed = engine.columns(exp.select(exp.Star()).from_(rows.copy()))
+    require_binary_text(engine, found[1], typed, called=str(name))
+    values = [own for own, _ in typed if fold(own) == fold(given.column)]
+    weights = [own for own, kind in typed if fold(own) != fold(given.column) and number(kind)]
+    if len(typed) != 2 or len(values) != 1 or len(weights) != 1:
+        raise PolicyError(
+            f"MARGINALS: {name} does not have two columns, {given.column} and a number",
+            hint=f"write a view of it: SELECT {given.column}, count(*) AS n ... GROUP BY {given.column}",
+        )
+    value = exp.TryCast(this=column(values[0]), to=exp.DataType.build(given.bound.type, dialect="duckdb"))
+    weight = exp.Cast(this=column(weights[0]), to=_DOUBLE.copy())
+    query = exp.select(column(values[0]), alias(value, MARGINAL), alias(weight, MARGINAL_WEIGHT)).from_(rows.copy())
+    listed = scratch.table("listed", query)
+    for wrong, why in _wrong(values[0]):
+        if engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(listed)).where(wrong))[0][0]:
+            raise PolicyError(f"MARGINALS: {name} has {why.format(type=given.bound.type)}")
+    every, different = engine.rows(_numbers(listed))[0]
+    if every != different:
+        raise PolicyError(
+            f"MARGINALS: {name} has several rows for one value", hint="add them up: sum(n) ... GROUP BY the value"
+        )
+    parts = (column(MARGINAL), column(MARGINAL_WEIGHT))
+    return scratch.table("marginal", exp.select(*parts).from_(relation(listed)))
+
+
+def _wrong(own: str) -> list[tuple[exp.Expr, str]]:
+    weight = column(MARGINAL_WEIGHT)
+    finite = exp.Anonymous(this="isfinite", expressions=[weight.copy()])
+    usable = exp.and_(finite, exp.GTE(this=weight.copy(), expression=exp.Literal.number(0)))
+    unreadable = exp.and_(
+        exp.Is(this=column(MARGINAL), expression=exp.Null()),
+        exp.Not(this=exp.Is(this=column(own), expression=exp.Null())),
+    )
+    return [
+        (unreadable, "values that are no {type}"),
+        (
+            exp.Not(this=exp.Coalesce(this=usable, expressions=[exp.false()])),
+            "a number that is NULL, below 0 or not finite",
+        ),
+    ]
+
+
+def _numbers(listed: str) -> exp.Select:
+    """How many rows there are, and how many different values, NULL among them."""
+    different = exp.select(column(MARGINAL)).distinct().from_(relation(listed))
+    count = exp.select(exp.Count(this=exp.Star())).from_(different.subquery("different"))
+    return exp.select(exp.Count(this=exp.Star()), exp.Subquery(this=count)).from_(relation(listed))

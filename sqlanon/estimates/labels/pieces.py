@@ -1,0 +1,150 @@
+"""Pieces of the spans of a label, cut at what a query compares the values with: on each a comparison has one truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.estimates.axes import Axis
+from sqlanon.estimates.labels.listed_leaves import MOMENTS, no_moments, one
+from sqlanon.estimates.labels.spans import fixed
+from sqlanon.estimates.query.parse import refused
+from sqlanon.estimates.release_model import Generalized
+from sqlanon.sqlgen.build.expressions import real, union_all
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.classes.rows import Step
+
+__all__ = ["piece_steps", "pieces"]
+
+Keep = Callable[[str, exp.Query], str]
+
+_VARCHAR = exp.DataType.build("VARCHAR")
+# What a day or a moment may be compared with: a time zone would make it depend on the session.
+_MOMENTS = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "VARCHAR", '"NULL"')
+
+
+def piece_steps(
+    engine: Engine,
+    given: Generalized,
+    axis: Axis,
+    constants: Sequence[exp.Expr],
+    keys: Sequence[tuple[exp.Table, str]],
+    keep: Keep,
+) -> list[Step]:
+    """The steps `cut` and `piece`, which read the step `span`.
+
+    `constants` are what values are compared with, `keys` (relation, column) what they are joined with. Raises
+    PolicyError for what has no place among the values.
+    """
+    _require_comparable(engine, given, axis, constants, keys)
+    cut = keep("cut", _cuts(axis, constants, keys))
+    no_place = exp.Is(this=column("at"), expression=exp.Null())
+    if engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(cut)).where(no_place))[0][0]:
+        _refuse(engine, given, axis, constants)
+    at = exp.select(column("at")).from_(relation(cut))
+    return [("cut", at), ("piece", fixed("piece"))]
+
+
+def pieces(given: Generalized, axis: Axis) -> exp.Query:
+    """The leaves: a row a piece, from the step `piece`."""
+    scale = 10.0**axis.scale
+    moments: list[exp.Expr] = []
+    for name in MOMENTS:
+        unit = real(scale * scale if name == "square" else scale)
+        scaled = axis.scale and name in ("mean", "square")
+        moments.append(alias(exp.Div(this=column(name), expression=unit), name) if scaled else column(name))
+    query = exp.select(column("label"), alias(axis.back(column("at")), "value"), column("weight"), *moments)
+    query.from_(fixed(f"{axis.kind}_leaf").subquery("leaf", copy=False), copy=False)
+    if "mask" in given.forms and axis.kind == "text" and not given.marginal:
+        return exp.union(query, _digit_leaves(), distinct=False, copy=False)
+    return query
+
+
+def _require_comparable(
+    engine: Engine,
+    given: Generalized,
+    axis: Axis,
+    constants: Sequence[exp.Expr],
+    keys: Sequence[tuple[exp.Table, str]],
+) -> None:
+    """What values are compared with keeps them in their order: text with text, and whole numbers with exact ones."""
+    every = [alias(one.copy(), f"constant_{place}") for place, one in enumerate(constants)]
+    kinds = [kind for _, kind in engine.columns(exp.select(*every))] if every else []
+    for table, key in keys:
+        kinds += [kind for _, kind in engine.columns(exp.select(alias(column(key), "key")).from_(table.copy()))]
+    for kind in kinds:
+        if axis.kind == "text" and kind not in ("VARCHAR", '"NULL"'):
+            raise PolicyError(f"{given.column} is text, and is compared with a {kind}", hint="write it in quotes")
+        if axis.kind == "integer" and axis.numeric and kind in ("DOUBLE", "FLOAT"):
+            raise PolicyError(
+                f"{given.column} holds exact numbers, and is compared with a {kind}, which may be rounded",
+                hint="write the number without an exponent, or cast it to DECIMAL",
+            )
+        if axis.beyond and axis.kind == "integer" and kind not in _MOMENTS:
+            raise PolicyError(
+                f"{given.column} is a {given.bound.type}, and is compared with a {kind}",
+                hint="write a date or a moment without a time zone, in quotes",
+            )
+
+
+def _cuts(axis: Axis, constants: Sequence[exp.Expr], keys: Sequence[tuple[exp.Table, str]]) -> exp.Query:
+    """The places of the axis around every constant and every key, NULL for one that has no place there."""
+    texts: list[exp.Query] = []
+    if constants:
+        listed = exp.Explode(this=exp.Array(expressions=[_text(constant) for constant in constants]))
+        texts.append(exp.select(alias(listed, "text")).distinct())
+    texts += [exp.select(alias(_text(column(key)), "text")).from_(table) for table, key in keys]
+    if not texts:
+        return exp.select(alias(axis.end(axis.low), "at")).from_(exp.select(literal(1)).subquery("one"))
+    every = union_all(texts, distinct=True)
+    places = [
+        exp.select(alias(place, "at"))
+        .from_(every.copy().subquery("constant"))
+        .where(exp.Not(this=exp.Is(this=column("text"), expression=exp.Null())))
+        for place in (axis.down(column("text")), axis.up(column("text")))
+    ]
+    return exp.union(places[0], places[1], distinct=True, copy=False)
+
+
+def _refuse(engine: Engine, given: Generalized, axis: Axis, constants: Sequence[exp.Expr]) -> None:
+    """The error for the first constant that has no place, or else for the keys."""
+    for constant in constants:
+        text = _text(constant)
+        lost = exp.or_(*(_null(place(text)) for place in (axis.down, axis.up)))
+        known = exp.Not(this=_null(text))
+        if engine.rows(exp.select(exp.and_(known, lost)))[0][0]:
+            raise refused(constant, f"{given.column} is compared with it, and it is no value of {given.bound.type}")
+    raise PolicyError(f"{given.column} is joined with something that is no value of {given.bound.type}")
+
+
+def _digit_leaves() -> exp.Select:
+    """The texts of digits below masks of digits: they carry the weight, and the pieces around them what is possible."""
+    stars = exp.Sub(
+        this=exp.Anonymous(this="length", expressions=[column("mask")]),
+        expression=exp.Anonymous(this="length", expressions=[column("low")]),
+    )
+    most = exp.Sub(this=exp.Pow(this=literal(10), expression=exp.Paren(this=stars.copy())), expression=literal(1))
+    ends = [exp.Cast(this=end, to=exp.DataType.build("BIGINT")) for end in (literal(0), exp.Paren(this=most))]
+    series = exp.Explode(this=exp.GenerateSeries(start=ends[0], end=ends[1]))
+    wide = exp.Cast(this=exp.Paren(this=stars), to=exp.DataType.build("INTEGER"))
+    rows = exp.select(column("label"), column("low"), alias(wide, "stars"), alias(series, "number"))
+    rows = rows.from_(relation("span")).where(
+        column("known"), exp.Not(this=exp.Is(this=column("mask"), expression=exp.Null()))
+    )
+    text = exp.Cast(this=column("number"), to=_VARCHAR.copy())
+    padded = exp.Anonymous(this="lpad", expressions=[text, column("stars"), literal("0")])
+    whole = exp.DPipe(this=column("low"), expression=padded, safe=False)
+    query = exp.select(column("label"), alias(whole, "value"), alias(one(), "weight"), *no_moments())
+    return query.from_(rows.subquery("digits"))
+
+
+def _text(tree: exp.Expr) -> exp.Expr:
+    """A constant as a text; NULL where it cannot be computed, which is said of the part that it stands in."""
+    return exp.Cast(this=exp.Try(this=exp.Paren(this=tree.copy())), to=_VARCHAR.copy())
+
+
+def _null(tree: exp.Expr) -> exp.Expr:
+    return exp.Is(this=tree, expression=exp.Null())

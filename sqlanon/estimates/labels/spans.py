@@ -1,0 +1,231 @@
+"""What the labels of a generalized column say: spans of values on its axis, or values themselves.
+
+Each function returns label, low, low_side, high, high_side, known, open_low, open_high and
+mask, from the relation "shown" (label, shown). A span begins and ends at a place of the
+axis and a side of it, 0 before the place and 1 behind it. `known` says that every value
+in it is equally likely, `open_low` and `open_high` that it has no end there, and `mask`
+is the label that its texts fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.assets import read
+from sqlanon.estimates.axes import Axis, span
+from sqlanon.estimates.labels.prefix_spans import starred
+from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+
+__all__ = ["STAR", "fixed", "null_labels", "spans"]
+
+STAR = "*"
+
+
+def fixed(name: str) -> exp.Query:
+    """The query of a file under sql/estimates."""
+    return _parsed(name).copy()
+
+
+@cache
+def _parsed(name: str) -> exp.Query:
+    query = sqlglot.parse_one(read("sql", "estimates", f"{name}.sql"), dialect="duckdb")
+    assert isinstance(query, exp.Query)
+    for node in query.walk():
+        node.pop_comments()
+    return query
+
+
+def spans(form: str, axis: Axis) -> exp.Query:
+    """The spans of the labels that are to be read in one form."""
+    return _FORMS[form](axis)
+
+
+def null_labels(forms: tuple[str, ...], axis: Axis | None) -> exp.Query | None:
+    """label, weight: the labels below which NULL may be, unless they are NULL themselves.
+
+    Where a range says that NULL is among its values, it is one more leaf; on the real
+    line, where a range has no number of leaves, it weighs nothing. Below `*` it may or may not be.
+    """
+    nothing = exp.Cast(this=literal(0), to=exp.DataType.build("DOUBLE"))
+    found: list[exp.Query] = []
+    if "star" in forms:
+        found.append(exp.select(column("label"), alias(nothing, "weight")).from_(relation("shown")).where(_is_star()))
+    if "any" in forms:
+        every = exp.select(column("label"), alias(nothing.copy(), "weight")).from_(relation("shown"))
+        found.append(every.where(_not_null(column("shown"))))
+    if set(forms) & {"range", "tree_range", "listed_range"}:
+        one: exp.Expr = exp.Cast(this=literal(1), to=exp.DataType.build("DOUBLE"))
+        if axis and axis.kind == "real":
+            same = exp.EQ(this=column("low"), expression=column("high"))
+            one = exp.Case(ifs=[exp.If(this=same, true=one)], default=nothing.copy())
+        ranges = exp.select(column("label"), alias(one, "weight")).from_(fixed("range").subquery("range"))
+        found.append(ranges.where(column("with_null"), _fits(axis)))
+    if not found:
+        return None
+    most = alias(exp.Max(this=column("weight")), "weight")
+    return exp.select(column("label"), most).from_(union_all(found).subquery("nulls")).group_by(column("label"))
+
+
+def _fits(axis: Axis | None) -> exp.Expr:
+    """Whether the ends of a range are values of the type."""
+    if axis is None:
+        return exp.true()
+    return exp.and_(*(_not_null(axis.down(column(end))) for end in ("low", "high")))
+
+
+def _value(axis: Axis) -> exp.Query:
+    typed = exp.TryCast(this=column("shown"), to=exp.DataType.build(axis.type, dialect="duckdb"))
+    rows = exp.select(column("label"), alias(axis.of(typed), "at")).from_(relation("shown"))
+    whole = span(column("at"), column("at"), (0, 1)).from_(rows.subquery("value"))
+    return whole.where(_not_null(column("at")))
+
+
+def _interval(axis: Axis) -> exp.Query:
+    low, high = _or_end(axis, "low"), _or_end(axis, "high")
+    known = exp.and_(_not_null(column("low")), _not_null(column("high")))
+    endless = _null(column("high"))
+    # The greatest value of the type is in an interval without an end.
+    side = exp.Case(ifs=[exp.If(this=endless.copy(), true=literal(1))], default=literal(0))
+    query = span(low, high, (0, side), known=known, open_low=_null(column("low")), open_high=endless)
+    intervals = query.from_(fixed("interval").subquery("interval"))
+    if axis.kind != "real":
+        return intervals
+    # What is no number, or infinite, has a label of its own.
+    points = _labelled(axis, ("NaN", "Infinity", "-Infinity"))
+    return exp.union(intervals, points, distinct=False, copy=False)
+
+
+def _or_end(axis: Axis, end: str) -> exp.Expr:
+    given = axis.low if end == "low" else axis.high
+    return exp.Case(ifs=[exp.If(this=_null(column(end)), true=axis.end(given))], default=axis.up(column(end)))
+
+
+def _period(axis: Axis) -> exp.Query:
+    moment = exp.DataType.build("DATE" if axis.unit_of == "day" else "TIMESTAMP")
+    low, high = (axis.of(exp.Cast(this=column(end), to=moment.copy())) for end in ("low", "high"))
+    periods = span(low, high, (0, 0)).from_(fixed("period").subquery("period"))
+    return exp.union(periods, _labelled(axis, ("infinity", "-infinity")), distinct=False, copy=False)
+
+
+def _labelled(axis: Axis, names: Sequence[str]) -> exp.Select:
+    """The values that have a label of their own, which is their text."""
+    own = exp.In(this=column("shown"), expressions=[literal(name) for name in names])
+    rows = exp.select(column("label"), alias(axis.down(column("shown")), "at")).from_(relation("shown")).where(own)
+    return span(column("at"), column("at"), (0, 1)).from_(rows.subquery("labelled"))
+
+
+def _mask(axis: Axis) -> exp.Query:
+    return starred(axis, fixed("mask").subquery("mask"))
+
+
+def _range(axis: Axis) -> exp.Query:
+    low, high = (axis.down(column(end)) for end in ("low", "high"))
+    rows = exp.select(column("label"), alias(low, "low"), alias(high, "high")).from_(fixed("range").subquery("range"))
+    known = _known(axis)
+    if axis.kind == "text":
+        # A text may hold brackets and commas: only what can be read in one way is certain.
+        ways = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[column("label")])
+        same = exp.EQ(this=column("low"), expression=column("high"))
+        known = exp.and_(same, exp.EQ(this=ways, expression=literal(1)))
+    ordered = exp.LTE(this=column("low"), expression=column("high"))
+    query = span(column("low"), column("high"), (0, 1), known=known).from_(rows.subquery("range"))
+    return query.where(_not_null(column("low")), _not_null(column("high")), ordered)
+
+
+def _tree_range(axis: Axis) -> exp.Query:
+    """Ranges in an order that depends on values nobody knows: below one that has two ends may be anything."""
+    low, high = (axis.down(column(end)) for end in ("low", "high"))
+    rows = exp.select(column("label"), alias(low, "low"), alias(high, "high")).from_(fixed("range").subquery("range"))
+    ways = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[column("label")])
+    fits = rows.where(_not_null(low.copy()), _not_null(high.copy()))
+    numbered = exp.select(exp.Star(), alias(ways, "ways")).from_(fits.subquery("fitting"))
+    same = exp.EQ(this=column("low"), expression=column("high"))
+    once = exp.EQ(this=column("ways"), expression=literal(1))
+    single = span(column("low"), column("high"), (0, 1), known=once)
+    single = single.from_(numbered.copy().subquery("single")).where(same)
+    others = exp.select(column("label")).from_(numbered.subquery("other")).where(exp.Not(this=same.copy()))
+    other = _everything(axis, others.subquery("everything"))
+    return exp.union(single, other, distinct=False, copy=False)
+
+
+def _bounds(axis: Axis) -> exp.Query:
+    ends = [
+        axis.of(exp.Anonymous(this="struct_extract", expressions=[column("label"), literal(end)]))
+        for end in ("low", "high")
+    ]
+    rows = exp.select(column("label"), *(alias(e, n) for e, n in zip(ends, ("low", "high"), strict=True)))
+    known = _known(axis)
+    if axis.kind == "text":
+        known = exp.EQ(this=column("low"), expression=column("high"))
+    query = span(column("low"), column("high"), (0, 1), known=known)
+    query = query.from_(rows.from_(relation("shown")).subquery("bounds"))
+    return query.where(_not_null(column("low")), _not_null(column("high")))
+
+
+def _everything(axis: Axis, rows: exp.Expr) -> exp.Query:
+    """All values of the type, below the labels of some rows."""
+    low, high = axis.end(axis.low), axis.end(axis.high)
+    open_ = exp.false() if axis.listed else exp.true()
+    known = exp.true() if axis.listed else exp.false()
+    every: exp.Query = span(low, high, (0, 1), known=known, open_low=open_, open_high=open_.copy()).from_(rows)
+    if axis.kind == "real":
+        for place in axis.beyond:
+            at = axis.end(place)
+            one = span(at, at.copy(), (0, 1), known=exp.false(), open_low=exp.true(), open_high=exp.true())
+            every = exp.union(every, one.from_(rows.copy()), distinct=False, copy=False)
+    return every
+
+
+def _star(axis: Axis) -> exp.Query:
+    return _everything(axis, _shown_where(_is_star()))
+
+
+def _any(axis: Axis) -> exp.Query:
+    return _everything(axis, _shown_where(_not_null(column("shown"))))
+
+
+def _shown_where(condition: exp.Expr) -> exp.Subquery:
+    return exp.select(column("label")).from_(relation("shown")).where(condition).subquery("everything")
+
+
+def _is_star() -> exp.Expr:
+    return exp.EQ(this=column("shown"), expression=literal(STAR))
+
+
+def _null(tree: exp.Expr) -> exp.Expr:
+    return exp.Is(this=tree, expression=exp.Null())
+
+
+def _not_null(tree: exp.Expr) -> exp.Expr:
+    return exp.Not(this=_null(tree))
+
+
+def _known(axis: Axis) -> exp.Expr:
+    """Whether values between two ends are equally likely: there is a number of them, or they are one."""
+    if axis.kind == "real":
+        ends = (exp.Anonymous(this="isfinite", expressions=[column(end)]) for end in ("low", "high"))
+        return exp.or_(exp.and_(*ends), exp.EQ(this=column("low"), expression=column("high")))
+    if not axis.beyond:
+        return exp.true()
+    endless = [
+        exp.In(this=column(end), expressions=[axis.end(place) for place in axis.beyond]) for end in ("low", "high")
+    ]
+    return exp.or_(exp.Not(this=exp.or_(*endless)), exp.EQ(this=column("low"), expression=column("high")))
+
+
+_FORMS: dict[str, Callable[[Axis], exp.Query]] = {
+    "value": _value,
+    "interval": _interval,
+    "period": _period,
+    "mask": _mask,
+    "range": _range,
+    "tree_range": _tree_range,
+    "bounds": _bounds,
+    "star": _star,
+    "any": _any,
+}

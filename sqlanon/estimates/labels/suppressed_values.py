@@ -1,0 +1,84 @@
+"""What `*` stands for where nothing lists its values: those of the other rows, as often as these have them.
+
+A release shows how a column's values are distributed, save for the few rows in which it shows `*`. These are taken to
+be like the others (decision 23), as long as they are few. It is an estimate only: any other value is possible and not
+counted on.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.estimates.labels.listed_leaves import MOMENTS
+from sqlanon.sqlgen.build.expressions import or_zero, real, union_all
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+
+__all__ = ["others_are_known", "spread"]
+
+_VALUES = ("value", *MOMENTS)
+# One row in so many may show `*`.
+_FEW = 20
+
+
+def others_are_known(leaves: str, shown: str, starred: exp.Query) -> exp.Select:
+    """Whether enough rows have labels of which it is known how likely each value is: all but one in twenty.
+
+    `leaves` are those of the labels `shown`, which has n, how many rows show a label. The labels `starred` are not.
+    """
+    shows = exp.NullSafeEQ(this=column("label", "known"), expression=column("label", "shown"))
+    known = exp.select(alias(exp.Sum(this=column("n", "shown")), "n")).from_(relation(shown, as_="shown"))
+    known.join(_known(leaves, starred).subquery("known"), on=shows, copy=False)
+    every = exp.select(alias(exp.Sum(this=column("n")), "n")).from_(relation(shown))
+    enough = exp.GTE(
+        this=exp.Mul(this=or_zero(column("n", "known")), expression=literal(_FEW)),
+        expression=exp.Mul(this=column("n", "every"), expression=literal(_FEW - 1)),
+    )
+    query = exp.select(exp.Coalesce(this=exp.Paren(this=enough), expressions=[exp.false()]))
+    return query.from_(known.subquery("known")).join(every.subquery("every"), join_type="CROSS", copy=False)
+
+
+def spread(leaves: str, shown: str, starred: exp.Query) -> exp.Query:
+    """The leaves, those of the labels `starred` weighed as the other rows have them.
+
+    `shown` has each label and n, how many rows show it. What starred labels had in the table weighs nothing.
+    """
+    rows = exp.select(column("label"), *map(column, _VALUES)).from_(relation(leaves))
+    own = rows.copy().select(alias(real(0.0), "weight"), copy=False).where(_among(starred))
+    # What weighs nothing may be too large to be multiplied by it.
+    for moment in ("mean", "square"):
+        part = next(one for one in own.selects if one.alias_or_name == moment)
+        part.replace(alias(exp.Cast(this=exp.Null(), to=exp.DataType.build("DOUBLE")), moment))
+    others = rows.copy().select(column("weight"), copy=False).where(exp.Not(this=exp.Paren(this=_among(starred))))
+    n = exp.select(column("label"), alias(exp.Sum(this=column("n")), "n")).from_(relation(shown))
+    known = exp.select(*(column(name, "leaf") for name in _VALUES))
+    share = exp.Div(this=exp.Mul(this=column("weight", "leaf"), expression=column("n", "shown")), expression=_total())
+    known.select(alias(share, "weight"), copy=False).from_(relation(leaves, as_="leaf"), copy=False)
+    same = exp.NullSafeEQ(this=column("label", "leaf"), expression=column("label", "known"))
+    known.join(_known(leaves, starred).subquery("known"), on=same, copy=False)
+    shows = exp.NullSafeEQ(this=column("label", "leaf"), expression=column("label", "shown"))
+    known.join(n.group_by(column("label")).subquery("shown"), on=shows, copy=False)
+    each = exp.select(*map(column, _VALUES), alias(exp.Sum(this=column("weight")), "weight"))
+    each = each.from_(known.subquery("every")).group_by(*map(column, _VALUES))
+    names = [column(name, "each") for name in (*_VALUES, "weight")]
+    copied = exp.select(column("label", "star"), *names).from_(starred.copy().subquery("star"))
+    copied.join(each.subquery("each"), join_type="CROSS", copy=False)
+    return union_all([own, others, copied])
+
+
+def _known(leaves: str, starred: exp.Query) -> exp.Select:
+    """label and total: the others whose leaves all have a weight, and what that comes to."""
+    rows = exp.select(column("label"), alias(exp.Sum(this=column("weight")), "total")).from_(relation(leaves))
+    rows.where(exp.Not(this=exp.Paren(this=_among(starred))), copy=False)
+    every = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Count(this=column("weight")))
+    some = exp.GT(this=exp.Sum(this=column("weight")), expression=literal(0))
+    return rows.group_by(column("label"), copy=False).having(exp.and_(every, some), copy=False)
+
+
+def _total() -> exp.Expr:
+    return column("total", "known")
+
+
+def _among(starred: exp.Query) -> exp.Expr:
+    """Whether a label is starred; NULL is not."""
+    found = exp.In(this=column("label"), query=exp.Subquery(this=starred.copy()))
+    return exp.Coalesce(this=found, expressions=[exp.false()])

@@ -1,0 +1,50 @@
+"""Values below a label that nobody can list, where a query has to tell every value apart.
+
+Below `*` there may be any value of the type. What a query asks of such a value may come to anything, so each of its
+conditions is taken to be true, false and NULL in turn; in which group it is nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import product
+
+from sqlglot import exp
+
+from sqlanon.errors import PolicyError
+from sqlanon.estimates.labels.listed_leaves import MOMENTS
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.classes.rows import class_label
+
+__all__ = ["LISTED", "unlisted_rows"]
+
+# Whether a signature is one of values that are known.
+LISTED = "listed"
+# So many conditions may be asked of one column.
+_MOST_CONDITIONS = 6
+
+
+def unlisted_rows(table: str, parts: Sequence[str], groups: Collection[str], numbers: Sequence[int]) -> exp.Select:
+    """label, weight, `listed`, the parts and the moments of the arguments, of the labels in a table (label, weight).
+
+    All parts but `groups` are conditions.
+    """
+    conditions = [name for name in parts if name not in groups]
+    if len(conditions) > _MOST_CONDITIONS:
+        raise PolicyError(
+            f"the query asks {len(conditions)} conditions of a column of which not every value is known",
+            hint=f"ask at most {_MOST_CONDITIONS} of them",
+        )
+    truths = [exp.true(), exp.false(), exp.Cast(this=exp.Null(), to=exp.DataType.build("BOOLEAN"))]
+    ways = [
+        class_label({"way": literal(0)} | {name: truth.copy() for name, truth in zip(conditions, chosen, strict=True)})
+        for chosen in product(truths, repeat=len(conditions))
+    ]
+    every = exp.select(alias(exp.Explode(this=exp.Array(expressions=ways)), "way"))
+    rows = exp.select(column("label", "unlisted"), column("weight", "unlisted"), alias(exp.false(), LISTED))
+    for name in parts:
+        truth = exp.Anonymous(this="struct_extract", expressions=[column("way", "way"), literal(name)])
+        rows.select(alias(exp.Null() if name in groups else truth, name), copy=False)
+    rows.select(*(alias(exp.Null(), f"{moment}_{number}") for number in numbers for moment in MOMENTS), copy=False)
+    rows.from_(relation(table, as_="unlisted"), copy=False)
+    return rows.join(every.subquery("way"), join_type="CROSS", copy=False)

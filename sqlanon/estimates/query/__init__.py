@@ -1,0 +1,1 @@
+"""A query as its parts, and what of it a release may be asked."""

@@ -1,0 +1,246 @@
+"""A query's columns meet the release: which relation each stands in, and what of the query may be asked of it.
+
+Everything that the query says of one relation can be evaluated there by the database
+itself: on the release's rows for what is published as it is, on the leaves of a label for
+what is generalized. `Factors` collects these parts, each a column of that relation, and
+leaves of a condition only AND, OR and NOT over them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlanon.errors import PolicyError
+from sqlanon.estimates.query.functions import require_known
+from sqlanon.estimates.query.parse import AggregateQuery, refused, shown
+from sqlanon.estimates.release_model import Published, dealt_name
+from sqlanon.sqlgen.build.names import column
+
+__all__ = ["ROW", "Binding", "Factors", "bucket_name", "fold", "leaf_name", "lookup_name", "relations_in"]
+
+# The release's own rows.
+ROW = "row"
+
+_LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren)
+_ORDERS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Greatest, exp.Least)
+
+
+def leaf_name(place: int) -> str:
+    """The relation with the leaves of the generalized column at this place."""
+    return f"leaf_{place}"
+
+
+def bucket_name(place: int) -> str:
+    """The relation with the values of each bucket, of the dealt columns at this place."""
+    return f"bucket_{place}"
+
+
+def fold(name: str) -> str:
+    """The name by which two spellings count as one: DuckDB disregards the case of A to Z only."""
+    return name.lower() if name.isascii() else "".join(one.lower() if one.isascii() else one for one in name)
+
+
+def relations_in(tree: exp.Expr) -> list[str]:
+    """The relations whose columns an expression reads."""
+    return list(dict.fromkeys(part.table for part in tree.find_all(exp.Column)))
+
+
+@dataclass
+class Binding:
+    """Finds the relation of each column of a query.
+
+    `lookup_columns` has the columns of each joined table by the place of the join. The
+    columns of a joined table belong to the relation of the column that it is joined by.
+    """
+
+    query: AggregateQuery
+    release: Published
+    lookup_columns: Sequence[Sequence[str]]
+    places: dict[str, int] = field(default_factory=dict)
+    owners: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.alone = self._alone()
+        self.base = self.alone if self.alone is not None else self._base()
+        for group in self.query.groups:
+            own = isinstance(group.expression, exp.Column) and fold(group.expression.name) == fold(group.name)
+            if not own and self._is_named(fold(group.name)):
+                raise PolicyError(
+                    f"{group.name} is a column of the source and also what {shown(group.expression)} is called",
+                    hint="give it another name",
+                )
+        for lookup in self.query.lookups:
+            # A join may be by a column of a table that was joined before.
+            self.owners.append(self.owner(relations_in(self.bound(lookup.on))[0]))
+
+    def _named(self) -> list[str]:
+        """The columns of the source that the query names, folded."""
+        parts = [a.argument for a in self.query.aggregates if a.function != "count"]
+        # HAVING asks about groups and aggregates, which stand here by themselves.
+        parts += [self.query.where, *(lookup.on for lookup in self.query.lookups)]
+        parts += [item.expression for item in self.query.groups] + [a.argument for a in self.query.aggregates]
+        columns = (part for tree in parts if tree is not None for part in tree.find_all(exp.Column))
+        return [fold(part.name) for part in columns if self._is_of_source(part)]
+
+    def _alone(self) -> int | None:
+        """The place of the dealt columns that the query asks of, if it asks of nothing else of their rows.
+
+        Alone they are known exactly: dealing out values changes none of them.
+        """
+        own = set(self._named())
+        known = (place for place, dealt in enumerate(self.release.dealt) if own and own <= set(dealt.columns))
+        return next(known, None)
+
+    def _base(self) -> int | None:
+        """The place of the dealt columns whose values stand as the rows, where all rows are one bucket.
+
+        Any could, since nothing ties them to rows. What is added up is bounded best among the rows themselves.
+        """
+        if not self.release.fragmented or any(dealt.bucket for dealt in self.release.dealt):
+            return None
+        places = self.release.dealt_places
+        return next((places[name][0] for name in self._named() if name in places), 0)
+
+    def _is_of_source(self, node: exp.Column) -> bool:
+        """Whether a column is the source's: without a table's name, unless a joined table has one of that name."""
+        qualifier = fold(node.table)
+        return qualifier == fold(self.query.alias) or (qualifier == "" and not self._joined(node))
+
+    def _joined(self, node: exp.Column) -> list[tuple[int, str]]:
+        """The joined tables that have this column, by the place of the join, with the name that it has there."""
+        qualifier, name = fold(node.table), fold(node.name)
+        return [
+            (place, own)
+            for place, (lookup, columns) in enumerate(zip(self.query.lookups, self.lookup_columns, strict=True))
+            for own in columns
+            if fold(own) == name and qualifier in ("", fold(lookup.alias))
+            # The column of USING is one column, and without a table's name it is the source's.
+            if not (qualifier == "" and lookup.using and fold(lookup.key) == name)
+        ]
+
+    def owner(self, relation: str) -> str:
+        """The relation on whose rows a relation's columns are evaluated: a joined table's is that of its join."""
+        for place, owner in enumerate(self.owners):
+            if relation == lookup_name(place):
+                return owner
+        return relation
+
+    def bound(self, tree: exp.Expr) -> exp.Expr:
+        """The expression with each column under the name of its relation. Raises PolicyError for one that has none."""
+        found = tree.transform(lambda node: self._column(node) if isinstance(node, exp.Column) else node)
+        require_known(tree)
+        self._require_no_order_of_enums(tree)
+        return found
+
+    def _require_no_order_of_enums(self, tree: exp.Expr) -> None:
+        """An ENUM is ordered by its dictionary, which no release shows."""
+        for node in tree.walk():
+            if isinstance(node, _ORDERS):
+                for part in node.find_all(exp.Column):
+                    if fold(part.name) in self.release.enums:
+                        raise refused(node, f"{part.name} is an ENUM, whose order no release shows")
+
+    def _column(self, node: exp.Column) -> exp.Column:
+        if isinstance(node.this, exp.Star) or node.args.get("db"):
+            raise refused(node, "is no column")
+        qualifier, name = fold(node.table), fold(node.name)
+        joined, of_source = self._joined(node), self._is_of_source(node)
+        if not of_source and not joined:
+            raise refused(node, "there is no such column", f"columns are those of {self.query.source}, or of a join")
+        if qualifier == "" and joined and (len(joined) > 1 or self._is_named(name)):
+            raise refused(node, "more than one table has this column", "write its table before it: patients.age")
+        if joined:
+            place, own = joined[0]
+            return column(own, lookup_name(place))
+        return self._of_source(node, name)
+
+    def _is_named(self, name: str) -> bool:
+        parts = (self.release.exact, self.release.generalized, self.release.hidden, self.release.dealt_places)
+        return any(name in part for part in parts)
+
+    def _of_source(self, node: exp.Column, name: str) -> exp.Column:
+        release = self.release
+        if (dealt := release.dealt_places.get(name)) is not None:
+            return column(dealt_name(dealt[1]), ROW if dealt[0] == self.base else bucket_name(dealt[0]))
+        if name in release.exact:
+            return column(release.exact[name], ROW)
+        if name in release.generalized:
+            place = self.places.setdefault(name, len(self.places))
+            return column("value", leaf_name(place))
+        why = release.hidden.get(name, "the release has no such column")
+        raise refused(node, why, "an estimate reads nothing but the release")
+
+
+def lookup_name(place: int) -> str:
+    """The joined table at this place."""
+    return f"lookup_{place}"
+
+
+@dataclass
+class Factors:
+    """The parts of a query by the relation they are evaluated on: `parts[relation]` names each expression.
+
+    `said[relation]` has what of the query each of them is.
+    """
+
+    binding: Binding
+    parts: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
+    said: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
+
+    def condition(self, tree: exp.Expr) -> exp.Expr:
+        """A condition as AND, OR and NOT over the columns of parts."""
+        bound = self.binding.bound(tree)
+        return self._split(bound, tree)
+
+    def value(self, tree: exp.Expr) -> tuple[str, exp.Expr]:
+        """The relation of an expression and the expression there. Raises PolicyError if it needs several."""
+        bound = self.binding.bound(tree)
+        return self._relation(bound, tree), bound
+
+    def part(self, relation: str, expression: exp.Expr, said: exp.Expr) -> exp.Column:
+        """The column that holds an expression's value on the rows of its relation; `said` is what the query says."""
+        known = self.parts.setdefault(relation, {})
+        for name, other in known.items():
+            if other == expression:
+                return column(name, relation)
+        name = f"part_{len(known)}"
+        known[name] = expression
+        self.said.setdefault(relation, {})[name] = said
+        return column(name, relation)
+
+    def _split(self, tree: exp.Expr, said: exp.Expr) -> exp.Expr:
+        owners = self._owners(tree)
+        if len(owners) <= 1:
+            return self.part(owners[0] if owners else ROW, _truth(tree), said)
+        if not isinstance(tree, _LOGIC):
+            raise self._mixed(said, owners)
+        split = tree.copy()
+        for name in ("this", "expression"):
+            if isinstance(part := tree.args.get(name), exp.Expr):
+                whose = said.args.get(name)
+                split.set(name, self._split(part, whose if isinstance(whose, exp.Expr) else said))
+        return split
+
+    def _owners(self, tree: exp.Expr) -> list[str]:
+        return list(dict.fromkeys(self.binding.owner(name) for name in relations_in(tree)))
+
+    def _relation(self, tree: exp.Expr, said: exp.Expr) -> str:
+        owners = self._owners(tree)
+        if len(owners) > 1:
+            raise self._mixed(said, owners)
+        return owners[0] if owners else ROW
+
+    def _mixed(self, said: exp.Expr, owners: Sequence[str]) -> PolicyError:
+        names = ", ".join(dict.fromkeys(part.name for part in said.find_all(exp.Column)))
+        return refused(
+            said,
+            f"{names}: what is known of them is not known together",
+            "compare each of them with constants, and combine that with AND, OR and NOT",
+        )
+
+
+def _truth(tree: exp.Expr) -> exp.Expr:
+    return exp.Cast(this=exp.Paren(this=tree.copy()), to=exp.DataType.build("BOOLEAN"))

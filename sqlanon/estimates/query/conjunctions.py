@@ -1,0 +1,210 @@
+"""Aggregates whose condition is a conjunction, each part about one column: many of them can be asked at once."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.errors import PolicyError
+from sqlanon.estimates.batch.one_scan import is_plain
+from sqlanon.estimates.numbers import number
+from sqlanon.estimates.query.bind import Binding, fold, leaf_name
+from sqlanon.estimates.query.evaluable import tried
+from sqlanon.estimates.query.functions import constants_of, is_ordered
+from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
+from sqlanon.estimates.query.templates import Asked, Slot, conjuncts
+from sqlanon.estimates.release_model import Published
+from sqlanon.sqlgen.build.names import column
+
+__all__ = ["VALUE", "Condition", "Conjunction", "Conjunctions", "Part", "common_type", "compared_columns"]
+
+# The column of a relation of values that a part of a condition is asked of.
+VALUE = "value"
+
+_BOOLEAN = exp.DataType.build("BOOLEAN")
+_WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+# What a query asks of the values of one column: a tree that reads `VALUE` alone, or constants that they are among.
+Condition = exp.Expr | Slot
+
+
+@dataclass(frozen=True)
+class Conjunction:
+    """The rows that satisfy a condition on each of some columns, by their folded names.
+
+    `constants` are what trees compare a generalized column's values with.
+    """
+
+    conditions: Mapping[str, Condition]
+    constants: Mapping[str, tuple[exp.Expr, ...]]
+
+    @property
+    def compared(self) -> bool:
+        """Whether values are compared with the constants of slots."""
+        return any(isinstance(one, Slot) for one in self.conditions.values())
+
+    def with_value(self, name: str) -> Conjunction:
+        """The same of those rows that have a value in a column."""
+        held = self.conditions.get(name)
+        if isinstance(held, Slot):
+            # NULL is none of its constants.
+            return self
+        has = exp.Not(this=exp.Is(this=column(VALUE), expression=exp.Null()))
+        both = has if held is None else exp.and_(held, has)
+        return Conjunction({**self.conditions, name: both}, self.constants)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One aggregate of a query of a workload: the query's number, what the result is called, and the query's condition.
+
+    `argument` is the column whose values are added up or compared, by its folded name, and None where rows are counted.
+    If `alone`, the query asks of nothing but columns whose values were dealt out together: these are known exactly.
+    """
+
+    number: int
+    result: str
+    function: str
+    argument: str | None
+    condition: Conjunction
+    alone: bool = False
+
+    def at_once(self, release: Published) -> bool:
+        """Whether it is a count of a release whose columns are exact or dealt out: rows need no shares."""
+        return self.argument is None and not release.generalized
+
+
+def common_type(slot: Slot, kind: str) -> str | None:
+    """The type in which values of a type and constants compare as they do in the query; None if that is not known."""
+    if not slot.text:
+        return "HUGEINT" if _WHOLE.fullmatch(kind) else None
+    if kind == "VARCHAR":
+        return "VARCHAR"
+    return "DATE" if kind == "DATE" and all(map(_is_date, slot.values)) else None
+
+
+def compared_columns(one: Asked, kinds: Mapping[str, str]) -> dict[str, Slot] | None:
+    """What a query's condition asks of each column, by folded names; None unless all of it is comparisons of different
+    columns with constants.
+
+    `kinds` are the types of the columns, by their folded names.
+    """
+    found = dict(zip(one.columns, one.slots, strict=True))
+    if not found or len(found) < len(one.slots):
+        return None
+    return found if all(common_type(slot, kinds.get(name, "")) for name, slot in found.items()) else None
+
+
+def _is_date(text: str) -> bool:
+    with suppress(ValueError):
+        return _DATE.fullmatch(text) is not None and datetime.date.fromisoformat(text).year > 0
+    return False
+
+
+class Conjunctions:
+    """Finds the queries of a workload that can be asked of a release at once.
+
+    `kinds` are the types of its columns' values, by folded names.
+    """
+
+    def __init__(self, release: Published, kinds: Mapping[str, str]) -> None:
+        self._release, self._kinds = release, kinds
+        self._known: dict[str, bool] = {}
+
+    def of(self, one: Asked) -> list[Part]:
+        """The aggregates of a query; none where it has to be asked by itself, or is refused."""
+        if not is_plain(one.query) or one.query.where is None:
+            return []
+        if fold(one.query.source.name) not in map(fold, self._release.names):
+            return []
+        if not all(map(self._is_known, one.query.aggregates)):
+            return []
+        condition = self._condition(one)
+        if condition is None:
+            return []
+        alone = self._is_alone(one, condition)
+        found = [self._part(one.number, part, condition, alone) for part in one.query.aggregates]
+        return found if all(map(self._is_at_once, found)) else []
+
+    def _is_alone(self, one: Asked, condition: Conjunction) -> bool:
+        arguments = {fold(part.argument.name) for part in one.query.aggregates if part.argument is not None}
+        places = self._release.dealt_places
+        return {*condition.conditions, *arguments} <= set(places) and len(self._dealt(condition)) == 1
+
+    def _dealt(self, condition: Conjunction) -> set[int]:
+        """Which sets of columns, whose values are dealt out together, it asks of."""
+        places = self._release.dealt_places
+        return {places[name][0] for name in condition.conditions if name in places}
+
+    def _is_at_once(self, part: Part) -> bool:
+        if part.at_once(self._release):
+            return len(self._dealt(part.condition)) <= 1 or self._release.fragmented
+        dealt = set(part.condition.conditions) & set(self._release.dealt_places)
+        return len(dealt) <= 1 and not part.alone
+
+    def _is_known(self, one: Aggregate) -> bool:
+        """Whether an aggregate is one of rows, or of the values of a column whose values are not dealt out."""
+        if one.argument is None:
+            return one.function == "count"
+        if not isinstance(one.argument, exp.Column):
+            return False
+        name = fold(one.argument.name)
+        if name not in self._release.exact and name not in self._release.generalized:
+            return False
+        return one.function == "count" or number(self._kinds[name]) is not None
+
+    def _part(self, number: int, one: Aggregate, condition: Conjunction, alone: bool) -> Part:
+        argument = None if one.argument is None else fold(one.argument.name)
+        if argument is not None and (one.function == "count" or argument in self._release.generalized):
+            condition = condition.with_value(argument)
+        return Part(number, one.name, one.function, None if one.function == "count" else argument, condition, alone)
+
+    def _condition(self, one: Asked) -> Conjunction | None:
+        if one.slots:
+            if one.template not in self._known:
+                self._known[one.template] = _of_trees(one.query, self._release) is not None
+            if self._known[one.template] and (compared := compared_columns(one, self._kinds)):
+                return Conjunction(compared, {})
+        return _of_trees(one.whole(), self._release)
+
+
+def _of_trees(query: AggregateQuery, release: Published) -> Conjunction | None:
+    binding = Binding(query, release, ())
+    try:
+        for aggregate in query.aggregates:
+            if aggregate.argument is not None:
+                binding.bound(aggregate.argument)
+    except PolicyError:
+        return None
+    conditions: dict[str, exp.Expr] = {}
+    constants: dict[str, tuple[exp.Expr, ...]] = {}
+    assert query.where is not None
+    for part in conjuncts(query.where):
+        names = {fold(one.name) for one in part.find_all(exp.Column)}
+        if len(names) != 1:
+            return None
+        try:
+            bound = binding.bound(part)
+        except PolicyError:
+            return None
+        (name,) = names
+        if name in release.generalized:
+            leaf = leaf_name(binding.places[name])
+            if not is_ordered(bound, leaf):
+                return None
+            constants[name] = (*constants.get(name, ()), *constants_of(bound, leaf))
+        held = _of_value(bound)
+        conditions[name] = exp.and_(conditions[name], held, copy=False) if name in conditions else held
+    return Conjunction(conditions, constants)
+
+
+def _of_value(tree: exp.Expr) -> exp.Expr:
+    """A bound condition, which nothing else has, over values."""
+    value = tree.transform(lambda node: column(VALUE) if isinstance(node, exp.Column) else node, copy=False)
+    return tried(exp.Cast(this=exp.Paren(this=value), to=_BOOLEAN.copy()))

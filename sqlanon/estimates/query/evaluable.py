@@ -1,0 +1,77 @@
+"""Whether DuckDB can evaluate a part of a query, asked before it does: its error would name no part.
+
+A part that fails for a value is NULL there. A query has an answer only if the source does not have that value, or not
+where the part decides; then NULL is as good as any truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from sqlglot import exp
+
+from sqlanon.assets import read
+from sqlanon.engines.base import Engine
+from sqlanon.estimates.query.parse import refused
+from sqlanon.sqlgen.build.names import literal
+from sqlanon.sqlgen.build.render import to_sql
+
+__all__ = ["require_bindable", "require_evaluable", "tried"]
+
+# What the query says, and the expression that it is.
+Part = tuple[exp.Expr, exp.Expr]
+
+
+def tried(part: exp.Expr) -> exp.Expr:
+    """A part, NULL where it fails."""
+    return exp.Try(this=_by_itself(part))
+
+
+def _by_itself(part: exp.Expr) -> exp.Expr:
+    """A part of which DuckDB computes nothing outside of TRY, as it else does of what several expressions share."""
+    own = part.find(exp.Column)
+    if own is None or part is own:
+        return part.copy()
+    null = exp.Is(this=own.copy(), expression=exp.Null())
+    always = exp.Or(this=null, expression=exp.Not(this=null.copy()))
+    return exp.Case(ifs=[exp.If(this=always, true=part.copy())])
+
+
+def require_bindable(engine: Engine, rows: exp.Select, parts: Iterable[Part]) -> None:
+    """Raises PolicyError, naming it, for a part that DuckDB has no meaning for, such as a function of another type.
+
+    `rows` is a SELECT of nothing from what the parts read.
+    """
+    every = list(parts)
+    if not every or _message(engine, rows, [part for _, part in every]) is None:
+        return
+    for said, part in every:
+        if (message := _message(engine, rows, [part])) is not None:
+            raise refused(said, f"DuckDB: {message}")
+
+
+def require_evaluable(engine: Engine, rows: exp.Select, parts: Sequence[Part], *, some: bool = False) -> None:
+    """Raises PolicyError, naming it, for a part that fails for a row; if `some` do not, only where it fails for all."""
+    if not parts:
+        return
+    every: exp.Expr = exp.Count(this=exp.Star())
+    counts: list[exp.Expr] = []
+    for _, part in parts:
+        # What fails is no list, and NULL is a list with NULL.
+        failed = exp.Is(this=exp.Try(this=exp.Array(expressions=[_by_itself(part)])), expression=exp.Null())
+        counts.append(exp.func("count_if", failed))
+    least = exp.Greatest(this=every, expressions=[literal(1)], ignore_nulls=True) if some else literal(1)
+    found = rows.copy().select(*(exp.GTE(this=one, expression=least.copy()) for one in counts))
+    for (said, _), fails in zip(parts, engine.rows(found)[0], strict=True):
+        if fails:
+            raise refused(
+                said,
+                "cannot be evaluated for the values that occur",
+                "write TRY_CAST, or compute with a wider type: CAST(age AS BIGINT) * 1000",
+            )
+
+
+def _message(engine: Engine, rows: exp.Select, parts: Sequence[exp.Expr]) -> str | None:
+    query = rows.copy().select(*(part.copy() for part in parts))
+    ((message,),) = engine.rows(read("sql", "estimates", "bind.sql"), [to_sql(query)])
+    return None if message is None else str(message).splitlines()[0]

@@ -1,0 +1,107 @@
+"""What may stand in an expression of a query that is estimated: anything else could be a guess or worse."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.estimates.query.parse import refused
+
+__all__ = ["constants_of", "is_ordered", "like_prefix", "require_known"]
+
+# Values, comparisons, logic and arithmetic, and functions of one row that always answer alike.
+_KNOWN: tuple[type[exp.Expr], ...] = (
+    *(exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.DataType, exp.DataTypeParam, exp.Interval),
+    *(exp.Var, exp.Paren, exp.And, exp.Or, exp.Not, exp.Is, exp.In, exp.Between, exp.Like, exp.ILike, exp.Escape),
+    *(exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ),
+    *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.DPipe, exp.Cast, exp.TryCast),
+    *(exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.Abs, exp.Round, exp.Floor, exp.Ceil, exp.Greatest, exp.Least),
+    *(exp.Lower, exp.Upper, exp.Length, exp.Left, exp.Right, exp.Substring, exp.Trim, exp.StartsWith, exp.EndsWith),
+    *(exp.Extract, exp.Year, exp.Quarter, exp.Month, exp.Week, exp.Day, exp.TimestampTrunc, exp.DateTrunc),
+)
+_COMPARES = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
+_LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren)
+_WILDCARDS = "%_"
+
+
+def require_known(tree: exp.Expr) -> None:
+    """Raises PolicyError, naming it, for anything in an expression that is not known to be safe to evaluate."""
+    for node in tree.walk():
+        if type(node) not in _KNOWN:
+            raise refused(node, "cannot be estimated", "compare columns with constants, or compute less")
+
+
+def is_ordered(tree: exp.Expr, relation: str) -> bool:
+    """Whether a condition only compares the leaf of this relation with constants, in the order of its values.
+
+    Its truth then does not change between two neighbouring constants. LIKE counts where
+    its pattern is a prefix: texts that begin alike stand together.
+    """
+    if isinstance(tree, exp.Cast) and isinstance(tree.this, exp.Paren) and tree.to.is_type("boolean"):
+        return is_ordered(tree.this, relation)
+    if isinstance(tree, _LOGIC):
+        parts = [part for part in (tree.args.get("this"), tree.args.get("expression")) if part is not None]
+        return all(is_ordered(part, relation) for part in parts)
+    if not _reads(tree, relation):
+        return True
+    if isinstance(tree, exp.Is):
+        return _is_leaf(tree.this) and isinstance(tree.expression, exp.Null)
+    if isinstance(tree, exp.Between):
+        return _is_leaf(tree.this) and not any(_reads_any(tree.args[end]) for end in ("low", "high"))
+    if isinstance(tree, exp.In):
+        plain = not any(tree.args.get(name) for name in ("query", "unnest", "field"))
+        return plain and _is_leaf(tree.this) and not any(map(_reads_any, tree.expressions))
+    if isinstance(tree, exp.Like):
+        return _is_leaf(tree.this) and like_prefix(tree) is not None
+    if isinstance(tree, _COMPARES):
+        sides = (tree.left, tree.right)
+        return any(_is_leaf(a) and not _reads_any(b) for a, b in (sides, sides[::-1]))
+    return False
+
+
+def like_prefix(tree: exp.Like) -> str | None:
+    """The prefix that LIKE 'prefix%' asks for; None for any other pattern."""
+    pattern = tree.expression
+    if not (isinstance(pattern, exp.Literal) and pattern.is_string and pattern.this.endswith("%")):
+        return None
+    prefix = str(pattern.this[:-1])
+    return prefix if prefix and not set(prefix) & set(_WILDCARDS) else None
+
+
+def _reads(tree: exp.Expr, relation: str) -> bool:
+    return any(part.table == relation for part in tree.find_all(exp.Column))
+
+
+def _reads_any(tree: exp.Expr) -> bool:
+    return tree.find(exp.Column) is not None
+
+
+def _is_leaf(tree: exp.Expr) -> bool:
+    return isinstance(tree, exp.Column) or (isinstance(tree, exp.Paren) and _is_leaf(tree.this))
+
+
+def constants_of(tree: exp.Expr, relation: str) -> list[exp.Expr]:
+    """What the leaves of a relation are compared with in a condition that `is_ordered`, as expressions."""
+    found: list[exp.Expr] = []
+    for node in tree.walk():
+        if isinstance(node, exp.Between) and _reads(node.this, relation):
+            found += [node.args["low"], node.args["high"]]
+        elif isinstance(node, exp.In) and _reads(node.this, relation):
+            found += node.expressions
+        elif isinstance(node, exp.Like) and _reads(node.this, relation):
+            prefix = like_prefix(node) or ""
+            found += [exp.Literal.string(end) for end in (prefix, behind(prefix)) if end is not None]
+        elif isinstance(node, _COMPARES) and _reads(node, relation):
+            found += [side for side in (node.left, node.right) if not _reads_any(side)]
+    return found
+
+
+def behind(prefix: str) -> str | None:
+    """The least text that stands behind all texts with this prefix; None if there is none."""
+    while prefix:
+        last = ord(prefix[-1]) + 1
+        # Code points from D800 to DFFF are no characters.
+        last = 0xE000 if last == 0xD800 else last
+        if last <= 0x10FFFF:
+            return prefix[:-1] + chr(last)
+        prefix = prefix[:-1]
+    return None

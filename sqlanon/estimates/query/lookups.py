@@ -1,0 +1,71 @@
+"""Tables that a query joins: each value has to find at most one row there, as DuckDB's own comparison sees it.
+
+Where a value and a key are of different types, DuckDB compares them after a cast: '1' and '01' are two texts, and both
+are equal to the number 1. So DuckDB itself is asked, rather than which of the two is cast, and to what.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.estimates.query.parse import Lookup, refused
+from sqlanon.sqlgen.build.names import alias, column
+
+__all__ = ["require_castable", "require_unique"]
+
+_KEY, _VALUE = "key", "value"
+
+
+def require_unique(engine: Engine, lookup: Lookup, table: exp.Table, kinds: tuple[str, str]) -> None:
+    """Raises PolicyError if a value of the first type is equal to several keys, which are of the second type.
+
+    NULL is equal to no key. A value that two keys are equal to is what each of them is when it is cast to the value's
+    type, unless that loses nothing and they are one.
+    """
+    keys = exp.select(alias(column(lookup.key), _KEY)).from_(table.copy())
+    known = exp.Count(this=column(_KEY))
+    different = exp.Count(this=exp.Distinct(expressions=[column(_KEY)]))
+    repeated = exp.select(exp.NEQ(this=known, expression=different)).from_(keys.copy().subquery("keys"))
+    twice = bool(engine.rows(repeated)[0][0])
+    if not twice and kinds[0] != kinds[1]:
+        to = exp.DataType.build(kinds[0], dialect="duckdb")
+        cast = exp.select(alias(exp.TryCast(this=column(_KEY), to=to), _VALUE))
+        values = cast.from_(keys.copy().subquery("keys")).distinct()
+        require_castable(engine, lookup, values.copy(), table)
+        found = exp.select(column(_VALUE, "own")).from_(values.subquery("own"))
+        found.join(keys.subquery("keys"), on=_equal("own", "keys"), copy=False)
+        found = found.group_by(column(_VALUE, "own")).having(
+            exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
+        )
+        twice = bool(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(found.subquery("found")))[0][0])
+    if twice:
+        raise PolicyError(
+            f"{lookup.table} has several rows for one {lookup.key}, so that a row of the source would count twice",
+            hint="join a table that has each key once",
+        )
+
+
+def require_castable(engine: Engine, lookup: Lookup, values: exp.Query, table: exp.Table) -> None:
+    """Raises PolicyError if DuckDB cannot compare every value of a query with every key: the join would fail."""
+    keys = exp.select(alias(column(lookup.key), _KEY)).from_(table.copy())
+    for tried, other, name in ((values, keys, _KEY), (keys, values, _VALUE)):
+        # Any value that is not NULL will do: what can fail is the cast of the others.
+        one = exp.select(alias(exp.AnyValue(this=column(name)), name)).from_(other.copy().subquery("every"))
+        compared = exp.Try(this=exp.Array(expressions=[_equal("tried", "one", swapped=tried is keys)]))
+        failed = exp.func("count_if", exp.Is(this=compared, expression=exp.Null()))
+        query = exp.select(failed).from_(tried.copy().subquery("tried"))
+        if engine.rows(query.join(one.subquery("one"), join_type="CROSS", copy=False))[0][0]:
+            said = exp.EQ(this=lookup.on.copy(), expression=exp.column(lookup.key, lookup.alias))
+            raise refused(
+                said,
+                "some of these values cannot be cast to the type that they are compared in",
+                "join a table whose keys are of the column's own type",
+            )
+
+
+def _equal(values: str, keys: str, *, swapped: bool = False) -> exp.Expr:
+    if swapped:
+        values, keys = keys, values
+    return exp.EQ(this=column(_VALUE, values), expression=column(_KEY, keys))

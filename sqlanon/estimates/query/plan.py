@@ -1,0 +1,66 @@
+"""A query taken apart by the relations of a release that its parts are evaluated on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.estimates.query.bind import Binding, Factors, lookup_name
+from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
+from sqlanon.estimates.release_model import Published
+from sqlanon.sqlgen.build.names import column
+
+__all__ = ["Plan", "plan_of"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A query taken apart: its condition over parts, its groups and the arguments of its aggregates."""
+
+    factors: Factors
+    condition: exp.Expr
+    groups: tuple[exp.Column, ...]
+    arguments: tuple[tuple[str, exp.Expr] | None, ...]
+    present: tuple[exp.Expr, ...]
+    lookups: tuple[exp.Table, ...]
+    said: tuple[exp.Expr | None, ...]
+    functions: tuple[str, ...]
+
+
+def plan_of(query: AggregateQuery, release: Published, lookups: Sequence[tuple[exp.Table, Sequence[str]]]) -> Plan:
+    """Raises PolicyError, naming it, for whatever of the query the release cannot answer."""
+    binding = Binding(query, release, [columns for _, columns in lookups])
+    factors = Factors(binding)
+    condition: exp.Expr = factors.condition(query.where) if query.where is not None else exp.true()
+    for place, lookup in enumerate(query.lookups):
+        joined = column(lookup.key, lookup_name(place))
+        condition = exp.and_(condition, factors.part(binding.owners[place], _not_null(joined), lookup.on))
+    groups = [factors.value(group.expression) for group in query.groups]
+    arguments: list[tuple[str, exp.Expr] | None] = [None]
+    present: list[exp.Expr] = [exp.true()]
+    for aggregate in query.aggregates:
+        value = None if aggregate.argument is None else factors.value(aggregate.argument)
+        arguments.append(value)
+        said = aggregate.argument
+        present.append(
+            exp.true() if value is None or said is None else factors.part(value[0], _not_null(value[1]), said)
+        )
+    counts = (Aggregate("", "count", None), *query.aggregates)
+    return Plan(
+        factors,
+        condition,
+        tuple(factors.part(*own, group.expression) for own, group in zip(groups, query.groups, strict=True)),
+        tuple(
+            None if aggregate.function == "count" else value for aggregate, value in zip(counts, arguments, strict=True)
+        ),
+        tuple(present),
+        tuple(table for table, _ in lookups),
+        (None, *(aggregate.argument for aggregate in query.aggregates)),
+        tuple(aggregate.function for aggregate in counts),
+    )
+
+
+def _not_null(tree: exp.Expr) -> exp.Expr:
+    return exp.Not(this=exp.Paren(this=exp.Is(this=exp.Paren(this=tree.copy()), expression=exp.Null())))

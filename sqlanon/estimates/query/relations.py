@@ -1,0 +1,119 @@
+"""The relations of a plan: what DuckDB makes of its parts there, and the tables that are joined to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.estimates.numbers import COUNTED, Number, number
+from sqlanon.estimates.query.bind import ROW, bucket_name, leaf_name, lookup_name
+from sqlanon.estimates.query.evaluable import Part, require_bindable, tried
+from sqlanon.estimates.query.lookups import require_castable, require_unique
+from sqlanon.estimates.query.parse import refused
+from sqlanon.estimates.query.plan import Plan
+from sqlanon.estimates.release_model import Dealt, Generalized
+from sqlanon.sqlgen.build.names import alias, column
+
+__all__ = [
+    "arguments_on",
+    "join_lookups",
+    "kinds_of_numbers",
+    "parts_on",
+    "relations_of",
+    "require_joins",
+    "said_parts",
+]
+
+
+def relations_of(
+    released: exp.Query, dealt: Mapping[int, Dealt], columns: Mapping[int, Generalized]
+) -> dict[str, exp.Expr]:
+    """What the parts of a plan read of each relation, by its name: of leaves no more than their type is there yet."""
+    found: dict[str, exp.Expr] = {ROW: released.subquery(ROW)}
+    for place, one in dealt.items():
+        found[bucket_name(place)] = one.values.subquery(bucket_name(place))
+    for place, given in columns.items():
+        if given.bound.type:
+            value = exp.Cast(this=exp.Null(), to=exp.DataType.build(given.bound.type, dialect="duckdb"))
+            found[leaf_name(place)] = exp.select(alias(value, "value")).subquery(leaf_name(place))
+    return found
+
+
+def kinds_of_numbers(engine: Engine, plan: Plan, relations: Mapping[str, exp.Expr]) -> list[Number]:
+    """What the numbers of each aggregate are. Raises PolicyError, naming it, for a part that DuckDB cannot bind."""
+    kinds = [COUNTED for _ in plan.arguments]
+    binding = plan.factors.binding
+    for name, own in relations.items():
+        rows = exp.select().from_(own.copy())
+        joins: list[Part] = []
+        for place, lookup in enumerate(binding.query.lookups):
+            if binding.owners[place] == name:
+                rows.join(_lookup_table(plan, place), join_type="CROSS", copy=False)
+                joins.append((lookup.on, _joined_on(plan, place)))
+        arguments = arguments_on(plan, name)
+        require_bindable(engine, rows, [*joins, *said_parts(plan, name), *((said, one) for _, said, one in arguments)])
+        for place, said, one in arguments:
+            ((_, kind),) = engine.columns(rows.copy().select(alias(one.copy(), "value")))
+            if (found := number(kind)) is None:
+                raise refused(said, f"is of type {kind}: sum, avg, min and max are estimated of numbers")
+            kinds[place] = found
+        # Not every aggregate is there for every type of numbers.
+        calls = [(said, exp.func(plan.functions[place], exp.Paren(this=one.copy()))) for place, said, one in arguments]
+        require_bindable(engine, rows, calls)
+    return kinds
+
+
+def require_joins(engine: Engine, plan: Plan, relations: Mapping[str, exp.Expr]) -> None:
+    """Raises PolicyError where a value of the source may find several rows of a joined table, or the join may fail."""
+    binding = plan.factors.binding
+    for place, lookup in enumerate(binding.query.lookups):
+        on = binding.bound(lookup.on)
+        (name,) = {part.table for part in on.find_all(exp.Column)}
+        joined = {lookup_name(other): _lookup_table(plan, other) for other in range(place)}
+        values = exp.select(alias(on, "value")).from_((joined | dict(relations))[name].copy())
+        ((_, kind),) = engine.columns(values.copy())
+        ((_, key),) = engine.columns(exp.select(alias(column(lookup.key), "key")).from_(plan.lookups[place].copy()))
+        require_unique(engine, lookup, plan.lookups[place], (kind, key))
+        if kind != key:
+            require_castable(engine, lookup, values, plan.lookups[place])
+
+
+def join_lookups(query: exp.Select, plan: Plan, owner: str) -> exp.Select:
+    """The tables that are joined to the columns of one relation. A key is there once, so that no row is doubled."""
+    for place, own in enumerate(plan.factors.binding.owners):
+        if own == owner:
+            query = query.join(_lookup_table(plan, place), on=_joined_on(plan, place), join_type="LEFT", copy=False)
+    return query
+
+
+def said_parts(plan: Plan, name: str) -> list[Part]:
+    """The parts on a relation, with what the query says."""
+    said = plan.factors.said.get(name, {})
+    return [(said[own], part) for own, part in plan.factors.parts.get(name, {}).items()]
+
+
+def parts_on(plan: Plan, name: str) -> list[exp.Alias]:
+    """The parts on a relation under their names, NULL where they fail."""
+    return [alias(tried(part), own) for own, part in plan.factors.parts.get(name, {}).items()]
+
+
+def arguments_on(plan: Plan, name: str) -> list[tuple[int, exp.Expr, exp.Expr]]:
+    """The aggregates with an argument on a relation: their numbers, what the query says, and the arguments."""
+    return [
+        (place, said, argument[1])
+        for place, (argument, said) in enumerate(zip(plan.arguments, plan.said, strict=True))
+        if argument is not None and said is not None and argument[0] == name
+    ]
+
+
+def _lookup_table(plan: Plan, place: int) -> exp.Table:
+    table = plan.lookups[place].copy()
+    table.set("alias", exp.TableAlias(this=exp.to_identifier(lookup_name(place), quoted=True)))
+    return table
+
+
+def _joined_on(plan: Plan, place: int) -> exp.Expr:
+    lookup = plan.factors.binding.query.lookups[place]
+    return exp.EQ(this=plan.factors.binding.bound(lookup.on), expression=column(lookup.key, lookup_name(place)))

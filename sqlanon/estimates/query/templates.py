@@ -1,0 +1,173 @@
+"""Many queries are few, but for their constants: what they have in common is read once, as a template.
+
+A workload's queries name thousands of constants, and reading each as a tree of its own takes longer than to answer
+them. So those of `IN (...)` and `BETWEEN ... AND ...` are taken out of the text, and what remains is parsed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.errors import UserError
+from sqlanon.estimates.query.bind import fold
+from sqlanon.estimates.query.parse import AggregateQuery, parsed
+from sqlanon.syntax.parser import query_text
+
+__all__ = ["Asked", "Slot", "Templates", "conjuncts"]
+
+# Texts, and whole numbers that no comparison rounds.
+_CONSTANT = r"(?:'(?:[^']|'')*'|-?[0-9]{1,18}(?![\w.]))"
+# Names and other texts are passed over, so that nothing inside them is taken for a list.
+_TOKEN = re.compile(
+    rf"""
+    (?P<name>"(?:[^"]|"")*")
+    | (?P<list>\bIN\s*\(\s*(?P<listed>{_CONSTANT}(?:\s*,\s*{_CONSTANT})*)\s*\))
+    | (?P<range>\bBETWEEN\s+(?P<low>{_CONSTANT})\s+AND\s+(?P<high>{_CONSTANT}))
+    | (?P<text>'(?:[^']|'')*')
+    | (?P<other>--|/\*|\$|;)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_CONSTANTS = re.compile(_CONSTANT)
+# What stands in a template for the constants that were taken out, by whether they are texts.
+_LEFT = {True: exp.Literal.string(""), False: exp.Literal.number("0")}
+
+
+@dataclass(frozen=True)
+class Slot:
+    """The constants of one comparison: a value is one of them, or `between` the two of them.
+
+    They are texts, if `text`, or else whole numbers as they were written.
+    """
+
+    values: tuple[str, ...]
+    text: bool
+    between: bool
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query of a workload.
+
+    Where it has `slots`, its condition is that of `query`, a template that several queries share, with these constants,
+    one for each of its conjuncts, in their order. These are about the `columns`, by their folded names.
+    """
+
+    number: int
+    text: str
+    query: AggregateQuery
+    template: str = ""
+    slots: tuple[Slot, ...] = ()
+    columns: tuple[str, ...] = ()
+
+    def whole(self) -> AggregateQuery:
+        """The query with its constants."""
+        return parsed(self.text) if self.slots else self.query
+
+
+class Templates:
+    """Reads queries, and what several have in common once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[AggregateQuery, tuple[str, ...]] | None] = {}
+        self._texts: set[str] = set()
+        self._taken: dict[str, tuple[str, tuple[Slot, ...]]] = {}
+
+    def one_query(self, text: str) -> str:
+        """The text of a query that stands for itself, as `query_text` has it: constants close what they open."""
+        # There is nothing but spaces around it.
+        text = text.strip()
+        taken = _taken_out(text)
+        if taken is None:
+            return query_text(text)
+        if taken[0] not in self._texts:
+            query_text(taken[0])
+            self._texts.add(taken[0])
+        self._taken[text] = taken
+        return text
+
+    def asked(self, number: int, text: str) -> Asked:
+        """The query of a text that `one_query` returned. Raises what `parsed` raises."""
+        if taken := self._taken.get(text) or _taken_out(text):
+            template, slots = taken
+            if template not in self._known:
+                self._known[template] = _template(template, slots)
+            if known := self._known[template]:
+                query, columns = known
+                return Asked(number, text, query, template, slots, columns)
+        return Asked(number, text, parsed(text))
+
+
+def conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """The parts of a condition that all have to hold."""
+    if isinstance(tree, exp.And):
+        yield from conjuncts(tree.left)
+        yield from conjuncts(tree.right)
+    elif isinstance(tree, exp.Paren):
+        yield from conjuncts(tree.this)
+    else:
+        yield tree
+
+
+def _taken_out(text: str) -> tuple[str, tuple[Slot, ...]] | None:
+    """The text without its constants, and these; None for one that only a parser reads rightly."""
+    slots: list[Slot] = []
+    known = True
+
+    def replaced(found: re.Match[str]) -> str:
+        nonlocal known
+        known = known and found["other"] is None
+        between = found["range"] is not None
+        if not between and found["list"] is None:
+            return found[0]
+        written = [found["low"], found["high"]] if between else _CONSTANTS.findall(found["listed"])
+        texts = {one.startswith("'") for one in written}
+        if len(texts) > 1:
+            return found[0]
+        (is_text,) = texts
+        values = (one[1:-1].replace("''", "'") if is_text else one for one in written)
+        slots.append(Slot(tuple(dict.fromkeys(values)) if not between else tuple(values), is_text, between))
+        left = "''" if is_text else "0"
+        return f"BETWEEN {left} AND {left}" if between else f"IN ({left})"
+
+    template = _TOKEN.sub(replaced, text)
+    return (template, tuple(slots)) if known and slots else None
+
+
+def _template(text: str, slots: tuple[Slot, ...]) -> tuple[AggregateQuery, tuple[str, ...]] | None:
+    """The query that a template is, if each of its conjuncts has one of the slots, and nothing else has.
+
+    Beside it the columns that its conjuncts are about.
+    """
+    try:
+        query = parsed(text)
+    except UserError:
+        return None
+    if query.groups or query.lookups or query.having is not None or query.where is None:
+        return None
+    if any(one.argument is not None and one.argument.find(exp.In, exp.Between) for one in query.aggregates):
+        return None
+    parts = list(conjuncts(query.where))
+    if len(parts) != len(slots) or not all(map(_has, parts, slots)):
+        return None
+    return query, tuple(fold(part.this.name) for part in parts)
+
+
+def _has(part: exp.Expr, slot: Slot) -> bool:
+    """Whether a conjunct compares a column with what was left of a slot, and does nothing else."""
+    if not isinstance(part.this, exp.Column):
+        return False
+    left = _LEFT[slot.text]
+    if slot.between:
+        return isinstance(part, exp.Between) and _only(part, {"this": None, "low": left, "high": left})
+    return isinstance(part, exp.In) and part.expressions == [left] and _only(part, {"this": None, "expressions": None})
+
+
+def _only(part: exp.Expr, expected: dict[str, exp.Expr | None]) -> bool:
+    """Whether a node has these parts alone, and those of them that are given are as given."""
+    held = {name: value for name, value in part.args.items() if value}
+    return held.keys() == expected.keys() and all(one is None or held[name] == one for name, one in expected.items())

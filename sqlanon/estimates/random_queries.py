@@ -1,0 +1,162 @@
+"""Random aggregate queries over a policy's source, all in one SELECT (Xiao and Tao 2006, Anatomy, section 6).
+
+Each query has predicates on some quasi-identifiers and on one sensitive attribute. A
+predicate names values that occur: of an attribute of few values any of them, of one of
+many values those from one to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.workload import WorkloadOptions
+from sqlanon.sqlgen.build.expressions import big, integer, joined, union_all
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+
+__all__ = ["LISTED", "Queried", "drawn_queries", "values_of"]
+
+# Attributes of more values than this are asked for a range of them.
+LISTED = 100
+
+_VARCHAR = exp.DataType.build("VARCHAR")
+
+
+@dataclass(frozen=True)
+class Queried:
+    """An attribute that queries may ask about: its column as SQL, how many values one predicate names, of how many.
+
+    `table` is one of `values_of`. A predicate names a range of them if there are `ranges`, or else a list.
+    """
+
+    column: str
+    sensitive: bool
+    table: str
+    known: int
+    named: int
+    ranges: bool
+
+
+def values_of(source: exp.Table, name: str, kind: str, bare: bool) -> exp.Select:
+    """rank and text: a column's values but NULL, from 0 in their order, as SQL writes them, `bare` without quotes.
+
+    `kind` is their type: a value whose text stands for another one is left out.
+    """
+    value = column("value")
+    distinct = exp.select(alias(column(name), "value")).distinct(copy=False).from_(source.copy(), copy=False)
+    order = exp.Order(expressions=[exp.Ordered(this=value.copy(), nulls_first=False)])
+    rank = exp.Sub(this=exp.Window(this=exp.RowNumber(), order=order), expression=literal(1))
+    text: exp.Expr = exp.Cast(this=value.copy(), to=_VARCHAR.copy())
+    quoted = joined(_text("'"), _called("replace", text, _text("'"), _text("''")), _text("'"))
+    if bare:
+        # inf and nan are no literals.
+        finite = _called("isfinite", exp.Cast(this=value.copy(), to=exp.DataType.build("DOUBLE")))
+        quoted = exp.Case(ifs=[exp.If(this=finite, true=text.copy())], default=quoted)
+    again = exp.TryCast(this=text.copy(), to=exp.DataType.build(kind, dialect="duckdb"))
+    known = exp.select(exp.Star()).from_(distinct.subquery("every")).where(exp.EQ(this=value.copy(), expression=again))
+    return exp.select(alias(big(rank), "rank"), alias(quoted, "text")).from_(known.subquery("known"))
+
+
+def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: WorkloadOptions) -> exp.Select:
+    """workload, query_id and sql; `head` is what stands before the predicates."""
+    numbers = exp.Anonymous(this="range", expressions=[literal(1), literal(options.queries + 1)])
+    query_id = alias(exp.Explode(this=numbers), "query_id")
+    places = [i for i, one in enumerate(queried) if not one.sensitive]
+    others = [i for i, one in enumerate(queried) if one.sensitive]
+    counts = ((places, options.asked(len(places))), (others, 1))
+    asked = [_picked(some, count, options.seed) for some, count in counts if some]
+    predicates = [_predicates(place, one, options.seed) for place, one in enumerate(queried)]
+    condition = exp.Anonymous(
+        this="string_agg",
+        expressions=[column("predicate"), exp.Order(this=_text(" AND "), expressions=[_ascending("place")])],
+    )
+    query = exp.select(
+        alias(literal(name), "workload"), column("query_id"), alias(joined(_text(head), condition), "sql")
+    )
+    query.from_(relation("predicate"), copy=False).group_by(column("query_id"), copy=False)
+    query.with_("query", as_=exp.select(query_id), copy=False)
+    query.with_("asked", as_=union_all(asked), copy=False)
+    return query.with_("predicate", as_=union_all(predicates), copy=False)
+
+
+def _picked(places: Sequence[int], count: int, seed: int) -> exp.Select:
+    """query_id and place: `count` of the places for each query, drawn without repetition."""
+    rows = exp.Array(expressions=[literal(place) for place in places])
+    each = exp.select(column("query_id"), alias(exp.Explode(this=rows), "place")).from_(relation("query"))
+    order = exp.Order(expressions=[exp.Ordered(this=_draw(seed, "attribute", column("query_id"), column("place")))])
+    number = exp.Window(this=exp.RowNumber(), partition_by=[column("query_id")], order=order)
+    numbered = exp.select(exp.Star(), alias(number, "number")).from_(each.subquery("each"))
+    few = exp.LTE(this=column("number"), expression=literal(count))
+    return (
+        exp.select(column("query_id"), alias(integer(column("place")), "place"))
+        .from_(numbered.subquery("n"))
+        .where(few)
+    )
+
+
+def _predicates(place: int, one: Queried, seed: int) -> exp.Select:
+    """query_id, place and predicate: of the queries that ask about the attribute at this place."""
+    here = exp.EQ(this=column("place", "asked"), expression=literal(place))
+    if one.ranges:
+        return _ranges(place, one, seed).where(here, copy=False)
+    draw = _draw(seed, f"value {place}", column("query_id", "asked"), column("rank", "known"))
+    number = exp.Window(
+        this=exp.RowNumber(),
+        partition_by=[column("query_id", "asked")],
+        order=exp.Order(expressions=[exp.Ordered(this=draw)]),
+    )
+    each = exp.select(
+        column("query_id", "asked"), column("rank", "known"), column("text", "known"), alias(number, "number")
+    )
+    each.from_(relation("asked"), copy=False).join(relation(one.table, as_="known"), join_type="CROSS", copy=False)
+    each.where(here, copy=False)
+    few = exp.LTE(this=column("number"), expression=literal(one.named))
+    texts = exp.Anonymous(
+        this="string_agg", expressions=[column("text"), exp.Order(this=_text(", "), expressions=[_ascending("rank")])]
+    )
+    predicate = joined(_text(f"{one.column} IN ("), texts, _text(")"))
+    query = exp.select(column("query_id"), alias(integer(literal(place)), "place"), alias(predicate, "predicate"))
+    return (
+        query.from_(each.subquery("each"), copy=False).where(few, copy=False).group_by(column("query_id"), copy=False)
+    )
+
+
+def _ranges(place: int, one: Queried, seed: int) -> exp.Select:
+    """The same where a predicate is a range: its first value is drawn among those that leave enough behind them."""
+    draw = _draw(seed, f"value {place}", column("query_id", "asked"), literal(0))
+    first = big(exp.Mod(this=draw, expression=literal(one.known - one.named + 1)))
+    last = exp.Add(this=first.copy(), expression=literal(one.named - 1))
+    ends = [column("text", "low"), column("text", "high")]
+    predicate = joined(_text(f"{one.column} BETWEEN "), ends[0], _text(" AND "), ends[1])
+    query = exp.select(
+        column("query_id", "asked"), alias(integer(literal(place)), "place"), alias(predicate, "predicate")
+    )
+    query.from_(relation("asked"), copy=False)
+    for end, rank in (("low", first), ("high", last)):
+        on = exp.EQ(this=column("rank", end), expression=exp.Paren(this=rank))
+        query.join(relation(one.table, as_=end), on=on, copy=False)
+    return query
+
+
+def _draw(seed: int, what: str, query_id: exp.Expr, number: exp.Expr) -> exp.Expr:
+    """64 bits that depend on these and on nothing else, whatever the machine or the version of DuckDB."""
+    parts = [
+        _text(f"{seed} {what}"),
+        exp.Cast(this=query_id, to=_VARCHAR.copy()),
+        exp.Cast(this=number, to=_VARCHAR.copy()),
+    ]
+    return _called("md5_number_lower", _called("concat_ws", _text("/"), *parts))
+
+
+def _called(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=name, expressions=list(arguments))
+
+
+def _text(text: str) -> exp.Expr:
+    return exp.Literal.string(text)
+
+
+def _ascending(name: str) -> exp.Ordered:
+    return exp.Ordered(this=column(name), nulls_first=False)

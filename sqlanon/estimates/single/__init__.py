@@ -1,0 +1,1 @@
+"""One query on a release: estimates, standard errors and bounds."""

@@ -1,0 +1,116 @@
+"""Values that were dealt out in buckets: what each bucket has, and what a query takes of it.
+
+A fragment of a release is dealt out as well. Its buckets are the groups of a loose association (De Capitani
+di Vimercati et al., Fragments and loose associations, 2010), or one that holds all rows where nothing links them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.errors import DataError, PolicyError
+from sqlanon.estimates.release_model import Dealt, Published, dealt_name
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.classes.rows import class_label
+
+__all__ = [
+    "AGAIN",
+    "bucket_column",
+    "component",
+    "dealt_leaves",
+    "drawn",
+    "own_bucket",
+    "require_few",
+    "require_linked",
+    "require_whole",
+]
+
+# So many rows with values that they may have are looked at for one query.
+MOST_COMBINATIONS = 20_000_000
+
+AGAIN = "it was changed: create it again"
+
+
+def dealt_leaves(dealt: Dealt) -> exp.Select:
+    """The values of each bucket: any row of it has any of them, each as likely as it is frequent."""
+    parts = (column(name) for name in (*map(dealt_name, range(len(dealt.columns))), "weight"))
+    return exp.select(alias(column("bucket"), "label"), *parts).from_(dealt.values.subquery("bucket"))
+
+
+def own_bucket(dealt: Dealt, rows: str | None = None) -> exp.Expr:
+    """The bucket that a row of the release has of these columns."""
+    return literal(0) if dealt.bucket is None else column(dealt.bucket, rows)
+
+
+def bucket_column(release: Published, place: int) -> str:
+    """The column of the classes with the bucket of the dealt columns at this place, one for all that share it."""
+    return f"bucket_{place}" if release.linked else "bucket"
+
+
+def component(release: Published, classes: str) -> exp.Expr:
+    """What is bounded by itself: each bucket, or all rows where every set of dealt columns has buckets of its own."""
+    return literal(0) if release.linked else column("bucket", classes)
+
+
+def require_linked(engine: Engine, release: Published) -> None:
+    """Raises DataError unless each group of a fragment has as many rows as the release links to it."""
+    for dealt in release.dealt:
+        rows = exp.select(alias(own_bucket(dealt), "bucket"), alias(literal(1), "n"))
+        rows = rows.from_(release.rows.copy().subquery("released"))
+        values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(dealt.values.subquery("dealt"))
+        if _differ(engine, rows.subquery("rows"), values.subquery("held")):
+            raise DataError(f"the tables of {release.name} do not have the same rows", hint=AGAIN)
+
+
+def require_whole(engine: Engine, release: str, classes: str, values: str) -> None:
+    """Raises DataError unless every bucket of the rows has as many values as rows."""
+    if _differ(engine, relation(classes), relation(values)):
+        raise DataError(f"buckets of {release} do not have as many values as rows", hint=AGAIN)
+
+
+def _differ(engine: Engine, classes: exp.Table | exp.Subquery, values: exp.Table | exp.Subquery) -> bool:
+    """Whether there is a bucket with other numbers of rows (bucket, n) and of values (label, weight)."""
+    rows = exp.select(column("bucket"), alias(exp.Sum(this=column("n")), "n")).from_(classes)
+    held = exp.select(column("label"), alias(exp.Sum(this=column("weight")), "n")).from_(values)
+    same = exp.NullSafeEQ(this=column("bucket", "rows"), expression=column("label", "held"))
+    other = exp.Not(this=exp.NullSafeEQ(this=column("n", "rows"), expression=column("n", "held")))
+    query = exp.select(exp.Count(this=exp.Star())).from_(rows.group_by(column("bucket")).subquery("rows"))
+    query = query.join(held.group_by(column("label")).subquery("held"), on=same, join_type="FULL", copy=False)
+    return bool(engine.rows(query.where(other))[0][0])
+
+
+def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Expr, str]], aggregates: int) -> None:
+    """Raises PolicyError where too many combinations of rows and values would have to be looked at.
+
+    `signatures` are the tables of what a query tells apart below each label, and the column with it of the classes.
+    """
+    query = exp.select().from_(relation(classes, as_="class"))
+    number: exp.Expr = exp.Cast(this=literal(aggregates), to=exp.DataType.build("DOUBLE"))
+    for place, (label, table) in enumerate(signatures):
+        own = exp.select(column("label"), alias(exp.Count(this=exp.Star()), "n")).from_(relation(table))
+        name = f"held_{place}"
+        same = exp.NullSafeEQ(this=label.copy(), expression=column("label", name))
+        query = query.join(own.group_by(column("label")).subquery(name), on=same, copy=False)
+        number = exp.Mul(this=number, expression=column("n", name))
+    ((count,),) = engine.rows(query.select(exp.Coalesce(this=exp.Sum(this=number), expressions=[literal(0)])))
+    if count > MOST_COMBINATIONS:
+        raise PolicyError(
+            f"the query tells {count:.0f} combinations of rows and values apart, more than {MOST_COMBINATIONS}",
+            hint="group by less, or by columns of one table of the release only",
+        )
+
+
+def drawn(relations: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
+    """What a combination takes of each relation of values: of which bucket, and which signature.
+
+    With it stand how many values of the bucket have it, how many signatures and how many values the bucket has.
+    """
+
+    def one(place: int, name: str, bucket: exp.Expr) -> exp.Expr:
+        parts = {name_: column(name_, name) for name_ in ("signature", "weight", "signatures", "total")}
+        return class_label({"place": literal(place), "bucket": bucket.copy(), **parts})
+
+    return exp.Array(expressions=[one(place, *given) for place, given in enumerate(relations)])

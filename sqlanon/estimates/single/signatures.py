@@ -1,0 +1,53 @@
+"""What a query tells apart of the leaves below each label, or of the values of each bucket: their signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.estimates.labels.listed_leaves import MOMENTS
+from sqlanon.estimates.labels.moments import below_label, leaf_moments, moments_of, share
+from sqlanon.estimates.labels.unlisted_leaves import LISTED
+from sqlanon.estimates.numbers import Number
+from sqlanon.estimates.query.evaluable import tried
+from sqlanon.estimates.query.plan import Plan
+from sqlanon.estimates.query.relations import arguments_on, join_lookups, parts_on
+from sqlanon.sqlgen.build.names import alias, column
+
+__all__ = ["WEIGHT", "evaluated", "grouped", "shares"]
+
+# The column with how many values a leaf is.
+WEIGHT = "weight"
+
+
+def evaluated(plan: Plan, name: str, leaf: exp.Expr, kinds: Sequence[Number], *, pieces: bool = False) -> exp.Select:
+    """label, weight, the parts and the moments of each leaf in a relation; some may be pieces of an axis."""
+    rows = join_lookups(exp.select().from_(leaf), plan, name)
+    rows.select(column("label", name), column(WEIGHT, name), alias(exp.true(), LISTED), copy=False)
+    rows.select(*parts_on(plan, name), copy=False)
+    for place, _, argument in arguments_on(plan, name):
+        own = pieces and isinstance(argument, exp.Column) and argument.table == name
+        rows.select(*leaf_moments(tried(argument), place, name, own, kinds[place]), copy=False)
+    return rows
+
+
+def grouped(plan: Plan, name: str, leaves: exp.Query, kinds: Sequence[Number]) -> exp.Select:
+    """label, the query's parts, weight and moments of the leaves that agree in these parts."""
+    parts = [column(LISTED), *map(column, plan.factors.parts.get(name, {}))]
+    moments = [one for place, *_ in arguments_on(plan, name) for one in moments_of(place, kinds[place])]
+    known = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Count(this=column(WEIGHT)))
+    weight = exp.Case(ifs=[exp.If(this=known, true=exp.Sum(this=column(WEIGHT)))])
+    query = exp.select(column("label"), *parts, alias(weight, WEIGHT), *moments)
+    query.from_(leaves.subquery("leaf", copy=False), copy=False)
+    return query.group_by(column("label"), *(part.copy() for part in parts), copy=False)
+
+
+def shares(plan: Plan, name: str, grouped: exp.Expr) -> exp.Select:
+    """The same with the share of each label's leaves, and a number."""
+    parts = [column(LISTED), *map(column, plan.factors.parts.get(name, {}))]
+    query = exp.select(column("label"), *parts, column(WEIGHT), alias(share(), "share"))
+    query.select(alias(exp.Window(this=exp.RowNumber()), "signature"), *below_label(), copy=False)
+    for place, *_ in arguments_on(plan, name):
+        query.select(*(column(f"{moment}_{place}") for moment in MOMENTS), copy=False)
+    return query.from_(grouped, copy=False)

@@ -1,0 +1,155 @@
+"""Files that are written aside, and renamed into place when they are whole.
+
+A process killed at any moment leaves the old export or the new one. What it may leave
+besides is a folder `.sqlanon-...` next to the target, which the next export there removes.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlanon.errors import EngineError, UserError
+from sqlanon.export.exchange import exchange
+from sqlanon.export.layout import Layout
+from sqlanon.export.leftovers import EXPORT, FORMER, SPILL, remove_leftovers, working_folder
+from sqlanon.export.target import require_free
+
+__all__ = ["Staging", "file_errors", "put", "staging"]
+
+# What the user can mend; anything else, such as a full disk, is the machine's.
+_USERS = (
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.EEXIST,
+    errno.ENOTEMPTY,
+    errno.EBUSY,
+    errno.ENAMETOOLONG,
+    errno.EISDIR,
+    errno.ELOOP,
+)
+
+
+@dataclass(frozen=True)
+class Staging:
+    """`files` is the folder that is to hold nothing but the export, `spill` a place for a query's temporary files."""
+
+    files: Path
+    spill: Path
+
+
+@contextmanager
+def file_errors(path: str) -> Iterator[None]:
+    """Says what went wrong with the files: UserError where the path is at fault, EngineError otherwise."""
+    try:
+        yield
+    except OSError as error:
+        kind = UserError if error.errno in _USERS else EngineError
+        why = os.strerror(error.errno) if error.errno else "the system does not say why"
+        raise kind(
+            f"{path} cannot be written: {why}; nothing was exported",
+            hint="choose another path, such as a new folder inside one that you may write to",
+        ) from None
+
+
+@contextmanager
+def staging(layout: Layout) -> Iterator[Staging]:
+    """A folder beside the target, on its file system, that only this user can open; removed whatever happens.
+
+    Parent folders that were made for it are removed too if the export fails.
+    """
+    beside = layout.target.parent
+    missing = _missing(beside)
+    try:
+        for folder in reversed(missing):
+            folder.mkdir(exist_ok=True)
+        remove_leftovers(beside)
+        with working_folder(beside) as outer:
+            place = Staging(outer / EXPORT, outer / SPILL)
+            place.files.mkdir()
+            yield place
+    except BaseException:
+        for folder in missing:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
+    # What told a former export from somebody else's file is needed no more.
+    remove_leftovers(beside)
+
+
+def _missing(folder: Path) -> list[Path]:
+    """The folders that are not there yet, the innermost first."""
+    missing: list[Path] = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    return missing
+
+
+def put(files: Path, layout: Layout, *, replace: bool) -> None:
+    """Renames what `files` holds into place, after it has reached the disk."""
+    for name in layout.names:
+        _sync(files / name)
+    _sync(files)
+    former = require_free(layout, replace=replace)
+    if layout.is_folder:
+        if former:
+            _exchange(files, layout, former)
+        else:
+            # An empty folder may be there; anything that came into it meanwhile makes this fail.
+            os.rename(files, layout.target)
+    else:
+        _put_files(files, layout)
+    _sync(layout.target.parent)
+
+
+def _exchange(files: Path, layout: Layout, former: set[str]) -> None:
+    """Exchanges the folders; back again if something came into the former one that nobody has looked at."""
+    exchange(files, layout.target)
+    if set(os.listdir(files)) - former:
+        exchange(files, layout.target)
+        require_free(layout, replace=True)
+
+
+def _put_files(files: Path, layout: Layout) -> None:
+    """Three files are not renamed in one step: their order sees to it that none stands beside another's certificate.
+
+    Those of the former export are set aside, where they still tell it from somebody else's file after a kill.
+    """
+    data, certificates = layout.data, (layout.certificate, layout.markdown)
+    if not os.path.lexists(layout.target):
+        _rename((*certificates, data), files, layout.folder)
+        return
+    aside = files.with_name(FORMER)
+    aside.mkdir()
+    there = [name for name in certificates if os.path.lexists(layout.folder / name)]
+    _rename(there, layout.folder, aside)
+    try:
+        _rename((data,), files, layout.folder)
+    except OSError:
+        _rename(there, aside, layout.folder)
+        raise
+    _rename(certificates, files, layout.folder)
+
+
+def _rename(names: Sequence[str], source: Path, target: Path) -> None:
+    for name in names:
+        os.replace(source / name, target / name)
+
+
+def _sync(path: Path) -> None:
+    """Waits until a file, or the names in a folder, are on the disk."""
+    if path.is_dir() and os.name == "nt":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

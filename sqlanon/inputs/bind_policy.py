@@ -1,0 +1,111 @@
+"""Stage 3: a policy meets its source: typed columns, heights, levels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlanon.catalog import hierarchies as stored_hierarchies
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.catalog.names import fold
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy, PublicTable
+from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.hierarchies.base import builder
+from sqlanon.inputs.column_types import without_enums
+from sqlanon.inputs.hierarchy_fit import require_fitting
+from sqlanon.inputs.source import BoundSource, bind_source
+
+__all__ = ["bind", "hierarchies_of", "public_source"]
+
+
+def hierarchies_of(engine: Engine, policy: Policy) -> dict[str, StoredHierarchy]:
+    """The hierarchies that a policy names, by folded name, each validated."""
+    names = dict.fromkeys(fold(a.hierarchy) for a in policy.attributes if a.hierarchy)
+    return {name: stored_hierarchies.load(engine, name) for name in names}
+
+
+def public_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource | None:
+    """The policy's public table, found and copied like its source; None if it has none."""
+    if policy.against is None:
+        return None
+    try:
+        return bind_source(engine, policy.against, scratch, copy=copy)
+    except PolicyError as error:
+        raise PolicyError(f"{policy}: AGAINST: {error.message}", hint=error.hint) from None
+
+
+def bind(
+    policy: Policy,
+    source: BoundSource,
+    hierarchies: dict[str, StoredHierarchy],
+    fingerprint: str,
+    public: BoundSource | None = None,
+) -> BoundPolicy:
+    """Finds each attribute's column, and checks its hierarchy against the column's type.
+
+    Raises PolicyError for a column that the source lacks, a hierarchy that does not fit
+    a column, a level above the top, two columns that differ in case only, or a
+    quasi-identifier that the public table lacks or has in another type.
+    """
+    columns = _by_name(source.columns)
+    attributes = tuple(_attribute(policy, a, columns, hierarchies) for a in policy.attributes)
+    named = {bound.column for bound in attributes}
+    unpublished = tuple(name for name, _ in source.columns if name not in named)
+    table = _public_table(policy, attributes, public) if public else None
+    return BoundPolicy(policy, source.relation, source.stable, attributes, unpublished, fingerprint, table)
+
+
+def _public_table(policy: Policy, attributes: Sequence[BoundAttribute], public: BoundSource) -> PublicTable:
+    """The public table with a column for each quasi-identifier: the one of its name."""
+    known = _by_name(public.columns)
+    columns: list[str] = []
+    for bound in attributes:
+        if bound.role is not Role.QUASI_IDENTIFIER:
+            continue
+        if fold(bound.column) not in known:
+            raise PolicyError(
+                f"{policy}: the public table {policy.against} has no column {bound.column}, by which to compare",
+                hint=f"it has {', '.join(name for name, _ in known.values())}; name them alike in a query, "
+                "AGAINST (SELECT postcode AS zip, ...)",
+            )
+        column, kind = known[fold(bound.column)]
+        if without_enums(kind) != bound.published_type:
+            raise PolicyError(
+                f"{policy}: {bound.column} is of type {bound.published_type}, and {column} of the public table "
+                f"{policy.against} of type {without_enums(kind)}",
+                hint=f"cast it in a query, AGAINST (SELECT CAST(... AS {bound.published_type}) AS ..., ...)",
+            )
+        columns.append(column)
+    return PublicTable(public.relation, tuple(columns), public.lasting, public.stable)
+
+
+def _by_name(columns: Sequence[Column]) -> dict[str, Column]:
+    return {fold(name): (name, kind) for name, kind in columns}
+
+
+def _attribute(
+    policy: Policy, attribute: Attribute, columns: dict[str, Column], hierarchies: dict[str, StoredHierarchy]
+) -> BoundAttribute:
+    if fold(attribute.name) not in columns:
+        raise PolicyError(
+            f"{policy}: the source {policy.source} has no column {attribute.name}",
+            hint=f"it has {', '.join(name for name, _ in columns.values())}",
+        )
+    column, kind = columns[fold(attribute.name)]
+    published = without_enums(kind)
+    if not attribute.hierarchy:
+        top, hierarchy, is_stored = 1, None, False
+    else:
+        stored = hierarchies[fold(attribute.hierarchy)]
+        hierarchy, top, is_stored = stored.definition, stored.height, builder(stored.definition.kind).STORED
+        require_fitting(str(policy), hierarchy, column, published)
+    low = attribute.min_level or 0
+    high = top if attribute.max_level is None else attribute.max_level
+    if max(low, high) > top:
+        raise PolicyError(
+            f"{policy}: {column} has no level {max(low, high)}; its levels are 0 to {top}"
+            + (f" ({hierarchy.name} and '*')" if hierarchy else ", the value and '*'")
+        )
+    return BoundAttribute(attribute, column, kind, published, hierarchy, is_stored, top, low, high)

@@ -1,0 +1,38 @@
+"""Which texts of a source are sorted as words of a type of their own, and the tables and types of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.sqlgen.build.ddl import text_type
+from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.release.dictionary_encoding import different_texts, texts_of, word_table
+
+__all__ = ["words_of"]
+
+# A column that has few different texts among the rows looked at is taken to have few. If it has more, it takes longer.
+_LOOKED_AT, _FEW_TEXTS = 100_000, 2_000
+
+
+def words_of(engine: Engine, scratch: Scratch, source: exp.Table, columns: Iterable[BoundAttribute]) -> dict[str, str]:
+    """For each of the columns that has few different texts, a temporary table of its texts and their words."""
+    texts = [b for b in columns if b.published_type == "VARCHAR" and not b.attribute.pseudonym]
+    if not texts:
+        return {}
+    counts = engine.rows(different_texts(texts, source.copy(), _LOOKED_AT))[0]
+    few = [b for b, count in zip(texts, counts, strict=True) if int(count) <= _FEW_TEXTS]
+    return {b.column: _word_table(engine, scratch, source, b) for b in few}
+
+
+def _word_table(engine: Engine, scratch: Scratch, source: exp.Table, bound: BoundAttribute) -> str:
+    texts = scratch.table("texts", texts_of(bound, source.copy()))
+    # What is made later is dropped before: nothing is left then that has a column of this type.
+    kind = scratch.name("word", "TYPE")
+    known = exp.Not(this=exp.Is(this=column("value"), expression=exp.Null()))
+    engine.run(text_type(kind, exp.select(column("value")).from_(relation(texts)).where(known)))
+    return scratch.table("words", word_table(texts, kind))

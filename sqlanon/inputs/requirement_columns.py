@@ -1,0 +1,210 @@
+"""What the cells carry for the requirements: codes of the columns they ask about, and the relations made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.policy import Attribute, Role
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import DataError
+from sqlanon.methods.generalization.lattice.batch_sql import carried_code
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.cells.cells import public_cells, rank_name, tree
+from sqlanon.sqlgen.cells.key_layout import KeyLayout
+from sqlanon.sqlgen.cells.labels import level_name, listed_values
+from sqlanon.sqlgen.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
+from sqlanon.sqlgen.classes.guarding_nodes import guarding_steps
+from sqlanon.sqlgen.classes.normal_relations import value_range
+from sqlanon.sqlgen.classes.requirement import subjects
+from sqlanon.sqlgen.classes.rows import Rows, Step
+
+__all__ = ["Carried", "carry", "given_relations", "guards_of", "public_cells_of", "public_values"]
+
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A column whose codes the cells carry: `table` numbers its values in their order, NULL last; there are `count`."""
+
+    bound: BoundAttribute
+    table: str
+    count: int
+
+
+def guards_of(requirements: Sequence[BoundRequirement]) -> dict[int, str]:
+    """The column that holds the guarding nodes of a requirement, by the requirement's place."""
+    named: dict[int, str] = {}
+    for place, requirement in enumerate(requirements):
+        for parameter in requirement.question.parameters:
+            value = requirement.argument(parameter.name)
+            if parameter.type == "COLUMN" and isinstance(value, QualifiedName):
+                named[place] = value.name
+    return named
+
+
+def carry(
+    engine: Engine,
+    policy: BoundPolicy,
+    scratch: Scratch,
+    requirements: Sequence[BoundRequirement],
+    others: Sequence[BoundAttribute] = (),
+) -> list[Carried]:
+    """The columns that requirements ask about, sensitive and of guarding nodes, and others: their values numbered."""
+    source = relation(policy.relation)
+    sensitive = {bound.column: bound for bound in policy.sensitive}
+    names = dict.fromkeys(name for subject in subjects(requirements) for name in subject)
+    plain = [replace(sensitive[name], hierarchy=None, stored=False, height=1) for name in names]
+    for name in dict.fromkeys(guards_of(requirements).values()):
+        # Guarding nodes are read as text, whatever the type.
+        plain.append(BoundAttribute(Attribute(name, Role.INSENSITIVE), name, "", "VARCHAR"))
+    known = {bound.column for bound in plain}
+    plain += [replace(b, hierarchy=None, stored=False, height=1) for b in others if b.column not in known]
+    carried: list[Carried] = []
+    for bound in plain:
+        table = scratch.table("values", tree(bound, source, source))
+        count = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0]
+        carried.append(Carried(bound, table, int(count)))
+    return carried
+
+
+def given_relations(
+    engine: Engine,
+    policy: BoundPolicy,
+    scratch: Scratch,
+    requirements: Sequence[BoundRequirement],
+    carried: Sequence[Carried],
+    layout: KeyLayout,
+    cells: str,
+) -> tuple[Step, ...]:
+    """The normal relations that are the same at every node, each kept as a table under the name it is read by.
+
+    sensitive_value is that of the whole source. Raises DataError where the hierarchy of
+    a sensitive attribute lacks values that a requirement has to place.
+    """
+    places = {c.bound.column: place for place, c in enumerate(carried)}
+    kept: dict[str, str] = {}
+
+    def keep(name: str, query: exp.Query) -> None:
+        for table in query.find_all(exp.Table):
+            if table.name in kept:
+                known = table.alias_or_name
+                table.set("this", exp.to_identifier(kept[table.name], quoted=True))
+                table.set("alias", exp.TableAlias(this=exp.to_identifier(known, quoted=True)))
+        kept[name] = scratch.table(name, query)
+
+    wanted = {name for requirement in requirements for name in requirement.reads}
+    for number, subject in enumerate(subjects(requirements)):
+        code = carried_code(layout, [places[name] for name in subject])
+        total = exp.Cast(this=exp.Sum(this=column("n")), to=exp.DataType.build("BIGINT"))
+        whole = exp.select(alias(code, "value"), alias(total, "n")).from_(relation(cells)).group_by(code.copy())
+        keep(f"sensitive_value_{number}", whole)
+        if len(subject) > 1 or not wanted & {"sensitive_ancestor", "guarding_node", "value_range"}:
+            continue
+        values = carried[places[subject[0]]].table
+        named = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
+        keep(f"sensitive_code_{number}", exp.select(*named).from_(relation(values)))
+        taxonomy = _taxonomy(policy, subject[0])
+        reads = {n for r in requirements if tuple(r.attributes) == subject for n in r.reads}
+        if reads & {"sensitive_ancestor", "guarding_node"}:
+            keep(f"sensitive_path_{number}", sensitive_path(f"sensitive_code_{number}", taxonomy))
+            _require_placed(engine, taxonomy.bound, kept[f"sensitive_path_{number}"])
+            keep(f"sensitive_ancestor_{number}", sensitive_ancestor(f"sensitive_path_{number}", taxonomy.bound.height))
+    _own_relations(policy, requirements, carried, places, keep)
+    # Which guarding nodes a class has is for each node of the lattice to say.
+    own = {f"guarded_{place}" for place in guards_of(requirements)}
+    return tuple(
+        (name, exp.select(exp.Star()).from_(relation(table))) for name, table in kept.items() if name not in own
+    )
+
+
+def _own_relations(
+    policy: BoundPolicy,
+    requirements: Sequence[BoundRequirement],
+    carried: Sequence[Carried],
+    places: Mapping[str, int],
+    keep: object,
+) -> None:
+    """The relations that belong to one requirement's own arguments."""
+    assert callable(keep)
+    numbers = {subject: number for number, subject in enumerate(subjects(requirements))}
+    ranges = dict(policy.ranges)
+    for place, guard in guards_of(requirements).items():
+        subject = tuple(requirements[place].attributes)
+        rows = _guards(carried[places[guard]])
+        height = _taxonomy(policy, subject[0]).bound.height
+        for name, query in guarding_steps(place, rows, "guard", f"sensitive_path_{numbers[subject]}", height):
+            keep(name, query)
+        # The cells carry the code of the guarding node's text.
+        pairs = exp.select(alias(column("class_id", "text"), "node"), column("value", "below")).from_(
+            relation(f"guarded_{place}", as_="text")
+        )
+        same = exp.EQ(this=column("node", "text"), expression=column("node", "below"))
+        keep(f"guarding_node_{place}", pairs.join(relation(f"guarding_node_{place}", as_="below"), on=same))
+    for place, table in ranges.items():
+        subject = tuple(requirements[place].attributes)
+        listed = exp.select(exp.Star()).from_(relation(table))
+        taxonomy = _taxonomy(policy, subject[0])
+        keep(f"value_range_{place}", value_range(listed, f"sensitive_code_{numbers[subject]}", taxonomy))
+
+
+def _guards(carried: Carried) -> Rows:
+    """The values of a column of guarding nodes, each a class of its own under its code."""
+    code = alias(column(rank_name(0)), "class_id")
+    coded = exp.select(code, column("value")).from_(relation(carried.table)).subquery("coded")
+    return Rows(coded, (column("class_id"),), column("class_id"), {"guard": column("value")})
+
+
+def _taxonomy(policy: BoundPolicy, name: str) -> Taxonomy:
+    bound = next(bound for bound in policy.sensitive if bound.column == name)
+    return Taxonomy(bound, listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None)
+
+
+def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
+    """A stored hierarchy lists every value that occurs, NULL aside: what has no place in it has no distance."""
+    if not bound.stored:
+        return
+    has_value = exp.Not(this=exp.Is(this=column(level_name(0)), expression=exp.Null()))
+    outside = exp.select(column(level_name(0))).from_(relation(paths))
+    outside = outside.where(exp.NEQ(this=column("branch"), expression=exp.Literal.number(0)), has_value)
+    missing = [str(row[0]) for row in engine.rows(outside.order_by(column(level_name(0))))]
+    if missing:
+        assert bound.hierarchy is not None
+        shown = ", ".join(map(repr, missing[:_SHOWN]))
+        more = f" and {len(missing) - _SHOWN} more ({len(missing)} in all)" if len(missing) > _SHOWN else ""
+        raise DataError(
+            f"the hierarchy {bound.hierarchy.name} lacks values of the column {bound.column}: {shown}{more}",
+            hint=f"add them to its query and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again",
+        )
+
+
+def public_values(policy: BoundPolicy, place: int) -> exp.Select | None:
+    """The public table's values of the quasi-identifier at this place; None without a public table."""
+    if policy.public is None:
+        return None
+    return exp.select(alias(_public_value(policy, place, None), "value")).from_(relation(policy.public.relation))
+
+
+def _public_value(policy: BoundPolicy, place: int, of: str | None) -> exp.Expr:
+    assert policy.public is not None
+    kind = policy.quasi_identifiers[place].published_type
+    value = column(policy.public.columns[place], of)
+    return exp.Cast(this=value, to=exp.DataType.build(kind, dialect="duckdb"))
+
+
+def public_cells_of(
+    policy: BoundPolicy, scratch: Scratch, codes: Sequence[str | None], layout: KeyLayout
+) -> str | None:
+    """The cells of the public table, None if there is none. They are keyed as the source's, and carry nothing."""
+    if policy.public is None:
+        return None
+    every = exp.select(exp.Star()).from_(relation(policy.public.relation))
+    values = [_public_value(policy, place, "public") for place in range(len(policy.quasi_identifiers))]
+    return scratch.table("public", public_cells(every, codes, layout, values))

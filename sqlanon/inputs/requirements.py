@@ -1,0 +1,201 @@
+"""Stages 2 and 3 of the requirements: what each needs of the policy, of the source, and of tables beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sqlanon.catalog.names import fold
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.policy import Policy, Requirement, Role
+from sqlanon.domain.release import Release
+from sqlanon.domain.report import Assumption
+from sqlanon.domain.values import QualifiedName, Value
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.inputs.column_types import without_enums
+from sqlanon.inputs.source import BoundSource
+from sqlanon.inputs.value_ranges import bind_ranges
+from sqlanon.methods.registry import find_method
+from sqlanon.questions.ask import BoundRequirement, bind_requirement
+
+__all__ = [
+    "assumed_by",
+    "assumed_of",
+    "bind_requirements",
+    "in_buckets",
+    "keeps_constraints",
+    "promised_by",
+    "resolve_requirements",
+]
+
+# Normal relations that are made of more than the source's rows.
+_OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
+_OF_PUBLIC_TABLE = "public_class"
+# Types whose values are made of several.
+_NESTED = ("STRUCT", "MAP", "UNION", "VARIANT")
+# Roles in which a column may hold guarding nodes: such a column is published as it is or not at all.
+_GUARDING = (Role.INSENSITIVE, Role.IDENTIFIER)
+
+
+def resolve_requirements(
+    policy: Policy, sensitive: Sequence[str] | None = None, promised: Sequence[Requirement] = ()
+) -> tuple[BoundRequirement, ...]:
+    """The policy's requirements, each once for every sensitive attribute that it is asked about.
+
+    Behind them stand those that a method has `promised` of itself. `sensitive` are the
+    columns of the sensitive attributes in the policy's order, by default as the policy
+    spells them. Raises what `bind_requirement` does; PolicyError
+    where a requirement needs a hierarchy that the attribute does not name or a public
+    table that the policy does not, and for a public table that nothing asks about.
+    """
+    attributes = tuple(policy.having(Role.SENSITIVE))
+    columns = [a.name for a in attributes] if sensitive is None else sensitive
+    hierarchies = {column: a.hierarchy for column, a in zip(columns, attributes, strict=True)}
+    bound = [one for requirement in policy.requirements for one in bind_requirement(requirement, columns)]
+    # What the policy requires already is asked once.
+    own = [one for requirement in promised for one in bind_requirement(requirement, columns)]
+    bound += [one for one in own if one not in bound]
+    for requirement in bound:
+        _require_hierarchies(policy, requirement, hierarchies)
+    _require_public_table(policy, bound)
+    return tuple(bound)
+
+
+def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Requirement, ...]:
+    """What a method promises of itself, besides what a policy requires. Raises UserError as its `options` does."""
+    module = find_method(method)
+    return tuple(module.promises(module.options(arguments))) if hasattr(module, "promises") else ()
+
+
+def assumed_by(method: str, arguments: Sequence[tuple[str, Value]], sensitive: Sequence[str]) -> tuple[Assumption, ...]:
+    """What the figures of a method's release rest on; `sensitive` are its columns. Raises as `promised_by` does."""
+    module = find_method(method)
+    return tuple(module.assumes(module.options(arguments), sensitive)) if hasattr(module, "assumes") else ()
+
+
+def assumed_of(release: Release) -> tuple[Assumption, ...]:
+    """The same of a release that was made."""
+    sensitive = [one.source or one.name for one in release.attributes if one.role is Role.SENSITIVE]
+    return assumed_by(release.method, release.method_arguments, sensitive)
+
+
+def in_buckets(method: str, arguments: Sequence[tuple[str, Value]]) -> bool:
+    """Whether a method publishes quasi-identifiers as they are, and each row's bucket. Raises as `promised_by` does."""
+    module = find_method(method)
+    return hasattr(module, "in_buckets") and bool(module.in_buckets(module.options(arguments)))
+
+
+def keeps_constraints(method: str) -> bool:
+    """Whether a method keeps apart what a policy names as CONFIDENTIAL, and promises nothing else."""
+    return bool(getattr(find_method(method), "KEEPS_CONSTRAINTS", False))
+
+
+def _require_hierarchies(policy: Policy, requirement: BoundRequirement, hierarchies: Mapping[str, str | None]) -> None:
+    if not any(relation in requirement.reads for relation in _OF_HIERARCHY):
+        return
+    for column in requirement.attributes:
+        if not hierarchies[column]:
+            raise PolicyError(
+                f"{policy}: {requirement} needs a hierarchy of the values of {column}",
+                hint=f"name one: {column} SENSITIVE USING hierarchy",
+            )
+
+
+def _require_public_table(policy: Policy, requirements: Sequence[BoundRequirement]) -> None:
+    asking = [requirement for requirement in requirements if _OF_PUBLIC_TABLE in requirement.reads]
+    if asking and policy.against is None:
+        raise PolicyError(
+            f"{policy}: {asking[0]} compares with a public table, and there is none",
+            hint="name the table of all people among whom a respondent may be: AGAINST voters, before REQUIRE",
+        )
+    if policy.against is not None and not asking:
+        raise PolicyError(
+            f"{policy}: nothing is asked about the public table {policy.against}",
+            hint="require k_map(k => 5) or delta_presence(min => 0, max => 0.5), or leave AGAINST out",
+        )
+
+
+def bind_requirements(
+    engine: Engine, bound: BoundPolicy, source: BoundSource, scratch: Scratch, promised: Sequence[Requirement] = ()
+) -> tuple[BoundPolicy, tuple[BoundRequirement, ...]]:
+    """The policy with what its requirements need beside the source, and the requirements asked of the source's columns.
+
+    A column that holds guarding nodes is an argument in the source's spelling from here on.
+    Raises PolicyError as `resolve_requirements` and `bind_ranges` do, for values that a
+    requirement cannot compare, and for a column of guarding nodes that is none.
+    """
+    sensitive = {attribute.column: attribute for attribute in bound.sensitive}
+    requirements = resolve_requirements(bound.policy, tuple(sensitive), promised)
+    guarding: list[str] = []
+    ranges: list[tuple[int, QualifiedName]] = []
+    asked: list[BoundRequirement] = []
+    for place, requirement in enumerate(requirements):
+        if not requirement.question.joint:
+            _require_plain_values(bound.policy, requirement, sensitive)
+        for name, named in _named(requirement, "COLUMN"):
+            column = _guarding_column(bound, source.columns, requirement, named.name)
+            guarding.append(column)
+            requirement = _with_argument(requirement, name, QualifiedName((column,)))
+        for _, named in _named(requirement, "RELATION"):
+            (attribute,) = requirement.attributes
+            table = bind_ranges(engine, named, sensitive[attribute], scratch, str(bound.policy))
+            ranges.append((place, table))
+        asked.append(requirement)
+    return replace(bound, guarding=tuple(dict.fromkeys(guarding)), ranges=tuple(ranges)), tuple(asked)
+
+
+def _named(requirement: BoundRequirement, kind: str) -> list[tuple[str, QualifiedName]]:
+    """The arguments that name a COLUMN, or a RELATION."""
+    of_kind = [parameter.name for parameter in requirement.question.parameters if parameter.type == kind]
+    return [
+        (name, value) for name, value in requirement.arguments if name in of_kind and isinstance(value, QualifiedName)
+    ]
+
+
+def _with_argument(requirement: BoundRequirement, name: str, value: QualifiedName) -> BoundRequirement:
+    arguments = tuple((known, value if known == name else given) for known, given in requirement.arguments)
+    return replace(requirement, arguments=arguments)
+
+
+def _require_plain_values(
+    policy: Policy, requirement: BoundRequirement, sensitive: Mapping[str, BoundAttribute]
+) -> None:
+    """What is asked of one attribute alone puts its values in order or looks them up: no lists, structs or maps."""
+    for column in requirement.attributes:
+        kind = sensitive[column].published_type
+        if kind.endswith("]") or kind.startswith(_NESTED):
+            raise PolicyError(
+                f"{policy}: {requirement} needs single values, and {column} holds {kind}",
+                hint="take one value out of it in the source, ON (SELECT ...)",
+            )
+
+
+def _guarding_column(bound: BoundPolicy, columns: Sequence[Column], requirement: BoundRequirement, name: str) -> str:
+    """The source's column of guarding nodes (Xiao and Tao 2006), in the source's spelling.
+
+    A node says what its respondent wants hidden. As a quasi-identifier it would be
+    recoded and cut the classes by that very wish; as a sensitive attribute it would be
+    what the requirement protects; and an entity names somebody.
+    """
+    found = next(((own, kind) for own, kind in columns if fold(own) == fold(name)), None)
+    if found is None:
+        raise PolicyError(
+            f"{bound.policy}: {requirement} needs a column {name} of guarding nodes, which the source "
+            f"{bound.policy.source} does not have",
+            hint=f"it has {', '.join(own for own, _ in columns)}",
+        )
+    column, kind = found
+    role = next((attribute.role for attribute in bound.attributes if attribute.column == column), None)
+    if role is not None and role not in _GUARDING:
+        raise PolicyError(
+            f"{bound.policy}: {column} holds guarding nodes and is {role.replace('_', ' ').upper()}",
+            hint=f"leave {column} out of the policy, or make it INSENSITIVE to publish the nodes",
+        )
+    if without_enums(kind) != "VARCHAR":
+        raise PolicyError(
+            f"{bound.policy}: {column} is to hold guarding nodes, labels of a hierarchy, and is of type {kind}",
+            hint="cast it to VARCHAR in the source, ON (SELECT ...)",
+        )
+    return column

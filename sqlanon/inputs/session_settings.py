@@ -1,0 +1,83 @@
+"""The settings of a session by which the meaning of a query is another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.values import Source
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UserError
+from sqlanon.inputs.column_types import without_enums
+from sqlanon.inputs.source import BoundSource
+from sqlanon.sqlgen.build.names import literal, relation
+from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.release.view_preconditions import BINARY, MadeFor
+
+__all__ = ["made_for", "require_settings"]
+
+# What a query of the user's may come out otherwise by. Ours say all of it themselves.
+_OF_ANY_QUERY = (
+    "default_order",
+    "default_null_order",
+    "dialect_compatibility_mode",
+    "ieee_floating_point_ops",
+    "error_on_division_by_zero",
+    "scalar_subquery_error_on_multiple_rows",
+)
+# What a moment with a time zone is shown by, and read from a text by.
+_OF_MOMENTS = ("TimeZone", "Calendar")
+_ZONED = "WITH TIME ZONE"
+
+
+def require_settings(engine: Engine) -> None:
+    """Raises UserError in a session that compares text by a collation, or whose / is not the division of numbers."""
+    query = exp.select(*(_current(name) for name in ("default_collation", "integer_division")))
+    collation, whole = engine.rows(query)[0]
+    if str(collation or "").lower() not in BINARY:
+        raise UserError(
+            f"this session compares text by the collation {collation}: classes would look larger than they are",
+            hint="run RESET default_collation first",
+        )
+    if whole != "false":
+        raise UserError(
+            "this session has integer_division: shares and distances would be rounded to whole numbers",
+            hint="run RESET integer_division first",
+        )
+
+
+def made_for(engine: Engine, bound: BoundPolicy, given: Source, source: BoundSource, names: Sequence[str]) -> MadeFor:
+    """What a live view is right for that reads the columns `names` of its source, or of its public table.
+
+    A table has one meaning, whatever the session. A query, or a view of the user's, has the
+    one that it has now.
+    """
+    settings: list[str] = []
+    if not source.stable:
+        settings += [*_OF_ANY_QUERY, *(_OF_MOMENTS if _reads_moments(engine, given, source) else ())]
+    elif any(_ZONED in kind and name in _read_from_text(bound) for name, kind in source.columns):
+        settings += _OF_MOMENTS
+    values = engine.rows(exp.select(*map(_current, settings)))[0] if settings else ()
+    kinds = dict(source.columns)
+    typed = tuple((name, kinds[name], without_enums(kinds[name])) for name in names)
+    return MadeFor(typed, tuple(zip(settings, map(str, values), strict=True)))
+
+
+def _read_from_text(bound: BoundPolicy) -> set[str]:
+    """The columns whose values are looked up among texts: in a hierarchy, in ranges, or as guarding nodes."""
+    in_ranges = bound.sensitive if bound.ranges else ()
+    return {b.column for b in (*bound.attributes, *in_ranges) if b.hierarchy or b in in_ranges} | set(bound.guarding)
+
+
+def _reads_moments(engine: Engine, given: Source, source: BoundSource) -> bool:
+    """Whether anything that a query reads or computes has a time zone; in doubt it has."""
+    query = given.query or to_sql(exp.select(exp.Star()).from_(relation(source.lasting or source.relation)))
+    ((plan,),) = engine.rows("SELECT CAST(json_serialize_plan(?) AS VARCHAR)", [query])
+    return _ZONED in plan or not plan.startswith('{"error":false')
+
+
+def _current(name: str) -> exp.Expr:
+    value = exp.Anonymous(this="current_setting", expressions=[literal(name)])
+    return exp.Cast(this=value, to=exp.DataType.build("VARCHAR"))

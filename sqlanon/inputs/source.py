@@ -1,0 +1,188 @@
+"""What a policy is ON: a table, or rows to copy before they are read more than once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.assets import read
+from sqlanon.catalog.names import fold
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import EngineError, PolicyError, UserError
+from sqlanon.inputs.collation import require_binary_text
+from sqlanon.sqlgen.build.ddl import view_over
+from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.syntax.parser import parse_script
+from sqlanon.syntax.statements import PassThrough
+
+__all__ = [
+    "BoundSource",
+    "bind_source",
+    "find_relation",
+    "in_file",
+    "own_object",
+    "passing",
+    "qualified",
+    "require_not_source",
+]
+
+_GENERATED = (
+    "SELECT count(*) FROM duckdb_columns() "
+    "WHERE database_name = ? AND schema_name = ? AND table_name = ? AND is_generated"
+)
+_SCHEMAS = "SELECT schema_name FROM duckdb_schemas() WHERE database_name = ?"
+_DATABASES = "SELECT database_name FROM duckdb_databases()"
+_FILES = "SELECT database_name FROM duckdb_databases() WHERE type = 'duckdb' AND path IS NOT NULL"
+
+
+@dataclass(frozen=True)
+class BoundSource:
+    """The source with its columns.
+
+    `relation` can be read again and again with the same rows. `lasting` is what a live
+    view may read: None where the source lives in another database, or is a query.
+    `stable` tells whether `lasting` is a table of stored columns; anything else may
+    answer differently each time.
+    """
+
+    columns: tuple[Column, ...]
+    relation: QualifiedName
+    lasting: QualifiedName | None
+    stable: bool
+
+
+def find_relation(engine: Engine, name: QualifiedName) -> tuple[str, QualifiedName] | None:
+    """The kind ('table' or 'view') and the full name of a relation, as DuckDB would find it."""
+    table, schema, database = (*reversed(name.parts), None, None)[:3]
+    if len(name.parts) == 2:
+        # In DuckDB a name a.b may be a schema's or a database's object; the schema comes first.
+        found = _find(engine, table, schema, None) or _find(engine, table, None, schema)
+    else:
+        found = _find(engine, table, schema, database)
+    return found
+
+
+def _find(engine: Engine, *parts: str | None) -> tuple[str, QualifiedName] | None:
+    for kind, database, schema, name in engine.rows(read("sql", "statements", "find_relation.sql"), parts):
+        return str(kind), QualifiedName((database, schema, name))
+    return None
+
+
+def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool = True) -> BoundSource:
+    """Finds the source and, unless it is a table, copies its rows once.
+
+    Raises PolicyError if there is no such relation, or its query does not run.
+    """
+    if source.name:
+        found = find_relation(engine, source.name)
+        if found is None:
+            raise PolicyError(f"there is no table or view {source.name}", hint="SHOW ALL TABLES lists what there is")
+        kind, full = found
+        own = engine.rows("SELECT current_database()")[0][0]
+        lasting = QualifiedName(full.parts[1:]) if full.parts[0] == own else None
+        try:
+            columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(full))))
+        except EngineError as error:
+            raise PolicyError(f"the {kind} {source.name} cannot be read: {error.message}") from None
+        require_binary_text(engine, full, columns, called=str(source))
+        if kind == "table" and not _generated(engine, full):
+            return BoundSource(columns, full, lasting, stable=True)
+        return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, stable=False)
+    _require_one_query(str(source.query))
+    view = QualifiedName(("temp", scratch.view_name("source")))
+    try:
+        engine.run(view_over(QualifiedName((view.name,)), str(source.query), temporary=True))
+        columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(view.name))))
+    except EngineError as error:
+        raise PolicyError(f"the query of the policy does not run: {error.message}") from None
+    require_binary_text(engine, QualifiedName((view.name,)), columns, called=str(source))
+    copied = _copied(engine, QualifiedName((view.name,)), columns, scratch, copy)
+    return BoundSource(columns, copied, None, stable=False)
+
+
+def passing(engine: Engine, source: Source) -> str | None:
+    """Why a live view cannot read a source again in another session, from this database alone; None if it can."""
+    own = engine.rows("SELECT current_database()")[0][0]
+    query = to_sql(exp.select(exp.Star()).from_(relation(source.name))) if source.name else str(source.query)
+    try:
+        found = engine.reads(query)
+    except UserError as error:
+        return error.message
+    # A file that is read by its name has a dot in it; a variable of Python's that holds a frame has none.
+    if any(one.name.name.isidentifier() if one.kind == "other" else one.name.parts[0] != own for one in found):
+        return "it is temporary or lives in another database"
+    return None
+
+
+def _require_one_query(text: str) -> None:
+    """Its text is run as it is: a second statement, which a row of the catalog may hold, would run too."""
+    if [type(statement) for statement in parse_script(text)] != [PassThrough]:
+        raise PolicyError("the query of the policy is not one query", hint="write one SELECT, and nothing after it")
+
+
+def _generated(engine: Engine, table: QualifiedName) -> bool:
+    """Whether a column is computed when it is read: its expression may give another value each time."""
+    return bool(engine.rows(_GENERATED, table.parts)[0][0])
+
+
+def _copied(
+    engine: Engine, name: QualifiedName, columns: tuple[Column, ...], scratch: Scratch, copy: bool
+) -> QualifiedName:
+    if not copy:
+        return name
+    query = exp.select(*(column(part) for part, _ in columns)).from_(relation(name))
+    return QualifiedName(("temp", "main", scratch.table("source", query)))
+
+
+def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
+    """A release's schema and name; the schema is the current one unless the user names it.
+
+    Raises UserError for another database: one transaction writes one file only, and the
+    catalog stands in this one.
+    """
+    database, schema = map(str, engine.rows("SELECT current_database(), current_schema()")[0])
+    parts = name.parts
+    if len(parts) == 1:
+        parts = (schema, parts[0])
+    if len(parts) == 2 and _is_database(engine, database, parts[0]):
+        parts = (parts[0], "main", parts[1])
+    if len(parts) == 3 and fold(parts[0]) != fold(database):
+        raise UserError(
+            f"the release {name} would stand in another database than its catalog",
+            hint="name one of this database; EXPORT writes a release to a file of its own",
+        )
+    if fold(parts[-2]) == "anon":
+        raise UserError("the schema anon holds sqlanon's catalog, not releases", hint="choose another schema")
+    if fold(parts[-2]) not in {fold(str(row[0])) for row in engine.rows(_SCHEMAS, [database])}:
+        raise UserError(f"there is no schema {parts[-2]}", hint="make it with CREATE SCHEMA first")
+    return QualifiedName(parts[-2:])
+
+
+def own_object(engine: Engine, name: QualifiedName) -> QualifiedName:
+    """A release's object by its full name: by schema and name alone a temporary object would come first."""
+    return QualifiedName((str(engine.rows("SELECT current_database()")[0][0]), *name.parts[-2:]))
+
+
+def in_file(engine: Engine, table: QualifiedName) -> bool:
+    """Whether a table, by its full name, is kept in a file: there DuckDB has texts that repeat as dictionaries."""
+    return table.parts[0] in [row[0] for row in engine.rows(_FILES)]
+
+
+def _is_database(engine: Engine, database: str, name: str) -> bool:
+    """Whether the first part of a name a.b is a database; where it is a schema too, it means the schema."""
+    schemas = {fold(str(row[0])) for row in engine.rows(_SCHEMAS, [database])}
+    databases = {fold(str(row[0])) for row in engine.rows(_DATABASES)}
+    return fold(name) not in schemas and fold(name) in databases
+
+
+def require_not_source(engine: Engine, name: QualifiedName, table: exp.Table, policy: Policy) -> None:
+    """Raises PolicyError if a relation, called `name`, is what the policy is on, or a view that reads it."""
+    own = find_relation(engine, policy.source.name) if policy.source.name else None
+    read = engine.tables_of(to_sql(exp.select(exp.Star()).from_(table.copy())))
+    if own and own[1] in [found[1] for found in (find_relation(engine, one) for one in read) if found]:
+        raise PolicyError(f"{name} reads the source of the release", hint="an estimate reads the release alone")

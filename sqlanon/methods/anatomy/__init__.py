@@ -1,0 +1,1 @@
+"""METHOD anatomy: rows in buckets, sensitive values in tables of their own."""

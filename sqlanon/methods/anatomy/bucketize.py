@@ -1,0 +1,217 @@
+"""Deals rows out to buckets that meet every requirement.
+
+Where one sensitive attribute is asked for l-diversity alone, the groups of `assign_groups` satisfy it by their
+making. Where more is asked, they are put together, two, four, eight at a time, wherever one violates. A union of
+buckets that satisfy satisfies, but for delta-disclosure that ignores absent values. Either way this ends, at the latest
+with the region as one bucket, which is known to satisfy, and rows that none of it needs stay in small buckets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.transformation import Bucketization
+from sqlanon.engines.base import Engine
+from sqlanon.errors import InternalError, PrivacyViolation
+from sqlanon.methods.anatomy import assign_groups, merge_groups
+from sqlanon.methods.anatomy.feasibility import shortfall
+from sqlanon.methods.generalization.lattice.rollup import Keep
+from sqlanon.methods.shared.frequent_values import frequent, too_frequent_in
+from sqlanon.questions.ask import BoundRequirement, bind_requirement
+from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.classes.guard import violations, with_steps
+from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
+from sqlanon.sqlgen.classes.requirement import by_attribute
+from sqlanon.sqlgen.classes.rows import Rows
+from sqlanon.udfs import registered
+
+__all__ = ["Dealing"]
+
+
+class Dealing:
+    """The rows of a policy's source, with the values of their sensitive attributes numbered.
+
+    `requirements` is all that buckets have to meet; `own` are those of it that the method promises. `keep` makes
+    temporary tables, `view` temporary views.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        policy: BoundPolicy,
+        requirements: Sequence[BoundRequirement],
+        own: Sequence[BoundRequirement],
+        background: Background,
+        keep: Keep,
+        view: Keep,
+    ) -> None:
+        self._engine = engine
+        self._policy = policy
+        self._requirements = requirements
+        self._own = own
+        self._background = background
+        self._keep = keep
+        self._view = view
+        source = relation(policy.relation)
+        coded = [(b, keep("codes", assign_groups.value_codes(b, source.copy()))) for b in policy.sensitive]
+        # The attribute with the most frequent value is the hardest to deal out, and comes first.
+        coded.sort(key=lambda one: -self._number(exp.select(exp.Max(this=column("n"))).from_(relation(one[1]))))
+        self._sensitive: list[BoundAttribute] = [bound for bound, _ in coded]
+        self._codes = [table for _, table in coded]
+
+    def require_feasible(self, variant: str, l: int, c: Decimal) -> None:  # noqa: E741 - the papers' name
+        """Raises PrivacyViolation unless all rows as one bucket meet every requirement: else no buckets can."""
+        names = [bound.column for bound in self._sensitive]
+        rows = [merge_groups.whole_rows(table, name) for table, name in zip(self._codes, names, strict=True)]
+        if not self._any(self._broken(rows)):
+            return
+        # Where the policy asks for too much no l of the method's mends it, and none is to be named.
+        of_policy = [one for asked in self._policy.policy.requirements for one in bind_requirement(asked, names)]
+        others = [place for place, one in enumerate(self._requirements) if one in of_policy or one not in self._own]
+        if unmet := [place for place in others if self._any(self._broken(rows, [place]))]:
+            raise self._violation(unmet)
+        raise self._too_alike(variant, l, c)
+
+    def _too_alike(self, variant: str, l: int, c: Decimal) -> PrivacyViolation:  # noqa: E741
+        """The first column that allows no l-diverse buckets, and the l that all of them allow."""
+        found = [(b, shortfall(self._engine, table, variant, l, c)) for b, table in self._columns()]
+        short = [(bound, one) for bound, one in found if one is not None]
+        if not short:
+            return self._violation(range(len(self._requirements)))
+        bound, why = short[0]
+        value = frequent(self._engine, self._policy, [bound.column])
+        assert value is not None
+        largest = min(one.largest for _, one in short)
+        hint = f"l => {largest} is the largest that works"
+        if largest < 2:
+            hint = "no l above 1 works: the values of this column are too much alike"
+        return PrivacyViolation(
+            f"{bound.column} cannot be {l}-diverse: {why.before} most frequent value{value.share}{why.after}; "
+            "nothing was published",
+            hint=hint,
+        )
+
+    def deal(
+        self, regions: str | None, count: int, least: int, different: int | None, words: Mapping[str, str]
+    ) -> Bucketization:
+        """Buckets within the regions of a `region_map`, of `least` rows with as many values where that is possible.
+
+        `different` is the l of distinct l-diversity, for which frequent values may be in a bucket several times.
+        `words` has the tables of the columns that are few texts.
+        """
+        keep, engine = self._keep, self._engine
+        with registered(engine, "random_draw") as draw:
+            drawn = keep("drawn", assign_groups.drawn(self._policy, self._sensitive, self._codes, regions, draw, words))
+            of_all = assign_groups.held_by_all(self._codes[0], draw)
+            held = keep("held", of_all if regions is None else assign_groups.held(drawn, draw))
+        groups = keep("groups", assign_groups.groups(held, max(least, self._least_rows()), different))
+        columns = [*map(assign_groups.code_name, range(len(self._codes)))]
+        columns += map(assign_groups.carried_name, range(len(assign_groups.carried(self._policy))))
+        starts = keep("starts", assign_groups.starts(held, groups))
+        # Rows are wide, and read once where groups need not be put together.
+        dealt = self._view("dealt", assign_groups.dealt(drawn, starts, columns, self._first(drawn)))
+        made = single = keep("slots", merge_groups.slots(groups))
+        once = self._once(groups)
+        if not self._by_theorem(once, different):
+            made = self._merged(dealt, made, groups)
+        with registered(engine, "random_draw") as draw:
+            numbers = keep("numbers", merge_groups.bucket_numbers(made, draw))
+        if made != single:
+            numbers = keep("all_numbers", merge_groups.all_numbers(made, numbers))
+        places = keep("places", merge_groups.places(dealt, numbers, columns))
+        sizes = merge_groups.sizes_of_groups(groups) if made == single else merge_groups.sizes(places)
+        number, smallest, largest, rows = map(int, engine.rows(sizes)[0])
+        codes = tuple((bound.column, table) for bound, table in zip(self._sensitive, self._codes, strict=True))
+        once = once and made == single and len(codes) == 1
+        return Bucketization(places, codes, number, smallest, largest, count, rows, once=once, words=tuple(words))
+
+    def _first(self, drawn: str) -> int:
+        """The number of the first row that was drawn. Raises InternalError if the next have not the next numbers."""
+        first, numbers, rows = map(int, self._engine.rows(assign_groups.numbers_of(drawn))[0])
+        if rows and numbers != rows:
+            raise InternalError("the rows of a temporary table are not numbered one after the other")
+        return first
+
+    def _once(self, groups: str) -> bool:
+        """Whether no group has two rows of a value of the first attribute: of no value are there more than groups."""
+        often = exp.GT(this=column("most"), expression=column("groups"))
+        return not self._number(exp.select(exp.Count(this=exp.Star())).from_(relation(groups)).where(often))
+
+    def _by_theorem(self, once: bool, different: int | None) -> bool:
+        """Whether groups satisfy by their making all that is asked: the size, and the diversity of one attribute.
+
+        A value with at most g rows never meets itself. Distinct l-diversity holds by the number of groups.
+        """
+        others = [r for r in self._requirements if r not in self._own and set(r.reads) != {"equivalence_class"}]
+        return not others and len(self._sensitive) == 1 and (different is not None or once)
+
+    def _merged(self, dealt: str, made: str, groups: str) -> str:
+        """Puts groups together until no bucket violates."""
+        tallies = [self._keep("tally", merge_groups.tally(dealt, place)) for place in range(len(self._codes))]
+        chunks = self._number(exp.select(exp.Max(this=column("groups"))).from_(relation(groups)))
+        while True:
+            rows = [
+                merge_groups.class_rows(tally, made, table, bound.column)
+                for tally, table, bound in zip(tallies, self._codes, self._sensitive, strict=True)
+            ]
+            broken = self._keep("violating", self._broken(rows))
+            if not self._number(exp.select(exp.Count(this=exp.Star())).from_(relation(broken))):
+                return made
+            if chunks <= 1:
+                raise self._violation(range(len(self._requirements)))
+            chunks = (chunks + 1) // 2
+            made = self._keep("slots", merge_groups.merged(made, broken))
+
+    def _broken(self, rows: Sequence[Rows], asked: Collection[int] | None = None) -> exp.Query:
+        """class_id: the classes that violate a requirement; `rows` are those of each attribute.
+
+        `asked` are the places of the requirements, by default all.
+        """
+        names = [bound.column for bound in self._sensitive]
+        every: exp.Query | None = None
+        for all_places, own in zip(by_attribute(self._requirements, names).values(), rows, strict=True):
+            places = [place for place in all_places if asked is None or place in asked]
+            if not places:
+                continue
+            part = self._broken_of([self._requirements[place] for place in places], places, own)
+            every = exp.union(every, part, distinct=True, copy=False) if every else part
+        assert every is not None
+        return every
+
+    def _broken_of(self, requirements: Sequence[BoundRequirement], places: Sequence[int], rows: Rows) -> exp.Select:
+        ranges = {now: self._background.ranges[p] for now, p in enumerate(places) if p in self._background.ranges}
+        background = replace(self._background, ranges=ranges)
+        steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
+        query = exp.select(column("class_id")).from_(violations(requirements).subquery("violation"), copy=False)
+        whole = with_steps(query, steps)
+        return exp.select(alias(column("class_id"), "class_id")).from_(whole.subquery("broken"), copy=False)
+
+    def _least_rows(self) -> int:
+        """The rows that any bucket needs: the greatest k that is asked."""
+        asked = [v for r in self._requirements for name, v in r.arguments if name == "k" and isinstance(v, int)]
+        return max([1, *asked])
+
+    def _violation(self, places: Iterable[int]) -> PrivacyViolation:
+        """What the requirements at these places come to in nothing that rows could be put into."""
+        unmet = [self._requirements[place] for place in places]
+        asked = ", ".join(dict.fromkeys(map(str, unmet)))
+        values = too_frequent_in(self._engine, self._policy, unmet)
+        return PrivacyViolation(
+            f"{asked} cannot be met: not even all rows as one bucket do{values}; nothing was published",
+            hint="ask for less",
+        )
+
+    def _columns(self) -> list[tuple[BoundAttribute, str]]:
+        """The sensitive attributes with the tables of their values."""
+        return list(zip(self._sensitive, self._codes, strict=True))
+
+    def _any(self, query: exp.Query) -> bool:
+        return bool(self._number(exp.select(exp.Count(this=exp.Star())).from_(query.subquery("broken"))))
+
+    def _number(self, query: exp.Query) -> int:
+        return int(self._engine.rows(query)[0][0] or 0)

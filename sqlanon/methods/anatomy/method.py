@@ -1,0 +1,178 @@
+"""Anatomy: rows in buckets, quasi-identifiers in one table and sensitive values in another.
+
+Xiao and Tao, Anatomy: Simple and Effective Privacy Preservation (2006). No value is
+changed; what is published no longer says which sensitive value of a bucket belongs to
+which of its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.report import Assumption
+from sqlanon.domain.transformation import Bucketization
+from sqlanon.domain.values import Value
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.methods.anatomy.bucketize import Dealing
+from sqlanon.methods.generalization.lattice.rollup import Keep
+from sqlanon.methods.mondrian import method as mondrian
+from sqlanon.methods.shared.partition.region_labels import region_map
+from sqlanon.methods.shared.random_worlds import of_buckets
+from sqlanon.questions.ask import BoundRequirement, bind_requirement
+from sqlanon.sqlgen.classes.normal_relations import Background
+
+__all__ = ["Options", "assumes", "in_buckets", "options", "promises", "require_supported", "solve"]
+
+VARIANTS = ("probabilistic", "distinct", "entropy", "recursive")
+GROUPINGS = ("random", "near")
+_ARGUMENTS = ("l", "variant", "c", "grouping")
+_DEFAULT_C = Decimal(3)
+
+# How Mondrian cuts the regions within which rows are near each other.
+_REGIONS = mondrian.Options(publish="none")
+
+# What buckets cannot answer: they know the source's rows only, and of these the sensitive values.
+_UNANSWERABLE = {
+    "public_class": "it compares with a public table, and the quasi-identifiers are published as they are",
+    "guarding_node": "guarding nodes belong to single rows, and nobody is to know which value a row has",
+    "guarded": "guarding nodes belong to single rows, and nobody is to know which value a row has",
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """METHOD anatomy(l, variant, c, grouping).
+
+    `l` and `variant` (with `c`, for 'recursive') are the l-diversity that every bucket
+    has in every sensitive attribute. With `grouping` 'random' any rows may share a
+    bucket, with 'near' those that lie close in the quasi-identifiers do.
+    """
+
+    l: int  # noqa: E741 - the papers' name
+    variant: str = "probabilistic"
+    c: Decimal = _DEFAULT_C
+    grouping: str = "random"
+
+    @property
+    def least(self) -> int:
+        """How many rows, each with another value, satisfy the variant.
+
+        s rows of s values satisfy probabilistic l-diversity, for 1/s <= 1/l, distinct,
+        and entropy l-diversity, for their entropy is log s, iff s >= l. They satisfy
+        recursive (c,l)-diversity iff 1 < c (s - l + 1): from s = l if c > 1, else from
+        s = l + floor(1/c).
+        """
+        if self.variant != "recursive" or self.c > 1:
+            return self.l
+        return self.l + int(1 / Fraction(self.c))
+
+
+def options(arguments: Sequence[tuple[str, Value]]) -> Options:
+    """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
+    given = dict(arguments)
+    number, variant = given.pop("l", None), given.pop("variant", VARIANTS[0])
+    c, grouping = given.pop("c", None), given.pop("grouping", GROUPINGS[0])
+    if given:
+        hint = f"it has: {', '.join(_ARGUMENTS)}"
+        raise PolicyError(f"anatomy has no argument {next(iter(given))!r}", hint=hint)
+    if isinstance(number, bool) or not isinstance(number, int) or not 2 <= number <= 1_000_000:
+        said = "lacks its argument 'l'" if number is None else f"takes a whole number from 2 for l, not {number}"
+        raise PolicyError(f"anatomy {said}", hint="write anatomy(l => 3)")
+    if not isinstance(variant, str) or variant not in VARIANTS:
+        raise PolicyError(f"anatomy: there is no variant {str(variant)!r}", hint=_choices("variant", VARIANTS))
+    if not isinstance(grouping, str) or grouping not in GROUPINGS:
+        raise PolicyError(f"anatomy: there is no grouping {str(grouping)!r}", hint=_choices("grouping", GROUPINGS))
+    if c is not None and variant != "recursive":
+        raise PolicyError("anatomy: c belongs to variant => 'recursive'", hint="leave it out, or name the variant")
+    if c is not None and (isinstance(c, bool) or not isinstance(c, int | Decimal) or not 0 < c <= 1_000_000):
+        raise PolicyError(f"anatomy: c is a number above 0, not {c}", hint="write c => 3")
+    return Options(number, variant, _DEFAULT_C if c is None else Decimal(c), grouping)
+
+
+def _choices(name: str, allowed: Sequence[str]) -> str:
+    return f"write one of {', '.join(f'{name} => {one!r}' for one in allowed)}"
+
+
+def promises(given: Options) -> tuple[Requirement, ...]:
+    """What the method itself promises, whatever the policy requires."""
+    arguments: list[tuple[str, Value]] = [("l", given.l), ("variant", given.variant)]
+    if given.variant == "recursive":
+        arguments.append(("c", given.c))
+    return (Requirement("l_diversity", tuple(arguments)),)
+
+
+def assumes(_: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
+    """What the figures of a release rest on; `sensitive` are its columns of that role."""
+    return (of_buckets(sensitive),)
+
+
+def in_buckets(_: Options) -> bool:
+    """Whether quasi-identifiers keep their values, so that classes are told apart by the bucket alone."""
+    return True
+
+
+def require_supported(policy: BoundPolicy, requirements: Sequence[BoundRequirement], kind: str, given: Options) -> None:
+    """Raises PolicyError for what buckets cannot promise."""
+    if kind == "view":
+        raise PolicyError(
+            "a live view cannot draw the same buckets twice", hint="make a snapshot, CREATE ANONYMIZED TABLE"
+        )
+    if policy.entity is not None:
+        raise PolicyError(
+            "anatomy counts rows and not respondents: those of one respondent could make up a bucket",
+            hint="leave out the ENTITY, and give each respondent one row in the source, ON (SELECT ...)",
+        )
+    for requirement in requirements:
+        for name, why in _UNANSWERABLE.items():
+            if name in requirement.reads:
+                raise PolicyError(f"anatomy cannot meet {requirement}: {why}", hint="use METHOD generalization")
+        if len(requirement.attributes) > 1:
+            raise PolicyError(
+                f"anatomy cannot meet {requirement}: the sensitive values of a row are never published together",
+                hint="leave out jointly, and it is asked of each by itself",
+            )
+    for bound in policy.quasi_identifiers:
+        if bound.min_level > 0:
+            raise PolicyError(
+                f"anatomy publishes {bound.column} as it is, and the policy says MIN LEVEL {bound.min_level}",
+                hint="leave MIN LEVEL out, or use METHOD generalization",
+            )
+    if given.grouping == "near" and len(policy.quasi_identifiers) > mondrian.MOST_ATTRIBUTES:
+        raise PolicyError(f"anatomy: grouping => 'near' compares at most {mondrian.MOST_ATTRIBUTES} quasi-identifiers")
+
+
+def solve(
+    engine: Engine,
+    policy: BoundPolicy,
+    requirements: Sequence[BoundRequirement],
+    given: Options,
+    cells: mondrian.RankedCells | None,
+    background: Background,
+    keep: Keep,
+    view: Keep,
+    words: Mapping[str, str],
+    progress: Callable[[int, int], None] | None = None,
+) -> Bucketization:
+    """The buckets. Raises PrivacyViolation where not even all rows as one bucket meet what is required.
+
+    `requirements` are the policy's and those of `promises`; `cells`, with ranks for
+    codes, are needed for 'near' alone; `background` is what requirements read besides
+    rows. `keep` makes temporary tables, `view` temporary views, and `words` has tables of
+    `dictionary_encoding` for columns of few texts. `progress` is that of `method.solve`.
+    """
+    names = [bound.column for bound in policy.sensitive]
+    own = [one for promised in promises(given) for one in bind_requirement(promised, names)]
+    dealing = Dealing(engine, policy, requirements, own, background, keep, view)
+    dealing.require_feasible(given.variant, given.l, given.c)
+    regions, count = None, 1
+    if cells is not None and cells.rows:
+        found = mondrian.solve(engine, policy, requirements, (), _REGIONS, cells, keep, progress)
+        regions, count = keep("region_map", region_map(policy, found)), found.count
+    different = given.l if given.variant == "distinct" else None
+    return dealing.deal(regions, count, given.least, different, words)

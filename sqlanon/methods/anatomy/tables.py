@@ -1,0 +1,235 @@
+"""The SELECTs of a release that publishes several tables: its fragments.
+
+A fragment's name is what stands behind the release's own, as in `hospital_qi`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.policy import Role
+from sqlanon.domain.transformation import Bucketization
+from sqlanon.methods.anatomy.assign_groups import carried, carried_name, code_name
+from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.cells.labels import passed
+from sqlanon.sqlgen.release.region_rows import BUCKET
+
+__all__ = [
+    "COUNT",
+    "QUASI_IDENTIFIERS",
+    "VALUE",
+    "Fragment",
+    "FragmentsQuery",
+    "bucketized",
+    "differing",
+    "misplaced",
+    "out_of_order",
+    "out_of_place",
+    "sensitive_names",
+    "unequal",
+]
+
+# The names of Anatomy's tables and of the columns that it adds.
+QUASI_IDENTIFIERS = "qi"
+_SENSITIVE = "sensitive"
+VALUE = "value"
+COUNT = "count"
+
+_BIGINT = exp.DataType.build("BIGINT")
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """One of the tables: its columns with their roles, and the attributes that are behind them where there are any.
+
+    `query` gives its rows, in whatever order; if `ordered`, in that of what they show, which tells nothing more.
+    The rows are published by the column `by`, if there is one, and else in a random order. `words` are the columns that
+    `query` gives in a type of few texts, None where it gives all of them as they are published.
+    """
+
+    name: str
+    columns: tuple[tuple[str, Role, BoundAttribute | None], ...]
+    query: exp.Select
+    ordered: bool = False
+    by: str | None = None
+    words: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class FragmentsQuery:
+    """What a release of several tables is made from; the first of them has a row a row of the source.
+
+    `tokens` maps a column to a table of value and token.
+    """
+
+    policy: BoundPolicy
+    release_id: str
+    fragments: tuple[Fragment, ...]
+    tokens: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def values(self) -> dict[str, str]:
+        """The fragment that has the values of each sensitive attribute."""
+        every = ((part.name, *one) for part in self.fragments for one in part.columns)
+        return {b.column: name for name, _, role, b in every if role is Role.SENSITIVE and b is not None}
+
+
+def sensitive_names(sensitive: Sequence[str]) -> dict[str, str]:
+    """The fragment of each sensitive column: one is `sensitive`, several have their own names."""
+    return {sensitive[0]: _SENSITIVE} if len(sensitive) == 1 else {name: name for name in sensitive}
+
+
+def bucketized(policy: BoundPolicy, found: Bucketization, release_id: str, tokens: Mapping[str, str]) -> FragmentsQuery:
+    """Anatomy's tables (Xiao and Tao 2006, definition 3): the quasi-identifiers, and the values of each bucket.
+
+    Sensitive attributes have a table each, so that nothing tells which of their values are one row's.
+    """
+    names = sensitive_names([bound.column for bound in policy.sensitive])
+    exact = _quasi_identifiers(policy, found, tokens)
+    codes = {name: (place, table) for place, (name, table) in enumerate(found.codes)}
+    values = (_values(b, names[b.column], found, *codes[b.column]) for b in policy.sensitive)
+    return FragmentsQuery(policy, release_id, (exact, *values), tokens)
+
+
+def _quasi_identifiers(policy: BoundPolicy, found: Bucketization, tokens: Mapping[str, str]) -> Fragment:
+    """The rows as they are, with their buckets and without the sensitive attributes.
+
+    They stand by bucket, whose numbers were drawn, and within one in an order that is drawn.
+    """
+    shown = carried(policy)
+    own = [alias(column(carried_name(place)), bound.column) for place, bound in enumerate(shown)]
+    rows = exp.select(*own, alias(column("bucket"), BUCKET)).from_(relation(found.places))
+    query = exp.select().from_(rows.subquery("source"), copy=False)
+    for place, bound in enumerate(shown):
+        value = passed(query, bound, place, tokens)
+        query.select(alias(value, bound.column), copy=False)
+    query.select(alias(column(BUCKET, "source"), BUCKET), copy=False)
+    # Classes are told apart by the bucket; the quasi-identifiers are values like others.
+    roles = [Role.INSENSITIVE if b.role is Role.QUASI_IDENTIFIER else b.role for b in shown]
+    columns: list[tuple[str, Role, BoundAttribute | None]] = [
+        (b.column, role, b) for b, role in zip(shown, roles, strict=True)
+    ]
+    columns.append((BUCKET, Role.QUASI_IDENTIFIER, None))
+    return Fragment(QUASI_IDENTIFIERS, tuple(columns), query, by=BUCKET, words=found.words)
+
+
+def _values(bound: BoundAttribute, name: str, found: Bucketization, place: int, codes: str) -> Fragment:
+    """How many rows of each bucket have each value of one attribute, whose codes stand at a place of `found.places`."""
+    own = [column("bucket"), column(code_name(place))]
+    rows: exp.Expr = literal(1) if found.once else exp.Count(this=exp.Star())
+    held = exp.select(own[0], alias(own[1], "code"), alias(exp.Cast(this=rows, to=_BIGINT.copy()), "n"))
+    held.from_(relation(found.places), copy=False)
+    if not found.once:
+        held.group_by(*(part.copy() for part in own), copy=False)
+    query = exp.select(
+        alias(column("bucket", "held"), BUCKET),
+        alias(column("value", "coded"), VALUE),
+        alias(column("n", "held"), COUNT),
+    ).from_(held.subquery("held"), copy=False)
+    same = exp.EQ(this=column("code", "held"), expression=column("code", "coded"))
+    query.join(relation(codes, as_="coded"), on=same, copy=False)
+    # Of several attributes the values that go together could come to stand at the same places of their buckets.
+    ordered = len(found.codes) == 1
+    if ordered:
+        order = [column("bucket", "held"), column("code", "held")]
+        query.order_by(*(exp.Ordered(this=part, nulls_first=False) for part in order), copy=False)
+    columns = ((BUCKET, Role.QUASI_IDENTIFIER, None), (VALUE, Role.SENSITIVE, bound), (COUNT, Role.INSENSITIVE, None))
+    return Fragment(name, columns, query, ordered)
+
+
+def out_of_order(values: exp.Table) -> exp.Select:
+    """How many rows, as they are read, do not have a greater bucket and value than the one before; NULL is the last.
+
+    If there are none, no two rows have one bucket and value, in whatever order they were read. The opposite is not so.
+    Rows that count less than one are among them.
+    """
+    names = (BUCKET, VALUE)
+    own = [alias(column(name), f"own_{name}") for name in names]
+    lag = [exp.Window(this=exp.Anonymous(this="lag", expressions=[column(name)])) for name in names]
+    former = [alias(one, f"former_{name}") for one, name in zip(lag, names, strict=True)]
+    number = alias(exp.Window(this=exp.RowNumber()), "number")
+    read = exp.select(*own, *former, column(COUNT), number).from_(values).subquery("read")
+    same = exp.EQ(this=column("former_bucket"), expression=column("own_bucket"))
+    is_null, was_null = (exp.Is(this=column(f"{one}_value"), expression=exp.Null()) for one in ("own", "former"))
+    greater = exp.LT(this=column("former_value"), expression=column("own_value"))
+    later = exp.or_(greater, exp.and_(exp.Not(this=was_null), is_null))
+    after = exp.or_(exp.LT(this=column("former_bucket"), expression=column("own_bucket")), exp.and_(same, later))
+    first = exp.EQ(this=column("number"), expression=literal(1))
+    right = exp.and_(exp.or_(first, after), exp.GTE(this=column(COUNT), expression=literal(1)))
+    # What cannot be compared is not in order either.
+    wrong = exp.Not(this=exp.Coalesce(this=right, expressions=[exp.false()]))
+    return exp.select(exp.Count(this=exp.Star())).from_(read, copy=False).where(wrong, copy=False)
+
+
+def out_of_place(exact: exp.Table) -> exp.Select:
+    """How many rows, as they are read, have a lesser bucket than the one before, or none."""
+    former = exp.Window(this=exp.Anonymous(this="lag", expressions=[column(BUCKET)]))
+    number = alias(exp.Window(this=exp.RowNumber()), "number")
+    read = exp.select(column(BUCKET), alias(former, "former"), number).from_(exact).subquery("read")
+    first = exp.EQ(this=column("number"), expression=literal(1))
+    after = exp.or_(first, exp.GTE(this=column(BUCKET), expression=column("former")))
+    right = exp.and_(after, exp.Not(this=exp.Is(this=column(BUCKET), expression=exp.Null())))
+    wrong = exp.Not(this=exp.Coalesce(this=right, expressions=[exp.false()]))
+    return exp.select(exp.Count(this=exp.Star())).from_(read, copy=False).where(wrong, copy=False)
+
+
+def misplaced(exact: exp.Table, values: exp.Table) -> exp.Select:
+    """How many rows of one table do not have the bucket of the value at the same place in the other, which counts once.
+
+    If there are none, each bucket has as many rows as values, in whatever order they were read: to each row belongs a
+    value of its bucket, and to each value a row. The opposite is not so.
+    """
+    same = exp.EQ(this=column(BUCKET, "exact"), expression=column(BUCKET, "held"))
+    one = exp.EQ(this=column(COUNT, "held"), expression=literal(1))
+    # The shorter table goes on with NULL, which is no bucket.
+    wrong = exp.Not(this=exp.Coalesce(this=exp.and_(same, one), expressions=[exp.false()]))
+    query = exp.select(exp.Count(this=exp.Star())).from_(exp.alias_(exact, "exact", table=True), copy=False)
+    held = exp.Join(this=exp.alias_(values, "held", table=True), method="POSITIONAL")
+    query.append("joins", held)
+    return query.where(wrong, copy=False)
+
+
+def differing(exact: exp.Table, values: exp.Table) -> exp.Select:
+    """How many buckets do not have as many rows in one table as values in the other, whose rows are all in order.
+
+    Rows are added and values subtracted, so one grouping does for both.
+    """
+    rows = exp.select(column(BUCKET), alias(exp.Cast(this=literal(1), to=_BIGINT.copy()), "n")).from_(exact)
+    less = exp.select(column(BUCKET), alias(exp.Neg(this=column(COUNT)), "n")).from_(values)
+    left = exp.NEQ(this=exp.Sum(this=column("n")), expression=literal(0))
+    each = exp.select(column(BUCKET)).from_(union_all([rows, less]).subquery("either"), copy=False)
+    each.group_by(column(BUCKET), copy=False).having(left, copy=False)
+    return exp.select(exp.Count(this=exp.Star())).from_(each.subquery("bucket"), copy=False)
+
+
+def unequal(exact: exp.Table, values: exp.Table) -> exp.Select:
+    """How many buckets do not have as many rows in one table as values in the other, or have a value twice or not."""
+    rows = exp.select(column(BUCKET), alias(exp.Count(this=exp.Star()), "n")).from_(exact).group_by(column(BUCKET))
+    total = exp.Cast(this=exp.Sum(this=column(COUNT)), to=_BIGINT.copy())
+    least = exp.Min(this=exp.Coalesce(this=column(COUNT), expressions=[literal(0)]))
+    every = exp.select(column(BUCKET), column(VALUE), alias(total, "n"), alias(exp.Count(this=exp.Star()), "times"))
+    every = every.select(alias(least, "least")).from_(values).group_by(column(BUCKET), column(VALUE))
+    summed = exp.select(
+        column(BUCKET),
+        alias(exp.Cast(this=exp.Sum(this=column("n")), to=_BIGINT.copy()), "n"),
+        alias(exp.Max(this=column("times")), "times"),
+        alias(exp.Min(this=column("least")), "least"),
+    )
+    summed = summed.from_(every.subquery("each"), copy=False).group_by(column(BUCKET))
+    same = exp.NullSafeEQ(this=column(BUCKET, "exact"), expression=column(BUCKET, "summed"))
+    broken = exp.or_(
+        exp.Not(this=exp.NullSafeEQ(this=column("n", "exact"), expression=column("n", "summed"))),
+        exp.GT(this=column("times", "summed"), expression=literal(1)),
+        exp.LT(this=column("least", "summed"), expression=literal(1)),
+    )
+    return (
+        exp.select(exp.Count(this=exp.Star()))
+        .from_(rows.subquery("exact"), copy=False)
+        .join(summed.subquery("summed"), on=same, join_type="FULL", copy=False)
+        .where(broken)
+    )

@@ -1,0 +1,1 @@
+"""METHOD fragments and METHOD loose: columns that must not be seen together are published apart."""

@@ -1,0 +1,192 @@
+"""Loose associations: which rows of the fragments a release shows together, as groups only.
+
+De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose
+associations (2010) and Loose associations to increase utility in data publishing (2015).
+The rows of each fragment are put into groups, and the association says, a row for each
+row of the source, which group of each fragment it is in. Three properties make it k-loose
+with k = k_1 k_2 for groups of k_1 and k_2 rows: the rows of a group differ (group
+heterogeneity), no two rows have the same pair of groups (association heterogeneity), and
+all rows of the groups that a group is linked to differ (deep heterogeneity); to differ
+means, in the values that a constraint has in the fragment.
+
+It is a promise against who knows a respondent's values in one fragment and looks for
+those in another. Who knows the values in two of three fragments is not in the definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from sqlglot import exp
+
+from sqlanon.catalog.names import fold
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.methods.fragmentation.association import block_grids, tuple_keys
+from sqlanon.methods.fragmentation.association.deal_rows import Wanted, deal
+from sqlanon.methods.fragmentation.association.left_out import Keys, most_alike
+from sqlanon.methods.fragmentation.minimal_fragmentation import require_correct
+from sqlanon.methods.generalization.lattice.rollup import Keep
+from sqlanon.sqlgen.build.names import relation
+
+__all__ = ["Association", "associate", "covered", "promised"]
+
+
+@dataclass(frozen=True)
+class Association:
+    """Each row's group in every fragment, in a temporary table that says which is which and is never published.
+
+    It is `groups`: row, group_0, ... `placed` rows have groups. The other `left_out` ones have
+    none and are in no fragment either: a row beside the groups could be linked through its
+    being there. Of these `alike` have the same of a constraint in a fragment, at most. `k` is
+    the least product of the sizes of two fragments' groups that a
+    constraint lies across; None if there is no such constraint. `keys` are what the rows are told
+    apart by, and `parts` the attributes of each: none where all rows differ. A block has `size`
+    rows. `least` is how many rows have to be left out, as far as each key by itself tells; None
+    if no block can be filled.
+    """
+
+    groups: str
+    placed: int
+    left_out: int
+    alike: int
+    k: int | None
+    keys: Keys
+    parts: tuple[tuple[str, ...], ...]
+    size: int
+    least: int | None
+
+
+def covered(
+    fragments: Sequence[Sequence[str]], constraints: Sequence[Sequence[str]]
+) -> list[tuple[Sequence[str], dict[int, tuple[str, ...]]]]:
+    """The constraints whose attributes are all published, each with its attributes in every fragment that has any."""
+    found: list[tuple[Sequence[str], dict[int, tuple[str, ...]]]] = []
+    published = {fold(name) for fragment in fragments for name in fragment}
+    for constraint in constraints:
+        asked = set(map(fold, constraint))
+        if asked <= published:
+            parts = {i: tuple(name for name in one if fold(name) in asked) for i, one in enumerate(fragments)}
+            found.append((constraint, {i: part for i, part in parts.items() if part}))
+    return found
+
+
+def associate(
+    engine: Engine,
+    rows: exp.Select,
+    fragments: Sequence[Sequence[str]],
+    constraints: Sequence[Sequence[str]],
+    sizes: Sequence[int],
+    draw: str,
+    keep: Keep,
+    near: Sequence[str] = (),
+    k: int | None = None,
+    most: int | None = None,
+) -> Association:
+    """Groups of at least `sizes` rows, one size a fragment, such that the heterogeneities hold for each constraint.
+
+    The rows left out are a class, too: none are, or not more than one in `k` has the same of a constraint in a
+    fragment; without k that to which the sizes come. No row is placed where that cannot be, nor where more than
+    `most` rows have to be left out for it.
+
+    `rows` gives row, value_0, ... for the attributes of the fragments, one behind the other, and near_0, ... for
+    those of `near`, each time alike, as `tuple_keys.numbered` does. With `near`, groups hold rows that are beside each
+    other in these: attributes of one fragment, or numbers that order their values, such as ranks along a hierarchy.
+    The columns must depend on one fragment alone; if they depended on two, which rows are
+    in one block would tell of how the two go together. With `near` more rows may be left
+    out: where one key decides, at most one in a hundred more.
+
+    `draw` names a function that gives random bits for each row.
+
+    Raises PolicyError for fragments that a constraint does not allow, and for sizes that
+    would publish an association as it is.
+    """
+    columns = [name for fragment in fragments for name in fragment]
+    asked = covered(fragments, constraints)
+    require_correct(fragments, columns, [constraint for constraint, _ in asked])
+    promise = promised(fragments, constraints, sizes)
+    k = k if k is not None and promise is not None else promise
+    first = _near_fragment(fragments, near)
+    place = {name: number for number, name in enumerate(columns)}
+    parts: list[tuple[str, ...]] = []
+    alike: list[tuple[list[int], str]] = []
+    for key in _keys([part for _, parts in asked for part in parts.values()]):
+        places = [place[name] for name in key]
+        repeated = keep("repeated", tuple_keys.repeated(rows, places))
+        # A key in which no two rows are alike asks for nothing; if there is no other, every row is one of its own.
+        if _rows_of(engine, repeated):
+            alike.append((places, repeated))
+            parts.append(key)
+    used = min(len(near), tuple_keys.MOST_NEAR)
+    close = [keep("spread", tuple_keys.spread(rows, number, used)) for number in range(used)]
+    keyed = keep("keyed", tuple_keys.keyed(rows, alike, close, draw))
+    laid = block_grids.grid(sizes, first)
+    keys = Keys.of(engine, keyed, max(len(alike), 1), keep)
+    dealt = deal(keys, Wanted(laid.rows, k, most), draw, keep, near=bool(near))
+    cells = keep("cells", block_grids.located(dealt.placed, draw, near=bool(near)))
+    if near:
+        cells = keep("cells", block_grids.exchanged(cells, laid.size(first), draw))
+    numbers = keep("numbers", block_grids.block_numbers(cells, laid.rows, draw))
+    for number in range(len(fragments) - 1):
+        numbers = keep("numbers", block_grids.renumbered(numbers, number, draw))
+    groups = keep("groups", block_grids.grouped(cells, numbers, laid, first))
+    held = _rows_of(engine, groups)
+    return Association(
+        groups=groups,
+        placed=held,
+        left_out=keys.rows - held,
+        alike=most_alike(keys, dealt.left),
+        k=promise,
+        keys=keys,
+        parts=tuple(parts),
+        size=laid.rows,
+        least=dealt.least,
+    )
+
+
+def _rows_of(engine: Engine, table: str) -> int:
+    return int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
+
+
+def promised(
+    fragments: Sequence[Sequence[str]], constraints: Sequence[Sequence[str]], sizes: Sequence[int]
+) -> int | None:
+    """The k that groups of these sizes come to; None if no constraint lies across two fragments.
+
+    Raises PolicyError for sizes that would publish an association as it is.
+    """
+    if len(fragments) < 2 or len(sizes) != len(fragments):
+        raise PolicyError(
+            f"a loose association needs two fragments or more and a size for each, not {len(fragments)} fragments "
+            f"and {len(sizes)} sizes"
+        )
+    if any(size < 1 for size in sizes):
+        raise PolicyError(f"a group has at least one row, not {min(sizes)}")
+    pairs = {pair for _, parts in covered(fragments, constraints) for pair in combinations(sorted(parts), 2)}
+    k = min((sizes[one] * sizes[other] for one, other in pairs), default=None)
+    if k == 1:
+        raise PolicyError(
+            "groups of one row on both sides publish the association as it is", hint="ask for groups of two or more"
+        )
+    return k
+
+
+def _near_fragment(fragments: Sequence[Sequence[str]], near: Sequence[str]) -> int:
+    """The fragment whose groups are to be alike; the first where nothing says."""
+    asked = set(map(fold, near))
+    touched = [place for place, fragment in enumerate(fragments) if asked & set(map(fold, fragment))]
+    if len(touched) > 1:
+        raise PolicyError(
+            f"near names attributes of several fragments: {', '.join(near)}",
+            hint="name attributes of one fragment: blocks would tell how the fragments go together",
+        )
+    return touched[0] if touched else 0
+
+
+def _keys(parts: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The parts that no other is within: rows that differ in fewer attributes differ in more."""
+    distinct = sorted({frozenset(part) for part in parts}, key=lambda part: (len(part), sorted(part)))
+    minimal = [one for i, one in enumerate(distinct) if not any(other <= one for other in distinct[:i])]
+    return [tuple(sorted(part)) for part in minimal]

@@ -1,0 +1,231 @@
+"""Rows in blocks, blocks as grids, and the groups and tables that a loose association publishes.
+
+De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose
+associations (2010) and Loose associations to increase utility in data publishing (2015).
+
+The rows of a block differ from each other in every key: in the values that a constraint
+has in a fragment. A block is a grid of lines and columns. The groups of one fragment are
+its lines, those of another its columns, those of any further one its diagonals of some
+slope. Two groups of different fragments then meet in one row at most, and all rows that
+a group is linked to lie in one block, where they differ: the three heterogeneities hold.
+
+What is drawn is drawn by sorts: rows and blocks are numbered as they then stand. A table keeps the order in which it
+was made; should it ever not, no grids would come of it, and the check of the release would stop it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.build.expressions import added, paren, same
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+
+__all__ = [
+    "ROW_NUMBER",
+    "Grid",
+    "association_rows",
+    "block_numbers",
+    "differing",
+    "draws",
+    "exchanged",
+    "fragment_rows",
+    "grid",
+    "group_name",
+    "grouped",
+    "in_order",
+    "key_name",
+    "located",
+    "numbered_rows",
+    "place_number",
+    "renumbered",
+    "value_name",
+]
+
+# The column that every stored table has, with the number of the row.
+ROW_NUMBER = "rowid"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A block of `lines` times `columns` rows.
+
+    `slopes` has a number for each fragment: its group in line a and column b is
+    b + slope a, modulo the columns; None where its groups are the lines.
+    """
+
+    lines: int
+    columns: int
+    slopes: tuple[int | None, ...]
+
+    @property
+    def rows(self) -> int:
+        return self.lines * self.columns
+
+    def groups(self, fragment: int) -> int:
+        """How many groups of a fragment a block has."""
+        return self.lines if self.slopes[fragment] is None else self.columns
+
+    def size(self, fragment: int) -> int:
+        """How many rows a group of a fragment has."""
+        return self.columns if self.slopes[fragment] is None else self.lines
+
+
+def grid(sizes: Sequence[int], first: int = 0) -> Grid:
+    """The grid in which the groups of each fragment have at least so many rows.
+
+    `first` is a fragment whose groups are lines or columns. Of two fragments it has
+    exactly the product of the two sizes, of three that of the two greatest ones. Of
+    more, the columns become as many as it takes for all slopes to differ.
+    """
+    wide = first if len(sizes) == 2 else max(range(len(sizes)), key=lambda place: sizes[place])
+    lines = max(size for place, size in enumerate(sizes) if place != wide)
+    columns = sizes[wide]
+    others = sorted((place for place in range(len(sizes)) if place != wide), key=lambda place: place != first)
+    # Two slopes that differ by e meet twice in lines that are d apart if e d is a multiple of the columns.
+    while any(e * d % columns == 0 for e in range(1, len(others)) for d in range(1, lines)):
+        columns += 1
+    slopes = dict(zip(others, range(len(others)), strict=True))
+    return Grid(lines, columns, tuple(slopes.get(place) for place in range(len(sizes))))
+
+
+def value_name(place: int) -> str:
+    return f"value_{place}"
+
+
+def key_name(place: int) -> str:
+    return f"key_{place}"
+
+
+def group_name(fragment: int) -> str:
+    return f"group_{fragment}"
+
+
+def draws(draw: str) -> exp.Expr:
+    """Random bits of the operating system's for each row; `draw` names the function that gives them."""
+    return exp.Anonymous(this=draw, expressions=[literal(0)])
+
+
+def differing(keys: Sequence[str], partition: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Expr:
+    """Whether a row is the first of those of its partition that are like it, in each of these keys."""
+    firsts = [
+        exp.EQ(this=exp.Paren(this=place_number([*partition, column(key)], order)), expression=literal(0))
+        for key in keys
+    ]
+    return exp.and_(*firsts)
+
+
+def place_number(
+    partition: Sequence[exp.Expr], order: Sequence[exp.Expr], function: exp.Expr | None = None
+) -> exp.Expr:
+    """A row's number in its partition, counted from 0; or its rank, if that is the function."""
+    window = exp.Window(
+        this=function or exp.RowNumber(), partition_by=[part.copy() for part in partition], order=in_order(order)
+    )
+    return exp.Sub(this=window, expression=literal(1))
+
+
+def in_order(by: Sequence[exp.Expr]) -> exp.Order:
+    """An ORDER BY that says where NULLs stand, as every engine needs to be told."""
+    return exp.Order(expressions=[exp.Ordered(this=part.copy(), nulls_first=False) for part in by])
+
+
+def numbered_rows(table: str) -> exp.Select:
+    """The rows of a stored table, each with its `number` in the order in which they stand, from 0.
+
+    Row numbers follow each other; those of a table that was made in a transaction still open do not begin with 0.
+    """
+    first = exp.select(exp.Min(this=column(ROW_NUMBER))).from_(relation(table)).subquery()
+    number = exp.Sub(this=column(ROW_NUMBER), expression=first)
+    return exp.select(exp.Star(), alias(number, "number")).from_(relation(table))
+
+
+def located(placed: str, draw: str, *, near: bool) -> exp.Select:
+    """row, block: block after block, the rows of each in a drawn order, or `near` each other in that of their places.
+
+    The draws are new ones: that by which blocks were filled would tell of a row's key.
+    """
+    own = [column(name) for name in (["block", "place"] if near else ["block"])]
+    query = exp.select(column("row"), column("block")).from_(relation(placed))
+    query.set("order", in_order([*own, draws(draw)]))
+    return query
+
+
+def exchanged(cells: str, width: int, draw: str) -> exp.Select:
+    """The same rows, so many after each other in an order that is drawn anew.
+
+    Such are the rows of a group. Those of a block that are near each other then stay in one, but which of them goes
+    where in the other direction is drawn, so that a fragment's groups do not tell those of another.
+    """
+    query = exp.select(column("row"), column("block")).from_(numbered_rows(cells).subquery("cell"))
+    group = exp.IntDiv(this=column("number"), expression=literal(width))
+    query.set("order", in_order([group, draws(draw)]))
+    return query
+
+
+def block_numbers(cells: str, rows: int, draw: str) -> exp.Select:
+    """block: the blocks of so many rows each, in a drawn order, so that their numbers tell nothing."""
+    first = exp.EQ(this=exp.Mod(this=column("number"), expression=literal(rows)), expression=literal(0))
+    query = exp.select(column("block")).from_(numbered_rows(cells).subquery("cell")).where(first)
+    query.set("order", in_order([draws(draw)]))
+    return query
+
+
+def renumbered(numbers: str, place: int, draw: str) -> exp.Select:
+    """The same blocks in another order, with what were their numbers as number_`place`."""
+    kept = [column("block"), *(column(_number_name(former)) for former in range(place))]
+    query = exp.select(*kept, alias(column("number"), _number_name(place)))
+    query.from_(numbered_rows(numbers).subquery("numbered"), copy=False)
+    query.set("order", in_order([draws(draw)]))
+    return query
+
+
+def _number_name(place: int) -> str:
+    return f"number_{place}"
+
+
+def grouped(cells: str, numbers: str, laid: Grid, first: int) -> exp.Select:
+    """row, group_0, ...: each row's group in each fragment. Those of a block have numbers that follow each other.
+
+    As rows stand in `cells`, one after the other fills a group of the fragment `first`. Number i of `numbers` is that
+    of a block in the last fragment.
+    """
+    cell = paren(exp.Mod(this=column("number", "cell"), expression=literal(laid.rows)))
+    size = literal(laid.size(first))
+    ends = exp.IntDiv(this=cell, expression=size), exp.Mod(this=cell.copy(), expression=size.copy())
+    line, across = ends if laid.slopes[first] is None else ends[::-1]
+    query = exp.select(column("row", "cell")).from_(numbered_rows(cells).subquery("cell"))
+    last = len(laid.slopes) - 1
+    for place, slope in enumerate(laid.slopes):
+        number = column("number" if place == last else _number_name(place), "numbered")
+        before = exp.Mul(this=number, expression=literal(laid.groups(place)))
+        group = added([before, paren(_local(slope, laid.columns, line, across)), literal(1)])
+        query.select(alias(group, group_name(place)), copy=False)
+    on = same("block", "cell", "numbered")
+    return query.join(numbered_rows(numbers).subquery("numbered"), on=on, copy=False)
+
+
+def _local(slope: int | None, columns: int, line: exp.Expr, across: exp.Expr) -> exp.Expr:
+    if slope is None:
+        return line.copy()
+    moved = exp.Add(this=paren(across.copy()), expression=exp.Mul(this=literal(slope), expression=paren(line.copy())))
+    return exp.Mod(this=paren(moved), expression=literal(columns))
+
+
+def fragment_rows(
+    rows: exp.Select, groups: str, named: Sequence[tuple[int, str]], fragment: int, group: str
+) -> exp.Select:
+    """What a fragment publishes: its attributes, by the place of their value, and the column `group`."""
+    query = exp.select().from_(rows.subquery("row"), copy=False)
+    for place, name in named:
+        query.select(alias(column(value_name(place), "row"), name), copy=False)
+    query.select(alias(column(group_name(fragment), "grouped"), group), copy=False)
+    return query.join(relation(groups, as_="grouped"), on=same("row", "row", "grouped"), copy=False)
+
+
+def association_rows(groups: str, named: Sequence[str]) -> exp.Select:
+    """The association: for each row the numbers of its groups, a column of this name a fragment."""
+    columns = [alias(column(group_name(fragment)), name) for fragment, name in enumerate(named)]
+    return exp.select(*columns).from_(relation(groups))

@@ -1,0 +1,102 @@
+"""Rows dealt out to blocks, such that those which find no place are a class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.methods.fragmentation.association import fill_blocks_sql as sql
+from sqlanon.methods.fragmentation.association.block_search import Blocks
+from sqlanon.methods.fragmentation.association.left_out import Keys, set_aside, with_dissolved
+from sqlanon.methods.generalization.lattice.rollup import Keep
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+
+__all__ = ["Dealt", "Wanted", "deal"]
+
+# With several keys, so many times in a row rows left out are dealt in vain, together with those of drawn blocks,
+# where they are more than one in so many of all rows beyond what they must be, and few enough to be dealt again.
+_TRIES = 3
+_LEFT = 1_000
+_FEW = 10_000
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Blocks of `size` rows. Not more than one in `k` of the rows left out is alike, of which there are at most `most`.
+
+    Where k is None they may be alike as they are, and where `most` is, as many as there have to be.
+    """
+
+    size: int
+    k: int | None
+    most: int | None = None
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """The tables of the rows in blocks (row, block, place) and of those left out, as they are known in `keyed`.
+
+    Each key by itself leaves out `least` rows; None if it allows no block. No row is placed then, nor where that is
+    more than may be left out.
+    """
+
+    placed: str
+    left: str
+    least: int | None
+
+
+def deal(keys: Keys, wanted: Wanted, draw: str, keep: Keep, *, near: bool = False) -> Dealt:
+    """As many blocks as are found. With `near` they hold rows whose places are near each other, where that can be."""
+    found = _once(keys, wanted, draw, keep, near=near)
+    return found if len(keys.counts) == 1 else _again(keys, wanted, found, draw, keep)
+
+
+def _once(keys: Keys, wanted: Wanted, draw: str, keep: Keep, *, near: bool) -> Dealt:
+    engine, size = keys.engine, wanted.size
+    possible = keys.possible(size)
+    blocks = keys.most_blocks(size, wanted.k, possible)
+    least = keys.rows - blocks * size if blocks else None
+    if least is None or (wanted.most is not None and least > wanted.most):
+        return Dealt(keep("placed", sql.no_blocks(keys.keyed)), keys.keyed, least)
+    left = set_aside(keys, size, wanted.k, blocks, keep)
+    filled = Blocks(engine, keys.keyed, len(keys.counts), size, draw, keep, possible)
+    placed = filled.near() if near else filled.all()
+    known = list(map(column, sql.row_columns(len(keys.counts))))
+    engine.run(exp.Insert(this=relation(keys.keyed), expression=exp.select(*known).from_(relation(left))))
+    engine.run(exp.Insert(this=relation(left), expression=exp.select(*known).from_(relation(filled.free))))
+    if wanted.k is not None:
+        with_dissolved(keys, left, placed, size, wanted.k, draw, keep)
+    return Dealt(placed, left, least)
+
+
+def _again(keys: Keys, wanted: Wanted, found: Dealt, draw: str, keep: Keep) -> Dealt:
+    """Deals the rows left out once more, among those of drawn blocks, as long as that places more of them."""
+    engine, count = keys.engine, len(keys.counts)
+    vain, some, left = 0, 1, _rows_of(engine, found.left)
+    while found.least is not None and vain < _TRIES and found.least + keys.rows // _LEFT < left <= _FEW:
+        chosen = keep("chosen", sql.some_blocks(found.placed, some, draw))
+        freed = sql.rows_of_blocks(keys.keyed, found.placed, chosen, count)
+        pool = Keys.of(engine, keep("pool", sql.pooled(found.left, freed, count, draw)), count, keep)
+        again = _once(pool, replace(wanted, most=left - 1), draw, keep, near=False)
+        rows = _rows_of(engine, again.left)
+        if rows < left:
+            engine.run(sql.dissolved(found.placed, exp.select(column("block")).from_(relation(chosen))))
+            offset = literal(_number(engine, exp.select(exp.Max(this=column("block"))).from_(relation(found.placed))))
+            moved = exp.Add(this=column("block"), expression=offset)
+            more = exp.select(column("row"), alias(moved, "block"), column("place")).from_(relation(again.placed))
+            engine.run(exp.Insert(this=relation(found.placed), expression=more))
+            found, left, vain = replace(found, left=again.left), rows, 0
+        else:
+            vain += 1
+        some *= 2
+    return found
+
+
+def _rows_of(engine: Engine, table: str) -> int:
+    return _number(engine, exp.select(exp.Count(this=exp.Star())).from_(relation(table)))
+
+
+def _number(engine: Engine, query: exp.Select) -> int:
+    return int(engine.rows(query)[0][0] or 0)

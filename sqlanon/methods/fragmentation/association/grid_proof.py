@@ -1,0 +1,56 @@
+"""The looseness of tables that are grids, proven with one look at each table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.methods.fragmentation.association import grid_proof_sql as sql
+from sqlanon.methods.fragmentation.association.block_grids import Grid
+from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation
+from sqlanon.sqlgen.build.names import column
+
+__all__ = ["are_grids"]
+
+# Rows of larger blocks are not compared one by one.
+_MOST_ROWS = 62
+
+
+def are_grids(
+    engine: Engine, published: PublishedAssociation, parts: Sequence[Sequence[Sequence[str]]], laid: Grid
+) -> bool:
+    """Whether the tables are grids of this kind, whose rows differ in each of a fragment's `parts`.
+
+    Then the groups fit together, the three heterogeneities hold, and each group is linked
+    to as many different tuples of another fragment as the product of their sizes. False
+    only says that nothing is proven.
+    """
+    if laid.rows > _MOST_ROWS or not _numbered(engine, published):
+        return False
+    rows, *bounds = engine.rows(sql.association_bounds(published))[0]
+    blocks, rest = divmod(int(rows), laid.rows)
+    if rest or not blocks:
+        return False
+    for place in range(len(published.fragments)):
+        if tuple(bounds[3 * place : 3 * place + 3]) != (rows, 1, blocks * laid.groups(place)):
+            return False
+    for place, fragment in enumerate(published.fragments):
+        query = sql.broken_groups(fragment, parts[place], laid.size(place), laid.rows)
+        if engine.rows(query)[0] != (rows, 0):
+            return False
+    wrong, *linked = engine.rows(sql.broken_grids(published, laid))[0]
+    return not wrong and all(found == blocks for found in linked)
+
+
+def _numbered(engine: Engine, published: PublishedAssociation) -> bool:
+    """Whether the groups have whole numbers."""
+    tables = [(published.relation, published.groups)]
+    tables += [(fragment.relation, (fragment.group,)) for fragment in published.fragments]
+    kinds = {
+        kind
+        for table, names in tables
+        for _, kind in engine.columns(exp.select(*map(column, names)).from_(table.copy()))
+    }
+    return kinds == {"BIGINT"}

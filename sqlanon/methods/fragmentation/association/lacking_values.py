@@ -1,0 +1,42 @@
+"""Values of which some rows have too much, and the blocks whose rows would make up for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.methods.fragmentation.association import left_out_sql
+from sqlanon.methods.generalization.lattice.rollup import Keep
+from sqlanon.sqlgen.build.names import column, relation
+
+__all__ = ["Lacking", "lacking", "preferred"]
+
+
+@dataclass(frozen=True)
+class Lacking:
+    """The values of which some rows have too much: their table, how many there are, and what one lacks at most."""
+
+    table: str
+    values: int
+    most: int
+
+
+def lacking(engine: Engine, rows: str, places: Sequence[int], k: int, keep: Keep) -> Lacking:
+    """The values of these keys that more than one in k of the rows have."""
+    table = keep("lacking", left_out_sql.excess(rows, places, k, _count(engine, rows)))
+    every = exp.select(exp.Count(this=exp.Star()), exp.Max(this=column("lack"))).from_(relation(table))
+    values, most = engine.rows(every)[0]
+    return Lacking(table, int(values), int(most or 0))
+
+
+def preferred(keyed: str, found: Lacking, placed: str, places: Sequence[int], draw: str, keep: Keep) -> tuple[str, str]:
+    """block, number: the blocks of `placed`, those first whose rows suit best; and which of them hold which values."""
+    holding = keep("holding", left_out_sql.holding(placed, keyed, found.table, places))
+    return keep("preferred", left_out_sql.preferred(placed, holding, draw)), holding
+
+
+def _count(engine: Engine, table: str) -> int:
+    return int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])

@@ -1,0 +1,150 @@
+"""Which rows a loose association leaves out: how few there can be, which they are, and what they have in common.
+
+The rows left out are a class, too: see `left_out_sql`. They are drawn before any others are placed, by their values
+alone, so that being left out tells no more of somebody than the counts of the values do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.methods.fragmentation.association import fill_blocks_sql, left_out_sql
+from sqlanon.methods.fragmentation.association.lacking_values import lacking, preferred
+from sqlanon.methods.generalization.lattice.rollup import Keep
+from sqlanon.sqlgen.build.names import column, relation
+
+__all__ = ["Keys", "most_alike", "set_aside", "with_dissolved"]
+
+# So many numbers of blocks are tried in one statement, and as many times more in the next.
+_TRIED = 256
+_MORE = 8
+
+# Rows to set aside are looked for among a few more than it takes, drawn from all; if these are too few, among all.
+_SPARE = 4096
+_DRAWS = 2**64
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The rows of `keyed` by what tells them apart: how many there are, and how many have each value of each key."""
+
+    engine: Engine
+    keyed: str
+    rows: int
+    counts: tuple[str, ...]
+    frequencies: tuple[str, ...]
+
+    @classmethod
+    def of(cls, engine: Engine, keyed: str, keys: int, keep: Keep) -> Keys:
+        counts = tuple(keep("counts", fill_blocks_sql.counts(keyed, key)) for key in range(keys))
+        frequencies = tuple(keep("frequencies", left_out_sql.frequencies(table)) for table in counts)
+        every = exp.select(exp.Count(this=exp.Star())).from_(relation(keyed))
+        return cls(engine, keyed, int(engine.rows(every)[0][0]), counts, frequencies)
+
+    def most_alike(self, key: int) -> tuple[int, int]:
+        """How many rows the most frequent value of a key has, and how many values there are."""
+        most, values = self.engine.rows(left_out_sql.most_alike(self.frequencies[key]))[0]
+        return int(most or 0), int(values or 0)
+
+    def possible(self, size: int) -> list[int]:
+        """How many blocks of so many rows each key by itself allows."""
+        return [int(self.engine.rows(fill_blocks_sql.possible_of(table, size))[0][0] or 0) for table in self.counts]
+
+    def most_blocks(self, size: int, k: int | None, possible: Sequence[int]) -> int:
+        """The greatest number of blocks that leaves out rows which are a class in each key by itself; 0 if none does.
+
+        Where there is one key, so many blocks can be filled; where there are several, perhaps not as many. `possible`
+        is what each key allows by itself, whatever rows are left out.
+        """
+        most = min(possible)
+        if k is None or not most:
+            return most
+        # With fewer blocks the first condition of `left_out_sql` holds sooner: from where on is known.
+        spare = self.rows - k * max(self.most_alike(key)[0] for key in range(len(self.counts)))
+        if spare < 0:
+            return 0
+        if size > k:
+            most = min(most, spare // (size - k) + 1)
+        tried = _TRIED
+        while most > 0:
+            low = max(1, most - tried + 1)
+            query = left_out_sql.allowed(self.frequencies, self.rows, size, k, low, most)
+            if found := self.engine.rows(query)[0][0]:
+                return int(found)
+            most, tried = low - 1, tried * _MORE
+        return 0
+
+
+def set_aside(keys: Keys, size: int, k: int | None, most: int, keep: Keep) -> str:
+    """Takes the rows that `most` blocks leave out from `keyed`, into a table of their own.
+
+    They are a class in each key. Where there are several keys they may be fewer than those blocks leave out.
+    """
+    engine, wanted = keys.engine, keys.rows - most * size
+    chosen = keep("aside", left_out_sql.nothing(keys.keyed))
+    if not wanted:
+        return chosen
+    below = (4 * size * wanted + _SPARE) * _DRAWS // keys.rows
+    for limit in [below, None] if below < _DRAWS else [None]:
+        pool = keep("candidates", left_out_sql.candidates(keys.keyed, len(keys.counts), limit))
+        if _choose(keys, pool, chosen, most, wanted if k is None else wanted // k, wanted) == wanted:
+            break
+    engine.run(_without(keys.keyed, chosen))
+    return chosen
+
+
+def _choose(keys: Keys, pool: str, chosen: str, most: int, alike: int, wanted: int) -> int:
+    """Chooses rows of the pool until there are as many as wanted or no more fit, `alike` of a value at most.
+
+    Returns how many there are.
+    """
+    engine, names = keys.engine, fill_blocks_sql.all_keys(len(keys.counts))
+    before, held = -1, _count(engine, chosen)
+    while before < held < wanted:
+        engine.run(_without(pool, chosen))
+        for place, name in enumerate(names):
+            full = left_out_sql.full_values(chosen, place, alike).subquery()
+            engine.run(exp.Delete(this=relation(pool), where=exp.Where(this=exp.In(this=column(name), query=full))))
+        rows = left_out_sql.picked(pool, chosen, keys.counts, most, alike, wanted - held)
+        engine.run(exp.Insert(this=relation(chosen), expression=rows))
+        before, held = held, _count(engine, chosen)
+    return held
+
+
+def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: str, keep: Keep) -> None:
+    """Takes blocks away, as few as it takes, and adds their rows to `rows`, until these are a class in each key.
+
+    If all blocks together are not enough, all are taken.
+    """
+    engine, places = keys.engine, range(len(keys.counts))
+    found = lacking(engine, rows, places, k, keep)
+    if not found.values:
+        return
+    numbered, holding = preferred(keys.keyed, found, placed, places, draw, keep)
+    number, met = engine.rows(left_out_sql.enough(numbered, holding, found.table, size, k))[0]
+    taken = left_out_sql.first_blocks(numbered, int(number) if int(met) == found.values else None)
+    freed = exp.select(column("row")).from_(relation(placed))
+    freed = freed.where(exp.In(this=column("block"), query=taken.subquery()))
+    added = left_out_sql.candidates(keys.keyed, len(places), None)
+    added = added.where(exp.In(this=column("row"), query=freed.subquery()))
+    engine.run(exp.Insert(this=relation(rows), expression=added))
+    engine.run(fill_blocks_sql.dissolved(placed, taken))
+
+
+def most_alike(keys: Keys, rows: str) -> int:
+    """How many of these rows have one value of a key, of the value and the key that most have."""
+    return int(keys.engine.rows(left_out_sql.alike(rows, len(keys.counts)))[0][0] or 0)
+
+
+def _without(table: str, rows: str) -> exp.Delete:
+    """Deletes these rows."""
+    known = exp.select(column("row")).from_(relation(rows))
+    return exp.Delete(this=relation(table), where=exp.Where(this=exp.In(this=column("row"), query=known.subquery())))
+
+
+def _count(engine: Engine, table: str) -> int:
+    return int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])

@@ -1,0 +1,238 @@
+"""Rows that a loose association leaves out, and how alike they may be.
+
+They are a class, too. A reader who does not find somebody knows that they are among these rows, and may know
+how many rows of the source have each value. So of no value of a key may there be more than one in k of them.
+
+Of n rows in g blocks of K, s = n - g K are left out, and of a value c = floor(s / k) at most. A block has a value once
+at most, so of n_v rows n_v - g or more are left out. What is left to ask of each key is that n_v - g <= c for all
+values, and that the lesser of n_v and c, added up, comes to s. With K = k the first says n_v <= n / k, which is the
+eligibility of Anatomy (Xiao and Tao 2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.methods.fragmentation.association.block_grids import draws, key_name, place_number
+from sqlanon.methods.fragmentation.association.fill_blocks_sql import ALONE, all_keys, row_columns
+from sqlanon.sqlgen.build.expressions import big, paren, total, union_all, up_to_here
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.classes.guard import with_steps
+from sqlanon.sqlgen.classes.rows import Step
+
+__all__ = [
+    "alike",
+    "allowed",
+    "candidates",
+    "enough",
+    "excess",
+    "first_blocks",
+    "frequencies",
+    "full_values",
+    "holding",
+    "most_alike",
+    "nothing",
+    "picked",
+    "preferred",
+]
+
+
+def frequencies(counts: str) -> exp.Select:
+    """n, held: how many values of a key have n rows, from the rows of each; rows alone have a value each."""
+    alone = exp.EQ(this=column("value"), expression=literal(ALONE))
+    rows = exp.Case(ifs=[exp.If(this=alone, true=literal(1))], default=column("n"))
+    values = exp.Case(ifs=[exp.If(this=alone.copy(), true=column("n"))], default=literal(1))
+    query = exp.select(alias(rows, "n"), alias(total(values), "held")).from_(relation(counts))
+    return query.group_by(literal(1))
+
+
+def most_alike(frequencies: str) -> exp.Select:
+    """How many rows the most frequent value of a key has, and how many values there are."""
+    return exp.select(exp.Max(this=column("n")), total(column("held"))).from_(relation(frequencies))
+
+
+def allowed(frequencies: Sequence[str], rows: int, size: int, k: int, low: int, high: int) -> exp.Select:
+    """The greatest number of blocks, of those from `low` to `high`, that leaves out rows which are a class in each key.
+
+    `frequencies` has a table for each key. NULL if there is none.
+    """
+    each = exp.Explode(this=exp.GenerateSeries(start=literal(low), end=literal(high), step=literal(1)))
+    numbered = exp.select(alias(each, "blocks"))
+    placed = exp.Mul(this=column("blocks"), expression=literal(size))
+    left = paren(exp.Sub(this=literal(rows), expression=placed))
+    tried = exp.select(column("blocks"), alias(left, "left_out"), alias(_part(left, k), "alike"))
+    steps: list[Step] = [("tried", tried.from_(numbered.subquery("numbered")))]
+    query = exp.select(exp.Max(this=column("blocks"))).from_(relation("tried"))
+    for place, table in enumerate(frequencies):
+        name = f"fitting_{place}"
+        steps.append((name, _fitting(table, size)))
+        within = exp.select(column("blocks")).from_(relation(name))
+        query = query.where(exp.In(this=column("blocks"), query=within.subquery()))
+    return with_steps(query, steps)
+
+
+def _part(rows: exp.Expr, k: int) -> exp.Expr:
+    return exp.IntDiv(this=rows.copy(), expression=literal(k))
+
+
+def _fitting(frequencies: str, size: int) -> exp.Select:
+    """Those of the numbers that are `tried` which one key allows."""
+    names = [column(name, "tried") for name in ("blocks", "left_out", "alike")]
+    blocks, left, most = names
+    query = exp.select(column("blocks", "tried")).from_(relation("tried"))
+    query.join(relation(frequencies, as_="held"), join_type="CROSS", copy=False)
+    query = query.group_by(*(name.copy() for name in names))
+    filled = exp.GTE(this=_least_of(blocks), expression=exp.Mul(this=blocks.copy(), expression=literal(size)))
+    nobody = exp.EQ(this=left.copy(), expression=literal(0))
+    rest = exp.Add(this=blocks.copy(), expression=most.copy())
+    few = exp.LTE(this=exp.Max(this=column("n", "held")), expression=rest)
+    various = exp.GTE(this=_least_of(most), expression=left.copy())
+    return query.having(exp.and_(filled, exp.or_(nobody, exp.and_(few, various))), copy=False)
+
+
+def _least_of(most: exp.Expr) -> exp.Expr:
+    """How many rows there are, counting so many of a value at most."""
+    fewer = exp.Least(this=column("n", "held"), expressions=[most.copy()])
+    return total(exp.Mul(this=fewer, expression=column("held", "held")))
+
+
+def candidates(keyed: str, keys: int, below: int | None) -> exp.Select:
+    """The rows whose draw is lower than that, or all."""
+    query = exp.select(*map(column, row_columns(keys))).from_(relation(keyed))
+    return query if below is None else query.where(exp.LT(this=column("draw"), expression=literal(below)))
+
+
+def nothing(rows: str) -> exp.Select:
+    """No row of the table."""
+    return exp.select(exp.Star()).from_(relation(rows)).where(exp.false())
+
+
+def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int, wanted: int) -> exp.Select:
+    """So many rows of the pool, first those that no choice of the blocks can hold, else by their draws.
+
+    `most` of a value are chosen at most, those that were `chosen` before among them. `counts` has for each key the rows
+    of its values. Every row of a value has the same chance, and rows of two values have nearly the same.
+    """
+    names = all_keys(len(counts))
+    known = [column(name) for name in row_columns(len(counts))]
+    taken = exp.select(*(name.copy() for name in known), alias(literal(1), "taken")).from_(relation(chosen))
+    free = exp.select(*known, alias(literal(0), "taken")).from_(relation(pool))
+    order = [exp.Neg(this=column("taken")), column("draw"), column("row")]
+    ranked = exp.select(exp.Star()).from_(union_all([free, taken]).subquery("row"))
+    for name in names:
+        ranked.select(alias(place_number([column(name)], order), f"rank_{name}"), copy=False)
+    query = exp.select(*(column(name, "ranked") for name in row_columns(len(counts))))
+    query.from_(ranked.subquery("ranked"), copy=False)
+    forced: list[exp.Expr] = []
+    for name, table in zip(names, counts, strict=True):
+        own = exp.EQ(this=column(name, "ranked"), expression=column("value", name))
+        more = exp.GT(this=column("n", name), expression=literal(blocks))
+        query.join(relation(table, as_=name), on=exp.and_(own, more), join_type="LEFT", copy=False)
+        too_many = exp.Sub(this=column("n", name), expression=literal(blocks))
+        short = exp.LT(this=column(f"rank_{name}", "ranked"), expression=too_many)
+        forced.append(exp.Coalesce(this=paren(short), expressions=[exp.false()]))
+        query = query.where(exp.LT(this=column(f"rank_{name}", "ranked"), expression=literal(most)))
+    query = query.where(exp.EQ(this=column("taken", "ranked"), expression=literal(0)))
+    first = exp.Case(ifs=[exp.If(this=exp.or_(*forced), true=literal(0))], default=literal(1))
+    by = [exp.Ordered(this=part, nulls_first=False) for part in (first, column("draw", "ranked"))]
+    return query.order_by(*by, copy=False).limit(wanted)
+
+
+def full_values(chosen: str, place: int, most: int) -> exp.Select:
+    """The values of a key of which no more may be chosen."""
+    name = column(key_name(place))
+    several = exp.GTE(this=exp.Count(this=exp.Star()), expression=literal(most))
+    return exp.select(name).from_(relation(chosen)).group_by(name.copy()).having(several)
+
+
+def alike(rows: str, keys: int) -> exp.Select:
+    """How many of these rows have the same value of a key, of the key and the value that most have."""
+    every: list[exp.Query] = [
+        exp.select(alias(exp.Count(this=exp.Star()), "n")).from_(relation(rows)).group_by(column(name))
+        for name in all_keys(keys)
+    ]
+    return exp.select(exp.Max(this=column("n"))).from_(union_all(every).subquery("counted"))
+
+
+def excess(rows: str, places: Sequence[int], k: int, count: int) -> exp.Select:
+    """key, value, lack: the values that more than one in k of these rows have, of which there are so many.
+
+    That many rows times k - 1 more, all of other values, would make it one in k.
+    """
+    every: list[exp.Query] = []
+    for place in places:
+        name = column(key_name(place))
+        lack = exp.Sub(this=exp.Mul(this=exp.Count(this=exp.Star()), expression=literal(k)), expression=literal(count))
+        own = exp.select(alias(literal(place), "key"), alias(name, "value"), alias(lack, "lack"))
+        own = own.from_(relation(rows)).group_by(name.copy())
+        every.append(own.having(exp.GT(this=paren(lack.copy()), expression=literal(0))))
+    return exp.select(exp.Star()).from_(union_all(every).subquery("lacking"))
+
+
+def holding(placed: str, keyed: str, excess: str, places: Sequence[int]) -> exp.Select:
+    """block, key, value: which blocks hold a row with which of these values."""
+    every: list[exp.Query] = []
+    for place in places:
+        same = exp.EQ(this=column("row", "placed"), expression=column("row", "keyed"))
+        own = exp.EQ(this=column(key_name(place), "keyed"), expression=column("value", "excess"))
+        of_key = exp.EQ(this=column("key", "excess"), expression=literal(place))
+        query = exp.select(column("block", "placed"), column("key", "excess"), column("value", "excess"))
+        query.from_(relation(placed, as_="placed"), copy=False)
+        query.join(relation(keyed, as_="keyed"), on=same, copy=False)
+        every.append(query.join(relation(excess, as_="excess"), on=exp.and_(own, of_key), copy=False))
+    return exp.select(exp.Star()).from_(union_all(every).subquery("holding"))
+
+
+def preferred(placed: str, holding: str, draw: str) -> exp.Select:
+    """block, number: all blocks from 1, those first that hold the fewest of these values, else in a drawn order."""
+    blocks = exp.select(column("block")).distinct(copy=False).from_(relation(placed))
+    same = exp.EQ(this=column("block", "placed"), expression=column("block", "holding"))
+    held = exp.select(column("block", "placed"), alias(exp.Count(this=column("value", "holding")), "held"))
+    held.from_(blocks.subquery("placed"), copy=False)
+    held.join(relation(holding, as_="holding"), on=same, join_type="LEFT", copy=False)
+    held = held.group_by(column("block", "placed"))
+    drawn = exp.select(exp.Star(), alias(draws(draw), "drawn")).from_(held.subquery("held"))
+    number = exp.Add(this=place_number([], [column("held"), column("drawn")]), expression=literal(1))
+    return exp.select(column("block"), alias(number, "number")).from_(drawn.subquery("drawn"))
+
+
+def first_blocks(preferred: str, count: int | None) -> exp.Select:
+    """So many of the preferred blocks, or all."""
+    query = exp.select(column("block")).from_(relation(preferred))
+    return query if count is None else query.where(exp.LTE(this=column("number"), expression=literal(count)))
+
+
+def enough(preferred: str, holding: str, excess: str, size: int, k: int) -> exp.Select:
+    """How many blocks have to be dissolved, the preferred ones first, and of how many values they suffice for.
+
+    A block adds its rows to those that are left out, one of which at most has the value: what a value lacks becomes
+    less by the block's rows, and by k less than that if the block holds the value. Other values never come to lack any.
+    """
+    every = exp.select(
+        column("key", "excess"), column("value", "excess"), column("lack", "excess"), column("number", "block")
+    )
+    gain = exp.Case(
+        ifs=[exp.If(this=exp.Is(this=column("block", "holding"), expression=exp.Null()), true=literal(size))],
+        default=literal(size - k),
+    )
+    every.select(alias(gain, "gain"), copy=False)
+    every.from_(relation(excess, as_="excess"), copy=False)
+    every.join(relation(preferred, as_="block"), join_type="CROSS", copy=False)
+    same = [exp.EQ(this=column("block", "block"), expression=column("block", "holding"))]
+    same += [exp.EQ(this=column(name, "excess"), expression=column(name, "holding")) for name in ("key", "value")]
+    every.join(relation(holding, as_="holding"), on=exp.and_(*same), join_type="LEFT", copy=False)
+    order = exp.Order(expressions=[exp.Ordered(this=column("number"), nulls_first=False)])
+    window = exp.Window(
+        this=exp.Sum(this=column("gain")),
+        partition_by=[column("key"), column("value")],
+        order=order,
+        spec=up_to_here(),
+    )
+    reached = exp.select(exp.Star(), alias(big(window), "gained")).from_(every.subquery("every"))
+    met = exp.GTE(this=column("gained"), expression=column("lack"))
+    first = exp.select(alias(exp.Min(this=column("number")), "number")).from_(reached.subquery("reached")).where(met)
+    first = first.group_by(column("key"), column("value"))
+    most = exp.Max(this=column("number"))
+    return exp.select(most, exp.Count(this=exp.Star())).from_(first.subquery("first"))

@@ -1,0 +1,141 @@
+"""A loose association seen from its published tables alone: the heterogeneities, and the k they come to.
+
+De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Loose associations to
+increase utility in data publishing (2015). Each statement returns the offending groups.
+NULL is a value, of attributes and of groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.build.names import alias, column, literal
+
+__all__ = [
+    "PublishedAssociation",
+    "PublishedFragment",
+    "alike_in_group",
+    "alike_in_linked",
+    "linked_values",
+    "repeated_pairs",
+    "smallest_group",
+    "unmatched",
+]
+
+
+@dataclass(frozen=True)
+class PublishedFragment:
+    """A fragment's table: its attributes, and the column with the number of each row's group."""
+
+    relation: exp.Table | exp.Subquery
+    attributes: tuple[str, ...]
+    group: str
+
+
+@dataclass(frozen=True)
+class PublishedAssociation:
+    """The table of group numbers: a column for each fragment, in their order."""
+
+    relation: exp.Table | exp.Subquery
+    groups: tuple[str, ...]
+    fragments: tuple[PublishedFragment, ...]
+
+
+def alike_in_group(fragment: PublishedFragment, attributes: Sequence[str]) -> exp.Select:
+    """group_id: the groups with two rows that have the same values in these attributes (group heterogeneity)."""
+    rows = _rows(fragment, attributes)
+    alike = _repeated(exp.select(column("group_id")).from_(rows.subquery("part")), _parts(attributes))
+    return exp.select(column("group_id")).distinct(copy=False).from_(alike.subquery("alike"))
+
+
+def repeated_pairs(published: PublishedAssociation, one: int, other: int) -> exp.Select:
+    """group_id, other_id: the pairs that stand in the association more than once (association heterogeneity)."""
+    pairs = _pairs(published, one, other)
+    return _repeated(exp.select(column("group_id"), column("other_id")).from_(pairs.subquery("pair")), ["other_id"])
+
+
+def alike_in_linked(published: PublishedAssociation, one: int, other: int, attributes: Sequence[str]) -> exp.Select:
+    """group_id: the groups of the one linked to rows of the other that are alike in these attributes
+    (deep heterogeneity).
+    """
+    rows = _linked(published, one, other, attributes)
+    alike = _repeated(exp.select(column("group_id")).from_(rows.subquery("part")), _parts(attributes))
+    return exp.select(column("group_id")).distinct(copy=False).from_(alike.subquery("alike"))
+
+
+def linked_values(published: PublishedAssociation, one: int, other: int, attributes: Sequence[str]) -> exp.Select:
+    """group_id, tuples: for each group of the one the different tuples of these attributes in the groups of the
+    other that it is linked to; 0 where it is linked to none.
+    """
+    values = exp.select(exp.Star()).distinct(copy=False)
+    values.from_(_linked(published, one, other, attributes).subquery("part"), copy=False)
+    groups = _rows(published.fragments[one], []).distinct(copy=False)
+    query = exp.select(column("group_id", "own"), alias(exp.Count(this=column("linked", "found")), "tuples"))
+    query.from_(groups.subquery("own"), copy=False)
+    query.join(values.subquery("found"), on=_same("group_id", "own", "found"), join_type="LEFT", copy=False)
+    return query.group_by(column("group_id", "own"), copy=False)
+
+
+def unmatched(published: PublishedAssociation, number: int) -> exp.Select:
+    """group_id: the groups with other numbers of rows in a fragment than in the association, none included."""
+    count = alias(exp.Count(this=exp.Star()), "n")
+    own = _rows(published.fragments[number], []).select(count).group_by(literal(1))
+    held = exp.select(alias(column(published.groups[number]), "group_id"), count.copy())
+    held = held.from_(published.relation.copy()).group_by(literal(1))
+    query = exp.select(
+        alias(exp.Coalesce(this=column("group_id", "own"), expressions=[column("group_id", "held")]), "group_id")
+    )
+    query.from_(own.subquery("own"), copy=False)
+    query.join(held.subquery("held"), on=_same("group_id", "own", "held"), join_type="FULL", copy=False)
+    differ = exp.NullSafeNEQ(this=column("n", "own"), expression=column("n", "held"))
+    return query.where(differ, copy=False)
+
+
+def smallest_group(fragment: PublishedFragment) -> exp.Select:
+    """How many rows the smallest group has; NULL where there is none."""
+    count = alias(exp.Count(this=exp.Star()), "n")
+    groups = _rows(fragment, []).select(count).group_by(literal(1))
+    return exp.select(exp.Min(this=column("n"))).from_(groups.subquery("part"))
+
+
+def _rows(fragment: PublishedFragment, attributes: Sequence[str]) -> exp.Select:
+    """group_id, part_0, ...: a fragment's rows."""
+    query = exp.select(alias(column(fragment.group), "group_id"))
+    for place, name in enumerate(attributes):
+        query.select(alias(column(name), f"part_{place}"), copy=False)
+    return query.from_(fragment.relation.copy(), copy=False)
+
+
+def _parts(attributes: Sequence[str]) -> list[str]:
+    return [f"part_{place}" for place in range(len(attributes))]
+
+
+def _pairs(published: PublishedAssociation, one: int, other: int) -> exp.Select:
+    """group_id, other_id: a row for each row of the association."""
+    columns = [
+        alias(column(published.groups[number]), name) for number, name in ((one, "group_id"), (other, "other_id"))
+    ]
+    return exp.select(*columns).from_(published.relation.copy())
+
+
+def _linked(published: PublishedAssociation, one: int, other: int, attributes: Sequence[str]) -> exp.Select:
+    """group_id, linked (true), part_0, ...: the rows of the other's groups that a group of the one is linked to."""
+    pairs = _pairs(published, one, other).distinct(copy=False)
+    query = exp.select(column("group_id", "pair"), alias(exp.true(), "linked"))
+    query.select(*(column(name, "there") for name in _parts(attributes)), copy=False)
+    query.from_(pairs.subquery("pair"), copy=False)
+    on = exp.NullSafeEQ(this=column("other_id", "pair"), expression=column("group_id", "there"))
+    return query.join(_rows(published.fragments[other], attributes).subquery("there"), on=on, copy=False)
+
+
+def _repeated(query: exp.Select, besides: Sequence[str]) -> exp.Select:
+    """The query's rows that stand more than once, each once."""
+    more = exp.GT(this=exp.Count(this=exp.Star()), expression=literal(1))
+    return query.group_by(column("group_id"), *map(column, besides)).having(more, copy=False)
+
+
+def _same(name: str, one: str, other: str) -> exp.Expr:
+    return exp.NullSafeEQ(this=column(name, one), expression=column(name, other))

@@ -1,0 +1,95 @@
+"""The rows that a loose association is made of: what tells them apart, and which of them are near each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.methods.fragmentation.association.block_grids import ROW_NUMBER, draws, in_order, key_name, value_name
+from sqlanon.sqlgen.build.expressions import added, big, digest
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+
+__all__ = ["MOST_NEAR", "keyed", "numbered", "repeated", "spread"]
+
+# Along a curve through several columns, each has so many bits at most, and all together so many: further columns none.
+_MOST_BITS = 20
+MOST_NEAR = 62
+
+
+def numbered(table: exp.Table, values: Sequence[exp.Expr], near: Sequence[exp.Expr]) -> exp.Select:
+    """row, value_0, ... and near_0, ...: the rows of a stored table by their numbers in it.
+
+    `values` and `near` are expressions over the table, which is called source.
+    """
+    query = exp.select(alias(column(ROW_NUMBER, "source"), "row"))
+    query.select(*(alias(value, value_name(place)) for place, value in enumerate(values)), copy=False)
+    query.select(*(alias(value, _near_name(place)) for place, value in enumerate(near)), copy=False)
+    return query.from_(table, copy=False)
+
+
+def repeated(rows: exp.Select, key: Sequence[int]) -> exp.Select:
+    """digest, number: the tuples of these values that several rows have, NULL being a value, numbered from 1.
+
+    Tuples are told apart by their digests. Two of one digest count as one, so rows that differ may be kept apart
+    for nothing, and rows that are alike never come together.
+    """
+    several = exp.GT(this=exp.Count(this=exp.Star()), expression=literal(1))
+    counted = exp.select(alias(digest([column(value_name(place)) for place in key]), "digest"))
+    counted = counted.from_(rows.subquery("counted_row"), copy=False).group_by(literal(1)).having(several)
+    number = alias(exp.Window(this=exp.RowNumber()), "number")
+    return exp.select(column("digest"), number).from_(counted.subquery("counted"))
+
+
+def spread(rows: exp.Select, place: int, near: int) -> exp.Select:
+    """value, bits: the values of one of `near` columns, each with its part of the place of a row that has it.
+
+    A value's rank is scaled to so many steps, whose bits stand apart: those of the other columns go between them.
+    So the sum over the columns is the row's place on the Z-order curve (Morton 1966).
+    """
+    count = min(_MOST_BITS, MOST_NEAR // near)
+    counted = exp.select(alias(column(_near_name(place)), "value"), alias(exp.Count(this=exp.Star()), "n"))
+    counted = counted.from_(rows.subquery("every"), copy=False).group_by(column(_near_name(place)))
+    upto = exp.Window(this=exp.Sum(this=column("n")), order=in_order([column("value")]))
+    before = exp.Paren(this=exp.Sub(this=big(upto), expression=column("n")))
+    scaled = exp.Paren(this=exp.Mul(this=before, expression=literal(2**count)))
+    step = exp.IntDiv(this=scaled, expression=big(exp.Window(this=exp.Sum(this=column("n")))))
+    stepped = exp.select(column("value"), alias(step, "step")).from_(counted.subquery("counted"), copy=False)
+    parts: list[exp.Expr] = []
+    for bit in range(count):
+        whole = exp.Paren(this=exp.IntDiv(this=column("step"), expression=literal(2**bit)))
+        one = exp.Paren(this=exp.Mod(this=whole, expression=literal(2)))
+        parts.append(exp.Mul(this=one, expression=literal(2 ** (bit * near + place))))
+    return exp.select(column("value"), alias(added(parts), "bits")).from_(stepped.subquery("stepped"), copy=False)
+
+
+def keyed(rows: exp.Select, keys: Sequence[tuple[Sequence[int], str]], near: Sequence[str], draw: str) -> exp.Select:
+    """row, draw, place and key_0, ...: for each key, of values at these places, what tells rows that differ apart.
+
+    Beside a key stands the table of its tuples that are `repeated`; their numbers are above 0, and the key of a row
+    that is like no other is below. `near` are the tables of `spread`, of the first near columns: `place` orders the
+    rows along a curve, so that rows beside each other are alike in all of them; without such columns it is 0.
+    """
+    parts = [column("bits", table) for table in map(_near_name, range(len(near)))]
+    query = exp.select(column("row", "every"), alias(draws(draw), "draw"))
+    query.select(alias(added(parts) if parts else literal(0), "place"), copy=False)
+    query.from_(rows.subquery("every"), copy=False)
+    for place, table in enumerate(near):
+        name = _near_name(place)
+        on = exp.NullSafeEQ(this=column(name, "every"), expression=column("value", name))
+        query.join(relation(table, as_=name), on=on, copy=False)
+    alone = exp.Sub(this=literal(-1), expression=column("row", "every"))
+    for place, (key, table) in enumerate(keys):
+        name = key_name(place)
+        number = exp.Coalesce(this=column("number", name), expressions=[alone.copy()])
+        query.select(alias(number, name), copy=False)
+        own = digest([column(value_name(part), "every") for part in key])
+        same = exp.EQ(this=own, expression=column("digest", name))
+        query.join(relation(table, as_=name), on=same, join_type="LEFT", copy=False)
+    if not keys:
+        query.select(alias(alone, key_name(0)), copy=False)
+    return query
+
+
+def _near_name(place: int) -> str:
+    return f"near_{place}"

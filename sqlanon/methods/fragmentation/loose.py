@@ -1,0 +1,202 @@
+"""Loose associations: fragments, and groups of their rows that say roughly which belong together.
+
+De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose
+associations: respecting privacy in data publishing (2010), and Loose associations to
+increase utility in data publishing (2015). k-loose: the rows of one fragment are linked
+to k different ones of another at least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from math import isqrt, prod
+
+from sqlglot import exp
+
+from sqlanon.catalog.names import fold
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.policy import Role
+from sqlanon.domain.report import Assumption
+from sqlanon.domain.transformation import Fragmented
+from sqlanon.domain.values import Value
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.methods.fragmentation.association.associate import associate, promised
+from sqlanon.methods.fragmentation.association.block_grids import value_name
+from sqlanon.methods.fragmentation.association.refusal import refusal
+from sqlanon.methods.fragmentation.constraints import Sets, constraints_of, fragments_of, loss_of, rows_of_source
+from sqlanon.methods.fragmentation.tables import GROUP, hides_numbers, numbered_rows, values_of
+from sqlanon.methods.generalization.lattice.rollup import Keep
+from sqlanon.methods.shared.random_worlds import of_groups
+from sqlanon.sqlgen.build.names import alias, relation
+from sqlanon.udfs import registered
+
+__all__ = ["KEEPS_CONSTRAINTS", "Options", "assumes", "options", "required", "solve"]
+
+KEEPS_CONSTRAINTS = True
+
+_ARGUMENTS = ("k", "groups", "near", "suppression")
+_EXAMPLE = "write loose(k => 4), or loose(groups => (2, 2))"
+_MOST_K = 1_000_000
+_MOST_ROWS = 10_000
+
+# The share of rows that may be left out unless the statement says otherwise.
+SUPPRESSION = Decimal("0.02")
+
+
+@dataclass(frozen=True)
+class Options:
+    """METHOD loose(k, groups, near, suppression).
+
+    `groups` are the least sizes of each fragment's groups, and `k` is how loose the
+    association has to be; one of them is there. With `near` groups hold rows that are
+    beside each other in the quasi-identifiers of one fragment. `suppression` is the share
+    of rows, in [0, 1], that may be left out. 0 would refuse nearly every table, for rows
+    seldom make up whole blocks.
+    """
+
+    k: int | None
+    groups: tuple[int, ...]
+    near: bool = False
+    suppression: Decimal = SUPPRESSION
+
+    def sizes(self, fragments: int) -> tuple[int, ...]:
+        """The sizes of the groups. Where only k is given, the most even ones whose products come to it."""
+        if self.groups or self.k is None:
+            return self.groups
+        side = isqrt(self.k - 1) + 1
+        return (*[side] * (fragments - 1), -(-self.k // side))
+
+    def shapes(self, k: int, fragments: int) -> list[tuple[int, ...]]:
+        """The same, were this k asked for; and other sizes that come to it with smaller blocks, if any do."""
+        own = replace(self, k=k).sizes(fragments)
+        return [own] if self.groups or fragments > 2 or prod(own) == k else [own, (k, 1)]
+
+    def allowed(self, rows: int) -> int:
+        """How many of so many rows may be left out."""
+        return int(Fraction(self.suppression) * rows)
+
+
+def options(arguments: Sequence[tuple[str, Value]]) -> Options:
+    """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
+    given = dict(arguments)
+    k, groups, near = given.pop("k", None), given.pop("groups", None), given.pop("near", False)
+    suppression = given.pop("suppression", SUPPRESSION)
+    if given:
+        raise PolicyError(f"loose has no argument {next(iter(given))!r}", hint=f"it has: {', '.join(_ARGUMENTS)}")
+    if k is None and groups is None:
+        raise PolicyError("loose lacks its argument 'k', or 'groups'", hint=_EXAMPLE)
+    if k is not None and not _is_whole(k, 2, _MOST_K):
+        raise PolicyError("loose takes a whole number from 2 for k", hint=_EXAMPLE)
+    if groups is not None and not (isinstance(groups, tuple) and all(_is_whole(one, 1, _MOST_ROWS) for one in groups)):
+        raise PolicyError("loose takes a list of whole numbers from 1 for groups, one a fragment", hint=_EXAMPLE)
+    if not isinstance(near, bool):
+        raise PolicyError("loose: near is true or false", hint="write near => true")
+    if isinstance(suppression, bool) or not isinstance(suppression, int | Decimal) or not 0 <= suppression <= 1:
+        raise PolicyError(f"loose: suppression is a fraction between 0 and 1, not {suppression}")
+    sizes = tuple(one for one in groups if isinstance(one, int)) if isinstance(groups, tuple) else ()
+    return Options(k if isinstance(k, int) else None, sizes, near, Decimal(suppression))
+
+
+def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
+    """What the figures of a release rest on, whatever columns it has."""
+    return (of_groups(),)
+
+
+def _is_whole(value: Value, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def required(fragments: Sets, constraints: Sets, given: Options) -> int | None:
+    """The k that is promised: the one that was asked for, or that of the groups.
+
+    None where no constraint lies across fragments: nothing is linked that has to be kept apart.
+    Raises PolicyError where the groups do not come to the k that was asked for.
+    """
+    if len(fragments) < 2:
+        raise PolicyError(
+            f"a loose association is one of two fragments or more, and there is {len(fragments)}",
+            hint="use METHOD fragments, or name more: FRAGMENTS (zip, age), (disease)",
+        )
+    sizes = given.sizes(len(fragments))
+    if len(sizes) != len(fragments):
+        raise PolicyError(
+            f"loose: there are {len(fragments)} fragments, and groups has {len(sizes)} sizes",
+            hint="give one size a fragment, or k alone",
+        )
+    most = promised(fragments, constraints, sizes)
+    if given.k is not None and most is not None and given.k > most:
+        raise PolicyError(
+            f"loose: groups => ({', '.join(map(str, sizes))}) come to k => {most}, and not to {given.k}",
+            hint="ask for larger groups, or leave groups out",
+        )
+    return most if given.k is None or most is None else given.k
+
+
+def solve(engine: Engine, policy: BoundPolicy, named: Sets, given: Options, keep: Keep) -> Fragmented:
+    """The fragments, their groups and the association.
+
+    Raises PolicyError where they cannot be published, PrivacyViolation where not one row has a place in them, or
+    more rows have none than may be left out.
+    """
+    found = fragments_of(policy, named, "loose")
+    fragments, constraints = found.fragments, constraints_of(policy.policy)
+    _require_free_name(fragments)
+    k = required(fragments, constraints, given)
+    sizes = given.sizes(len(fragments))
+    near = _near(policy, fragments) if given.near else []
+    rows = rows_of_source(engine, policy)
+    columns = [name for fragment in fragments for name in fragment]
+    copied = _copied(policy, columns, keep) if hides_numbers(policy) else ""
+    most = given.allowed(rows)
+    with registered(engine, "random_draw") as draw:
+        numbered = numbered_rows(policy, columns, near, copied)
+        made = associate(engine, numbered, fragments, constraints, sizes, draw, keep, near, k, most)
+    if rows and (not made.placed or made.left_out > most):
+        shapes = partial(given.shapes, fragments=len(fragments))
+        raise refusal(made, k, most, given.suppression, shapes, near=given.near)
+    return Fragmented(
+        fragments=fragments,
+        given=bool(named),
+        least=found.least,
+        proven=found.proven,
+        rows=rows,
+        suppressed=made.left_out,
+        limit=most,
+        alike=made.alike,
+        sizes=sizes,
+        k=made.k,
+        groups=made.groups,
+        copied=copied,
+        loss=loss_of(policy, fragments, rows, made.left_out),
+    )
+
+
+def _copied(policy: BoundPolicy, columns: Sequence[str], keep: Keep) -> str:
+    values = [alias(value, value_name(place)) for place, value in enumerate(values_of(policy, columns))]
+    return keep("copied", exp.select(*values).from_(relation(policy.relation, as_="source")))
+
+
+def _require_free_name(fragments: Sets) -> None:
+    for name in (name for fragment in fragments for name in fragment):
+        if fold(name) == GROUP:
+            raise PolicyError(
+                f"loose adds a column {GROUP} to each fragment, and there is one of that name already",
+                hint=f"rename it in a query, ON (SELECT {GROUP} AS team, ...)",
+            )
+
+
+def _near(policy: BoundPolicy, fragments: Sets) -> list[str]:
+    """The quasi-identifiers of the first fragment that has any: groups must not depend on two fragments."""
+    quasi = {bound.column for bound in policy.having(Role.QUASI_IDENTIFIER)}
+    for fragment in fragments:
+        if own := [name for name in fragment if name in quasi]:
+            return own
+    raise PolicyError(
+        "loose: near => true puts rows together that are alike in quasi-identifiers, and no fragment has one",
+        hint="leave near out, or call a column QUASI IDENTIFIER",
+    )

@@ -1,0 +1,187 @@
+"""Fragments: which attributes are published beside which, and which not at all.
+
+De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati, Fragments and loose
+associations: respecting privacy in data publishing (2010). A fragment is a set of
+attributes whose values a release shows together. A fragmentation is correct if its
+fragments have no attribute in common, none contains a confidentiality constraint, and
+each visibility requirement lies whole within one of them. It is minimal if none has
+fewer fragments; among those of as few, one that publishes most attributes is chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlanon.catalog.names import fold
+from sqlanon.errors import PolicyError
+from sqlanon.methods.fragmentation.colouring import EXACT_UNITS, Colouring, coloured
+
+__all__ = ["EXACT_UNITS", "Fragmentation", "broken", "fragmentation", "require_correct"]
+
+_Sets = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Fragmentation:
+    """Fragments of attributes, in the order in which they were given, and the attributes that are in none.
+
+    No correct fragmentation has fewer than `least` fragments. `proven` says that none
+    has fewer than this one, and that none of as many publishes more attributes.
+    """
+
+    fragments: tuple[tuple[str, ...], ...]
+    unpublished: tuple[str, ...]
+    least: int
+    proven: bool
+
+
+def fragmentation(
+    attributes: Sequence[str], confidential: _Sets, visible: _Sets = (), required: Iterable[str] = ()
+) -> Fragmentation:
+    """A minimal correct fragmentation; any attribute may stay unpublished unless `required` or `visible` names it.
+
+    The search is exact where at most EXACT_UNITS attributes, or sets of attributes that
+    must be visible together, occur in constraints. Beyond that it is greedy, and `least`
+    says how far from minimal it can be.
+
+    Raises PolicyError, naming the sets, if visibility and confidentiality exclude each other.
+    """
+    names = _Names(attributes)
+    constraints = _minimal([names.mask(one) for one in confidential])
+    together = _together(names, visible, required)
+    for unit, sets in together:
+        _require_apart(names, unit, sets, constraints)
+    closed = _union(one for one in constraints if one.bit_count() == 1)
+    constraints = [one for one in constraints if one.bit_count() > 1]
+    involved = _union(constraints)
+    units = [unit for unit, _ in together if unit & involved]
+    others = names.all & ~closed & ~_union(units)
+    found = coloured(units, _bits(others & involved), constraints)
+    return _named(names, found, free=others & ~involved)
+
+
+def broken(fragments: _Sets, attributes: Sequence[str], confidential: _Sets, visible: _Sets = ()) -> tuple[str, ...]:
+    """What a given fragmentation breaks, a sentence each; nothing if it is correct."""
+    known = {fold(name): name for name in attributes}
+    found: list[str] = []
+    seen: set[str] = set()
+    for fragment in fragments:
+        if not fragment:
+            found.append("a fragment has no attribute")
+        for name in fragment:
+            if fold(name) not in known:
+                found.append(f"there is no attribute {name}")
+            elif fold(name) in seen:
+                found.append(f"{name} stands twice: fragments have no attribute in common")
+            seen.add(fold(name))
+    folded = [(fragment, set(map(fold, fragment))) for fragment in fragments]
+    for one in confidential:
+        found += [
+            f"the fragment {_shown(fragment)} contains CONFIDENTIAL {_shown(one)}"
+            for fragment, held in folded
+            if held.issuperset(map(fold, one))
+        ]
+    found += [
+        f"VISIBLE {_shown(one)} lies in no fragment"
+        for one in visible
+        if not any(held.issuperset(map(fold, one)) for _, held in folded)
+    ]
+    return tuple(found)
+
+
+def require_correct(fragments: _Sets, attributes: Sequence[str], confidential: _Sets, visible: _Sets = ()) -> None:
+    """Raises PolicyError, with all that it breaks, unless the fragmentation is correct."""
+    if problems := broken(fragments, attributes, confidential, visible):
+        raise PolicyError(
+            f"these fragments cannot be published: {'; '.join(problems)}",
+            hint="move columns to other fragments or leave them out, or name no fragments to have them found",
+        )
+
+
+class _Names:
+    """Attributes as bits, in the order in which they were given."""
+
+    def __init__(self, attributes: Sequence[str]) -> None:
+        self._spelled = tuple(attributes)
+        self._place = {fold(name): place for place, name in enumerate(attributes)}
+        self.all = (1 << len(attributes)) - 1
+
+    def mask(self, one: Iterable[str]) -> int:
+        found = 0
+        for name in one:
+            if fold(name) not in self._place:
+                raise PolicyError(f"there is no attribute {name}", hint=f"there are {', '.join(self._spelled)}")
+            found |= 1 << self._place[fold(name)]
+        return found
+
+    def of(self, mask: int) -> tuple[str, ...]:
+        return tuple(name for place, name in enumerate(self._spelled) if mask >> place & 1)
+
+
+def _named(names: _Names, found: Colouring, free: int) -> Fragmentation:
+    """The fragments by name. What is in no constraint goes with the first of them."""
+    masks = sorted(found.classes, key=lambda mask: mask & -mask)
+    least = found.least
+    if free and masks:
+        masks[0] |= free
+    elif free:
+        masks, least = [free], 1
+    masks.sort(key=lambda mask: mask & -mask)
+    return Fragmentation(
+        fragments=tuple(map(names.of, masks)),
+        unpublished=names.of(names.all & ~_union(masks)),
+        least=least,
+        proven=found.proven,
+    )
+
+
+def _minimal(constraints: Iterable[int]) -> list[int]:
+    """The constraints that no other is a part of: they ask for all that the others do."""
+    distinct = sorted(set(constraints), key=int.bit_count)
+    return [one for i, one in enumerate(distinct) if not any(one & other == other for other in distinct[:i])]
+
+
+def _together(names: _Names, visible: _Sets, required: Iterable[str]) -> list[tuple[int, list[Sequence[str]]]]:
+    """What must lie in one fragment: the attributes, and the sets of `visible` that say so.
+
+    An attribute lies in one fragment only, so two sets that share one lie in one fragment.
+    """
+    found: list[tuple[int, list[Sequence[str]]]] = []
+    for mask, sets in [*((names.mask(one), [one]) for one in visible), *((names.mask([one]), []) for one in required)]:
+        touched = [other for other in found if other[0] & mask]
+        found = [other for other in found if not other[0] & mask]
+        found.append((mask | _union(unit for unit, _ in touched), [*(s for _, held in touched for s in held), *sets]))
+    return found
+
+
+def _require_apart(names: _Names, unit: int, sets: Sequence[Sequence[str]], constraints: Sequence[int]) -> None:
+    inside = [_shown(names.of(one)) for one in constraints if unit & one == one]
+    if not inside:
+        return
+    if not sets:
+        raise PolicyError(
+            f"there is no fragmentation: {names.of(unit)[0]} must be published, and it is CONFIDENTIAL by itself",
+            hint="leave it out of one of the two",
+        )
+    shares = "lies" if len(sets) == 1 else "share columns, so they lie"
+    raise PolicyError(
+        f"there is no fragmentation: VISIBLE {', '.join(map(_shown, sets))} {shares} in one fragment, "
+        f"which then contains CONFIDENTIAL {', '.join(inside)}",
+        hint="take a column out of VISIBLE, or leave CONFIDENTIAL out",
+    )
+
+
+def _shown(one: Iterable[str]) -> str:
+    return f"({', '.join(one)})"
+
+
+def _union(masks: Iterable[int]) -> int:
+    found = 0
+    for mask in masks:
+        found |= mask
+    return found
+
+
+def _bits(mask: int) -> list[int]:
+    return [1 << place for place in range(mask.bit_length()) if mask >> place & 1]

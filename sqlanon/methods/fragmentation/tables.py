@@ -1,0 +1,103 @@
+"""The tables of a release that keeps columns apart: its fragments, and the association of their groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.policy import Role
+from sqlanon.domain.transformation import Fragmented
+from sqlanon.methods.anatomy.tables import Fragment, FragmentsQuery
+from sqlanon.methods.fragmentation.association.block_grids import (
+    ROW_NUMBER,
+    association_rows,
+    fragment_rows,
+    value_name,
+)
+from sqlanon.methods.fragmentation.association.tuple_keys import numbered
+from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.cells.labels import published_value
+
+__all__ = [
+    "ASSOCIATION",
+    "GROUP",
+    "apart",
+    "association_columns",
+    "group_column",
+    "hides_numbers",
+    "numbered_rows",
+    "published_names",
+    "source_rows",
+    "values_of",
+]
+
+# The names of the column and of the table that a loose association adds.
+GROUP = "group_id"
+ASSOCIATION = "association"
+
+
+def group_column(fragment: str) -> str:
+    """The association's column with the number of a row's group in this fragment."""
+    return f"group_{fragment}"
+
+
+def association_columns(fragments: int) -> list[str]:
+    """The association's columns: for each fragment the number of the row's group."""
+    return [group_column(str(number)) for number in range(1, fragments + 1)]
+
+
+def published_names(found: Fragmented) -> list[str]:
+    """What stands behind the release's own name: a number for each fragment, and the association's name."""
+    numbers = [str(number) for number in range(1, len(found.fragments) + 1)]
+    return [*numbers, ASSOCIATION] if found.groups else numbers
+
+
+def source_rows(policy: BoundPolicy, columns: Sequence[str]) -> exp.Select:
+    """The source's rows with these columns, in the types in which they are published."""
+    values = [alias(value, name) for value, name in zip(values_of(policy, columns), columns, strict=True)]
+    return exp.select(*values).from_(relation(policy.relation, as_="source"))
+
+
+def values_of(policy: BoundPolicy, columns: Sequence[str]) -> list[exp.Expr]:
+    """These columns of the source's rows, in the types in which they are published."""
+    bound = {one.column: one for one in policy.attributes}
+    return [published_value(bound[name], "source") for name in columns]
+
+
+def numbered_rows(policy: BoundPolicy, columns: Sequence[str], near: Sequence[str], copied: str) -> exp.Select:
+    """row, value_0, ... and near_0, ...: the source's rows by their numbers, or those of a copy with value_0, ..."""
+    if not copied:
+        table = relation(policy.relation, as_="source")
+        return numbered(table, values_of(policy, columns), values_of(policy, near))
+    values = [column(value_name(place), "source") for place in range(len(columns))]
+    close = [values[columns.index(name)].copy() for name in near]
+    return numbered(relation(copied, as_="source"), values, close)
+
+
+def hides_numbers(policy: BoundPolicy) -> bool:
+    """Whether a column of the source has the name of the number that a table's rows have."""
+    names = [*(bound.column for bound in policy.attributes), *policy.unpublished]
+    return any(name.lower() == ROW_NUMBER for name in names)
+
+
+def apart(policy: BoundPolicy, found: Fragmented, release_id: str) -> FragmentsQuery:
+    """A table for each fragment, its columns as they are, and the association where rows were put into groups."""
+    bound = {one.column: one for one in policy.attributes}
+    names = published_names(found)
+    columns = [name for fragment in found.fragments for name in fragment]
+    fragments: list[Fragment] = []
+    for place, fragment in enumerate(found.fragments):
+        shown = [(name, bound[name].role, bound[name]) for name in fragment]
+        if not found.groups:
+            fragments.append(Fragment(names[place], tuple(shown), source_rows(policy, fragment)))
+            continue
+        rows = numbered_rows(policy, columns, [], found.copied)
+        query = fragment_rows(rows, found.groups, [(columns.index(name), name) for name in fragment], place, GROUP)
+        fragments.append(Fragment(names[place], (*shown, (GROUP, Role.INSENSITIVE, None)), query))
+    if found.groups:
+        groups = association_columns(len(found.fragments))
+        query = association_rows(found.groups, groups)
+        fragments.append(Fragment(ASSOCIATION, tuple((name, Role.INSENSITIVE, None) for name in groups), query))
+    return FragmentsQuery(policy, release_id, tuple(fragments))

@@ -1,0 +1,1 @@
+"""METHOD generalization: one level of its hierarchy for each attribute."""

@@ -1,0 +1,116 @@
+"""Why a node was chosen: what keeps the nodes around it, and those that could lose less, from being published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.domain.explanation import ExaminedNode, Explanation, LessGeneral
+from sqlanon.domain.transformation import Generalization
+from sqlanon.methods.generalization.lattice.rollup import CellSource
+from sqlanon.methods.generalization.lattice.search import Lattice, Node
+from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
+from sqlanon.methods.generalization.node_report import Look, Seen
+from sqlanon.methods.generalization.suppressed_rows import told
+from sqlanon.methods.generalization.violating_classes import labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["why"]
+
+# So many nodes that could lose less are told. So many of a lattice are ranked for that, and the first of
+# them looked at, a few at once and so often at most, until enough are found that may not be published.
+_CHEAPER = 3
+_NEAR = 100_000
+_LOOKS = 4
+_AT_ONCE = 8
+
+
+def why(problem: Problem, cells: CellSource, found: Generalization) -> Explanation:
+    """What the search's choice is owed to. Looks at nodes of the lattice again, and publishes nothing.
+
+    Of several rounds it is the first that is explained, by the rows that it leaves to the others.
+    """
+    quasi, several = problem.policy.quasi_identifiers, len(found.rounds) > 1
+    nodes = Nodes(problem, cells, tuple(bound.min_level for bound in quasi), found.limit, found.loss_name)
+    look = Look(problem, nodes, cells, found.limit, settles=not several)
+    lower = _lower(found.levels, nodes.lattice)
+    (chosen, _), *seen = look.at([found.levels, *(node for node in lower if node is not None)])
+    examined = iter(_labelled(problem, cells, seen))
+    steps = [
+        LessGeneral(bound.column, level - 1, None if node is None else next(examined))
+        for bound, level, node in zip(quasi, found.levels, lower, strict=True)
+        if level > 0
+    ]
+    near, reach = _near(nodes.lattice, found.levels)
+    below = [] if several else _below(nodes.lattice, near, look.loss(found.levels))
+    cheaper = _cheaper(look, below, nodes.rollups.batch)
+    common = told(problem, nodes, found.levels) if found.suppressed and not several else ()
+    return Explanation(found.limit, chosen, tuple(steps), cheaper, len(near), reach, common)
+
+
+def _lower(levels: Node, lattice: Lattice) -> list[Node | None]:
+    """For each attribute the node with that one a level less general; None where it has the lowest allowed."""
+    return [
+        (*levels[:place], level - 1, *levels[place + 1 :]) if level > least else None
+        for place, (level, least) in enumerate(zip(levels, lattice.low, strict=True))
+    ]
+
+
+def _near(lattice: Lattice, levels: Node) -> tuple[NDArray[Any], int | None]:
+    """The nodes whose levels differ from these by no more than the reach, a row a node; all of them if it is None.
+
+    The reach is the greatest that keeps them few enough to be ranked.
+    """
+    import numpy as np
+
+    reach = max((high - low for low, high in zip(lattice.low, lattice.high, strict=True)), default=0)
+    box = list(zip(lattice.low, lattice.high, strict=True))
+    every = prod(high - low + 1 for low, high in box)
+    while reach and prod(high - low + 1 for low, high in box) > _NEAR:
+        reach -= 1
+        box = [
+            (max(low, level - reach), min(high, level + reach))
+            for low, high, level in zip(lattice.low, lattice.high, levels, strict=True)
+        ]
+    shape = [high - low + 1 for low, high in box]
+    offsets = np.indices(shape, dtype=np.int16).reshape(len(shape), -1).T
+    near: NDArray[Any] = offsets + np.array([low for low, _ in box], dtype=np.int16)
+    return near, None if len(near) == every else reach
+
+
+def _below(lattice: Lattice, near: NDArray[Any], loss: int) -> list[Node]:
+    """Those of the nodes whose bound is below a loss, the greatest bound first."""
+    import numpy as np
+
+    bounds = lattice.bounds(near, 0)
+    below = np.flatnonzero(bounds < loss)
+    order = below[np.argsort(-bounds[below], kind="stable")][: _LOOKS * _AT_ONCE]
+    return [tuple(map(int, node)) for node in near[order]]
+
+
+def _cheaper(look: Look, nodes: Sequence[Node], batch: int) -> tuple[ExaminedNode, ...]:
+    """The first few of the nodes that may not be published."""
+    found: list[Node] = []
+    width = max(min(batch, _AT_ONCE), _CHEAPER)
+    for first in range(0, min(len(nodes), _LOOKS * width), width):
+        found += look.failing(nodes[first : first + width])
+        if len(found) >= _CHEAPER:
+            break
+    return tuple(node for node, _ in look.at(found[:_CHEAPER]))
+
+
+def _labelled(problem: Problem, cells: CellSource, seen: Sequence[Seen]) -> list[ExaminedNode]:
+    """The nodes with the label of the smallest class of what each violates first."""
+    named = [(node.levels, keys[0]) for node, keys in seen if node.loss is None and keys]
+    found = iter(labels(problem.engine, problem.policy, cells, named))
+    labelled: list[ExaminedNode] = []
+    for node, keys in seen:
+        if node.loss is None and keys:
+            first, *others = node.violated
+            node = replace(node, violated=(replace(first, label=next(found)), *others))
+        labelled.append(node)
+    return labelled

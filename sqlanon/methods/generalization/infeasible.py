@@ -1,0 +1,56 @@
+"""Why no node of the lattice meets the requirements: the class that stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PrivacyViolation
+from sqlanon.methods.generalization.lattice.batch_sql import Batch
+from sqlanon.methods.generalization.lattice.rollup import CellSource
+from sqlanon.methods.generalization.violating_classes import labels, violated
+from sqlanon.methods.shared.frequent_values import too_frequent_in
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.classes.rows import Step
+
+__all__ = ["infeasible"]
+
+
+def infeasible(
+    engine: Engine,
+    policy: BoundPolicy,
+    requirements: Sequence[BoundRequirement],
+    cells: CellSource,
+    batch: Batch,
+    steps: Sequence[Step],
+    limit: int,
+) -> PrivacyViolation:
+    """The error that names a requirement and its smallest class at the most general levels allowed.
+
+    Where that is all rows, and the requirement is about sensitive values, it names the most
+    frequent one. `steps` make the normal relations of that node.
+    """
+    asked = ", ".join(map(str, requirements))
+    found = violated(engine, batch, requirements, steps)
+    if not found:
+        return PrivacyViolation(f"{asked} cannot be met; nothing was published")
+    worst, key = found[0][1][0]
+    node = tuple(bound.max_level for bound in policy.quasi_identifiers)
+    worst = replace(worst, label=labels(engine, policy, cells, [(node, key)])[0])
+    # Of a smaller class a value would be its respondents' own.
+    unmet = [one for one in requirements if str(one) == worst.requirement and worst.smallest == cells.rows]
+    values = too_frequent_in(engine, policy, unmet)
+    return PrivacyViolation(
+        f"{asked} cannot be met with at most {limit} of {cells.rows} rows suppressed: "
+        f"at the most general levels allowed, {worst}{values}; nothing was published",
+        hint=_hint(policy),
+    )
+
+
+def _hint(policy: BoundPolicy) -> str:
+    capped = [b.column for b in policy.quasi_identifiers if b.max_level < b.height]
+    if capped:
+        return f"raise MAX LEVEL of {', '.join(capped)}, allow more suppression, or ask for less"
+    return "the whole table does not meet it: ask for less, or allow more suppression"

@@ -1,0 +1,131 @@
+"""A batch of lattice nodes, and what the normal relations of their classes are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.build.expressions import added, total
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.cells.cells import key_name, respondents
+from sqlanon.sqlgen.cells.key_layout import WORD_BITS, Field, KeyLayout
+from sqlanon.sqlgen.classes.requirement import Asks, subjects
+from sqlanon.sqlgen.classes.rows import Step
+
+__all__ = ["BATCH", "Batch", "carried_code"]
+
+# The most nodes of a batch, whose places have to fit beside a key.
+BATCH = 64
+_PLACE_BITS = 6
+
+
+def carried_code(layout: KeyLayout, places: Sequence[int], of: str | None = None) -> exp.Expr:
+    """One number for the values of the carried columns at these places; for a single column, its code."""
+    parts: list[exp.Expr] = []
+    offset = 0
+    for place in places:
+        part = _carried(layout.carried[place], of)
+        parts.append(exp.Paren(this=exp.BitwiseLeftShift(this=part, expression=literal(offset))) if offset else part)
+        offset += layout.carried[place].bits
+    return added(parts)
+
+
+def _carried(field: Field, of: str | None) -> exp.Expr:
+    masked = exp.Paren(this=exp.BitwiseAnd(this=column(key_name(field.word), of), expression=literal(field.mask)))
+    return exp.Paren(this=exp.BitwiseRightShift(this=masked, expression=literal(field.shift)))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What the normal relations of a batch are made of.
+
+    `carried` are the columns that the cells carry, in the order of the layout; `guards`
+    the guarding column of each requirement that has one, by its place; `given` the
+    relations that are the same for all nodes, sensitive_value of the whole source among
+    them; `public` the public table's cells, if there is one.
+    """
+
+    layout: KeyLayout
+    requirements: Sequence[Asks]
+    entity: bool
+    carried: tuple[str, ...] = ()
+    guards: tuple[tuple[int, str], ...] = ()
+    given: tuple[Step, ...] = ()
+    public: str | None = None
+
+    @property
+    def packed(self) -> bool:
+        """Whether a node's place fits beside the key in one number."""
+        return self.layout.words == 1 and self.layout.used + _PLACE_BITS <= WORD_BITS
+
+    def class_id(self, tag: exp.Expr | None = None) -> exp.Expr:
+        """The place of the node and the part of the key that names a class of it."""
+        tag = column("tag") if tag is None else tag
+        masks, carried = self.layout.masks([0] * len(self.layout.fields)), self.layout.carried_masks
+        keys = [
+            exp.Paren(this=exp.BitwiseAnd(this=column(key_name(word)), expression=literal(masks[word])))
+            if carried[word]
+            else column(key_name(word))
+            for word in range(self.layout.words)
+        ]
+        if self.packed:
+            place = exp.BitwiseLeftShift(this=tag, expression=literal(self.layout.used))
+            return exp.Add(this=exp.Paren(this=place), expression=keys[0])
+        parts = [("tag", tag), *((key_name(word), key) for word, key in enumerate(keys))]
+        return exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=part) for name, part in parts])
+
+    def place(self, class_id: exp.Expr) -> exp.Expr:
+        """The node's place, read from a class_id."""
+        if self.packed:
+            return exp.BitwiseRightShift(this=class_id, expression=literal(self.layout.used))
+        return exp.Dot(this=class_id, expression=identifier("tag"))
+
+    def key(self, class_id: exp.Expr, word: int) -> exp.Expr:
+        """A word of the key, read from the class_id of the node at place 0."""
+        return class_id if self.packed else exp.Dot(this=class_id, expression=identifier(key_name(word)))
+
+    def relations(self, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
+        """The normal relations of the nodes whose rows are given. `public` are those of the public table."""
+        steps: list[Step] = [("node_row", rows)]
+        about = subjects(self.requirements)
+        # Rows of the rollup differ in their key: where all that is carried is the subject, each is one of its rows.
+        whole = not self.entity and len(about) == 1 and len(about[0]) == len(self.carried)
+        for number, subject in enumerate(about):
+            steps.append((f"class_sensitive_value_{number}", self._sensitive(subject, unique=whole)))
+        steps.append(("equivalence_class", self._classes(len(about) == 1 and whole)))
+        for place, guard in self.guards:
+            steps.append((f"guarded_{place}", self._guarded(guard)))
+        if public is not None:
+            steps.append(("public_row", public))
+            named = exp.select(alias(self.class_id(), "class_id"), alias(total(column("n")), "n"))
+            steps.append(("public_class", named.from_(relation("public_row")).group_by(self.class_id())))
+        return [*steps, *self.given]
+
+    def _sensitive(self, subject: Sequence[str], unique: bool) -> exp.Select:
+        value = carried_code(self.layout, [self.carried.index(name) for name in subject])
+        named = [alias(self.class_id(), "class_id"), alias(value, "value")]
+        if unique:
+            return exp.select(*named, column("n")).from_(relation("node_row"), copy=False)
+        query = exp.select(*named, alias(total(column("n")), "n")).from_(relation("node_row"), copy=False)
+        return query.group_by(self.class_id(), value.copy(), copy=False)
+
+    def _classes(self, summed: bool) -> exp.Select:
+        if summed:
+            size = total(column("n"))
+            query = exp.select(column("class_id"), alias(size, "size"), alias(size.copy(), "entities"))
+            return query.from_(relation("class_sensitive_value_0")).group_by(column("class_id"))
+        label = alias(self.class_id(), "class_id")
+        if not self.carried and not self.entity:
+            query = exp.select(label, alias(column("n"), "size"), alias(column("n"), "entities"))
+            return query.from_(relation("node_row"), copy=False)
+        size = total(column("n"))
+        entities = respondents(column("entity")) if self.entity else size.copy()
+        query = exp.select(label, alias(size, "size"), alias(entities, "entities"))
+        return query.from_(relation("node_row"), copy=False).group_by(self.class_id(), copy=False)
+
+    def _guarded(self, guard: str) -> exp.Select:
+        node = carried_code(self.layout, [self.carried.index(guard)])
+        query = exp.select(alias(self.class_id(), "class_id"), alias(node, "node")).distinct(copy=False)
+        return query.from_(relation("node_row"), copy=False)

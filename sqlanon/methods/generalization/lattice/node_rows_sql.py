@@ -1,0 +1,235 @@
+"""Many nodes of the lattice in one statement: their classes, rolled up from less general ones, and what they violate.
+
+A table `rollup(tag, key_0, ..., n)` holds the rows of many nodes side by side, each node
+under a tag: one row a class, or a class and what its rows carry. The rows of a more
+general node come from those of any less general one, `GROUP BY tag, key & mask`. The
+normal relations of a batch of nodes are made of its rows; `class_id` holds the node's
+place in the batch, so that the models' own texts answer for all of them at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.methods.generalization.lattice.batch_sql import Batch
+from sqlanon.sqlgen.build.expressions import or_zero, total
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal, parameter, relation
+from sqlanon.sqlgen.cells.cells import key_name
+from sqlanon.sqlgen.cells.key_layout import KeyLayout
+from sqlanon.sqlgen.classes.guard import kept_classes, violations, with_steps
+from sqlanon.sqlgen.classes.requirement import relation_names
+from sqlanon.sqlgen.classes.rows import Step
+
+__all__ = [
+    "counts",
+    "most_of_withheld",
+    "part_of_node",
+    "part_of_nodes",
+    "public_rows",
+    "rows_at_places",
+    "rows_held",
+    "rows_of_nodes",
+    "rows_of_tags",
+    "withheld",
+    "withheld_at_once",
+]
+
+# Far from a power of two, so that the remainder depends on all bits of a key.
+_PRIME = 1_000_003
+
+
+def _masked(word: int, mask: exp.Expr, of: str | None = None) -> exp.Expr:
+    return exp.Paren(this=exp.BitwiseAnd(this=column(key_name(word), of), expression=mask))
+
+
+def rows_of_nodes(rollup: str, words: int, entity: bool) -> exp.Select:
+    """The rows of some nodes, each from the rows of another: to be added to the rollup.
+
+    The parameters are lists with an item a node: its tag, the tag that it comes from,
+    and its mask of each word.
+    """
+    names = ["tag", "source", *(f"mask_{word}" for word in range(words))]
+    lists = [alias(exp.Explode(this=_integers(parameter(i))), name) for i, name in enumerate(names, start=1)]
+    keys = [_masked(word, column(f"mask_{word}", "node"), "fine") for word in range(words)]
+    others = [column("entity", "fine")] if entity else []
+    same = exp.EQ(this=column("tag", "fine"), expression=column("source", "node"))
+    return (
+        exp.select(
+            column("tag", "node"),
+            *(alias(key, key_name(word)) for word, key in enumerate(keys)),
+            *others,
+            alias(total(column("n", "fine")), "n"),
+        )
+        .from_(relation(rollup, as_="fine"), copy=False)
+        .join(exp.select(*lists).subquery("node"), on=same, copy=False)
+        .group_by(column("tag", "node"), *(key.copy() for key in keys), *(part.copy() for part in others), copy=False)
+    )
+
+
+def part_of_nodes(rollup: str, layout: KeyLayout, entity: bool, one_in: int) -> exp.Select:
+    """The same of about one class in so many, each with all of its rows; the tags are the places of a batch."""
+    query = rows_of_nodes(rollup, layout.words, entity)
+    classes = layout.masks([0] * len(layout.fields))
+    labels: list[exp.Expr] = []
+    for word, mask in enumerate(classes):
+        own = exp.BitwiseAnd(this=column(f"mask_{word}", "node"), expression=literal(mask))
+        labels.append(_masked(word, exp.Paren(this=own), "fine"))
+    return query.where(_chosen(labels, one_in), copy=False)
+
+
+def _integers(tree: exp.Expr) -> exp.Expr:
+    return exp.Cast(this=tree, to=exp.DataType.build("BIGINT[]", dialect="duckdb"))
+
+
+def part_of_node(
+    cells: str, layout: KeyLayout, entity: bool, tag: int = 0, one_in: int | None = None, first: int = 1
+) -> exp.Select:
+    """The rows of one node, grouped from a table of cells; its masks are the parameters from `first` on.
+
+    With `one_in`, those of about one class in so many, each with all of its rows.
+    """
+    classes, carried = layout.masks([0] * len(layout.fields)), layout.carried_masks
+    keys = [_masked(word, parameter(first + word)) for word in range(layout.words)]
+    others = [column("entity")] if entity else []
+    query = (
+        exp.select(
+            alias(exp.Cast(this=literal(tag), to=exp.DataType.build("BIGINT")), "tag"),
+            *(alias(key, key_name(word)) for word, key in enumerate(keys)),
+            *others,
+            alias(total(column("n")), "n"),
+        )
+        .from_(relation(cells), copy=False)
+        .group_by(*(key.copy() for key in keys), *(part.copy() for part in others), copy=False)
+    )
+    if one_in:
+        labels = [
+            exp.Paren(this=exp.BitwiseAnd(this=key.copy(), expression=literal(classes[word]))) if carried[word] else key
+            for word, key in enumerate(keys)
+        ]
+        query.where(_chosen([label.copy() for label in labels], one_in), copy=False)
+    return query
+
+
+def _chosen(keys: Sequence[exp.Expr], one_in: int) -> exp.Expr:
+    """A condition on the class alone, so that it takes or leaves whole classes; the prime spreads neighbours."""
+    mixed: exp.Expr = keys[0]
+    for key in keys[1:]:
+        mixed = exp.Paren(this=exp.BitwiseXor(this=mixed, expression=key))
+    spread = exp.Paren(this=exp.Mod(this=mixed, expression=literal(_PRIME)))
+    return exp.EQ(this=exp.Mod(this=spread, expression=literal(one_in)), expression=literal(0))
+
+
+def rows_of_tags(rollup: str) -> exp.Select:
+    """The rollup's rows of a batch: from the tag that is the first parameter to the second; tags count from 0 there."""
+    between = exp.Between(this=column("tag"), low=parameter(1), high=parameter(2))
+    place = exp.Sub(this=column("tag"), expression=parameter(1))
+    star = exp.Star(**{"except_": [identifier("tag")]})
+    return exp.select(alias(place, "tag"), star).from_(relation(rollup), copy=False).where(between, copy=False)
+
+
+def rows_held(rollup: str) -> exp.Select:
+    """How many rows the rollup has under each tag, from the tag that is the first parameter to the second."""
+    between = exp.Between(this=column("tag"), low=parameter(1), high=parameter(2))
+    query = exp.select(column("tag"), exp.Count(this=exp.Star())).from_(relation(rollup), copy=False)
+    return query.where(between, copy=False).group_by(column("tag"), copy=False)
+
+
+def rows_at_places(rollup: str) -> exp.Select:
+    """The rollup's rows of chosen nodes. The parameters are lists with an item a node: its tag and its place."""
+    lists = [alias(exp.Explode(this=_integers(parameter(i))), name) for i, name in enumerate(("of", "place"), start=1)]
+    same = exp.EQ(this=column("tag", "fine"), expression=column("of", "chosen"))
+    others = exp.Column(this=exp.Star(**{"except_": [identifier("tag")]}), table=identifier("fine"))
+    return (
+        exp.select(alias(column("place", "chosen"), "tag"), others)
+        .from_(relation(rollup, as_="fine"), copy=False)
+        .join(exp.select(*lists).subquery("chosen"), on=same, copy=False)
+    )
+
+
+def withheld_at_once(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
+    """Steps that end in withheld(place, class_id, size): the classes of many nodes that violate by themselves."""
+    names = relation_names(batch.requirements)
+    parts = [alias(batch.place(column("class_id")), "place"), column("class_id"), column("size")]
+    broken = exp.select(*parts).from_(violations(batch.requirements, names).subquery("violation"))
+    return [*batch.relations(rows, public), ("withheld", broken)]
+
+
+def public_rows(public: str, words: int, first: int) -> exp.Select:
+    """The public table's rows at the nodes of a batch.
+
+    The parameters from `first` on are lists with an item a node: its place, and its mask of each word.
+    """
+    names = ["tag", *(f"mask_{word}" for word in range(words))]
+    lists = [alias(exp.Explode(this=_integers(parameter(first + i))), name) for i, name in enumerate(names)]
+    keys = [_masked(word, column(f"mask_{word}", "node"), "fine") for word in range(words)]
+    rows = alias(total(column("n", "fine")), "n")
+    return (
+        exp.select(column("tag", "node"), *(alias(key, key_name(word)) for word, key in enumerate(keys)), rows)
+        .from_(relation(public, as_="fine"), copy=False)
+        .join(exp.select(*lists).subquery("node"), join_type="CROSS", copy=False)
+        .group_by(column("tag", "node"), *(key.copy() for key in keys), copy=False)
+    )
+
+
+def counts(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> exp.Select:
+    """A row for each node of a batch, by its place.
+
+    Its classes and the sum of their squared sizes, the rows and the excess of those that
+    violate, the rows of the rollup that it has, and how many classes violate.
+    """
+    names = relation_names(batch.requirements)
+    place = batch.place(column("class_id"))
+    both = [alias(exp.Sum(this=column(name)), name) for name in ("size", "excess")]
+    both.append(alias(exp.Count(this=exp.Star()), "violating"))
+    broken = exp.select(alias(place, "place"), *both).from_(violations(batch.requirements, names).subquery("violation"))
+    broken = broken.group_by(place.copy())
+    squares = exp.Sum(this=exp.Mul(this=column("size"), expression=column("size")))
+    classes = alias(exp.Count(this=exp.Star()), "classes")
+    every = exp.select(alias(place.copy(), "place"), classes, alias(squares, "squares"))
+    every = every.from_(relation("equivalence_class")).group_by(place.copy())
+    held = exp.select(column("tag"), alias(exp.Count(this=exp.Star()), "rows")).from_(relation("node_row"))
+    held = held.group_by(column("tag"))
+    same = exp.EQ(this=column("place", "every"), expression=column("place", "broken"))
+    known = exp.Coalesce(this=column("place", "every"), expressions=[column("place", "broken")])
+    query = (
+        exp.select(known, *(or_zero(column(*part)) for part in _COUNTED))
+        .from_(every.subquery("every"), copy=False)
+        .join(broken.subquery("broken"), on=same, join_type="FULL", copy=False)
+        .join(held.subquery("held"), on=exp.EQ(this=column("tag", "held"), expression=known.copy()), join_type="LEFT")
+    )
+    return with_steps(query, batch.relations(rows, public))
+
+
+_COUNTED = (
+    ("classes", "every"),
+    ("squares", "every"),
+    ("size", "broken"),
+    ("excess", "broken"),
+    ("rows", "held"),
+    ("violating", "broken"),
+)
+
+
+def withheld(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
+    """Steps that end in withheld(place, class_id, size): what the guard withholds of one node, in all its rounds."""
+    kept = exp.select(column("class_id")).from_(relation("kept"))
+    place = alias(exp.Cast(this=literal(0), to=exp.DataType.build("BIGINT")), "place")
+    others = exp.select(place, column("class_id"), column("size")).from_(relation("equivalence_class"))
+    others = others.where(exp.Not(this=exp.In(this=column("class_id"), query=kept.subquery())))
+    return [*batch.relations(rows, public), *kept_classes(batch.requirements), ("withheld", others)]
+
+
+def most_of_withheld(values: str) -> exp.Select:
+    """gone, rows, most: of the classes that are `withheld` and of the others, the rows and those of the most frequent
+    value; `values` is the relation class_sensitive_value of an attribute.
+    """
+    same = exp.EQ(this=column("class_id", "held"), expression=column("class_id", "withheld"))
+    gone = exp.Not(this=exp.Is(this=column("class_id", "withheld"), expression=exp.Null()))
+    counted = exp.select(column("value", "held"), alias(gone, "gone"), alias(total(column("n", "held")), "n"))
+    counted.from_(relation(values, as_="held"), copy=False)
+    counted.join(relation("withheld"), on=same, join_type="LEFT", copy=False)
+    counted = counted.group_by(column("value", "held"), gone.copy())
+    query = exp.select(column("gone"), alias(total(column("n")), "rows"), alias(exp.Max(this=column("n")), "most"))
+    return query.from_(counted.subquery("counted"), copy=False).group_by(column("gone"))

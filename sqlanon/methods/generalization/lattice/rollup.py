@@ -1,0 +1,299 @@
+"""Class counts of lattice nodes, each grouped from the fewest rows that are fine enough.
+
+A node's classes are unions of the classes of any less general node, so its rows roll up
+from that node's. They are kept side by side in one table, so that one statement looks
+at many nodes. On a source whose combinations are nearly all distinct the cells are as
+many as its rows; then a node is looked at alone, at a part of its classes first, and its
+rows are kept where they are much fewer than the cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.methods.generalization.lattice.batch_sql import BATCH, Batch
+from sqlanon.methods.generalization.lattice.node_rows_sql import (
+    counts,
+    part_of_node,
+    part_of_nodes,
+    public_rows,
+    rows_at_places,
+    rows_held,
+    rows_of_nodes,
+    rows_of_tags,
+)
+from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.sqlgen.build.names import literal, relation
+from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.cells.key_layout import KeyLayout
+from sqlanon.sqlgen.classes.rows import Step
+
+__all__ = ["CellSource", "Classes", "Keep", "Rollups"]
+
+# Cells beyond this many rows are looked at a node at a time.
+_LARGE = 300_000
+# So many nodes in one statement: with more, what one of them rules out is found too late for the others.
+_BATCH = 32
+# One class in so many is looked at first, and rows are kept where there are so many times fewer of them.
+_PART = 16
+_WORTH = 4
+
+# Of a node that comes from so many rows, most of which fail by far, a part is looked at first.
+_PART_FROM = 20_000
+# Where a batch would read more rows than this, rows between the cells and its nodes are made first,
+# of so many nodes.
+_MEET_FROM = 800_000
+_MEETS = 4
+
+# Makes a temporary table of a query's rows and returns its name.
+Keep = Callable[[str, exp.Query], str]
+
+
+class CellSource(Protocol):
+    """The cells, as the encode stage leaves them."""
+
+    @property
+    def table(self) -> str: ...
+    @property
+    def trees(self) -> Sequence[str]: ...
+    @property
+    def layout(self) -> KeyLayout: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def values(self) -> Sequence[int]: ...
+    @property
+    def spread(self) -> Sequence[Sequence[int]]: ...
+    @property
+    def most(self) -> Sequence[Sequence[int]]: ...
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """The columns whose codes the cells carry."""
+        ...
+
+    @property
+    def given(self) -> tuple[Step, ...]:
+        """The normal relations that are the same for every node."""
+        ...
+
+    @property
+    def public(self) -> str | None:
+        """The cells of the public table."""
+        ...
+
+
+@dataclass(frozen=True)
+class Classes:
+    """A node's classes: how many, the sum of their squared sizes; the rows, excess and number of those that violate.
+
+    All are those of a part of the classes, if not `whole`.
+    """
+
+    classes: int = 0
+    squares: int = 0
+    suppressed: int = 0
+    excess: float = 0.0
+    rows: int = 0
+    whole: bool = True
+    violating: int = 0
+
+
+class Rollups:
+    """What nodes are grouped from: the cells, and the rows that were kept on the way."""
+
+    def __init__(self, engine: Engine, cells: CellSource, batch: Batch, keep: Keep) -> None:
+        self._engine = engine
+        self._cells = cells
+        self._batch = batch
+        self._keep = keep
+        self._texts: dict[str, str] = {}
+        self._rollup = ""
+        self._tags = 0
+        ground = tuple(0 for _ in cells.trees)
+        held = exp.select(exp.Count(this=exp.Star())).from_(relation(cells.table))
+        self._held = int(engine.rows(held)[0][0])
+        self._levels: list[Node] = []
+        self._rows: list[int] = []
+        self._tag_of: dict[Node, int] = {}
+        if self._held < _LARGE:
+            self._keep_rows(ground, self._held)
+
+    @property
+    def batch(self) -> int:
+        """How many nodes to look at in one statement: one where results are worth keeping."""
+        return min(_BATCH, BATCH) if self._levels else 1
+
+    def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
+        """Counts the classes of some nodes; of one whose excess is beyond `limit` perhaps only a part of them."""
+        if len(nodes) > BATCH:
+            return [*self.look(nodes[:BATCH], limit), *self.look(nodes[BATCH:], limit)]
+        finest = self._finest(nodes)
+        found: dict[int, Classes] = {}
+        large = [place for place, tag in enumerate(finest) if tag is not None and self._rows[tag] >= _PART_FROM]
+        if large and not self._cells.public:
+            for place, seen in zip(large, self._parts([nodes[place] for place in large]), strict=True):
+                if seen.excess > limit + 1:
+                    found[place] = seen
+        together = [place for place, tag in enumerate(finest) if tag is not None and place not in found]
+        if together:
+            found |= zip(together, self._look_at([nodes[place] for place in together]), strict=True)
+        for place, node in enumerate(nodes):
+            if place not in found:
+                found[place] = self._look_alone(node, limit)
+        return [found[place] for place in range(len(nodes))]
+
+    def _parts(self, nodes: Sequence[Node]) -> list[Classes]:
+        """Counts a part of the classes of some nodes, and keeps no rows of them."""
+        words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
+        sources = [int(tag or 0) for tag in self._finest(nodes)]
+        found = _classes(self._engine.rows(self._texts["parts"], [list(range(len(nodes))), sources, *words]))
+        parts = [found.get(place, Classes()) for place in range(len(nodes))]
+        return [replace(part, whole=False) for part in parts]
+
+    def rows_of(self, node: Node) -> tuple[exp.Query, exp.Query | None]:
+        """The rows of one node, as those of the place 0 of a batch, and those of the public table."""
+        cells, layout = self._cells, self._cells.layout
+        masks = self._masks(node)
+        public = _filled(part_of_node(cells.public, layout, False), masks) if cells.public else None
+        tag = self._tag_of.get(node)
+        if tag is not None:
+            return _filled(rows_of_tags(self._rollup), [tag, tag]), public
+        return _filled(part_of_node(cells.table, layout, self._batch.entity), masks), public
+
+    def _masks(self, node: Node) -> list[int]:
+        """The mask of each word, which keeps what the rows carry."""
+        layout = self._cells.layout
+        return [mask | carried for mask, carried in zip(layout.masks(node), layout.carried_masks, strict=True)]
+
+    def rows_of_all(self, nodes: Sequence[Node]) -> tuple[exp.Query, list[list[int]]] | None:
+        """The rows of some nodes, each at its place, with their parameters; None unless the rollup has all."""
+        if any(node not in self._tag_of for node in nodes):
+            return None
+        return rows_at_places(self._rollup), [[self._tag_of[node] for node in nodes], list(range(len(nodes)))]
+
+    def _look_alone(self, node: Node, limit: int) -> Classes:
+        seen = self._part(node, _PART)
+        if seen.excess > limit + 1:
+            return Classes(seen.classes * _PART, seen.squares, seen.suppressed, seen.excess, whole=False)
+        if seen.rows * _PART * _WORTH <= self._held:
+            self._keep_rows(node, seen.rows * _PART)
+            return self._look_at([node])[0]
+        return self._part(node, None)
+
+    def _part(self, node: Node, one_in: int | None) -> Classes:
+        if (name := f"part {one_in}") not in self._texts:
+            cells, layout = self._cells, self._cells.layout
+            rows = part_of_node(cells.table, layout, self._batch.entity, one_in=one_in)
+            public = part_of_node(cells.public, layout, False, one_in=one_in) if cells.public else None
+            self._texts[name] = to_sql(counts(self._batch, rows, public))
+        found = self._engine.rows(self._texts[name], self._masks(node))
+        return _classes(found).get(0, Classes())
+
+    def _keep_rows(self, node: Node, rows: int) -> None:
+        """Copies a node's rows from the cells into the rollup."""
+        fine = part_of_node(self._cells.table, self._cells.layout, self._batch.entity, tag=self._tags)
+        query = _filled(fine, self._masks(node))
+        if not self._rollup:
+            self._rollup = self._keep("rollup", query)
+            added = exp.Insert(
+                this=relation(self._rollup),
+                expression=rows_of_nodes(self._rollup, self._cells.layout.words, self._batch.entity),
+            )
+            self._texts["add"] = to_sql(added)
+            parts = part_of_nodes(self._rollup, self._cells.layout, self._batch.entity, _PART)
+            self._texts["parts"] = to_sql(counts(self._batch, parts))
+            self._texts["held"] = to_sql(rows_held(self._rollup))
+            words = self._cells.layout.words
+            public = public_rows(self._cells.public, words, first=3) if self._cells.public else None
+            self._texts["look"] = to_sql(counts(self._batch, rows_of_tags(self._rollup), public))
+        else:
+            self._engine.run(exp.Insert(this=relation(self._rollup), expression=query))
+        self._note([node], [rows])
+
+    def _look_at(self, nodes: Sequence[Node]) -> list[Classes]:
+        """Adds the nodes' rows to the rollup, and counts their classes there."""
+        sources = [int(tag or 0) for tag in self._finest(nodes)]
+        if sum(self._rows[tag] for tag in sources) > _MEET_FROM:
+            self._add_meets(nodes)
+            sources = [int(tag or 0) for tag in self._finest(nodes)]
+        tags = [self._tags + place for place in range(len(nodes))]
+        words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
+        self._engine.run(self._texts["add"], [tags, sources, *words])
+        others = [list(range(len(nodes))), *words] if self._cells.public else []
+        found = _classes(self._engine.rows(self._texts["look"], [tags[0], tags[-1], *others]))
+        counted = [found.get(place, Classes()) for place in range(len(nodes))]
+        self._note(nodes, [one.rows for one in counted])
+        return counted
+
+    def _add_meets(self, nodes: Sequence[Node]) -> None:
+        """Adds the meets of some nodes in groups of neighbours: one reading of many rows then serves several nodes."""
+        meets = dict.fromkeys(self._meets(nodes))
+        new = [meet for meet in meets if meet not in self._tag_of]
+        if not new:
+            return
+        first = self._tags
+        words = [list(word) for word in zip(*(self._masks(node) for node in new), strict=True)]
+        tags = list(range(first, first + len(new)))
+        self._engine.run(self._texts["add"], [tags, [int(tag or 0) for tag in self._finest(new)], *words])
+        held = dict(self._engine.rows(self._texts["held"], [tags[0], tags[-1]]))
+        self._note(new, [int(held.get(tag, 0)) for tag in tags])
+
+    def _meets(self, nodes: Sequence[Node]) -> list[Node]:
+        """The meets of a few groups of nodes, each group joined where its meet's key keeps the fewest bits."""
+        import numpy as np
+
+        bits = [
+            np.array([sum(f.bits for f in fields[level:]) for level in range(len(fields) + 1)])
+            for fields in self._cells.layout.fields
+        ]
+        groups = np.array(nodes, dtype=np.int16)
+        while len(groups) > _MEETS:
+            meets = np.minimum(groups[:, None, :], groups[None, :, :])
+            kept = sum(own[meets[:, :, place]] for place, own in enumerate(bits)) + 64 * np.eye(len(groups), dtype=int)
+            one, other = divmod(int(np.argmin(kept)), len(groups))
+            joined = meets[one, other]
+            groups = np.vstack([np.delete(groups, [one, other], axis=0), joined[None, :]])
+        return [tuple(int(level) for level in group) for group in groups]
+
+    def _note(self, nodes: Sequence[Node], rows: Sequence[int]) -> None:
+        for place, node in enumerate(nodes):
+            self._tag_of[node] = self._tags + place
+        self._levels += nodes
+        self._rows += rows
+        self._tags += len(nodes)
+
+    def _finest(self, nodes: Sequence[Node]) -> list[int | None]:
+        """For each node the tag with the fewest rows that are fine enough, None where only the cells are."""
+        import numpy as np
+
+        if not self._levels:
+            return [None for _ in nodes]
+        levels, asked = np.array(self._levels, dtype=np.int16), np.array(nodes, dtype=np.int16)
+        fine: Any = np.ones((len(asked), len(levels)), dtype=bool)
+        for own, needed in zip(levels.T, asked.T, strict=True):
+            fine &= own[None, :] <= needed[:, None]
+        rows = np.where(fine, np.array(self._rows, dtype=np.int64)[None, :], np.iinfo(np.int64).max)
+        found: list[bool] = fine.any(axis=1).tolist()
+        return [tag if there else None for tag, there in zip(rows.argmin(axis=1).tolist(), found, strict=True)]
+
+
+def _filled(query: exp.Select, values: Sequence[int]) -> exp.Select:
+    """The query with numbers in the place of its parameters."""
+    for place in list(query.find_all(exp.Parameter)):
+        place.replace(literal(values[int(place.name) - 1]))
+    return query
+
+
+def _classes(rows: Sequence[tuple[Any, ...]]) -> dict[int, Classes]:
+    """The answers of `counts` by the place of the node."""
+    return {
+        int(place): Classes(
+            int(classes), int(squares), int(suppressed), float(excess), int(held), violating=int(violating)
+        )
+        for place, classes, squares, suppressed, excess, held, violating in rows
+    }

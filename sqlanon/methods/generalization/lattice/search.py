@@ -1,0 +1,131 @@
+"""The full-domain lattice, and the search for its node of least loss (Samarati 2001; LeFevre et al. 2005).
+
+A node is a level for each attribute. Three facts prune the lattice:
+
+- Loss. A node loses at least its `bound`, which needs the marginal counts of single
+  attributes only. No node whose bound is above the loss of a node that satisfies can
+  be better.
+- Excess. A class exceeds a requirement by a convex function of its rows, so that the
+  sum over all classes never grows when classes merge; and the rows that may be
+  suppressed bound that sum for a node that satisfies. So a node beyond it rules out
+  every node below, and one within it tells how many rows each node below suppresses at
+  least, and so what it loses at least. For a requirement like k-anonymity, which a class goes on
+  satisfying whatever rows it gains, the excess is the suppressed rows themselves.
+- Classes. Merging classes never adds to their number, nor takes from the sum of their
+  squared sizes: what these losses are at one node is a bound for every node above.
+
+The search looks at some nodes at a time. Some are the next less general ones of those
+that lose least, some have many of those that remain below and above them: both close in
+on the best node. The others are the most general of what remains, each of which has to
+fail before the best node is known to be optimal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import ceil
+
+from sqlanon.methods.generalization.lattice.heuristic import descend, raised
+from sqlanon.methods.generalization.lattice.remaining import MAX_NODES, Node, Rank, Remaining
+from sqlanon.methods.generalization.lattice.types import ROUNDING, Counted, Found, Lattice, Progress, Settle
+
+__all__ = ["ROUNDING", "Counted", "Found", "Lattice", "Node", "Progress", "Settle", "search"]
+
+# From so many nodes on it pays to look first at how low each attribute can be at all.
+_RAISE_FROM = 250_000
+
+
+def search(
+    lattice: Lattice,
+    limit: int,
+    count: Callable[[Sequence[Node]], Sequence[Counted]],
+    settle: Settle,
+    *,
+    batch: int = 1,
+    progress: Callable[[Progress], None] | None = None,
+    expired: Callable[[], bool] | None = None,
+) -> Found | None:
+    """The node of least loss that suppresses at most `limit` rows; None if there is none.
+
+    `count` looks at some nodes at once, at most `batch`; `settle` gives the loss of each
+    and all the rows it suppresses, None if it cannot be published or cannot be better
+    than the rank given. Among nodes of equal loss the one of least height, then the
+    first in the order of its levels, is taken. Once `expired` says so, the best node so
+    far is returned. Raises PolicyError for a lattice that is too large to search whole,
+    unless the time is limited: then a heuristic looks for a good node.
+    """
+    whole, checked = lattice, 0
+    if lattice.size > _RAISE_FROM:
+        lattice, checked = raised(lattice, limit, count)
+    if lattice.size > MAX_NODES and expired is not None:
+        outside = checked, whole.size - lattice.size - checked
+        return descend(lattice, limit, count, settle, outside=outside, progress=progress, expired=expired)
+    remaining = Remaining(lattice.low, lattice.high, lattice.bounds)
+    best: tuple[Rank, int] | None = None
+    inside: list[Rank] = []
+    nodes: list[Node] = [lattice.high]
+    turn = 0
+    while nodes:
+        counted = list(zip(nodes, count(nodes), strict=True))
+        checked += len(counted)
+        remaining.drop(nodes)
+        remaining.drop_below([node for node, seen in counted if seen.excess > limit + ROUNDING])
+        inside += lattice.ranks([node for node, seen in counted if seen.excess <= limit])
+        floors = [(node, seen.floor) for node, seen in counted if seen.floor is not None]
+        remaining.raise_above(floors)
+        remaining.raise_below(
+            [
+                (node, ceil(seen.excess - ROUNDING))
+                for node, seen in counted
+                if ROUNDING < seen.excess <= limit + ROUNDING
+            ]
+        )
+        candidates = [
+            node
+            for node, seen in counted
+            if seen.suppressed <= limit
+            and (best is None or all(loss is None or loss <= best[0][0] for loss in (seen.least, seen.floor)))
+        ]
+        if best is not None:
+            candidates = [rank[2] for rank in lattice.ranks(candidates) if rank < best[0]]
+        settled = settle(candidates, best[0] if best else None) if candidates else []
+        for node, answer in zip(candidates, settled, strict=True):
+            if answer is not None and answer[1] <= limit:
+                rank = (answer[0], sum(node), node)
+                if best is None or rank < best[0]:
+                    best = (rank, answer[1])
+        if best is not None:
+            remaining.drop_from(best[0])
+        if progress:
+            pruned = whole.size - checked - remaining.count
+            progress(Progress(checked, pruned, whole.size, best[0][0] if best else None))
+        if best is not None and expired is not None and expired():
+            break
+        turn += 1
+        nodes = _next(remaining, [rank[2] for rank in sorted(inside)], batch, turn)
+    if best is None:
+        return None
+    (loss, _, node), suppressed = best
+    least = remaining.least
+    return Found(
+        node,
+        loss,
+        suppressed,
+        checked,
+        whole.size - checked - remaining.count,
+        proven=least is None,
+        least=None if least is None else min(least, loss),
+    )
+
+
+def _next(remaining: Remaining, inside: Sequence[Node], batch: int, turn: int) -> list[Node]:
+    """The nodes to look at next; `inside` are those that did not rule out what is below them, least loss first."""
+    ways = (remaining.general, remaining.halving)
+    if batch == 1:
+        # One at a time: each way in its turn.
+        return (remaining.children(inside, 1) if turn % 4 == 0 else []) or ways[turn % 2](1) or remaining.general(1)
+    nodes = remaining.children(inside, batch // 8)
+    rest = batch - len(nodes)
+    nodes += remaining.general(rest // 2)
+    nodes += remaining.halving(rest - rest // 2)
+    return list(dict.fromkeys(nodes))

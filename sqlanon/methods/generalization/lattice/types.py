@@ -1,0 +1,83 @@
+"""What a search of the lattice goes by: nodes between two levels, what a look at one tells, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from sqlanon.methods.generalization.lattice.remaining import Bounds, Node, Rank
+
+__all__ = ["ROUNDING", "Counted", "Found", "Lattice", "Progress", "Settle"]
+
+# The excess is a sum of fractions of rows, each rounded: a node is ruled out only where it is clearly too much.
+ROUNDING = 1e-3
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """Levels `low[i] .. high[i]` for each attribute i, and the least loss that nodes may have."""
+
+    low: Node
+    high: Node
+    bounds: Bounds
+
+    @property
+    def size(self) -> int:
+        return prod(high - low + 1 for low, high in zip(self.low, self.high, strict=True))
+
+    def ranks(self, nodes: Sequence[Node]) -> list[Rank]:
+        """The least ranks that some nodes may have."""
+        import numpy as np
+
+        if not nodes:
+            return []
+        bounds = self.bounds(np.array(nodes, dtype=np.int16), 0)
+        return [(int(bound), sum(node), node) for bound, node in zip(bounds, nodes, strict=True)]
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a look at a node's classes tells.
+
+    `suppressed` and `excess` are rows: those of the classes that violate a requirement
+    by themselves, and the least that every node below has to suppress. `floor` is the
+    least loss of the node and of every node above, `least` that of the node alone, if its
+    classes tell one. Where a part of the classes was enough to see that the node fails,
+    all are those of the part.
+    """
+
+    suppressed: int
+    excess: float
+    floor: int | None = None
+    least: int | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best node, its loss, the rows it suppresses, how many nodes were checked, and how many ruled out unseen.
+
+    `proven` tells whether no other node can be better; if not, none loses less than `least`.
+    """
+
+    node: Node
+    loss: int
+    suppressed: int
+    checked: int
+    pruned: int
+    proven: bool = True
+    least: int | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a search has come: nodes checked, ruled out unseen, and all; the best loss so far."""
+
+    checked: int
+    pruned: int
+    nodes: int
+    loss: int | None
+
+
+# The loss of each node and all the rows it suppresses; None for one that cannot be published, or not be the best.
+Settle = Callable[[Sequence[Node], Rank | None], Sequence[tuple[int, int] | None]]

@@ -1,0 +1,1 @@
+"""Local recoding: what a node would suppress is recoded further, in rounds."""

@@ -1,0 +1,227 @@
+"""Local recoding: the rows that a node would suppress are recoded further, in rounds, instead of being left out.
+
+A round keeps the classes of one node that violate nothing, among the rows that the
+rounds before have left and the nodes at least as general as theirs. It is found by
+descent: from the best node for all of these rows together to the best of its
+neighbours, as long as that is better. Rows that a node leaves are expected to lose as
+much, each, as under the best node for all: so a round may be more precise than that. The
+last round has to come within the budget.
+
+Each number of rounds gives one candidate, with global recoding as the first: the one
+that loses least is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+from sqlanon.methods.generalization.lattice.rollup import CellSource
+from sqlanon.methods.generalization.lattice.search import Found, Lattice, Node
+from sqlanon.methods.generalization.local_recoding.leftover_sql import classes_kept, divided, recounted
+from sqlanon.methods.generalization.local_recoding.union import Kept, Left, published
+from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.cells.cells import tree_summary
+from sqlanon.sqlgen.cells.key_layout import KeyLayout
+from sqlanon.sqlgen.classes.rows import Step
+
+__all__ = ["ROUNDS", "Recoded", "Searches", "recoded"]
+
+# So many rounds at most: what the later ones keep is little.
+ROUNDS = 4
+
+# To height suppressed rows are as good as published ones: what is left is recoded by what levels cost a row.
+_INSTEAD = {"height": "precision"}
+
+
+class Searches(Protocol):
+    """Searches that share a statement's time."""
+
+    def of_a_round(self, nodes: Nodes, limit: int) -> Found | None:
+        """The best of the nodes of which classes with at most `limit` rows violate by themselves; None without one."""
+        ...
+
+    def expired(self) -> bool:
+        """Whether time is up."""
+        ...
+
+
+@dataclass(frozen=True)
+class Recoded:
+    """The levels and the published rows of each round, the rows that are not published, the loss in its unit."""
+
+    rounds: tuple[tuple[Node, int], ...]
+    suppressed: int
+    loss: int
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """The cells of the rows that are left, as a source of their own; what is given stays that of the whole source."""
+
+    table: str
+    trees: tuple[str, ...]
+    layout: KeyLayout
+    rows: int
+    values: tuple[int, ...]
+    spread: tuple[tuple[int, ...], ...]
+    most: tuple[tuple[int, ...], ...]
+    carried: tuple[str, ...]
+    given: tuple[Step, ...]
+    public: str | None
+
+
+def recoded(
+    problem: Problem, cells: CellSource, nodes: Nodes, found: Found, limit: int, loss: str, searches: Searches
+) -> Recoded | None:
+    """The best union of several rounds; None if none is better than `found`, the best of `nodes`.
+
+    Of those that lose as much the one that suppresses least is the better. At most
+    `limit` rows are suppressed. Once time is up no further round is begun.
+    """
+    rounds = _Rounds(problem, cells, limit, loss, (found.loss, found.suppressed))
+    last: Found | None = found
+    while len(rounds.kept) + 1 < ROUNDS and not searches.expired():
+        node, suppressed = _Descent(nodes, rounds.left.rows, last).end(searches.expired)
+        if suppressed == rounds.left.rows:
+            break
+        rounds.add(nodes, node)
+        if not suppressed:
+            rounds.consider()
+            break
+        nodes = Nodes(problem, rounds.left, node, limit, _INSTEAD.get(loss, loss))
+        last = searches.of_a_round(nodes, limit)
+        if last is not None:
+            rounds.consider((nodes, last))
+    return rounds.best
+
+
+class _Descent:
+    """Nodes as a round, by what is expected to be lost in the end.
+
+    Each row that a round leaves counts as much as under `last`, the best node for all
+    rows together, if any comes within the budget.
+    """
+
+    def __init__(self, nodes: Nodes, rows: int, last: Found | None) -> None:
+        self._nodes, self._rows, self._last = nodes, rows, last
+        self._ground = (0,) * len(nodes.lattice.low)
+        self._every = nodes.loss.least(self._ground, rows)
+        self._share = Fraction(last.loss, self._every) if self._every and last is not None else Fraction(1)
+        self._seen: dict[Node, tuple[Fraction, int]] = {}
+
+    def end(self, expired: Callable[[], bool]) -> tuple[Node, int]:
+        """The node from which no neighbour is better, and the rows that it leaves."""
+        here = self._nodes.lattice.high if self._last is None else self._last.node
+        if self._every == 0 and self._last is not None:
+            # Rows that are left cost nothing here: there is no node to leave more of them.
+            return here, self._last.suppressed
+        self._look([here])
+        while not expired():
+            around = _neighbours(here, self._nodes.lattice)
+            self._look(around)
+            best = min([here, *around], key=lambda node: (self._seen[node][0], sum(node), node))
+            if best == here:
+                break
+            here = best
+        return here, self._seen[here][1]
+
+    def _look(self, some: Sequence[Node]) -> None:
+        nodes, batch = self._nodes, self._nodes.rollups.batch
+        new = [node for node in some if node not in self._seen]
+        for first in range(0, len(new), batch):
+            part = new[first : first + batch]
+            nodes.rollups.look(part, self._rows)
+            for node, (loss, left) in zip(part, nodes.withheld_at_once(part), strict=True):
+                self._seen[node] = (loss - (1 - self._share) * (self._least(left) - self._least(0)), left)
+
+    def _least(self, left: int) -> int:
+        """What so many rows lose at least if they are suppressed; 0 for a measure that cannot tell."""
+        return self._nodes.loss.least(self._ground, left) or 0
+
+
+def _neighbours(node: Node, lattice: Lattice) -> list[Node]:
+    """The nodes that are one level of one attribute away."""
+    bounds = enumerate(zip(node, lattice.low, lattice.high, strict=True))
+    return [
+        (*node[:place], other, *node[place + 1 :])
+        for place, (level, low, high) in bounds
+        for other in (level - 1, level + 1)
+        if low <= other <= high
+    ]
+
+
+class _Rounds:
+    """The rounds so far, the cells that they leave, and the best union that has been considered."""
+
+    def __init__(self, problem: Problem, cells: CellSource, limit: int, loss: str, best: tuple[int, int]) -> None:
+        self._problem, self._cells, self._limit, self._loss = problem, cells, limit, loss
+        self._least = best
+        self.kept: list[Kept] = []
+        self.left = cells
+        self.best: Recoded | None = None
+
+    def add(self, nodes: Nodes, node: Node) -> None:
+        """The node is the next round; what it leaves are the cells of the one after."""
+        kept, left = self._divided(nodes, node)
+        self.kept.append(kept)
+        self.left = self._recounted(left)
+
+    def consider(self, last: tuple[Nodes, Found] | None = None) -> None:
+        """Compares the union of the rounds, and of one more if it keeps anything, with the best one so far."""
+        rounds, left = list(self.kept), Left(self.left.table, self.left.public)
+        if last is not None and last[1].suppressed < self.left.rows:
+            kept, left = self._divided(last[0], last[1].node)
+            rounds.append(kept)
+        if len(rounds) == 1:
+            # One node for all rows, which cannot be better than the best of them.
+            return
+        found = published(self._problem, self._cells, rounds, left, self._limit, self._loss)
+        if found is not None and (found.loss, found.suppressed) < self._least:
+            self._least = (found.loss, found.suppressed)
+            levels = [kept.levels for kept in rounds]
+            self.best = Recoded(tuple(zip(levels, found.rows, strict=True)), found.suppressed, found.loss)
+
+    def _divided(self, nodes: Nodes, node: Node) -> tuple[Kept, Left]:
+        """The cells of the classes that violate nothing at a node, and the others."""
+        keep, layout = self._problem.keep, self._cells.layout
+        classes = keep("classes", classes_kept(nodes.batch, *nodes.rollups.rows_of(node)))
+        inside, outside = (
+            keep("cells", divided(self.left.table, layout, node, classes, within=within)) for within in (True, False)
+        )
+        if self.left.public is None:
+            return Kept(node, inside), Left(outside)
+        public = [
+            keep("public", divided(self.left.public, layout, node, classes, within=within)) for within in (True, False)
+        ]
+        return Kept(node, inside, public[0]), Left(outside, public[1])
+
+    def _recounted(self, left: Left) -> CellSource:
+        """The cells that are left, as a source of their own."""
+        own, problem = self._cells, self._problem
+        trees: list[str] = []
+        spread: list[tuple[int, ...]] = []
+        most: list[tuple[int, ...]] = []
+        rows = 0
+        attributes = zip(problem.policy.quasi_identifiers, own.trees, own.layout.fields, own.values, strict=True)
+        for bound, tree, fields, values in attributes:
+            trees.append(problem.keep("tree", recounted(tree, fields, left.cells)))
+            _, rows, *figures = map(int, problem.engine.rows(tree_summary(bound, relation(trees[-1])))[0])
+            others, top = figures[bound.height :], max(values - 1, 0)
+            spread.append((0, *others[: bound.height - 1], rows * top))
+            most.append((0, *others[bound.height - 1 :], top))
+        return _Cells(
+            left.cells,
+            tuple(trees),
+            own.layout,
+            rows,
+            tuple(own.values),
+            tuple(spread),
+            tuple(most),
+            own.carried,
+            own.given,
+            left.public,
+        )

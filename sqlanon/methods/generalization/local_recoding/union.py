@@ -1,0 +1,120 @@
+"""What several rounds of recoding publish together: the rows that the guard withholds of it, and what it loses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.methods.generalization.lattice.rollup import CellSource
+from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.local_recoding.union_loss import union_loss
+from sqlanon.methods.generalization.local_recoding.union_sql import (
+    class_layout,
+    kept_of_round,
+    keyed_by_label,
+    label_counts,
+    labels_of,
+    not_kept,
+    nowhere,
+    row_count,
+    rows_of_classes,
+    together,
+    withheld_classes,
+)
+from sqlanon.methods.generalization.node_evaluator import Problem
+from sqlanon.sqlgen.build.names import column, relation
+
+__all__ = ["Kept", "Left", "Published", "published"]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What one round keeps: the cells of the source, and of the public table if there is one, recoded to `levels`."""
+
+    levels: Node
+    cells: str
+    public: str | None = None
+
+
+@dataclass(frozen=True)
+class Left:
+    """The cells that no round keeps, of the source and of the public table."""
+
+    cells: str
+    public: str | None = None
+
+
+@dataclass(frozen=True)
+class Published:
+    """The rows that are published of each round, those that are not, and the loss in the measure's unit."""
+
+    rows: tuple[int, ...]
+    suppressed: int
+    loss: int
+
+
+def published(
+    problem: Problem, cells: CellSource, rounds: Sequence[Kept], left: Left, limit: int, loss: str
+) -> Published | None:
+    """The union of some rounds over `cells`; None if more than `limit` rows of it have to be withheld.
+
+    Classes of different rounds that show the same are one class. They are judged as the
+    guard of the release judges them: by what is published, no longer by the whole source.
+    """
+    keep, engine, layout = problem.keep, problem.engine, cells.layout
+    union = _Union(problem, cells, rounds)
+    placed, public = union.placed(), union.public(left.public)
+    held = keep("withheld", withheld_classes(union.batch, rows_of_classes(placed, union.classes, union.entity), public))
+    if engine.rows(exp.select(column("still")).from_(relation(held)).where(column("still")).limit(1)):
+        return None
+    parts = [
+        keep("kept", kept_of_round(placed, number, held, layout, union.classes)) for number in range(1, len(rounds) + 1)
+    ]
+    counts = [int(engine.rows(row_count(part))[0][0]) for part in parts]
+    suppressed = cells.rows - sum(counts)
+    if suppressed > limit:
+        return None
+    gone = keep("gone", not_kept(placed, left.cells, held, layout, union.classes))
+    levels = [kept.levels for kept in rounds]
+    lost = union_loss(
+        problem,
+        loss,
+        cells,
+        list(zip(levels, parts, strict=True)),
+        (gone, suppressed),
+        (placed, held, union.classes),
+    )
+    return Published(tuple(counts), suppressed, lost)
+
+
+class _Union:
+    """The classes that some rounds show together, and where their numbers stand in the words of a key."""
+
+    def __init__(self, problem: Problem, cells: CellSource, rounds: Sequence[Kept]) -> None:
+        self._keep, self._cells, self._rounds = problem.keep, cells, rounds
+        self._labels: list[str] = []
+        levels = [sorted({kept.levels[place] for kept in rounds}) for place in range(len(cells.trees))]
+        for attribute in zip(problem.policy.quasi_identifiers, cells.trees, cells.layout.fields, levels, strict=True):
+            self._labels.append(problem.keep("labels", labels_of(*attribute)))
+        self._counts = [int(count) for count in problem.engine.rows(label_counts(self._labels, levels))[0]]
+        self.classes = class_layout(self._counts, cells.layout)
+        self.batch = replace(problem.batch(cells), layout=self.classes)
+        self.entity = self.batch.entity
+
+    def placed(self) -> str:
+        """The cells that the rounds keep, with their round and the key of their class."""
+        keyed = [self._keyed(kept.cells, kept.levels, self.entity) for kept in self._rounds]
+        return self._keep("placed", together(keyed))
+
+    def public(self, left: str | None) -> exp.Query | None:
+        """The public table's rows in the same classes; those of `left` are in none. None without a public table."""
+        if left is None:
+            return None
+        keyed = [self._keyed(kept.public, kept.levels, False) for kept in self._rounds if kept.public]
+        keyed.append(nowhere(left, self._cells.layout, self._counts, self.classes))
+        return rows_of_classes(self._keep("placed", together(keyed)), self.classes)
+
+    def _keyed(self, cells: str, levels: Node, entity: bool) -> exp.Select:
+        return keyed_by_label(cells, self._cells.layout, self._labels, levels, self.classes, entity)

@@ -1,0 +1,82 @@
+"""What several rounds of recoding lose together, by each of the measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from sqlanon.errors import InternalError
+from sqlanon.methods.generalization.lattice.rollup import CellSource
+from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.local_recoding.union_sql import class_sizes, wholly_withheld
+from sqlanon.methods.generalization.node_evaluator import Problem
+from sqlanon.sqlgen.cells.key_layout import KeyLayout
+from sqlanon.sqlgen.classes.guard import with_steps
+
+__all__ = ["union_loss"]
+
+# Measures that add up what each published row loses, and what the suppressed rows do; those of the published
+# classes; and those of the levels, which are the first round's: to this measure the others' rows are suppressed.
+_OF_ROWS = ("granularity_loss", "precision", "non_uniform_entropy")
+_OF_CLASSES = ("discernibility", "average_class_size")
+_OF_LEVELS = ("height",)
+
+
+def union_loss(
+    problem: Problem,
+    name: str,
+    cells: CellSource,
+    rounds: Sequence[tuple[Node, str]],
+    suppressed: tuple[str, int],
+    classes: tuple[str, str, KeyLayout],
+) -> int:
+    """The loss of a union in the measure's unit.
+
+    `rounds` are the levels of each and the cells that it publishes, `suppressed` the
+    cells that are not published and their rows, `classes` the cells with their classes,
+    the classes that are withheld, and the layout of their keys.
+    """
+    if name in _OF_ROWS:
+        rows = sum(_published(problem, name, cells, table, levels) for levels, table in rounds)
+        return rows + _suppressed(problem, name, cells, suppressed[0])
+    batch = problem.batch(cells)
+    if name in _OF_CLASSES:
+        answer = problem.engine.rows(class_sizes(*classes))[0]
+        return problem.loss(name, cells, 0, batch).of(rounds[0][0], suppressed[1], answer)
+    if name in _OF_LEVELS:
+        return problem.loss(name, cells, 0, batch).of(rounds[0][0], suppressed[1], ())
+    raise InternalError(f"local recoding does not know how the loss {name} adds up")
+
+
+def _published(problem: Problem, name: str, cells: CellSource, table: str, levels: Node) -> int:
+    """What the rows of some cells lose at these levels.
+
+    The measure knows what a node loses of which some rows are suppressed. Suppressing
+    these takes away what they lose there, and adds what suppressed rows lose, as it
+    does at the level 0, where they lose nothing else.
+    """
+    ground = tuple(0 for _ in levels)
+    none, all_here, all_there = _losses(problem, name, cells, table, [levels, levels, ground], withheld=(1, 2))
+    return none - all_here + all_there
+
+
+def _suppressed(problem: Problem, name: str, cells: CellSource, table: str) -> int:
+    """What the rows of some cells lose if they are suppressed."""
+    ground = tuple(0 for _ in cells.trees)
+    return _losses(problem, name, cells, table, [ground], withheld=(0,))[0]
+
+
+def _losses(
+    problem: Problem, name: str, cells: CellSource, table: str, nodes: Sequence[Node], withheld: Sequence[int]
+) -> list[int]:
+    """The losses of nodes over all cells, where at the places `withheld` the cells of `table` are suppressed."""
+    batch = problem.batch(cells)
+    # A measure that looks into suppressed rows finds them among its cells.
+    loss = problem.loss(name, cast(CellSource, replace(cast(Any, cells), table=table)), 0, batch)
+    steps = [("withheld", wholly_withheld(batch, table, [(place, nodes[place]) for place in withheld]))]
+    answers = problem.engine.rows(with_steps(loss.query(first=1), steps), loss.parameters(nodes))
+    return [
+        loss.of(nodes[place], int(rows), answer)
+        for place, rows, *answer in sorted(answers, key=lambda answer: int(answer[0]))
+    ]

@@ -1,0 +1,221 @@
+"""The rows that several rounds keep, in classes by what they show: what a local recoding publishes.
+
+A class of a node is named by a prefix code, which says nothing of other levels: here
+each attribute has one field with the number of its label, the same for equal labels of
+different levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.methods.generalization.lattice.batch_sql import Batch
+from sqlanon.methods.generalization.lattice.node_rows_sql import withheld
+from sqlanon.sqlgen.build.expressions import added, big, huge, union_all
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.cells.cells import codes, key_name
+from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
+from sqlanon.sqlgen.cells.label_codes import code_at, numbered, shown_at
+from sqlanon.sqlgen.cells.labels import generalized, listed_values
+from sqlanon.sqlgen.classes.guard import needs_rounds, with_steps
+
+__all__ = [
+    "class_layout",
+    "class_sizes",
+    "kept_of_round",
+    "keyed_by_label",
+    "label_counts",
+    "labels_of",
+    "not_kept",
+    "nowhere",
+    "row_count",
+    "rows_of_classes",
+    "together",
+    "wholly_withheld",
+    "withheld_classes",
+]
+
+
+def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels: Sequence[int]) -> exp.Select:
+    """A row a value of an attribute: its code in the words of a cell's key, and at each level its label and number."""
+    occurring = exp.select(column("value"), column("n")).from_(relation(tree))
+    listed = listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
+    values = generalized(bound, occurring, listed, counted=True).subquery("generalized")
+    shown = exp.select(column("value"), *shown_at(bound, levels)).from_(values)
+    coded = codes(relation(tree), fields) or exp.select(column("value")).from_(relation(tree))
+    others = exp.Star(**{"except_": [exp.to_identifier("value", quoted=True)]})
+    same = exp.NullSafeEQ(this=column("value", "shown"), expression=column("value", "coded"))
+    return (
+        exp.select(
+            exp.Column(this=exp.Star(), table=exp.to_identifier("coded", quoted=True)),
+            exp.Column(this=others, table=exp.to_identifier("shown", quoted=True)),
+        )
+        .from_(coded.subquery("coded"))
+        .join(numbered(shown, levels).subquery("shown"), on=same)
+    )
+
+
+def label_counts(tables: Sequence[str], levels: Sequence[Sequence[int]]) -> exp.Select:
+    """One row: how many labels each attribute shows in all rounds; `tables` are those of `labels_of`."""
+    counts: list[exp.Expr] = []
+    for table, own in zip(tables, levels, strict=True):
+        codes = [exp.Coalesce(this=exp.Max(this=column(code_at(level))), expressions=[literal(-1)]) for level in own]
+        most = exp.Greatest(this=codes[0], expressions=codes[1:]) if len(codes) > 1 else codes[0]
+        count = exp.select(exp.Add(this=most, expression=literal(1))).from_(relation(table)).subquery()
+        counts.append(alias(count, f"labels_{len(counts)}"))
+    return exp.select(*counts)
+
+
+def class_layout(labels: Sequence[int], cells: KeyLayout) -> KeyLayout:
+    """A field for each attribute, with `labels` numbers and one more that no label has, and the carried columns."""
+    return KeyLayout.pack([(count + 1,) for count in labels], [1 << field.bits for field in cells.carried])
+
+
+def _class_word(word: int) -> str:
+    """The column with a word of the key that names the class and what the cell carries."""
+    return f"class_{word}"
+
+
+def keyed_by_label(
+    cells: str, layout: KeyLayout, labels: Sequence[str], levels: Sequence[int], classes: KeyLayout, entity: bool
+) -> exp.Select:
+    """The cells of one round, and the words of their class's key: key_0, ..., entity, n, class_0, ....
+
+    `labels` are tables of `labels_of`, `levels` those of the round, `classes` the layout of the classes' keys.
+    """
+    words: list[list[exp.Expr]] = [[] for _ in range(classes.words)]
+    query = exp.select().from_(relation(cells, as_="cell"))
+    for place, (table, level, (target,)) in enumerate(zip(labels, levels, classes.fields, strict=True)):
+        name = f"labels_{place}"
+        words[target.word].append(_shifted(column(code_at(level), name), target))
+        query.join(relation(table, as_=name), on=_same_value(layout.fields[place], name), copy=False)
+    for source, target in zip(layout.carried, classes.carried, strict=True):
+        value = exp.BitwiseAnd(this=column(key_name(source.word), "cell"), expression=literal(source.mask))
+        part = exp.BitwiseRightShift(this=exp.Paren(this=value), expression=literal(source.shift))
+        words[target.word].append(_shifted(exp.Paren(this=part), target))
+    others = [*(key_name(word) for word in range(layout.words)), *(["entity"] if entity else []), "n"]
+    keys = [alias(_sum(parts), _class_word(word)) for word, parts in enumerate(words)]
+    return query.select(*(column(name, "cell") for name in others), *keys, copy=False)
+
+
+def _same_value(fields: Sequence[Field], name: str) -> exp.Expr:
+    same = []
+    for word in sorted({field.word for field in fields if field.bits}):
+        own = sum(field.mask for field in fields if field.word == word)
+        code = exp.BitwiseAnd(this=column(key_name(word), "cell"), expression=literal(own))
+        same.append(exp.EQ(this=exp.Paren(this=code), expression=column(key_name(word), name)))
+    return exp.and_(*same) if same else exp.true()
+
+
+def nowhere(cells: str, layout: KeyLayout, labels: Sequence[int], classes: KeyLayout) -> exp.Select:
+    """The public table's cells that no round keeps, in a class that none of the others can be in."""
+    key = [0] * classes.words
+    for count, (field,) in list(zip(labels, classes.fields, strict=True))[:1]:
+        key[field.word] = count << field.shift
+    named = [column(key_name(word)) for word in range(layout.words)]
+    words = [alias(big(literal(part)), _class_word(word)) for word, part in enumerate(key)]
+    return exp.select(*named, column("n"), *words).from_(relation(cells))
+
+
+def together(rounds: Sequence[exp.Select]) -> exp.Query:
+    """The cells of several rounds, numbered from 1 in the column round."""
+    numbered = enumerate(rounds, start=1)
+    return union_all([cells.select(alias(literal(number), "round"), copy=False) for number, cells in numbered])
+
+
+def rows_of_classes(cells: str, classes: KeyLayout, entity: bool = False) -> exp.Select:
+    """The cells `together`, as the rows of the place 0 of a batch with the layout of the classes."""
+    words = [alias(column(_class_word(word)), key_name(word)) for word in range(classes.words)]
+    others = [column("entity")] if entity else []
+    tag = alias(big(literal(0)), "tag")
+    query = exp.select(tag, *words, *others, alias(big(exp.Sum(this=column("n"))), "n"))
+    groups = [column(_class_word(word)) for word in range(classes.words)]
+    return query.from_(relation(cells)).group_by(*groups, *(part.copy() for part in others))
+
+
+def withheld_classes(batch: Batch, rows: exp.Query, public: exp.Query | None) -> exp.Select:
+    """The classes that the guard withholds in all its rounds: key_0, ..., size, still.
+
+    `still` is true, in every row, if a class violates even after the last.
+    """
+    words = [alias(batch.key(column("class_id"), word), key_name(word)) for word in range(batch.layout.words)]
+    still: exp.Expr = exp.false()
+    if needs_rounds(batch.requirements):
+        still = exp.Exists(this=exp.select(literal(1)).from_(relation("violating")))
+    query = exp.select(*words, column("size"), alias(still, "still")).from_(relation("withheld"))
+    return with_steps(query, withheld(batch, rows, public))
+
+
+def kept_of_round(cells: str, number: int, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Select:
+    """The cells of one round whose class is not withheld: key_0, ..., n."""
+    here = exp.EQ(this=column("round", "cell"), expression=literal(number))
+    return _cells(cells, layout).where(here, exp.Not(this=_among(withheld, classes)))
+
+
+def row_count(cells: str) -> exp.Select:
+    """One row: how many rows these cells have."""
+    return exp.select(exp.Coalesce(this=exp.Sum(this=column("n")), expressions=[literal(0)])).from_(relation(cells))
+
+
+def not_kept(cells: str, left: str, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Query:
+    """The cells that no round keeps, and those whose class is withheld: key_0, ..., n."""
+    more = _cells(cells, layout).where(_among(withheld, classes))
+    return exp.union(_cells(left, layout), more, distinct=False)
+
+
+def _cells(table: str, layout: KeyLayout) -> exp.Select:
+    names = [*(key_name(word) for word in range(layout.words)), "n"]
+    return exp.select(*(column(name, "cell") for name in names)).from_(relation(table, as_="cell"))
+
+
+def _among(withheld: str, classes: KeyLayout) -> exp.Expr:
+    same = [
+        exp.EQ(this=_of_class(classes, word), expression=column(key_name(word), "gone"))
+        for word in range(classes.words)
+    ]
+    return exp.Exists(this=exp.select(literal(1)).from_(relation(withheld, as_="gone")).where(*same))
+
+
+def _of_class(classes: KeyLayout, word: int) -> exp.Expr:
+    """The part of a word of the key that names the class."""
+    mask = classes.masks([0] * len(classes.fields))[word]
+    masked = exp.BitwiseAnd(this=column(_class_word(word), "cell"), expression=literal(mask))
+    return exp.Paren(this=masked)
+
+
+def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Select:
+    """One row: the classes that are published, and the sum of their squared sizes."""
+    words = [_of_class(classes, word) for word in range(classes.words)]
+    sizes = exp.select(alias(huge(exp.Sum(this=column("n", "cell"))), "size")).from_(relation(cells, as_="cell"))
+    sizes = sizes.where(exp.Not(this=_among(withheld, classes))).group_by(*words)
+    squares = exp.Sum(this=exp.Mul(this=column("size"), expression=column("size")))
+    total = exp.Coalesce(this=squares, expressions=[literal(0)])
+    return exp.select(exp.Count(this=exp.Star()), total).from_(sizes.subquery("sizes"))
+
+
+def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequence[int]]]) -> exp.Select:
+    """withheld(place, class_id, size): all these cells as the classes of some nodes, each (place, levels)."""
+    rows: list[exp.Select] = []
+    for place, levels in nodes:
+        masks = batch.layout.masks(levels)
+        keys = [
+            exp.Paren(this=exp.BitwiseAnd(this=column(key_name(w)), expression=literal(m))) for w, m in enumerate(masks)
+        ]
+        named = [alias(key, key_name(word)) for word, key in enumerate(keys)]
+        rows.append(exp.select(alias(big(literal(place)), "tag"), *named, column("n")).from_(relation(cells)))
+    every = union_all(rows)
+    label = batch.class_id()
+    size = alias(big(exp.Sum(this=column("n"))), "size")
+    query = exp.select(alias(column("tag"), "place"), alias(label, "class_id"), size)
+    return query.from_(every.subquery("node_row")).group_by(column("tag"), label.copy())
+
+
+def _shifted(part: exp.Expr, field: Field) -> exp.Expr:
+    return exp.Paren(this=exp.BitwiseLeftShift(this=part, expression=literal(field.shift)))
+
+
+def _sum(parts: Sequence[exp.Expr]) -> exp.Expr:
+    return added(parts) if parts else big(literal(0))

@@ -1,0 +1,75 @@
+"""The average class size C_avg (LeFevre et al. 2006), as a multiple of the least that the policy asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from sqlanon.methods.generalization.lattice.rollup import Classes
+from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.losses.base import Setting
+from sqlanon.methods.generalization.losses.loss_sql import published_of
+from sqlanon.methods.generalization.losses.most_classes import Labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["AverageClassSize"]
+
+
+class AverageClassSize:
+    """(rows of the source / published classes) / k, with k = 1 if the policy asks for none; its weights do not count.
+
+    It is least where most classes are published. The search compares by how many the
+    classes are fewer than the rows: never below 0, and greatest where none is published.
+    """
+
+    GROWS = True
+
+    def __init__(self, setting: Setting) -> None:
+        self._rows = setting.cells.rows
+        self._k = setting.k
+        self._place = setting.place
+        self._labels = Labels(setting)
+        self._public = setting.cells.public is not None
+
+    def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
+        """Withheld rows are a class at least; each that is published has a row at least."""
+        import numpy as np
+
+        most: NDArray[Any] = np.minimum(self._labels.most(levels) - (withheld > 0), self._rows - withheld)
+        return self._rows - most
+
+    def floor(self, classes: Classes) -> int | None:
+        """Above, a published class has one in it that satisfies here, or two at least that do not.
+
+        Beside a public table one alone may come to satisfy: the rows of the table that are like it grow.
+        """
+        alone = classes.violating if self._public else classes.violating // 2
+        return self._rows - (classes.classes - classes.violating + alone)
+
+    def least(self, node: Node, withheld: int) -> int | None:
+        import numpy as np
+
+        return int(self.bounds(np.array([node]), withheld)[0])
+
+    def query(self, first: int) -> exp.Select:
+        return published_of(self._place, first)
+
+    def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
+        return [list(range(len(nodes)))]
+
+    def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
+        classes, _ = answer
+        return self._rows - int(classes)
+
+    def value(self, loss: int) -> Fraction:
+        """Where no class is published the average is infinite. It is given as twice that of one class.
+
+        No release that publishes anything reaches that figure.
+        """
+        classes = self._rows - loss
+        return Fraction(self._rows, self._k) / (classes or Fraction(1, 2))

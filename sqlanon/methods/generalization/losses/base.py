@@ -1,0 +1,98 @@
+"""What a node of the lattice loses, in exact units that the search compares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.methods.generalization.lattice.node_summary_sql import Key
+from sqlanon.methods.generalization.lattice.rollup import CellSource, Classes, Keep
+from sqlanon.methods.generalization.lattice.search import Node
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Loss", "Setting", "additive"]
+
+# The least and the greatest integer that a NumPy int64 may hold with room for sums.
+_INT64 = (1 << 62) - 1
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What losses are counted from: the bound policy, its cells, how many rows may be suppressed, and the policy's k.
+
+    `key` gives a word of the key that a class_id is, `place` the node's place in a batch;
+    `keep` makes a temporary table of a query's rows, `rows` fetches them.
+    """
+
+    policy: BoundPolicy
+    cells: CellSource
+    limit: int
+    k: int
+    key: Key
+    keep: Keep
+    place: Callable[[exp.Expr], exp.Expr]
+    rows: Callable[[exp.Query], list[tuple[Any, ...]]]
+
+    @property
+    def weights(self) -> list[Fraction]:
+        return [Fraction(bound.attribute.weight) for bound in self.policy.quasi_identifiers]
+
+
+class Loss(Protocol):
+    """A measure of what a release loses. Losses are whole numbers of a unit; less is better."""
+
+    GROWS: bool
+    """Whether withholding more classes never makes it less."""
+
+    def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
+        """The least that each node may lose of which so many rows, or more, are withheld, from marginal counts alone.
+
+        A row of `levels` is a node.
+        """
+        ...
+
+    def floor(self, classes: Classes) -> int | None:
+        """The least that a node with these classes and every node above it loses, if the classes tell."""
+        ...
+
+    def least(self, node: Node, withheld: int) -> int | None:
+        """The least that a node loses of which so many rows, or more, are withheld; None if that tells nothing."""
+        ...
+
+    def query(self, first: int) -> exp.Select:
+        """A row a node: its place, its withheld rows, and what `of` needs besides.
+
+        It reads equivalence_class(class_id, size, entities) and withheld(place, class_id,
+        size) of some nodes. The parameters from `first` on are those that `parameters` gives.
+        """
+        ...
+
+    def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
+        """The lists that `query` takes, an item a node: its place first."""
+        ...
+
+    def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
+        """The loss of a node of which so many rows are withheld."""
+        ...
+
+    def value(self, loss: int) -> Fraction:
+        """The loss as it is reported."""
+        ...
+
+
+def additive(costs: Sequence[Sequence[int]], levels: NDArray[Any]) -> NDArray[Any]:
+    """For each row of levels the sum of the costs of its levels, exact whatever their size."""
+    import numpy as np
+
+    fits = sum(max(map(abs, cost)) for cost in costs) <= _INT64
+    total: NDArray[Any] = np.zeros(len(levels), dtype=np.int64 if fits else object)
+    for place, cost in enumerate(costs):
+        total = total + np.array(cost, dtype=total.dtype)[levels[:, place]]
+    return total

@@ -1,0 +1,79 @@
+"""The discernibility metric (Bayardo and Agrawal 2005): from how many rows each row cannot be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from sqlanon.methods.generalization.lattice.rollup import Classes
+from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.losses.base import Setting
+from sqlanon.methods.generalization.losses.loss_sql import published_of
+from sqlanon.methods.generalization.losses.most_classes import Labels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Discernibility"]
+
+
+class Discernibility:
+    """A published row costs the rows of its class, a suppressed row those of the source.
+
+    So a class costs its size squared, and never less if it is suppressed. The policy's weights do not count.
+    """
+
+    GROWS = True
+
+    def __init__(self, setting: Setting) -> None:
+        self._rows = setting.cells.rows
+        self._place = setting.place
+        self._labels = Labels(setting)
+
+    def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
+        """A label of an attribute falls into as many classes at most as the others have combinations.
+
+        Its rows' squares add up to least where those classes are of equal size.
+        """
+        import numpy as np
+
+        # Every class has a row at least, and so every row costs 1.
+        least: NDArray[Any] = self._labels.most(levels) * 0 + self._rows
+        for place in range(levels.shape[1]):
+            classes = self._labels.most(levels, without=place)
+            least = np.maximum(least, -(-self._labels.squared(levels, place) // classes))
+        return np.maximum(least, self._beside(levels, withheld)) if withheld else least
+
+    def _beside(self, levels: NDArray[Any], withheld: int) -> NDArray[Any]:
+        """What withheld rows cost, and the others in classes of nearly equal size, where their squares are least."""
+        import numpy as np
+
+        most = self._labels.most(levels)
+        size, more = (self._rows - withheld) // most, (self._rows - withheld) % most
+        cost = withheld * self._rows + (most - more) * size**2 + more * (size + 1) ** 2
+        # A single class is withheld whole, or not at all.
+        return np.where(most > 1, cost, self._rows**2)
+
+    def floor(self, classes: Classes) -> int | None:
+        return classes.squares
+
+    def least(self, node: Node, withheld: int) -> int | None:
+        import numpy as np
+
+        return int(self.bounds(np.array([node]), withheld)[0])
+
+    def query(self, first: int) -> exp.Select:
+        return published_of(self._place, first)
+
+    def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
+        return [list(range(len(nodes)))]
+
+    def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
+        _, squares = answer
+        return int(squares) + withheld * self._rows
+
+    def value(self, loss: int) -> Fraction:
+        return Fraction(loss)

@@ -1,0 +1,55 @@
+"""Height (Samarati 2001): the levels of all attributes together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from sqlanon.methods.generalization.lattice.rollup import Classes
+from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.losses.base import Setting
+from sqlanon.methods.generalization.losses.loss_sql import withheld_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Height"]
+
+
+class Height:
+    """The sum of the levels, whatever the rows: suppression costs nothing, and the policy's weights do not count.
+
+    Among nodes of equal height the first in the order of its levels is the best, not the one that suppresses least.
+    """
+
+    GROWS = True
+
+    def __init__(self, setting: Setting) -> None:
+        pass
+
+    def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
+        import numpy as np
+
+        height: NDArray[Any] = levels.sum(axis=1, dtype=np.int64)
+        return height
+
+    def floor(self, classes: Classes) -> int | None:
+        return None
+
+    def least(self, node: Node, withheld: int) -> int | None:
+        return sum(node)
+
+    def query(self, first: int) -> exp.Select:
+        return withheld_of(first)
+
+    def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
+        return [list(range(len(nodes)))]
+
+    def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
+        return sum(node)
+
+    def value(self, loss: int) -> Fraction:
+        return Fraction(loss)

@@ -1,0 +1,52 @@
+"""How many classes a node can have at most: one for every combination of its labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlanon.methods.generalization.losses.base import Setting
+from sqlanon.methods.generalization.losses.loss_sql import label_counts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Labels"]
+
+
+class Labels:
+    """For each attribute and level the labels that occur, and the sum of the squares of their rows.
+
+    `small` says whether the square of all rows fits an int64; where it does not, arrays hold Python's integers.
+    """
+
+    def __init__(self, setting: Setting) -> None:
+        self.rows = setting.cells.rows
+        heights = [bound.height for bound in setting.policy.quasi_identifiers]
+        self.counts = [[0] * (height + 1) for height in heights]
+        self.squares = [[0] * (height + 1) for height in heights]
+        for attribute, level, labels, squares in setting.rows(label_counts(setting.policy, setting.cells)):
+            self.counts[attribute][level] = int(labels)
+            self.squares[attribute][level] = int(squares)
+        self.small = self.rows < 1 << 31
+
+    def most(self, levels: NDArray[Any], without: int | None = None) -> NDArray[Any]:
+        """For each row of levels the most classes it can have: at least 1, at most the rows.
+
+        Where one attribute is left out, those that a label of it can be divided into.
+        """
+        import numpy as np
+
+        most: NDArray[Any] = np.ones(len(levels), dtype=np.int64 if self.small else object)
+        top = max(self.rows, 1)
+        for place, counts in enumerate(self.counts):
+            if place != without:
+                capped = np.array([min(max(count, 1), top) for count in counts], dtype=most.dtype)
+                most = np.minimum(most * capped[levels[:, place]], top)
+        return most
+
+    def squared(self, levels: NDArray[Any], place: int) -> NDArray[Any]:
+        """For each row of levels the sum of the squared rows of one attribute's labels."""
+        import numpy as np
+
+        squares: NDArray[Any] = np.array(self.squares[place], dtype=np.int64 if self.small else object)
+        return squares.take(levels[:, place])

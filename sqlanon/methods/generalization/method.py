@@ -1,0 +1,164 @@
+"""Generalization with suppression: one level of its hierarchy for each attribute.
+
+Samarati (2001); Incognito (LeFevre et al. 2005); OLA (El Emam et al. 2009). The node of
+least loss among those that meet the requirements after suppressing at most a given
+fraction of the rows. With local recoding the rows that it would suppress are recoded
+further instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from time import monotonic
+
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.transformation import Generalization, Round
+from sqlanon.domain.values import Value
+from sqlanon.engines.base import Engine
+from sqlanon.errors import PolicyError
+from sqlanon.methods.generalization.infeasible import infeasible
+from sqlanon.methods.generalization.lattice.rollup import CellSource, Keep
+from sqlanon.methods.generalization.lattice.search import Counted, Found, Node, Progress, Settle, search
+from sqlanon.methods.generalization.local_recoding.rounds import recoded
+from sqlanon.methods.generalization.losses import LOSSES
+from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
+from sqlanon.questions.ask import BoundRequirement
+
+__all__ = ["RECODINGS", "Options", "Report", "options", "solve"]
+
+# Called with how far the search has come, and the least loss so far as it is reported.
+Report = Callable[[Progress, Fraction | None], None]
+
+RECODINGS = ("global", "local")
+
+Count = Callable[[Sequence[Node]], Sequence[Counted]]
+
+_EXAMPLE = "generalization(suppression => 0.02, recoding => 'local', loss => 'granularity_loss', time_limit => 60)"
+
+
+@dataclass(frozen=True)
+class Options:
+    """METHOD generalization(suppression => fraction, recoding => name, loss => name, time_limit => seconds).
+
+    `suppression` is the share of rows, in [0, 1], that may be left out, `loss` the
+    measure that is to be least, `time_limit` the seconds after which the best node so
+    far is taken, None for as long as it takes to prove the best. `recoding` is 'global',
+    one node for all rows, or 'local'.
+    """
+
+    suppression: Decimal = Decimal(0)
+    loss: str = "granularity_loss"
+    time_limit: Decimal | None = None
+    recoding: str = "global"
+
+
+def options(arguments: Sequence[tuple[str, Value]]) -> Options:
+    """Checks the method's arguments; raises PolicyError for one that is unknown or out of bounds."""
+    given = dict(arguments)
+    suppression = given.pop("suppression", 0)
+    loss = given.pop("loss", "granularity_loss")
+    limit = given.pop("time_limit", None)
+    recoding = given.pop("recoding", "global")
+    if given:
+        raise PolicyError(f"generalization has no argument {next(iter(given))!r}", hint=f"write {_EXAMPLE}")
+    if isinstance(suppression, bool) or not isinstance(suppression, int | Decimal) or not 0 <= suppression <= 1:
+        raise PolicyError(f"generalization: suppression is a fraction between 0 and 1, not {suppression}")
+    if not isinstance(loss, str) or loss not in LOSSES:
+        raise PolicyError(f"generalization: there is no loss {loss!r}", hint=f"there are: {', '.join(LOSSES)}")
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | Decimal) or limit <= 0):
+        raise PolicyError(f"generalization: time_limit is a number of seconds above 0, not {limit}")
+    if not isinstance(recoding, str) or recoding not in RECODINGS:
+        raise PolicyError(
+            f"generalization: there is no recoding {recoding!r}", hint=f"there are: {', '.join(RECODINGS)}"
+        )
+    return Options(Decimal(suppression), loss, None if limit is None else Decimal(limit), recoding)
+
+
+def solve(
+    engine: Engine,
+    policy: BoundPolicy,
+    requirements: Sequence[BoundRequirement],
+    guards: Sequence[tuple[int, str]],
+    given: Options,
+    cells: CellSource,
+    keep: Keep,
+    progress: Report | None = None,
+) -> Generalization:
+    """The optimal node, or the best that was found before the time limit; with local recoding, rounds from there.
+
+    `guards` are the columns of guarding nodes, by the place of their requirement. Raises
+    PrivacyViolation, with the class that makes it so, where not even the most general
+    node that MAX LEVEL allows meets the requirements.
+    """
+    limit = int(Fraction(given.suppression) * cells.rows)
+    problem = Problem(engine, policy, requirements, guards, keep)
+    nodes = Nodes(problem, cells, tuple(b.min_level for b in policy.quasi_identifiers), limit, given.loss)
+    searches = _Searches(given, progress)
+    found = searches.search(nodes, limit, nodes.count, nodes.settle)
+    if found is None:
+        raise infeasible(engine, policy, requirements, cells, nodes.batch, nodes.steps(nodes.lattice.high), limit)
+    result = Generalization(
+        rounds=(Round(found.node, cells.rows - found.suppressed),),
+        loss=nodes.loss.value(found.loss),
+        rows=cells.rows,
+        suppressed=found.suppressed,
+        limit=limit,
+        nodes=nodes.lattice.size,
+        checked=found.checked,
+        pruned=found.pruned,
+        proven=found.proven,
+        least=None if found.least is None else nodes.loss.value(found.least),
+        loss_name=given.loss,
+        recoding=given.recoding,
+    )
+    if given.recoding == "global":
+        return result
+    best = recoded(problem, cells, nodes, found, limit, given.loss, searches)
+    if best is None:
+        return result
+    return replace(
+        result,
+        rounds=tuple(Round(levels, rows) for levels, rows in best.rounds),
+        loss=nodes.loss.value(best.loss),
+        suppressed=best.suppressed,
+        proven=False,
+        least=None,
+    )
+
+
+class _Searches:
+    """Searches of one statement, which share its time."""
+
+    def __init__(self, given: Options, report: Report | None) -> None:
+        self._until = None if given.time_limit is None else monotonic() + float(given.time_limit)
+        self._report = report
+
+    def search(self, nodes: Nodes, limit: int, count: Count, settle: Settle) -> Found | None:
+        """The best of the nodes that suppress at most `limit` rows."""
+        return search(
+            nodes.lattice,
+            limit,
+            count,
+            settle,
+            batch=nodes.rollups.batch,
+            progress=_valued(self._report, nodes),
+            expired=None if self._until is None else self.expired,
+        )
+
+    def of_a_round(self, nodes: Nodes, limit: int) -> Found | None:
+        """The same where classes that violate by themselves are withheld, and no other."""
+        return self.search(nodes, limit, nodes.count_last, nodes.settle_at_once)
+
+    def expired(self) -> bool:
+        """Whether time is up."""
+        return self._until is not None and monotonic() > self._until
+
+
+def _valued(report: Report | None, nodes: Nodes) -> Callable[[Progress], None] | None:
+    """Reports losses as they are published, not in the search's own units."""
+    if report is None:
+        return None
+    return lambda seen: report(seen, None if seen.loss is None else nodes.loss.value(seen.loss))

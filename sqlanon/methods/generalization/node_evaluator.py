@@ -1,0 +1,175 @@
+"""The lattice of a policy over some cells, and what a search asks of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.engines.base import Engine
+from sqlanon.methods.generalization.lattice.batch_sql import Batch
+from sqlanon.methods.generalization.lattice.node_rows_sql import withheld, withheld_at_once
+from sqlanon.methods.generalization.lattice.remaining import Rank
+from sqlanon.methods.generalization.lattice.rollup import CellSource, Keep, Rollups
+from sqlanon.methods.generalization.lattice.search import Counted, Lattice, Node
+from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.build.names import alias, identifier, literal, relation
+from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.classes.guard import needs_rounds, with_steps
+from sqlanon.sqlgen.classes.rows import Step
+
+__all__ = ["Nodes", "Problem"]
+
+# Every excess is at most the rows of its class, but for what withholding cannot cure; each is rounded.
+_ROUNDING = 1.0
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be met, by whichever rows: the policy, its requirements, and the loss that is to be least.
+
+    `guards` are the columns of guarding nodes, by the place of their requirement; `keep`
+    makes a temporary table of a query's rows.
+    """
+
+    engine: Engine
+    policy: BoundPolicy
+    requirements: Sequence[BoundRequirement]
+    guards: Sequence[tuple[int, str]]
+    keep: Keep
+
+    def batch(self, cells: CellSource) -> Batch:
+        """What the normal relations of nodes over these cells are made of."""
+        entity = self.policy.entity is not None
+        return Batch(cells.layout, self.requirements, entity, cells.carried, tuple(self.guards), cells.given)
+
+    def loss(self, name: str, cells: CellSource, limit: int, batch: Batch) -> Loss:
+        """The measure of this name over the cells, of which at most `limit` rows are suppressed."""
+        rows = self.engine.rows
+        setting = Setting(self.policy, cells, limit, self._k(), batch.key, self.keep, batch.place, rows)
+        return LOSSES[name](setting)
+
+    def _k(self) -> int:
+        """The k that the policy asks of a class, 1 if it asks for none."""
+        asked = [
+            int(value)
+            for requirement in self.requirements
+            for name, value in requirement.arguments
+            if name == "k" and isinstance(value, int)
+        ]
+        return max(asked, default=1)
+
+
+class Nodes:
+    """The nodes from `low` up over some cells, of which at most `limit` rows may be suppressed."""
+
+    def __init__(self, problem: Problem, cells: CellSource, low: Node, limit: int, loss: str) -> None:
+        self._problem = problem
+        self._cells = cells
+        self.batch = problem.batch(cells)
+        self.rollups = Rollups(problem.engine, cells, self.batch, problem.keep)
+        self._bind(low, limit, loss)
+
+    def _bind(self, low: Node, limit: int, loss: str) -> None:
+        self._limit = limit
+        self.loss = self._problem.loss(loss, self._cells, limit, self.batch)
+        # Written once, with the rows of the nodes as parameters.
+        self._text, self._alone = "", ""
+        high = tuple(bound.max_level for bound in self._problem.policy.quasi_identifiers)
+        self.lattice = Lattice(low=low, high=high, bounds=self.loss.bounds)
+
+    def count(self, nodes: Sequence[Node]) -> list[Counted]:
+        """What the classes of some nodes tell."""
+        found = self.rollups.look(nodes, self._limit)
+        return [
+            Counted(
+                one.suppressed,
+                one.excess,
+                self.loss.floor(one) if one.whole else None,
+                self.loss.least(node, one.suppressed) if one.whole else None,
+            )
+            for node, one in zip(nodes, found, strict=True)
+        ]
+
+    def count_last(self, nodes: Sequence[Node]) -> list[Counted]:
+        """The same for a last round, which must not leave what withholding rows does not cure."""
+        most = self._cells.rows + _ROUNDING
+        return [replace(seen, suppressed=self._limit + 1) if seen.excess > most else seen for seen in self.count(nodes)]
+
+    def steps(self, node: Node) -> list[Step]:
+        """Steps to the normal relations of a node and to withheld(class_id, size)."""
+        return withheld(self.batch, *self.rollups.rows_of(node))
+
+    def settle(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
+        """Each node's loss and the rows it suppresses; None if nothing of it may be published, or for more than `best`.
+
+        Where the requirements are settled in one round, all nodes are in one statement. Else
+        that tells, for most losses, the least that a node can lose, and the rounds are gone
+        through for those that may be the best only.
+        """
+        if not needs_rounds(self._problem.requirements):
+            return list(self.withheld_at_once(nodes))
+        if not self.loss.GROWS:
+            return [self._settle_alone(node) for node in nodes]
+        found: dict[Node, tuple[int, int] | None] = {}
+        least = zip(self.withheld_at_once(nodes), nodes, strict=True)
+        for loss, height, node, rows in sorted((one[0], sum(node), node, one[1]) for one, node in least):
+            rank = (loss, height, node)
+            settled = None
+            if best is None or rank < best:
+                # Where nothing violates nothing is withheld, and no round follows.
+                sure = rows == 0 and self._cells.public is None
+                settled = (loss, 0) if sure else self._settle_alone(node)
+            found[node] = settled
+            # One that its rounds take beyond the budget is no bound for the others.
+            if settled is not None and settled[1] <= self._limit:
+                best = min(best, (settled[0], height, node)) if best else (settled[0], height, node)
+        return [found[node] for node in nodes]
+
+    def settle_at_once(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
+        """The same with the classes that violate by themselves withheld, and no other."""
+        return list(self.withheld_at_once(nodes))
+
+    def withheld_at_once(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
+        """Each node's loss and the rows of its classes that violate by themselves."""
+        held = self.rollups.rows_of_all(nodes)
+        if held is None or self._cells.public is not None:
+            return [self._lost(node, withheld_at_once(self.batch, *self.rollups.rows_of(node))) for node in nodes]
+        rows, parameters = held
+        if not self._text:
+            query = self.loss.query(first=len(parameters) + 1)
+            self._text = to_sql(with_steps(query, withheld_at_once(self.batch, rows)))
+        answers = self._problem.engine.rows(self._text, [*parameters, *self.loss.parameters(nodes)])
+        return [
+            (self.loss.of(nodes[place], int(rows), answer), int(rows))
+            for place, rows, *answer in sorted(answers, key=lambda answer: int(answer[0]))
+        ]
+
+    def _settle_alone(self, node: Node) -> tuple[int, int] | None:
+        """The same of one node, all rounds gone through; None if a class still violates after the last."""
+        held = self.rollups.rows_of_all([node]) if self._cells.public is None else None
+        parameters: list[list[int]] = []
+        if held is None:
+            text = to_sql(self._all_rounds(self.steps(node), first=1))
+        else:
+            rows, parameters = held
+            self._alone = self._alone or to_sql(self._all_rounds(withheld(self.batch, rows), len(parameters) + 1))
+            text = self._alone
+        found = self._problem.engine.rows(text, [*parameters, *self.loss.parameters([node])])
+        blocked, _, gone, *answer = found[0]
+        return None if blocked else (self.loss.of(node, int(gone), answer), int(gone))
+
+    def _all_rounds(self, steps: Sequence[Step], first: int) -> exp.Select:
+        """One row: whether a class still violates after the last round, and what the loss asks for."""
+        still = exp.Exists(this=exp.select(literal(1)).from_(relation("violating")))
+        every = exp.Column(this=exp.Star(), table=identifier("lost"))
+        query = exp.select(alias(still, "still"), every).from_(self.loss.query(first=first).subquery("lost"))
+        return with_steps(query, steps)
+
+    def _lost(self, node: Node, steps: Sequence[Step]) -> tuple[int, int]:
+        query = with_steps(self.loss.query(first=1), steps)
+        _, rows, *answer = self._problem.engine.rows(query, self.loss.parameters([node]))[0]
+        return self.loss.of(node, int(rows), answer), int(rows)

@@ -1,0 +1,35 @@
+"""What the rows that a generalization leaves out have in common: a reader who does not find somebody may learn it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlanon.domain.explanation import Told
+from sqlanon.methods.generalization.lattice.node_rows_sql import most_of_withheld
+from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
+from sqlanon.sqlgen.classes.guard import with_steps
+from sqlanon.sqlgen.classes.requirement import relation_names
+
+__all__ = ["told"]
+
+
+def told(problem: Problem, nodes: Nodes, node: Node) -> tuple[Told, ...]:
+    """Of each sensitive attribute that a requirement asks about: how frequent a value is among the rows left out."""
+    found: list[Told] = []
+    for attribute, values in _asked(problem):
+        query = with_steps(most_of_withheld(values), nodes.steps(node))
+        shares = {bool(gone): (int(rows), int(most)) for gone, rows, most in problem.engine.rows(query)}
+        if True in shares:
+            found.append(Told(attribute, *shares[True], *shares.get(False, (0, 0))))
+    return tuple(found)
+
+
+def _asked(problem: Problem) -> Iterator[tuple[str, str]]:
+    """The attributes that are asked about by themselves, each once, with the relation of their values by class."""
+    seen: set[str] = set()
+    for requirement, names in zip(problem.requirements, relation_names(problem.requirements), strict=True):
+        values = names.get("class_sensitive_value")
+        if values and len(requirement.attributes) == 1 and requirement.attributes[0] not in seen:
+            seen.add(requirement.attributes[0])
+            yield requirement.attributes[0], values

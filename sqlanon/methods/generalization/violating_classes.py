@@ -1,0 +1,90 @@
+"""The classes of nodes that violate requirements, described without any value that is a respondent's own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.explanation import Violated
+from sqlanon.engines.base import Engine, Query
+from sqlanon.methods.generalization.lattice.batch_sql import Batch
+from sqlanon.methods.generalization.lattice.node_summary_sql import class_label, violated_classes
+from sqlanon.methods.generalization.lattice.rollup import CellSource
+from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.classes.guard import violations
+from sqlanon.sqlgen.classes.requirement import relation_names
+from sqlanon.sqlgen.classes.rows import Step
+
+__all__ = ["Key", "Label", "labels", "violated"]
+
+# A class as the words of its key.
+Key = tuple[int, ...]
+
+# A class as a release would show it: columns, each with the text of its label.
+Label = tuple[tuple[str, str], ...]
+
+# So many labels in one statement.
+_TOGETHER = 64
+
+# Every excess is at most the rows of its class, but for what withholding cannot cure; each is rounded.
+_ROUNDING = 1.0
+
+
+def violated(
+    engine: Engine,
+    batch: Batch,
+    requirements: Sequence[BoundRequirement],
+    steps: Sequence[Step],
+    parameters: Sequence[object] = (),
+) -> dict[int, tuple[int, list[tuple[Violated, Key]]]]:
+    """What classes violate by themselves, by the place of the node; a node without such classes is left out.
+
+    The rows of all of them, and each requirement that some violate with the key of the
+    smallest: first what cannot be cured, then by their rows. `steps` make the normal
+    relations of the nodes.
+    """
+    names = relation_names(requirements)
+    asked: list[exp.Query] = [r.statement("violations", n) for r, n in zip(requirements, names, strict=True)]
+    if len(asked) > 1:
+        asked.append(violations(requirements, names))
+    query = violated_classes(steps, asked, batch.place, batch.key, batch.layout.words)
+    found: dict[int, list[tuple[Violated, Key]]] = {}
+    total: dict[int, int] = {}
+    for number, place, rows, classes, excess, size, *key in sorted(engine.rows(query, parameters)):
+        # The last statement asks about all requirements at once.
+        if number == len(asked) - 1:
+            total[int(place)] = int(rows)
+        if number < len(requirements):
+            curable = float(excess) <= int(rows) + _ROUNDING
+            one = Violated(str(requirements[number]), int(rows), int(classes), int(size), curable=curable)
+            found.setdefault(int(place), []).append((one, tuple(map(int, key))))
+    return {
+        place: (total[place], sorted(ones, key=lambda one: (one[0].curable, -one[0].rows)))
+        for place, ones in found.items()
+    }
+
+
+def labels(engine: Engine, policy: BoundPolicy, cells: CellSource, classes: Sequence[tuple[Node, Key]]) -> list[Label]:
+    """Each class of a node as a release would show it.
+
+    Without the columns that would be `*` for every class, and without those that would
+    be kept as they are: their values are a respondent's own.
+    """
+    wanted: dict[tuple[int, int], exp.Select] = {}
+    for number, (node, key) in enumerate(classes):
+        for place, (bound, level) in enumerate(zip(policy.quasi_identifiers, node, strict=True)):
+            if 0 < level < bound.height:
+                tree, fields = cells.trees[place], cells.layout.fields[place]
+                wanted[number, place] = class_label(bound, level, tree, fields, key)
+    texts: list[object] = []
+    queries = list(wanted.values())
+    for first in range(0, len(queries), _TOGETHER):
+        chosen: Query = exp.select(*(query.subquery() for query in queries[first : first + _TOGETHER]))
+        texts += engine.rows(chosen)[0]
+    found: list[list[tuple[str, str]]] = [[] for _ in classes]
+    for (number, place), text in zip(wanted, texts, strict=True):
+        found[number].append((policy.quasi_identifiers[place].column, "NULL" if text is None else str(text)))
+    return [tuple(label) for label in found]

@@ -1,0 +1,1 @@
+"""METHOD mondrian: multidimensional recoding by regions."""

@@ -1,0 +1,1 @@
+"""What several methods build on. It knows none of them."""

@@ -1,0 +1,35 @@
+"""How often the most frequent value of a column stands in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.sqlgen.build.names import alias, column
+from sqlanon.sqlgen.cells.labels import published_value
+
+__all__ = ["most_frequent"]
+
+
+def most_frequent(bounds: Sequence[BoundAttribute], source: exp.Table) -> exp.Select:
+    """n, rows, text_0, ...: the rows of the most frequent value, or of several columns' together, and of all; its text.
+
+    Of equally frequent ones the first by its text, NULL last.
+    """
+    names = [f"value_{place}" for place in range(len(bounds))]
+    counted = exp.select(
+        *(alias(published_value(bound), name) for bound, name in zip(bounds, names, strict=True)),
+        alias(exp.Count(this=exp.Star()), "n"),
+    ).from_(source)
+    counted.group_by(*map(published_value, bounds), copy=False)
+    rows = exp.Window(this=exp.Sum(this=column("n")))
+    texts = [
+        alias(exp.Cast(this=column(name), to=exp.DataType.build("VARCHAR")), f"text_{place}")
+        for place, name in enumerate(names)
+    ]
+    query = exp.select(column("n"), alias(rows, "rows"), *texts).from_(counted.subquery("counted"), copy=False)
+    order = [exp.Ordered(this=column("n"), desc=True, nulls_first=False)]
+    order += [exp.Ordered(this=column(text.alias), desc=False, nulls_first=False) for text in texts]
+    return query.order_by(*order, copy=False).limit(1, copy=False)

@@ -1,0 +1,70 @@
+"""Attempts that try each open region in all attributes, and cut it in the widest whose cut stands."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.methods.generalization.lattice.rollup import Keep
+from sqlanon.methods.shared.partition.allowable_cuts import failing_candidates, only_rows_count
+from sqlanon.methods.shared.partition.candidate_cuts import (
+    candidates,
+    chosen,
+    closed_points,
+    closed_regions,
+    relabelled,
+)
+from sqlanon.methods.shared.partition.cuts import Cuts
+from sqlanon.methods.shared.partition.work_tables import Done, inserted, put_in_place, remade
+from sqlanon.sqlgen.build.names import literal, parameter, relation
+from sqlanon.sqlgen.build.render import to_sql
+
+__all__ = ["AtOnce"]
+
+
+class AtOnce:
+    """The statements of an attempt, each written once. The labels of the points are the regions, 0 to `labels` - 1."""
+
+    def __init__(self, engine: Engine, cuts: Cuts, points: str, keep: Keep, into: Done, labels: int) -> None:
+        self._engine = engine
+        self._points = points
+        self._labels = labels
+        self._first: int | None = None
+        # Made, and dropped, once an attempt; the empty tables only hold the names until then.
+        nothing = exp.select(literal(0))
+        found, broken, attempts, self._next = (
+            keep(name, nothing.copy()) for name in ("found", "broken", "cut", "halves")
+        )
+        # Where the rows of a half say all that is asked, a candidate stands as it is.
+        asked = not only_rows_count(cuts)
+        self._choose = [remade(found, candidates(cuts, points, of_each=asked))]
+        if asked:
+            self._choose.append(remade(broken, failing_candidates(cuts, points, found)))
+        self._choose.append(remade(attempts, chosen(cuts, found, broken if asked else None)))
+        self._count = to_sql(exp.select(exp.Count(this=exp.Star())).from_(relation(attempts)))
+        first = parameter(1)
+        self._close_points = inserted(into.points, closed_points(cuts, points, attempts, first.copy()))
+        self._close_regions = inserted(into.regions, closed_regions(cuts, into.points, first))
+        self._cut = remade(self._next, relabelled(cuts, points, attempts))
+
+    def choose(self) -> int:
+        """Says where each region is cut; returns how many regions are."""
+        for text in self._choose:
+            self._engine.run(text)
+        self._open = int(self._engine.rows(self._count)[0][0])
+        return self._open
+
+    def close(self, first: int) -> int:
+        """Puts those that are not cut any more aside, numbered from `first`; returns how many numbers that takes."""
+        self._first = first if self._first is None else self._first
+        if self._labels > self._open:
+            self._engine.run(self._close_points, [first])
+        if not self._open:
+            self._engine.run(self._close_regions, [self._first])
+        return self._labels
+
+    def attempt(self) -> None:
+        """Cuts."""
+        self._engine.run(self._cut)
+        put_in_place(self._engine, self._points, self._next)
+        self._labels = 2 * self._open

@@ -1,0 +1,149 @@
+"""Stage 4: the source as cells. Reads the table once, after one pass for each column's values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import DataError
+from sqlanon.inputs.requirement_columns import carry, given_relations, public_cells_of, public_values
+from sqlanon.methods.shared.partition.points import ranked
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.sqlgen.cells.cells import cells, codes, tree, tree_summary
+from sqlanon.sqlgen.cells.key_layout import KeyLayout
+from sqlanon.sqlgen.cells.labels import listed_twice
+from sqlanon.sqlgen.classes.rows import Step
+
+__all__ = ["Cells", "encode", "require_listed"]
+
+_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells relation and the trees that its keys are made of.
+
+    `values[i]` is the number of leaves of attribute i, `spread[i][level]` the sum over
+    all rows of (leaves below the row's ancestor at that level - 1), `most[i][level]` the
+    greatest of these. `carried` are the
+    columns that requirements ask about, whose codes stand in the keys too, `given` the
+    normal relations that do not depend on levels, and `public` the public table's cells.
+    """
+
+    table: str
+    trees: tuple[str, ...]
+    layout: KeyLayout
+    rows: int
+    values: tuple[int, ...]
+    spread: tuple[tuple[int, ...], ...]
+    most: tuple[tuple[int, ...], ...]
+    carried: tuple[str, ...] = ()
+    given: tuple[Step, ...] = ()
+    public: str | None = None
+    codes: tuple[str | None, ...] = ()
+    ranked: tuple[str, ...] = ()
+
+
+def encode(
+    engine: Engine,
+    policy: BoundPolicy,
+    scratch: Scratch,
+    requirements: Sequence[BoundRequirement] = (),
+    *,
+    flat: bool = False,
+    by_row: bool = False,
+    besides: Sequence[BoundAttribute] = (),
+) -> Cells:
+    """Numbers every quasi-identifier's values along its hierarchy and groups the source by the keys.
+
+    If `flat`, a value's code is its rank among all, and `ranked` are the tables of `points.ranked`. `besides` are
+    columns that the cells carry besides those that requirements ask about; if `by_row`, each row is a cell.
+
+    Raises DataError, naming the values, where a stored hierarchy lacks values of its column.
+    """
+    source = relation(policy.relation)
+    hierarchy_values = relation(("anon", "hierarchy_value"))
+    trees: list[str] = []
+    tables: list[str] = []
+    siblings: list[Sequence[int]] = []
+    values: list[int] = []
+    spread: list[tuple[int, ...]] = []
+    most: list[tuple[int, ...]] = []
+    rows = 0
+    for place, bound in enumerate(policy.quasi_identifiers):
+        name = scratch.table("tree", tree(bound, source, hierarchy_values, public_values(policy, place)))
+        if bound.stored:
+            require_listed(engine, bound, name, hierarchy_values)
+        leaves, rows, *rest = engine.rows(tree_summary(bound, relation(name)))[0]
+        trees.append(name)
+        values.append(int(leaves))
+        if flat:
+            tables.append(scratch.table("ranked", ranked(bound, name)))
+            siblings.append([_held(engine, name)])
+        else:
+            siblings.append([int(count) for count in rest[: bound.height]])
+        others, top = rest[bound.height :], max(int(leaves) - 1, 0)
+        spread.append((0, *map(int, others[: bound.height - 1]), int(rows) * top))
+        most.append((0, *map(int, others[bound.height - 1 :]), top))
+    carried = carry(engine, policy, scratch, requirements, besides)
+    layout = KeyLayout.pack(siblings, [values.count for values in carried])
+    # Tables rather than subqueries: the engine then knows how many codes there are and how large they get.
+    coded = [codes(relation(name), fields) for name, fields in zip(tables or trees, layout.fields, strict=True)]
+    code_tables = tuple(scratch.table("code", query) if query else None for query in coded)
+    carried_codes = [codes(relation(c.table), (field,)) for c, field in zip(carried, layout.carried, strict=True)]
+    extra = [
+        (c.bound, scratch.table("code", query) if query else None)
+        for c, query in zip(carried, carried_codes, strict=True)
+    ]
+    table = scratch.table("cells", cells(policy, source, code_tables, layout, extra, by_row=by_row))
+    return Cells(
+        table,
+        tuple(trees),
+        layout,
+        int(rows),
+        tuple(values),
+        tuple(spread),
+        tuple(most),
+        tuple(c.bound.column for c in carried),
+        given_relations(engine, policy, scratch, requirements, carried, layout, table),
+        public_cells_of(policy, scratch, code_tables, layout),
+        code_tables,
+        tuple(tables),
+    )
+
+
+def _held(engine: Engine, table: str) -> int:
+    return int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
+
+
+def require_listed(engine: Engine, bound: BoundAttribute, tree_name: str, hierarchy_values: exp.Table) -> None:
+    """The hierarchy lists every value that occurs, each once; NULL need not be listed, it stays a value of its own."""
+    assert bound.hierarchy is not None
+    text = exp.Cast(this=column("value"), to=exp.DataType.build("VARCHAR"))
+    has_value = exp.Not(this=exp.Is(this=column("value"), expression=exp.Null()))
+    unlisted = exp.select(text).from_(relation(tree_name)).where(exp.Not(this=column("listed")), has_value)
+    again = f"its query and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again"
+    if missing := _named(engine, unlisted):
+        raise DataError(
+            f"the hierarchy {bound.hierarchy.name} lacks values of the column {bound.column}: {missing}",
+            hint=f"add them to {again}",
+        )
+    if bound.published_type != "VARCHAR" and (twice := _named(engine, listed_twice(bound, hierarchy_values))):
+        raise DataError(
+            f"the hierarchy {bound.hierarchy.name} lists values of the column {bound.column}, of type "
+            f"{bound.published_type}, under several texts: {twice}",
+            hint=f"keep one text of each in {again}",
+        )
+
+
+def _named(engine: Engine, values: exp.Select) -> str:
+    """The first few values and how many there are; empty if there is none."""
+    count = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(values.copy().subquery("found")))[0][0]
+    shown = [repr(row[0]) for row in engine.rows(values.order_by(literal(1)).limit(_SHOWN))] if count else []
+    return ", ".join(shown) + (f" and {count - _SHOWN} more ({count} in all)" if count > _SHOWN else "")

@@ -1,0 +1,234 @@
+"""What a release shows of the things that its requirements ask about, and what it does not show."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from sqlanon.catalog.names import fold
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.release import Release
+from sqlanon.engines.base import Column, Engine
+from sqlanon.errors import CatalogError, PolicyError, PrivacyViolation
+from sqlanon.inputs.bind_policy import bind
+from sqlanon.inputs.requirement_columns import guards_of
+from sqlanon.inputs.requirements import in_buckets, keeps_constraints, promised_by, resolve_requirements
+from sqlanon.inputs.source import BoundSource, own_object
+from sqlanon.methods.anatomy.tables import QUASI_IDENTIFIERS
+from sqlanon.methods.anatomy.verify import Asked, asked_of_buckets
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
+from sqlanon.sqlgen.classes.normal_relations import Background
+from sqlanon.sqlgen.classes.rows import Rows, rows_of
+
+__all__ = ["Shown", "frozen_background", "hidden_parts", "shown_by", "shown_rows"]
+
+# What a requirement may ask about that no released row shows.
+_RESPONDENTS = "respondents"
+_GUARDS = "guarding nodes"
+_PUBLIC = "public table"
+
+
+def hidden_parts(
+    requirements: Sequence[BoundRequirement], guards: Mapping[int, str], entity: bool, visible: Collection[str]
+) -> dict[int, str]:
+    """What stands in the way of recomputing a requirement from the released rows alone, by its place.
+
+    `guards` has the columns of guarding nodes by place, `visible` the columns that are
+    published as they are; `entity` says that respondents are counted.
+    """
+    found: dict[int, str] = {}
+    for place, requirement in enumerate(requirements):
+        if entity and _counts_respondents(requirement):
+            found[place] = _RESPONDENTS
+        elif place in guards and guards[place] not in visible:
+            found[place] = _GUARDS
+        elif "public_class" in requirement.reads:
+            found[place] = _PUBLIC
+    return found
+
+
+def _counts_respondents(requirement: BoundRequirement) -> bool:
+    """Whether its statements read the column `entities`, or may do so by a star."""
+    if "equivalence_class" not in requirement.reads:
+        return False
+    for name in ("achieved", "violations"):
+        statement = requirement.statement(name)
+        if any(part.name.lower() == "entities" for part in statement.find_all(exp.Column)):
+            return True
+        if any(not isinstance(star.parent, exp.Count) for star in statement.find_all(exp.Star)):
+            return True
+    return False
+
+
+def shown_rows(
+    bound: BoundPolicy,
+    source: exp.Table | exp.Subquery,
+    keys: Sequence[str],
+    guards: Mapping[str, str] | None = None,
+    entity: str | None = None,
+) -> Rows:
+    """The rows of a relation that has the policy's sensitive attributes under their names; `keys` tell classes apart.
+
+    `guards` maps a column of guarding nodes to the column of `source` that holds them,
+    `entity` is the one that holds the respondents.
+    """
+    columns = {b.column: b.column for b in bound.sensitive} | dict(guards or {})
+    return rows_of(source, keys, {name: column(own) for name, own in columns.items()}, entity)
+
+
+def frozen_background(
+    bound: BoundPolicy,
+    requirements: Sequence[BoundRequirement],
+    release_id: str,
+    places: Sequence[int] | None = None,
+    guards: Mapping[int, str] | None = None,
+    public_class: exp.Query | None = None,
+) -> Background:
+    """What the requirements read besides the rows, from the catalog's copies for one release.
+
+    `places` are those of the requirements among all of the release, where they are not
+    all; `guards` the columns of guarding nodes by these places.
+    """
+    places = range(len(requirements)) if places is None else places
+    named = dict(zip(places, requirements, strict=True))
+    return Background(
+        taxonomies={b.column: Taxonomy(b, frozen_labels(b, release_id) if b.stored else None) for b in bound.sensitive},
+        ranges={
+            now: frozen_ranges(release_id, place)
+            for now, (place, requirement) in enumerate(named.items())
+            if "value_range" in requirement.reads
+        },
+        guards={now: guards[place] for now, place in enumerate(named) if guards and place in guards},
+        public_class=public_class,
+    )
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A release as whoever reads it sees it, and what its requirements need besides.
+
+    `bound` has the release's own columns, quasi-identifiers and sensitive attributes
+    only. `hidden` says for a requirement, by its place, what no released row shows of
+    that which it asks about; `guards` are the published columns of guarding nodes. Of a release of several tables
+    `values` says which has the values of a sensitive attribute.
+    """
+
+    bound: BoundPolicy
+    requirements: tuple[BoundRequirement, ...]
+    hidden: Mapping[int, str]
+    guards: Mapping[int, str]
+    release_id: str
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The places of the requirements that the released rows answer."""
+        return tuple(place for place in range(len(self.requirements)) if place not in self.hidden)
+
+    def asked(self, sources: Mapping[str | None, exp.Table | exp.Subquery]) -> list[Asked]:
+        """The released rows, wherever they stand now, and which requirements they answer; by fragment, if there are."""
+        if not self.requirements:
+            return []
+        if self.values:
+            named = {name: source for name, source in sources.items() if name is not None}
+            return list(asked_of_buckets(named, self.requirements, self.places, self.values))
+        keys = [bound.column for bound in self.bound.quasi_identifiers]
+        rows = shown_rows(self.bound, sources[None], keys, {name: name for name in self.guards.values()})
+        return [Asked(rows, self.places)]
+
+    def requirements_at(self, places: Sequence[int]) -> list[BoundRequirement]:
+        return [self.requirements[place] for place in places]
+
+    def background(self, places: Sequence[int]) -> Background:
+        """What the requirements at these places read besides the rows."""
+        return frozen_background(self.bound, self.requirements_at(places), self.release_id, places, self.guards)
+
+
+def shown_by(engine: Engine, release: Release) -> Shown:
+    """What a release shows. Its policy is the one that it carries.
+
+    Raises PrivacyViolation if it does not have the columns that its policy publishes,
+    EngineError if it cannot be read.
+    """
+    policy = policy_of(release)
+    name = own_object(engine, release.published[0].name)
+    columns = tuple(_columns(engine, release))
+    promised = promised_by(release.method, release.method_arguments)
+    hierarchies = {fold(stored.definition.name): stored for stored in hierarchies_of(release)}
+    try:
+        source = BoundSource(columns, name, None, stable=False)
+        bound = bind(_asked_of(policy, release), source, hierarchies, fingerprint="")
+        if keeps_constraints(release.method):
+            return Shown(bound, (), {}, {}, release.release_id)
+        requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive), promised)
+    except PolicyError as error:
+        raise PrivacyViolation(
+            f"{release.name} is not what was released: {error.message}", hint="create it again"
+        ) from None
+    guards = guards_of(requirements)
+    visible = _published_as_it_is(policy, columns)
+    hidden = hidden_parts(requirements, {p: fold(g) for p, g in guards.items()}, policy.entity is not None, visible)
+    own = {place: visible[fold(guard)] for place, guard in guards.items() if place not in hidden}
+    values = _values(release, bound)
+    return Shown(bound, requirements, hidden, own, release.release_id, values)
+
+
+def _values(release: Release, bound: BoundPolicy) -> dict[str, str]:
+    """Which fragment has the values of each sensitive attribute; empty for a release of one table or view."""
+    fragments = {made.fragment for made in release.published}
+    if fragments == {None}:
+        return {}
+    values = {a.source or a.name: a.fragment or "" for a in release.attributes if a.role is Role.SENSITIVE}
+    if set(values) != {b.column for b in bound.sensitive} or fragments != {QUASI_IDENTIFIERS, *values.values()}:
+        raise CatalogError(
+            f"release {release.name}: its rows in the catalog do not say which of its tables has which values",
+            hint="they were changed by hand: create the release again",
+        )
+    return values
+
+
+def _columns(engine: Engine, release: Release) -> Iterator[Column]:
+    """The columns of what is released, each once, and those of fragments under the names that the source has for them.
+
+    So a sensitive attribute has its own name, and not that of the column of values.
+    """
+    known: set[str] = set()
+    for made in release.published:
+        found = engine.columns(exp.select(exp.Star()).from_(relation(own_object(engine, made.name))))
+        behind = {fold(a.name): a.source for a in release.attributes_of(made.fragment)}
+        for name, kind in found:
+            named = behind.get(fold(name)) or name
+            if fold(named) not in known:
+                known.add(fold(named))
+                yield named, kind
+
+
+def _asked_of(policy: Policy, release: Release) -> Policy:
+    """The policy of what is asked of a release: by which of its columns classes are told apart, and what is sensitive.
+
+    A method may add columns to the policy's quasi-identifiers, or put one in their place.
+    """
+    if keeps_constraints(release.method):
+        # Nothing is asked of classes.
+        return replace(policy, attributes=())
+    exact = in_buckets(release.method, release.method_arguments)
+    keys = dict.fromkeys(() if exact else (a.name for a in policy.quasi_identifiers))
+    known = {fold(name) for name in keys}
+    keys |= dict.fromkeys(
+        a.name for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and fold(a.name) not in known
+    )
+    quasi = [Attribute(name, Role.QUASI_IDENTIFIER) for name in keys]
+    return replace(policy, attributes=(*quasi, *policy.having(Role.SENSITIVE)))
+
+
+def _published_as_it_is(policy: Policy, columns: Sequence[Column]) -> dict[str, str]:
+    """The columns of a release that are neither recoded nor tokens, by their folded names."""
+    roles = {fold(attribute.name): attribute.role for attribute in policy.attributes}
+    as_is = (Role.SENSITIVE, Role.INSENSITIVE)
+    return {fold(name): name for name, _ in columns if roles.get(fold(name)) in as_is}

@@ -1,0 +1,40 @@
+"""What identifies the rows of a relation, whatever their order: it tells a changed release from the checked one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.assets import read
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.inputs.source import own_object
+from sqlanon.sqlgen.build.names import identifier, relation
+
+__all__ = ["content_fingerprint", "fingerprint_of", "fingerprint_of_tables", "fingerprint_query"]
+
+
+def fingerprint_query(rows: exp.Query) -> exp.Select:
+    """One row with one text, the fingerprint of the rows of a query."""
+    query = sqlglot.parse_one(read("sql", "statements", "content_fingerprint.sql"), dialect="duckdb")
+    assert isinstance(query, exp.Select)
+    # The file's own remarks need not stand in a view.
+    for node in query.walk():
+        node.pop_comments()
+    return query.with_(identifier("snapshot"), as_=rows)
+
+
+def fingerprint_of(engine: Engine, rows: exp.Query) -> str:
+    return str(engine.rows(fingerprint_query(rows))[0][0])
+
+
+def content_fingerprint(engine: Engine, name: QualifiedName) -> str:
+    """The fingerprint of a release's own object."""
+    return fingerprint_of(engine, exp.select(exp.Star()).from_(relation(own_object(engine, name))))
+
+
+def fingerprint_of_tables(engine: Engine, names: Sequence[QualifiedName]) -> str:
+    """The fingerprint of what is published together: that of each table, in their order."""
+    return " ".join(content_fingerprint(engine, name) for name in names)

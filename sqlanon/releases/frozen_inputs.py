@@ -1,0 +1,121 @@
+"""What a release keeps, in the catalog, of the tables that it reads besides its source, so that they may change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import InternalError
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.release.recode import Recoding
+
+__all__ = ["forget_labels", "freeze_labels", "freeze_ranges", "freeze_taxonomies"]
+
+# Whoever reads one of these needs the hierarchy of a sensitive attribute.
+_OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
+
+_TAXONOMY = ("release_id", "attribute", "value", "level", "label")
+
+
+def _stored_name(bound: BoundAttribute) -> str:
+    if bound.hierarchy is None:
+        raise InternalError(f"{bound.column} has no hierarchy to keep")
+    return bound.hierarchy.name
+
+
+def freeze_labels(engine: Engine, release_id: str, recoding: Recoding) -> None:
+    """Copies a stored hierarchy's labels at the level of a quasi-identifier, or at all, if rounds have several."""
+    if recoding.mixed:
+        _freeze_all(engine, release_id, recoding.bound, 0)
+        # NULL stays a value of its own where the hierarchy does not list it.
+        row = [literal(release_id), literal(recoding.bound.column), exp.Null(), literal(0), exp.Null()]
+        listed = exp.select(literal(1)).from_(relation(("anon", "release_taxonomy")))
+        listed = listed.where(
+            *_of_attribute(release_id, recoding.bound), exp.Is(this=column("value"), expression=exp.Null())
+        )
+        unlisted = exp.select(*row).from_(exp.select(literal(1)).subquery("one"))
+        unlisted = unlisted.where(exp.Not(this=exp.Exists(this=listed)))
+        engine.run(exp.Insert(this=_into("release_taxonomy", _TAXONOMY), expression=unlisted))
+        return
+    rows = (
+        exp.select(
+            alias(literal(release_id), "release_id"),
+            alias(literal(recoding.bound.column), "attribute"),
+            column("value"),
+            column("label"),
+        )
+        .from_(relation(("anon", "hierarchy_value")))
+        .where(
+            exp.EQ(this=column("hierarchy"), expression=literal(_stored_name(recoding.bound))),
+            exp.EQ(this=column("level"), expression=literal(recoding.level)),
+        )
+    )
+    table = relation(("anon", "release_recoding"))
+    engine.run(exp.Insert(this=table, expression=rows))
+    # NULL stays a value of its own where the hierarchy does not list it.
+    unlisted = (
+        exp.select(rows.expressions[0].copy(), rows.expressions[1].copy(), exp.Null(), exp.Null())
+        .from_(exp.select(literal(1)).subquery("one"))
+        .where(exp.Not(this=exp.Exists(this=rows.copy().where(exp.Is(this=column("value"), expression=exp.Null())))))
+    )
+    engine.run(exp.Insert(this=table.copy(), expression=unlisted))
+
+
+def forget_labels(engine: Engine, release_id: str, recodings: Sequence[Recoding]) -> None:
+    """Removes the labels of a snapshot: they stand in its rows, and the copy has values that were suppressed."""
+    own = exp.EQ(this=column("release_id"), expression=literal(release_id))
+    engine.run(exp.Delete(this=relation(("anon", "release_recoding")), where=exp.Where(this=own)))
+    for recoding in recodings:
+        if recoding.mixed:
+            labels = exp.Where(this=exp.and_(*_of_attribute(release_id, recoding.bound)))
+            engine.run(exp.Delete(this=relation(("anon", "release_taxonomy")), where=labels))
+
+
+def _of_attribute(release_id: str, bound: BoundAttribute) -> list[exp.Expr]:
+    return [
+        exp.EQ(this=column("release_id"), expression=literal(release_id)),
+        exp.EQ(this=column("attribute"), expression=literal(bound.column)),
+    ]
+
+
+def freeze_taxonomies(
+    engine: Engine, release_id: str, policy: BoundPolicy, requirements: Sequence[BoundRequirement]
+) -> None:
+    """Copies the stored hierarchy of each sensitive attribute that a requirement looks values up in."""
+    reading = [r for r in requirements if any(name in r.reads for name in _OF_HIERARCHY)]
+    asked = {name for requirement in reading for name in requirement.attributes}
+    for bound in policy.sensitive:
+        if bound.stored and bound.column in asked:
+            # Level 0 is the value itself, and says nothing that the others do not; a flat list has no other.
+            _freeze_all(engine, release_id, bound, min(1, bound.height - 1))
+
+
+def _freeze_all(engine: Engine, release_id: str, bound: BoundAttribute, lowest: int) -> None:
+    """Copies a stored hierarchy from a level up."""
+    rows = (
+        exp.select(literal(release_id), literal(bound.column), column("value"), column("level"), column("label"))
+        .from_(relation(("anon", "hierarchy_value")))
+        .where(
+            exp.EQ(this=column("hierarchy"), expression=literal(_stored_name(bound))),
+            exp.GTE(this=column("level"), expression=literal(lowest)),
+        )
+    )
+    engine.run(exp.Insert(this=_into("release_taxonomy", _TAXONOMY), expression=rows))
+
+
+def freeze_ranges(engine: Engine, release_id: str, ranges: Sequence[tuple[int, QualifiedName]]) -> None:
+    """Copies the tables of ranges that requirements name, each under the requirement's place."""
+    for place, table in ranges:
+        text = exp.Cast(this=column("value"), to=exp.DataType.build("VARCHAR"))
+        rows = exp.select(literal(release_id), literal(place), text, column("low"), column("high"))
+        columns = ("release_id", "requirement", "value", "low", "high")
+        engine.run(exp.Insert(this=_into("release_value_range", columns), expression=rows.from_(relation(table))))
+
+
+def _into(table: str, columns: Sequence[str]) -> exp.Schema:
+    return exp.Schema(this=relation(("anon", table)), expressions=[identifier(name) for name in columns])

@@ -1,0 +1,101 @@
+"""What a release is made from, by name: so that another release about the same people is known for one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.assets import read
+from sqlanon.catalog import exports
+from sqlanon.domain.release import SourceRead
+from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.engines.base import Engine
+from sqlanon.errors import EngineError, UserError
+from sqlanon.inputs.source import find_relation
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.syntax.script import after_as
+
+__all__ = ["sources_of"]
+
+# A query as DuckDB's parser has it; where it cannot write that down, there is nothing in it.
+_PARSED = "SELECT json_serialize_sql(?)"
+
+
+def sources_of(engine: Engine, source: Source) -> tuple[SourceRead, ...]:
+    """The tables that a policy's source reads, through views too; a relation or a query also counts by itself.
+
+    Of a table that is itself part of a release, also what that was made from. A relation of this database is named by
+    its schema and its name, a file as the query names it.
+    """
+    found: set[SourceRead] = set()
+    for name in _names(engine, source):
+        full = find_relation(engine, name)
+        found.add(_own(engine, full[1]) if full else name)
+    found |= exports.made_from(engine, [one for one in found if isinstance(one, QualifiedName)])
+    if source.query:
+        found.add(hashlib.sha256(source.query.strip().encode()).hexdigest())
+    # What beside live views stands in the catalog's schema belongs to one release each.
+    return tuple(sorted((one for one in found if not _of_catalog(one)), key=str))
+
+
+def _of_catalog(one: SourceRead) -> bool:
+    return isinstance(one, QualifiedName) and len(one.parts) == 2 and one.parts[0] == "anon"
+
+
+def _own(engine: Engine, full: QualifiedName) -> QualifiedName:
+    """A relation's name without that of this database, which may be opened under another one."""
+    own = engine.rows("SELECT current_database()")[0][0]
+    return QualifiedName(full.parts[1:]) if full.parts[0] == own else full
+
+
+def _names(engine: Engine, source: Source) -> Iterator[QualifiedName]:
+    if source.name:
+        yield source.name
+        found = find_relation(engine, source.name)
+        if found is None or found[0] == "table":
+            return
+        text = to_sql(exp.select(exp.Star()).from_(relation(found[1])))
+    else:
+        text = str(source.query)
+    yield from _files(engine, text)
+    # Where it cannot be told what a query reads, it is compared by its text alone.
+    with suppress(UserError, EngineError):
+        read_too = engine.reads(text)
+        yield from (one.name for one in read_too)
+        yield from _files_of_views(engine, {one.name for one in read_too if one.kind == "view"})
+
+
+def _files_of_views(engine: Engine, views: set[QualifiedName]) -> Iterator[QualifiedName]:
+    for _, *parts, text in engine.rows(read("sql", "statements", "relations.sql")) if views else ():
+        if text and QualifiedName(tuple(parts)) in views:
+            yield from _files(engine, after_as(text))
+
+
+def _files(engine: Engine, text: str) -> Iterator[QualifiedName]:
+    """The files that a query's table functions read: the first argument of each, a text or a list of them."""
+    try:
+        parsed = json.loads(engine.rows(_PARSED, [text])[0][0])
+    except RecursionError:
+        return
+    for node in _objects(parsed):
+        if node.get("type") == "TABLE_FUNCTION":
+            constants = _objects(node.get("function", {}).get("arguments", [])[:1])
+            yield from (QualifiedName((str(one["text"]),)) for one in constants if one.get("kind") == "STRING")
+
+
+def _objects(part: Any) -> Iterator[dict[str, Any]]:
+    """Every object in a value of JSON, however deep."""
+    pending = [part]
+    while pending:
+        inner = pending.pop()
+        if isinstance(inner, dict):
+            yield inner
+            pending += inner.values()
+        elif isinstance(inner, list):
+            pending += inner

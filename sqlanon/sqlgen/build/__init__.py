@@ -1,0 +1,1 @@
+"""The small parts of SQL: names, expressions, statements, text."""

@@ -1,0 +1,30 @@
+"""Text compared byte by byte, whatever collation a session or a column has.
+
+A comparison takes the collation of its operands, and one that is said outright comes
+before that of a column or of a session. So it is said once, where a text is read: what
+is computed of the text inherits it. What is published has none: tables that are made of
+it, and comparisons in which it stands, would inherit it, too.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.build.names import identifier
+
+__all__ = ["by_bytes", "without_collation"]
+
+_FIELD = "text"
+
+
+def by_bytes(value: exp.Expr) -> exp.Expr:
+    """A value as text that is compared by its bytes."""
+    text = exp.Cast(this=value, to=exp.DataType.build("VARCHAR"))
+    return exp.Collate(this=text, expression=identifier("binary"))
+
+
+def without_collation(text: exp.Expr) -> exp.Expr:
+    """The text with the collation that its type says, which is none: a cast of the text alone would keep its own."""
+    row = exp.Anonymous(this="row", expressions=[text])
+    kind = exp.DataType.build(f"STRUCT({_FIELD} VARCHAR)", dialect="duckdb")
+    return exp.Anonymous(this="struct_extract", expressions=[exp.Cast(this=row, to=kind), exp.Literal.string(_FIELD)])

@@ -1,0 +1,95 @@
+"""Statements that create objects. Headers that sqlglot would not keep are written here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.values import QualifiedName
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.render import to_sql
+
+__all__ = [
+    "create_table",
+    "drop_column",
+    "drop_object",
+    "mixed",
+    "rename_table",
+    "secure_view",
+    "shuffled",
+    "text_type",
+    "view_over",
+]
+
+
+def secure_view(name: QualifiedName, body: exp.Query) -> str:
+    """CREATE SECURE VIEW: on a plain view, a filter pushed below the guard sees withheld rows.
+
+    sqlglot's DuckDB generator drops the word SECURE, so the header is text.
+    """
+    return "CREATE SECURE VIEW " + to_sql(relation(name)) + " AS\n" + to_sql(body, pretty=True)
+
+
+def view_over(name: QualifiedName, query: str, *, temporary: bool = False) -> str:
+    """CREATE VIEW over a query of the user's, whose text stays as it was written: sqlglot need not understand it."""
+    return ("CREATE TEMPORARY VIEW " if temporary else "CREATE VIEW ") + to_sql(relation(name)) + " AS " + query
+
+
+def create_table(name: QualifiedName, query: exp.Query) -> exp.Create:
+    return exp.Create(kind="TABLE", this=relation(name), expression=query)
+
+
+def text_type(name: str, texts: exp.Query) -> str:
+    """CREATE TEMPORARY TYPE: an ENUM of the texts that a query gives, none of which is NULL."""
+    return "CREATE TEMPORARY TYPE " + to_sql(relation(name)) + " AS ENUM (" + to_sql(texts) + ")"
+
+
+def shuffled(query: exp.Query, draw: str, by: str | None = None) -> exp.Select:
+    """The rows in a random order, or by a column and those that are equal in it in a random order.
+
+    `draw` is the name of a function that gives random bits for each row.
+    """
+    order = [exp.Ordered(this=exp.Anonymous(this=draw, expressions=[literal(0)]))]
+    if by is not None:
+        order.insert(0, exp.Ordered(this=column(by)))
+    return exp.select(exp.Star()).from_(query.subquery("released")).order_by(*order)
+
+
+def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> exp.Select:
+    """The rows with the values of some columns dealt out anew among those of a group, in an order that `draw` gives.
+
+    What stood together in these columns stays together.
+    """
+    names = [each.alias_or_name for each in query.selects]
+    orders = ("__sqlanon_own", "__sqlanon_dealt")
+    drawn = [alias(exp.Anonymous(this=draw, expressions=[literal(number)]), name) for number, name in enumerate(orders)]
+    released = exp.select(exp.Star(), *drawn).from_(query.subquery("released"), copy=False)
+
+    def numbered(kept: Sequence[str], by: str) -> exp.Select:
+        order = exp.Order(expressions=[exp.Ordered(this=column(by), nulls_first=False)])
+        number = exp.Window(this=exp.RowNumber(), partition_by=[column(group)], order=order)
+        return exp.select(*(column(name) for name in kept), alias(number, "__sqlanon_place")).from_(relation("drawn"))
+
+    others = [name for name in names if name not in columns]
+    same = [exp.EQ(this=column(name, "row"), expression=column(name, "value")) for name in (group, "__sqlanon_place")]
+    return (
+        exp.select(*(column(name, "value" if name in columns else "row") for name in names))
+        .from_(numbered(others, orders[0]).subquery("row"), copy=False)
+        .join(numbered([group, *columns], orders[1]).subquery("value"), on=exp.and_(*same), copy=False)
+        # Kept, for both sides have to see the rows once and in one state.
+        .with_("drawn", as_=released, materialized=True, copy=False)
+    )
+
+
+def drop_object(kind: str, name: QualifiedName) -> exp.Drop:
+    return exp.Drop(kind=kind.upper(), tables=[relation(name)])
+
+
+def drop_column(name: QualifiedName, of: str) -> exp.Alter:
+    action = exp.Drop(kind="COLUMN", tables=[column(of)])
+    return exp.Alter(kind="TABLE", this=relation(name), actions=[action])
+
+
+def rename_table(name: QualifiedName, to: str) -> exp.Alter:
+    return exp.Alter(kind="TABLE", this=relation(name), actions=[exp.AlterRename(this=relation(to))])

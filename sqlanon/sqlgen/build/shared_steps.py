@@ -1,0 +1,37 @@
+"""What several parts of a query compute alike, computed once: steps that they read in its place."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.classes.rows import Step
+
+__all__ = ["shared_steps"]
+
+
+def shared_steps(query: exp.Query, known: Collection[str]) -> list[Step]:
+    """Takes groupings that occur more than once out of the query, which then reads the steps that are returned.
+
+    Only those that read nothing but the steps in `known` can stand beside these: other names may mean something
+    else there.
+    """
+    found: dict[exp.Select, list[exp.Subquery]] = defaultdict(list)
+    for part in query.find_all(exp.Subquery):
+        grouping = part.this
+        if not isinstance(grouping, exp.Select) or not grouping.args.get("group"):
+            continue
+        tables = {table.name for table in grouping.find_all(exp.Table)}
+        if isinstance(part.parent, exp.From) and tables and tables <= {*known}:
+            found[grouping].append(part)
+    steps: list[Step] = []
+    for grouping, places in found.items():
+        if len(places) > 1:
+            name = f"grouping_{len(steps)}"
+            steps.append((name, grouping.copy()))
+            for place in places:
+                place.replace(relation(name, as_=place.alias))
+    return steps

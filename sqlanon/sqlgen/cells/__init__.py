@@ -1,0 +1,1 @@
+"""The source as cells: hierarchies as trees, values as codes, codes in keys."""

@@ -1,0 +1,267 @@
+"""The cells: every row of the source as an integer key, equal rows counted together.
+
+`tree` numbers the values of one attribute along its hierarchy, `cells` joins the
+trees to the source and groups it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.sqlgen.build.expressions import added, huge, or_zero
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
+from sqlanon.sqlgen.cells.labels import generalized, level_name, listed_values, published_value
+
+__all__ = [
+    "cells",
+    "class_id",
+    "codes",
+    "key_name",
+    "leaves_name",
+    "public_cells",
+    "rank_name",
+    "respondents",
+    "row_number",
+    "tree",
+    "tree_summary",
+]
+
+
+def rank_name(level: int) -> str:
+    """The column with a node's number among its siblings."""
+    return f"rank_{level}"
+
+
+def leaves_name(level: int) -> str:
+    """The column with the number of leaves below a value's ancestor at this level."""
+    return f"leaves_{level}"
+
+
+def key_name(word: int) -> str:
+    return f"key_{word}"
+
+
+def _window(function: exp.Expr, partition: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Window:
+    ordered = [exp.Ordered(this=part, nulls_first=False) for part in order]
+    return exp.Window(
+        this=function, partition_by=list(partition), order=exp.Order(expressions=ordered) if ordered else None
+    )
+
+
+def _from_zero(number: exp.Expr) -> exp.Expr:
+    return exp.Cast(this=exp.Sub(this=number, expression=literal(1)), to=exp.DataType.build("BIGINT"))
+
+
+def tree(
+    bound: BoundAttribute, source: exp.Table, hierarchy_values: exp.Table, public: exp.Query | None = None
+) -> exp.Select:
+    """An attribute's values as a numbered tree: value, n, leaf, rank_0 ... and leaves_1 ....
+
+    A row a value: n is how often it occurs (0 where only the hierarchy or the public
+    table has it), leaf 1 for a leaf of the hierarchy and 0 for a value that only the
+    public table has, rank_i the number of its ancestor at level i among that node's
+    siblings, in value order, and leaves_i how many leaves lie below that ancestor.
+    `listed` is there for stored hierarchies. `public` gives the public table's values
+    as `value`.
+    """
+    distinct = _distinct(published_value(bound), source, public)
+    listed = listed_values(bound, hierarchy_values) if bound.stored else None
+    values = generalized(bound, distinct, listed, counted=True)
+    listed_here = [column("listed")] if bound.stored else []
+    leaf: exp.Expr = exp.GT(this=column("n"), expression=literal(0))
+    if bound.stored:
+        leaf = exp.or_(leaf, column("listed"))
+    counted = exp.Case(ifs=[exp.If(this=leaf, true=literal(1))], default=literal(0))
+    kept = [column("value"), column("n"), alias(counted, "leaf"), *listed_here]
+    levels = range(1, bound.height)
+
+    def path(level: int) -> list[exp.Expr]:
+        """The labels from this level up: they name a node even if two nodes share a label."""
+        return [column(level_name(i)) for i in range(level, bound.height)]
+
+    spans = exp.select(
+        *kept,
+        *path(1),
+        *(alias(_window(exp.Min(this=column("value")), path(i), ()), f"low_{i}") for i in levels),
+        *(alias(_leaves(counted, path(i)), leaves_name(i)) for i in levels),
+    ).from_(values.subquery("generalized"), copy=False)
+    lowest = _from_zero(_window(exp.RowNumber(), path(1), [column("value")]))
+    ranks = [
+        _from_zero(_window(exp.DenseRank(), path(i + 1), [column(f"low_{i}"), column(level_name(i))])) for i in levels
+    ]
+    return exp.select(
+        column("value"),
+        column("n"),
+        column("leaf"),
+        *(part.copy() for part in listed_here),
+        *(alias(rank, rank_name(i)) for i, rank in enumerate([lowest, *ranks])),
+        *(column(leaves_name(i)) for i in levels),
+    ).from_(spans.subquery("spans"), copy=False)
+
+
+def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> exp.Query:
+    """The values that occur with their numbers of rows, and with 0 those that only the public table has."""
+    own = (
+        exp.select(alias(value, "value"), alias(exp.Count(this=exp.Star()), "n"))
+        .from_(source, copy=False)
+        .group_by(value.copy(), copy=False)
+    )
+    if public is None:
+        return own
+    others = exp.select(column("value"), alias(literal(0), "n")).from_(public.subquery("public")).distinct(copy=False)
+    both = exp.union(own, others, distinct=False, copy=False).subquery("occurring")
+    total = exp.Cast(this=exp.Sum(this=column("n")), to=exp.DataType.build("BIGINT"))
+    return exp.select(column("value"), alias(total, "n")).from_(both).group_by(column("value"))
+
+
+def _leaves(counted: exp.Expr, path: Sequence[exp.Expr]) -> exp.Expr:
+    return exp.Cast(this=_window(exp.Sum(this=counted.copy()), path, ()), to=exp.DataType.build("BIGINT"))
+
+
+def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
+    """One row about a tree: its leaves, its rows, and a figure a level.
+
+    The most siblings at each level from 0; then the sum over the rows of (leaves - 1), and
+    the greatest of them, at each level from 1.
+    """
+
+    def total(part: exp.Expr) -> exp.Expr:
+        return huge(or_zero(exp.Sum(this=part)))
+
+    def siblings(level: int) -> exp.Expr:
+        most = exp.Add(this=exp.Max(this=column(rank_name(level))), expression=literal(1))
+        return exp.Coalesce(this=most, expressions=[literal(0)])
+
+    def spread(level: int) -> exp.Expr:
+        others = exp.Paren(this=exp.Sub(this=column(leaves_name(level)), expression=literal(1)))
+        return total(exp.Mul(this=column("n"), expression=others))
+
+    def most(level: int) -> exp.Expr:
+        others = exp.Sub(this=exp.Max(this=column(leaves_name(level))), expression=literal(1))
+        return exp.Coalesce(this=others, expressions=[literal(0)])
+
+    return exp.select(
+        total(column("leaf")),
+        total(column("n")),
+        *(siblings(level) for level in range(bound.height)),
+        *(spread(level) for level in range(1, bound.height)),
+        *(most(level) for level in range(1, bound.height)),
+    ).from_(table, copy=False)
+
+
+def _code(fields: Sequence[Field], word: int) -> exp.Expr:
+    """A value's part of one key word, from its ranks."""
+    parts: list[exp.Expr] = [
+        exp.BitwiseLeftShift(this=column(rank_name(level)), expression=literal(field.shift))
+        for level, field in enumerate(fields)
+        if field.word == word and field.bits
+    ]
+    return added([exp.Paren(this=part) for part in parts])
+
+
+def _words(fields: Sequence[Field]) -> list[int]:
+    return sorted({field.word for field in fields if field.bits})
+
+
+def codes(tree: exp.Table, fields: Sequence[Field]) -> exp.Select | None:
+    """A value's part of each key word that has bits of its attribute; None for an attribute without any."""
+    parts = [alias(_code(fields, word), key_name(word)) for word in _words(fields)]
+    return exp.select(column("value"), *parts).from_(tree, copy=False) if parts else None
+
+
+def cells(
+    policy: BoundPolicy,
+    source: exp.Table,
+    codes: Sequence[str | None],
+    layout: KeyLayout,
+    carried: Sequence[tuple[BoundAttribute, str | None]] = (),
+    *,
+    by_row: bool = False,
+) -> exp.Select:
+    """The cells(key_0, ..., entity, n): one row per distinct combination of quasi-identifiers and carried columns.
+
+    `codes` and `carried` name the tables of codes. `entity` is there where the policy
+    names one: then a row per combination and respondent. If `by_row`, there is one for
+    each row of the source, whose number is `row`.
+    """
+    coded = [
+        (published_value(bound, "source"), fields, table)
+        for bound, fields, table in zip(policy.quasi_identifiers, layout.fields, codes, strict=True)
+    ]
+    coded += [
+        (published_value(bound, "source"), (field,), table)
+        for (bound, table), field in zip(carried, layout.carried, strict=True)
+    ]
+    others = [alias(column(policy.entity.column, "source"), "entity")] if policy.entity else []
+    if by_row:
+        others.append(alias(row_number(), "row"))
+    return _keyed(source, "source", coded, layout.words, others)
+
+
+def row_number() -> exp.Column:
+    """The number of a row of the source, which is a table."""
+    return column("rowid", "source")
+
+
+def public_cells(
+    public: exp.Query, codes: Sequence[str | None], layout: KeyLayout, columns: Sequence[exp.Expr]
+) -> exp.Select:
+    """The same of the public table: (key_0, ..., n). `columns` are the values of its quasi-identifiers in `public`."""
+    coded = list(zip(columns, layout.fields, codes, strict=True))
+    return _keyed(public.subquery("public"), "public", coded, layout.words, [])
+
+
+def _keyed(
+    source: exp.Table | exp.Subquery,
+    name: str,
+    coded: Sequence[tuple[exp.Expr, Sequence[Field], str | None]],
+    words: int,
+    others: Sequence[exp.Alias],
+) -> exp.Select:
+    """The rows of a source joined to the codes of their values, and counted by key."""
+    parts: list[list[exp.Expr]] = [[] for _ in range(words)]
+    joins: list[tuple[exp.Expr, exp.Expr]] = []
+    for index, (value, fields, table) in enumerate(coded):
+        if table is None:
+            continue
+        code = f"code_{index}"
+        for word in _words(fields):
+            parts[word].append(column(key_name(word), code))
+        joins.append((relation(table, as_=code), exp.NullSafeEQ(this=value, expression=column("value", code))))
+    keys = [alias(added(word) if word else _zero(), key_name(i)) for i, word in enumerate(parts)]
+    named = source.copy()
+    named.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+    query = exp.select(*keys, *others, alias(exp.Count(this=exp.Star()), "n")).from_(named, copy=False)
+    for code_table, condition in joins:
+        query.join(code_table, on=condition, copy=False)
+    return query.group_by(*(part.this.copy() for part in (*keys, *others)), copy=False)
+
+
+def _zero() -> exp.Expr:
+    return exp.Cast(this=literal(0), to=exp.DataType.build("BIGINT"))
+
+
+def class_id(keys: Sequence[exp.Expr]) -> exp.Expr:
+    if len(keys) == 1:
+        return keys[0]
+    return exp.Struct(
+        expressions=[
+            exp.PropertyEQ(this=exp.to_identifier(key_name(i), quoted=True), expression=key)
+            for i, key in enumerate(keys)
+        ]
+    )
+
+
+def respondents(entity: exp.Expr) -> exp.Expr:
+    """The number of distinct respondents of a group; all NULLs together count as one."""
+    unknown = exp.Max(
+        this=exp.Case(
+            ifs=[exp.If(this=exp.Is(this=entity.copy(), expression=exp.Null()), true=literal(1))], default=literal(0)
+        )
+    )
+    known = exp.Count(this=exp.Distinct(expressions=[entity]))
+    return exp.Add(this=known, expression=unknown)

@@ -1,0 +1,121 @@
+"""The generalizations of an attribute's distinct values, one column a level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.hierarchies.base import functional
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+
+__all__ = ["generalized", "level_name", "listed_twice", "listed_values", "passed", "published_value"]
+
+
+def level_name(level: int) -> str:
+    return f"level_{level}"
+
+
+def published_value(bound: BoundAttribute, of: str | None = None) -> exp.Expr:
+    """The column's value in the type that may be published, ENUMs replaced by text."""
+    value = column(bound.column, of)
+    if bound.type == bound.published_type:
+        return value
+    return exp.Cast(this=value, to=exp.DataType.build(bound.published_type, dialect="duckdb"))
+
+
+def generalized(bound: BoundAttribute, distinct: exp.Query, listed: exp.Query | None, counted: bool) -> exp.Select:
+    """A query for value, level_1, ... (the levels below `*`), and n if `counted`.
+
+    `distinct` gives the values that occur as `value` (and their numbers of rows as `n`).
+    For a stored hierarchy `listed` gives every value that it lists with its labels:
+    then the result holds the values of both, `listed` tells whether the hierarchy has
+    the value, and n is 0 for one that does not occur.
+    """
+    counts = [column("n")] if counted else []
+    if not bound.stored:
+        labels: tuple[exp.Expr, ...] = ()
+        if bound.hierarchy:
+            labels = functional(bound.hierarchy.kind).labels(bound.hierarchy, column("value"), bound.published_type)
+        named = [alias(label, level_name(i)) for i, label in enumerate(labels, start=1)]
+        return exp.select(column("value"), *counts, *named).from_(distinct.subquery("occurring"), copy=False)
+    assert listed is not None
+    same = exp.NullSafeEQ(this=column("value", "occurring"), expression=column("value", "listed"))
+    missing = exp.Is(this=column("listed", "listed"), expression=exp.Null())
+    # The value of whichever side has it: both are NULL for the value NULL, which coalesce keeps.
+    value = exp.Coalesce(this=column("value", "occurring"), expressions=[column("value", "listed")])
+    number = exp.Coalesce(this=column("n", "occurring"), expressions=[literal(0)])
+    return (
+        exp.select(
+            alias(value, "value"),
+            *([alias(number, "n")] if counted else []),
+            *(column(level_name(i), "listed") for i in range(1, bound.height)),
+            alias(exp.Not(this=missing), "listed"),
+        )
+        .from_(distinct.subquery("occurring"), copy=False)
+        .join(listed.subquery("listed"), on=same, join_type="FULL", copy=False)
+    )
+
+
+def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
+    """The values that a stored hierarchy lists, in the column's type, with a label a level.
+
+    `rows` is `anon.hierarchy_value`. Texts that are the same value in that type count
+    once; a text that is no value of that type is left out, it cannot occur.
+    """
+    value = _in_type(bound)
+    labels = (
+        alias(
+            exp.Filter(
+                this=exp.Max(this=column("label")),
+                expression=exp.Where(this=exp.EQ(this=column("level"), expression=literal(level))),
+            ),
+            level_name(level),
+        )
+        for level in range(1, bound.height)
+    )
+    return (
+        exp.select(alias(value, "value"), *labels, alias(literal(True), "listed"))
+        .from_(rows, copy=False)
+        .where(*_possible(bound), copy=False)
+        .group_by(value.copy(), copy=False)
+    )
+
+
+def listed_twice(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
+    """The values that a stored hierarchy lists under several texts, such as 1 and 01 for a number."""
+    value = _in_type(bound)
+    return (
+        exp.select(exp.Cast(this=value, to=exp.DataType.build("VARCHAR")))
+        .from_(rows)
+        .where(*_possible(bound), exp.EQ(this=column("level"), expression=literal(0)))
+        .group_by(value.copy())
+        .having(exp.GT(this=exp.Count(this=exp.Star()), expression=literal(1)))
+    )
+
+
+def _in_type(bound: BoundAttribute) -> exp.Expr:
+    return exp.TryCast(this=column("value"), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
+
+
+def _possible(bound: BoundAttribute) -> list[exp.Expr]:
+    """The rows of the attribute's hierarchy whose text is a value of the column's type, or NULL."""
+    assert bound.hierarchy is not None
+    name = exp.EQ(this=column("hierarchy"), expression=literal(bound.hierarchy.name))
+    is_null = exp.Is(this=column("value"), expression=exp.Null())
+    return [name, exp.or_(is_null, exp.Not(this=exp.Is(this=_in_type(bound), expression=exp.Null())))]
+
+
+def passed(query: exp.Select, bound: BoundAttribute, place: int, tokens: Mapping[str, str]) -> exp.Expr:
+    """A column of `source` that is published as it is, or as tokens; the query is joined with what that needs.
+
+    `tokens` maps a column to a table of value and token.
+    """
+    if not bound.attribute.pseudonym:
+        return published_value(bound, "source")
+    name = f"token_{place}"
+    text = exp.Cast(this=column(bound.column, "source"), to=exp.DataType.build("VARCHAR"))
+    same = exp.NullSafeEQ(this=text, expression=column("value", name))
+    query.join(relation(tokens[bound.column], as_=name), on=same, join_type="LEFT", copy=False)
+    return column("token", name)

@@ -1,0 +1,141 @@
+"""The hierarchy of a sensitive attribute, which says how far values lie apart.
+
+`sensitive_path` gives each value its labels from itself up, a row a value;
+`sensitive_ancestor` is the normal relation made of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.sqlgen.build.binary_text import by_bytes
+from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.cells.labels import generalized, level_name
+
+__all__ = ["Taxonomy", "frozen_labels", "frozen_ranges", "level_labels", "sensitive_ancestor", "sensitive_path"]
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """A sensitive attribute with its hierarchy, if it has one.
+
+    `listed` is for a stored hierarchy: every value that it lists, in the column's type,
+    as the columns value, level_1, ... and listed (true).
+    """
+
+    bound: BoundAttribute
+    listed: exp.Query | None = None
+
+
+def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Select:
+    """What the catalog's copy for one release lists: value, level_1, ..., listed.
+
+    A text that is no value of the column's type is left out, and a value that stands
+    twice, with the same labels or not, counts once.
+    """
+    value = exp.TryCast(this=by_bytes(column("value")), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
+    is_null = exp.Is(this=column("value"), expression=exp.Null())
+    possible = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+    return (
+        exp.select(
+            alias(value, "value"),
+            *(alias(exp.Max(this=_at(level)), level_name(level)) for level in range(1, bound.height)),
+            alias(literal(True), "listed"),
+        )
+        .from_(relation(("anon", "release_taxonomy")), copy=False)
+        .where(
+            exp.EQ(this=column("release_id"), expression=literal(release_id)),
+            exp.EQ(this=column("attribute"), expression=literal(bound.column)),
+            exp.or_(is_null, possible),
+            copy=False,
+        )
+        .group_by(value.copy(), copy=False)
+    )
+
+
+def frozen_ranges(release_id: str, place: int) -> exp.Select:
+    """The catalog's copy, for one release, of the ranges of the requirement at `place`: value, low, high."""
+    return (
+        exp.select(column("value"), column("low"), column("high"))
+        .from_(relation(("anon", "release_value_range")))
+        .where(
+            exp.EQ(this=column("release_id"), expression=literal(release_id)),
+            exp.EQ(this=column("requirement"), expression=literal(place)),
+        )
+    )
+
+
+def _at(level: int) -> exp.Expr:
+    same = exp.EQ(this=column("level"), expression=literal(level))
+    return exp.Case(ifs=[exp.If(this=same, true=by_bytes(column("label")))])
+
+
+def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Select:
+    """A row a value: code, branch, and the labels level_0 (the value as text) to level_{height - 1}.
+
+    `codes` is a relation with the values that occur (value_0) and their numbers (code).
+    A value that only the hierarchy lists has no code. A value that a stored hierarchy
+    does not list is on a branch of its own, all others are on the branch 0.
+    """
+    bound = taxonomy.bound
+    occurring = exp.select(alias(column("value_0"), "value")).from_(relation(codes), copy=False)
+    labels = generalized(bound, occurring, taxonomy.listed.copy() if taxonomy.listed else None, counted=False)
+    branch: exp.Expr = literal(0)
+    if bound.stored:
+        own = exp.Add(this=column("code", "coded"), expression=literal(1))  # codes may begin with 0
+        branch = exp.Case(ifs=[exp.If(this=column("listed", "path"), true=branch)], default=own)
+    text = exp.Cast(this=column("value", "path"), to=exp.DataType.build("VARCHAR"))
+    same = exp.NullSafeEQ(this=column("value", "path"), expression=column("value_0", "coded"))
+    return (
+        exp.select(
+            column("code", "coded"),
+            alias(branch, "branch"),
+            alias(text, level_name(0)),
+            *(column(level_name(level), "path") for level in range(1, bound.height)),
+        )
+        .from_(labels.subquery("path"), copy=False)
+        .join(relation(codes, as_="coded"), on=same, join_type="LEFT", copy=False)
+    )
+
+
+def sensitive_ancestor(paths: str, height: int) -> exp.Query:
+    """sensitive_ancestor(value, level, node) of the values that occur, for the levels below `*`.
+
+    `paths` is the name of a `sensitive_path`. A node is named by the least of the
+    values below it. Values share a node if they share the whole path from that level
+    up: two nodes may have one label. A branch of its own stays one on every level, so
+    that its value is as far as can be from any other.
+    """
+    occurs = exp.Not(this=exp.Is(this=column("code"), expression=exp.Null()))
+    return union_all(
+        [
+            exp.select(alias(column("code"), "value"), alias(literal(level), "level"), node)
+            .from_(relation(paths), copy=False)
+            .where(occurs.copy(), copy=False)
+            for level, node in enumerate(_nodes(height))
+        ]
+    )
+
+
+def _nodes(height: int) -> list[exp.Alias]:
+    nodes: list[exp.Expr] = [column("code")]
+    for level in range(1, height):
+        path = [column("branch"), *(column(level_name(i)) for i in range(level, height))]
+        nodes.append(exp.Window(this=exp.Min(this=column("code")), partition_by=path))
+    return [alias(node, "node") for node in nodes]
+
+
+def level_labels(paths: str, height: int) -> exp.Query:
+    """code, level and label: each value, listed or occurring, with its label at every level below `*`."""
+    return union_all(
+        [
+            exp.select(column("code"), alias(literal(level), "level"), alias(column(level_name(level)), "label")).from_(
+                relation(paths), copy=False
+            )
+            for level in range(height)
+        ]
+    )

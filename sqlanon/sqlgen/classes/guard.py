@@ -1,0 +1,169 @@
+"""The guard: which classes of a release may be published.
+
+A class is withheld if it violates a requirement. Where a requirement judges a class by
+the rows of others, withholding some changes the verdict on the rest; so the classes
+that remain are asked again, in rounds, until none is left that violates. What is
+published then satisfies every requirement by its own rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.classes.normal_relations import sensitive_value
+from sqlanon.sqlgen.classes.requirement import Asks, depends_on_others, relation_names
+from sqlanon.sqlgen.classes.rows import Step
+
+__all__ = ["ROUNDS", "kept_classes", "needs_rounds", "restricted", "violations", "with_steps", "withheld_rows"]
+
+# How often the classes that remain are asked. If the last round still finds one that violates, nothing is published.
+ROUNDS = 8
+
+_BY_CLASS = ("equivalence_class", "class_sensitive_value", "guarded")
+
+
+def violations(requirements: Sequence[Asks], names: Sequence[Mapping[str, str]] | None = None) -> exp.Query:
+    """The classes that violate any requirement, each once: class_id, size, and the greatest excess.
+
+    `names` says for each requirement which relations it reads; without, those of `relation_names`.
+    """
+    names = names or relation_names(requirements)
+    asked: list[exp.Query] = [r.statement("violations", n) for r, n in zip(requirements, names, strict=True)]
+    if len(asked) == 1:
+        return asked[0]
+    # In parentheses, for a statement may begin with steps of its own.
+    every = exp.union(*(query.subquery() for query in asked), distinct=False, copy=False)
+    most = [alias(exp.Max(this=column(name)), name) for name in ("size", "excess")]
+    query = exp.select(column("class_id"), *most).from_(every.subquery("violation"), copy=False)
+    return query.group_by(column("class_id"), copy=False)
+
+
+def needs_rounds(requirements: Sequence[Asks]) -> bool:
+    """Whether withholding a class may make another violate a requirement."""
+    return any(map(depends_on_others, requirements))
+
+
+def kept_classes(requirements: Sequence[Asks]) -> list[Step]:
+    """Steps that end in kept(class_id): the classes that may be published.
+
+    They read the normal relations under the names of `relation_names`, sensitive_value
+    aside. The last steps ask every requirement of just the classes that remain, so
+    that they hold of what is published whatever the rounds before have done.
+    """
+    if not needs_rounds(requirements):
+        kept = _classes("equivalence_class").where(_violates_nothing(violations(requirements)))
+        return [("kept", kept)]
+    steps, names = restricted(requirements, "remaining", "remaining")
+    return [
+        ("rounds", _rounds(requirements)),
+        ("remaining", _remaining()),
+        *steps,
+        ("violating", _class_ids(violations(requirements, names))),
+        ("kept", _classes("remaining").where(exp.Not(this=_any("violating")))),
+    ]
+
+
+def _classes(of: str) -> exp.Select:
+    return exp.select(column("class_id")).from_(relation(of))
+
+
+def _class_ids(query: exp.Query) -> exp.Select:
+    return exp.select(column("class_id")).from_(query.subquery("violations"), copy=False)
+
+
+def _violates_nothing(query: exp.Query) -> exp.Expr:
+    return exp.Not(this=exp.In(this=column("class_id"), query=_class_ids(query).subquery()))
+
+
+def _any(of: str) -> exp.Expr:
+    return exp.Exists(this=exp.select(literal(1)).from_(relation(of)))
+
+
+def _rounds(requirements: Sequence[Asks]) -> exp.Query:
+    """rounds(round, class_id), recursively: the classes that each round asks.
+
+    The first asks all, the next those that did not violate, as long as some did. A row
+    without a class stands for the round itself, which may have no class left to ask:
+    the public table's classes count even then.
+    """
+    steps, names = restricted(requirements, "rounds", "round")
+    left = exp.or_(
+        exp.Is(this=column("class_id"), expression=exp.Null()),
+        exp.Not(this=exp.In(this=column("class_id"), query=_classes("round_violating").subquery())),
+    )
+    more = exp.LT(this=column("round"), expression=literal(ROUNDS))
+    after = alias(exp.Add(this=column("round"), expression=literal(1)), "round")
+    following = (
+        exp.select(after, column("class_id")).from_(relation("rounds")).where(left, _any("round_violating"), more)
+    )
+    following = with_steps(following, [*steps, ("round_violating", _class_ids(violations(requirements, names)))])
+    one = alias(literal(1), "round")
+    first = exp.union(
+        exp.select(one, column("class_id")).from_(relation("equivalence_class")),
+        exp.select(one.copy(), alias(exp.Null(), "class_id")),
+        distinct=False,
+        copy=False,
+    )
+    return exp.union(exp.select(exp.Star()).from_(first.subquery("first")), following.subquery(), distinct=False)
+
+
+def _remaining() -> exp.Select:
+    """The classes of the last round."""
+    last = exp.select(exp.Max(this=column("round"))).from_(relation("rounds"))
+    return _classes("rounds").where(
+        exp.EQ(this=column("round"), expression=last.subquery()),
+        exp.Not(this=exp.Is(this=column("class_id"), expression=exp.Null())),
+    )
+
+
+def restricted(requirements: Sequence[Asks], among: str, prefix: str) -> tuple[list[Step], list[dict[str, str]]]:
+    """The normal relations of some classes: the steps that make them, and for each requirement their names.
+
+    `among` is a relation of class_id. sensitive_value is the sum over those classes.
+    """
+    steps: dict[str, exp.Query] = {}
+    renamed: list[dict[str, str]] = []
+    for names in relation_names(requirements):
+        own = dict(names)
+        for kind, name in names.items():
+            if kind in _BY_CLASS:
+                own[kind] = f"{prefix}_{name}"
+                steps[own[kind]] = _among(name, among)
+        if "sensitive_value" in names:
+            counted = "class_" + names["sensitive_value"]
+            steps[f"{prefix}_{counted}"] = _among(counted, among)
+            own["sensitive_value"] = f"{prefix}_{names['sensitive_value']}"
+            steps[own["sensitive_value"]] = sensitive_value(f"{prefix}_{counted}")
+        renamed.append(own)
+    return list(steps.items()), renamed
+
+
+def _among(of: str, classes: str) -> exp.Select:
+    within = exp.In(this=column("class_id"), query=_classes(classes).subquery())
+    return exp.select(exp.Star()).from_(relation(of)).where(within)
+
+
+def withheld_rows(requirements: Sequence[Asks], base: Sequence[Step]) -> exp.Select:
+    """One row: `withheld`, the rows that the guard withholds; NULL if nothing at all may be published.
+
+    `base` makes the normal relations that the requirements read, sensitive_value aside.
+    """
+    size = exp.Coalesce(this=exp.Sum(this=column("size")), expressions=[literal(0)])
+    rows: exp.Expr = exp.Cast(this=size, to=exp.DataType.build("BIGINT"))
+    if needs_rounds(requirements):
+        rows = exp.Case(ifs=[exp.If(this=exp.Not(this=_any("violating")), true=rows)])
+    withheld = exp.Not(this=exp.In(this=column("class_id"), query=_classes("kept").subquery()))
+    query = exp.select(alias(rows, "withheld")).from_(relation("equivalence_class")).where(withheld)
+    return with_steps(query, [*base, *kept_classes(requirements)])
+
+
+def with_steps(query: exp.Select, steps: Sequence[Step]) -> exp.Select:
+    """The query with the steps before it; one of them, `rounds`, may read itself."""
+    for name, step in steps:
+        query.with_(identifier(name), as_=step, copy=False)
+    if any(cte.alias == "rounds" for cte in query.ctes):
+        query.args["with_"].set("recursive", True)
+    return query

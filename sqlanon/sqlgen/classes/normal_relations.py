@@ -1,0 +1,241 @@
+"""The normal relations of rows that fall into classes: what every check reads, whatever the method was.
+
+A step is one CTE. The values of a subject - a sensitive attribute, or several jointly -
+are counted by class (class_value_i) and numbered (sensitive_code_i), and the two joined
+(class_sensitive_value_i).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlanon.errors import InternalError
+from sqlanon.sqlgen.build.expressions import big, total
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.cells.cells import respondents
+from sqlanon.sqlgen.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
+from sqlanon.sqlgen.classes.guarding_nodes import guarding_steps
+from sqlanon.sqlgen.classes.requirement import Asks, relation_names, subjects
+from sqlanon.sqlgen.classes.rows import Rows, Step, rows_of
+
+__all__ = [
+    "Background",
+    "equivalence_class_of",
+    "literal_rows",
+    "relations_of",
+    "sensitive_value",
+    "sensitive_values",
+    "value_range",
+]
+
+
+@dataclass(frozen=True)
+class Background:
+    """What requirements read besides the rows.
+
+    `taxonomies` has the sensitive columns whose hierarchy or type is needed. By the
+    place of a requirement among all: `ranges` its table of ranges (value, low, high),
+    `guards` the column that holds its guarding nodes. `public_class` is the public
+    table D counted by class: class_id, n.
+    """
+
+    taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
+    ranges: Mapping[int, exp.Query] = field(default_factory=dict)
+    guards: Mapping[int, str] = field(default_factory=dict)
+    public_class: exp.Query | None = None
+
+    def taxonomy(self, subject: Sequence[str]) -> Taxonomy:
+        """The hierarchy of a subject. Raises InternalError if there is none: several columns jointly have none."""
+        if len(subject) != 1 or subject[0] not in self.taxonomies:
+            raise InternalError(f"a requirement asks about the hierarchy of {', '.join(subject)}, and there is none")
+        return self.taxonomies[subject[0]]
+
+
+def equivalence_class_of(
+    source: exp.Table | exp.Subquery, columns: Sequence[str], entity: str | None = None
+) -> exp.Select:
+    """equivalence_class(class_id, size, entities) of any relation.
+
+    A class is the rows that agree on `columns`, NULL being a value; class_id is a
+    struct of them. `entities` counts the distinct values of the column `entity`, or rows.
+    """
+    return _counted(rows_of(source, columns, entity=entity))
+
+
+def _counted(rows: Rows) -> exp.Select:
+    size = rows.count()
+    entities = respondents(rows.entity.copy()) if rows.entity else size.copy()
+    query = rows.grouped().select(alias(size, "size"), alias(entities, "entities"), copy=False)
+    if not rows.keys:
+        # A table without rows has no class either.
+        query.having(exp.GT(this=size.copy(), expression=literal(0)), copy=False)
+    return query
+
+
+def relations_of(rows: Rows, requirements: Sequence[Asks], background: Background | None = None) -> list[Step]:
+    """The normal relations that the requirements read, in order, under the names that `relation_names` gives.
+
+    All but sensitive_value, which is the sum over those classes that are asked about:
+    see `sensitive_values` and the guard. Raises InternalError if the background lacks
+    what a requirement reads.
+    """
+    background = background or Background()
+    about = subjects(requirements)
+    steps: list[Step] = []
+    if not rows.counted:
+        steps += [(f"class_value_{i}", _class_value(rows, subject)) for i, subject in enumerate(about)]
+    # Rows are dear to read: where a subject's values have been counted, their sums are the sizes.
+    summed = bool(about) and rows.entity is None
+    steps.append(("equivalence_class", _summed(_values_of(rows, about[0], 0)) if summed else _counted(rows)))
+    for number, subject in enumerate(about):
+        reads = {name for r in requirements if tuple(r.attributes) == subject for name in r.reads}
+        steps += _of_subject(rows, number, subject, reads, background)
+    for place, requirement in enumerate(requirements):
+        steps += _of_requirement(place, requirement, rows, about, background)
+    if any("public_class" in requirement.reads for requirement in requirements):
+        if background.public_class is None:
+            raise InternalError("a requirement asks about a public table, and there is none")
+        steps.append(("public_class", background.public_class.copy()))
+    return steps
+
+
+def _of_subject(rows: Rows, number: int, subject: Sequence[str], reads: set[str], background: Background) -> list[Step]:
+    codes, paths = f"sensitive_code_{number}", f"sensitive_path_{number}"
+    counted = _values_of(rows, subject, number, "counted")
+    steps: list[Step] = [
+        (codes, _sensitive_code(_values_of(rows, subject, number), len(subject))),
+        (f"class_sensitive_value_{number}", _class_sensitive_value(counted, codes, len(subject))),
+    ]
+    if reads & {"sensitive_ancestor", "guarding_node"}:
+        taxonomy = background.taxonomy(subject)
+        steps.append((paths, sensitive_path(codes, taxonomy)))
+        if "sensitive_ancestor" in reads:
+            steps.append((f"sensitive_ancestor_{number}", sensitive_ancestor(paths, taxonomy.bound.height)))
+    return steps
+
+
+def _of_requirement(
+    place: int, requirement: Asks, rows: Rows, about: Sequence[tuple[str, ...]], background: Background
+) -> list[Step]:
+    """The relations that belong to one requirement's own arguments."""
+    steps: list[Step] = []
+    subject = tuple(requirement.attributes)
+    if "value_range" in requirement.reads:
+        if place not in background.ranges:
+            raise InternalError(f"{requirement.question_name} has no table of ranges")
+        codes = f"sensitive_code_{about.index(subject)}"
+        ranges = value_range(background.ranges[place], codes, background.taxonomy(subject))
+        steps.append((f"value_range_{place}", ranges))
+    if {"guarded", "guarding_node"} & set(requirement.reads):
+        if place not in background.guards:
+            raise InternalError(f"{requirement.question_name} has no column of guarding nodes")
+        paths = f"sensitive_path_{about.index(subject)}"
+        height = background.taxonomy(subject).bound.height
+        steps += guarding_steps(place, rows, background.guards[place], paths, height)
+    return steps
+
+
+def _values(width: int, of: str | None = None) -> list[exp.Expr]:
+    return [column(f"value_{place}", of) for place in range(width)]
+
+
+def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
+    """class_value_i(class_id, value_0, ..., n): the rows of each class with each value."""
+    values = [rows.value(name) for name in subject]
+    named = [alias(value, f"value_{place}") for place, value in enumerate(values)]
+    if rows.counted:
+        weight = literal(1) if rows.weight is None else rows.weight.copy()
+        own = [alias(rows.class_id.copy(), "class_id"), *named, alias(big(weight), "n")]
+        return exp.select(*own).from_(rows.relation.copy(), copy=False)
+    count = alias(rows.count(), "n")
+    return rows.grouped(*values).select(*named, count, copy=False)
+
+
+def _values_of(rows: Rows, subject: Sequence[str], number: int, as_: str | None = None) -> exp.Table | exp.Subquery:
+    """class_value_i where it is read: a step if rows have to be counted, else the rows themselves, which are many."""
+    name = f"class_value_{number}"
+    return _class_value(rows, subject).subquery(as_ or name) if rows.counted else relation(name, as_=as_)
+
+
+def _summed(counted: exp.Table | exp.Subquery) -> exp.Select:
+    size = total(column("n"))
+    query = exp.select(column("class_id"), alias(size, "size"), alias(size.copy(), "entities"))
+    return query.from_(counted).group_by(column("class_id"))
+
+
+def _sensitive_code(counted: exp.Table | exp.Subquery, width: int) -> exp.Select:
+    """sensitive_code_i(value_0, ..., code): the values that occur, numbered in their order, NULL last."""
+    occurring = exp.select(*_values(width)).distinct(copy=False).from_(counted)
+    # Where NULL stands is said in so many words: a session may have an order of its own.
+    order = [
+        exp.Ordered(this=part, nulls_first=False)
+        for value in _values(width)
+        for part in (exp.Is(this=value.copy(), expression=exp.Null()), value)
+    ]
+    code = alias(exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=order)), "code")
+    return exp.select(*_values(width), code).from_(occurring.subquery("occurring"))
+
+
+def _class_sensitive_value(counted: exp.Table | exp.Subquery, codes: str, width: int) -> exp.Select:
+    same = [
+        exp.NullSafeEQ(this=one, expression=other)
+        for one, other in zip(_values(width, "counted"), _values(width, "coded"), strict=True)
+    ]
+    return (
+        exp.select(column("class_id", "counted"), alias(column("code", "coded"), "value"), column("n", "counted"))
+        .from_(counted)
+        .join(relation(codes, as_="coded"), on=exp.and_(*same))
+    )
+
+
+def sensitive_value(class_values: str) -> exp.Select:
+    """sensitive_value(value, n): the sum of a relation class_sensitive_value over its classes."""
+    rows = alias(total(column("n")), "n")
+    return exp.select(column("value"), rows).from_(relation(class_values)).group_by(column("value"))
+
+
+def sensitive_values(requirements: Sequence[Asks]) -> list[Step]:
+    """sensitive_value_i over all classes, for the subjects of which a requirement reads it."""
+    names = (names.get("sensitive_value") for names in relation_names(requirements))
+    return [(name, sensitive_value("class_" + name)) for name in dict.fromkeys(names) if name]
+
+
+def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select:
+    """value_range(value, low, high), by the codes of the values; `codes` numbers those that occur: value_0, code.
+
+    `ranges` has the columns value, low and high. A listed value that no row has, or that
+    is none of the column's type, gets a code that no row has: a least share is then
+    asked of it in vain, as it has to be.
+    """
+    given = column("value", "listed")
+    value = exp.TryCast(this=given, to=exp.DataType.build(taxonomy.bound.published_type, dialect="duckdb"))
+    is_null = exp.Is(this=given.copy(), expression=exp.Null())
+    possible = exp.Not(this=exp.Is(this=value, expression=exp.Null()))
+    same = exp.NullSafeEQ(this=value.copy(), expression=column("value_0", "coded"))
+    absent = exp.Neg(this=exp.Window(this=exp.RowNumber()))
+    low, high = (exp.Cast(this=column(name, "listed"), to=exp.DataType.build("DOUBLE")) for name in ("low", "high"))
+    return (
+        exp.select(
+            alias(exp.Coalesce(this=column("code", "coded"), expressions=[absent]), "value"),
+            alias(low, "low"),
+            alias(high, "high"),
+        )
+        .from_(ranges.copy().subquery("listed"))
+        .join(relation(codes, as_="coded"), on=exp.and_(same, exp.or_(is_null, possible)), join_type="LEFT")
+    )
+
+
+def literal_rows(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[object]]) -> exp.Select:
+    """A query that returns the given rows with the given column names and types."""
+    values = rows or [[None] * len(columns)]
+    tuples = [exp.Tuple(expressions=[literal(value) for value in row]) for row in values]
+    names = exp.TableAlias(this=identifier("answer"), columns=[identifier(name) for name, _ in columns])
+    casts = [
+        alias(exp.Cast(this=column(name), to=exp.DataType.build(kind, dialect="duckdb")), name)
+        for name, kind in columns
+    ]
+    query = exp.select(*casts).from_(exp.Values(expressions=tuples, alias=names))
+    return query if rows else query.where(exp.false())

@@ -1,0 +1,101 @@
+"""What queries need to know of a requirement: its statements, and the normal relations that they read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.build.names import alias, literal
+
+__all__ = [
+    "PER_REQUIREMENT",
+    "PER_SUBJECT",
+    "Asks",
+    "by_attribute",
+    "depends_on_others",
+    "relation_names",
+    "report_row",
+    "subjects",
+]
+
+# Relations about one sensitive attribute, or several jointly, and those about one requirement's own arguments.
+PER_SUBJECT = ("class_sensitive_value", "sensitive_value", "sensitive_ancestor")
+PER_REQUIREMENT = ("value_range", "guarded", "guarding_node")
+
+# Whoever reads these judges a class by rows outside it.
+_OF_OTHERS = ("sensitive_value", "public_class")
+
+
+class Asks(Protocol):
+    """A requirement that can be asked of normal relations."""
+
+    @property
+    def question_name(self) -> str: ...
+
+    @property
+    def reads(self) -> Sequence[str]:
+        """The normal relations that its statements read."""
+        ...
+
+    @property
+    def attributes(self) -> Sequence[str]:
+        """The sensitive columns that it is asked about, several if jointly; empty if it asks about none."""
+        ...
+
+    def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
+        """The statement `achieved` or `violations`; `relations` says which relation stands for each that it reads."""
+        ...
+
+
+def subjects(requirements: Sequence[Asks]) -> list[tuple[str, ...]]:
+    """What is asked about: sensitive columns, each by itself or several jointly, without repetition."""
+    return list(dict.fromkeys(tuple(r.attributes) for r in requirements if r.attributes))
+
+
+def by_attribute(requirements: Sequence[Asks], attributes: Sequence[str]) -> dict[str, list[int]]:
+    """The places of the requirements that are asked of each attribute's values.
+
+    Those that ask about none, such as the size of classes, are asked of the first.
+    """
+    places: dict[str, list[int]] = {name: [] for name in attributes}
+    for place, requirement in enumerate(requirements):
+        places[requirement.attributes[0] if requirement.attributes else attributes[0]].append(place)
+    return places
+
+
+def relation_names(requirements: Sequence[Asks]) -> list[dict[str, str]]:
+    """For each requirement the relation that stands for each normal relation.
+
+    `class_sensitive_value_0` is that of the first subject, `value_range_2` belongs to
+    the third requirement; what all share keeps its name.
+    """
+    numbers = {subject: number for number, subject in enumerate(subjects(requirements))}
+    named = []
+    for place, requirement in enumerate(requirements):
+        subject = numbers.get(tuple(requirement.attributes))
+        named.append(
+            {
+                relation: f"{relation}_{subject}"
+                if relation in PER_SUBJECT
+                else f"{relation}_{place}"
+                if relation in PER_REQUIREMENT
+                else relation
+                for relation in requirement.reads
+            }
+        )
+    return named
+
+
+def depends_on_others(requirement: Asks) -> bool:
+    """Whether a class may satisfy the requirement or not according to the rows of other classes."""
+    return any(relation in _OF_OTHERS for relation in requirement.reads)
+
+
+def report_row(place: int, requirement: Asks, names: Mapping[str, str]) -> exp.Select:
+    """place, achieved and violating: what a requirement comes to, and how many classes violate it."""
+    achieved = exp.Cast(this=requirement.statement("achieved", names).subquery(), to=exp.DataType.build("DOUBLE"))
+    violating = requirement.statement("violations", names).subquery("violations")
+    count = exp.select(exp.Count(this=exp.Star())).from_(violating)
+    return exp.select(alias(literal(place), "place"), alias(achieved, "achieved"), alias(count.subquery(), "violating"))

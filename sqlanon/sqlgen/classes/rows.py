@@ -1,0 +1,73 @@
+"""Rows that fall into classes: the released ones, or those of any relation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlanon.errors import InternalError
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal
+
+__all__ = ["Rows", "Step", "class_label", "rows_of"]
+
+# A named query, which those after it can read.
+Step = tuple[str, exp.Query]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows that fall into classes.
+
+    Those that agree on `keys`, NULL being a value, are a class, and `class_id` names it:
+    a column of that name, or an expression over the keys. `columns` says what stands for
+    the value of each column that a requirement asks about, `entity` for the respondent.
+    Where a row stands for several, `weight` says for how many. Every expression is one over `relation`.
+    If `counted`, no two rows agree on their class and their value.
+    """
+
+    relation: exp.Table | exp.Subquery
+    keys: tuple[exp.Expr, ...]
+    class_id: exp.Expr
+    columns: Mapping[str, exp.Expr] = field(default_factory=dict)
+    entity: exp.Expr | None = None
+    weight: exp.Expr | None = None
+    counted: bool = False
+
+    def count(self) -> exp.Expr:
+        """How many rows there are."""
+        if self.weight is None:
+            return exp.Count(this=exp.Star())
+        return exp.Cast(this=exp.Sum(this=self.weight.copy()), to=exp.DataType.build("BIGINT"))
+
+    def value(self, name: str) -> exp.Expr:
+        if name not in self.columns:
+            raise InternalError(f"a requirement asks about {name}, which the rows do not have")
+        return self.columns[name].copy()
+
+    def grouped(self, *others: exp.Expr) -> exp.Select:
+        """The class_id of each class, or of each combination of a class and the other expressions."""
+        named = self.class_id.copy()
+        if not isinstance(named, exp.Column):
+            named = alias(named, "class_id")
+        query = exp.select(named).from_(self.relation.copy(), copy=False)
+        return query.group_by(*(part.copy() for part in (*self.keys, *others)), copy=False)
+
+
+def rows_of(
+    source: exp.Table | exp.Subquery,
+    quasi_identifiers: Sequence[str],
+    columns: Mapping[str, exp.Expr] | None = None,
+    entity: str | None = None,
+) -> Rows:
+    """The rows of any relation; a class is those that agree on the quasi-identifiers."""
+    keys = tuple(column(name) for name in quasi_identifiers)
+    label = class_label({name: column(name) for name in quasi_identifiers})
+    return Rows(source, keys, label, columns or {}, column(entity) if entity else None)
+
+
+def class_label(labels: Mapping[str, exp.Expr]) -> exp.Expr:
+    """A class_id from what a class shows of each quasi-identifier: a struct of them."""
+    parts = [exp.PropertyEQ(this=identifier(name), expression=label) for name, label in labels.items()]
+    return exp.Struct(expressions=parts) if parts else literal(0)

@@ -1,0 +1,1 @@
+"""The SELECTs that a release is made from."""

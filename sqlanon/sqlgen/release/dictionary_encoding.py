@@ -1,0 +1,65 @@
+"""Rows sorted with short words in place of long texts: a row that is sorted is moved, and texts are dear to move.
+
+A column of few different texts takes a type of its own, an ENUM of just these texts, while its rows are sorted, and is
+spelled out again in the order in which they then stand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.cells.labels import published_value
+
+__all__ = ["coded", "different_texts", "spelled", "texts_of", "word_table"]
+
+
+def different_texts(texts: Sequence[BoundAttribute], source: exp.Table, rows: int) -> exp.Select:
+    """About how many different values each column has among some `rows` of the source, a column each."""
+    own = [alias(published_value(bound), f"text_{place}") for place, bound in enumerate(texts)]
+    some = exp.select(*own).from_(source).limit(rows)
+    counts = [exp.ApproxDistinct(this=column(f"text_{place}")) for place in range(len(texts))]
+    return exp.select(*counts).from_(some.subquery("some"), copy=False)
+
+
+def texts_of(bound: BoundAttribute, source: exp.Table) -> exp.Select:
+    """value: the texts of a column, NULL among them."""
+    occurring = exp.select(alias(published_value(bound), "value")).distinct(copy=False)
+    return occurring.from_(source, copy=False)
+
+
+def word_table(texts: str, kind: str) -> exp.Select:
+    """value, word: the texts of a table of `texts_of`, and each in the type that is called `kind`."""
+    word = exp.Cast(this=column("value"), to=exp.DataType(this=exp.DType.USERDEFINED, kind=kind))
+    return exp.select(column("value"), alias(word, "word")).from_(relation(texts))
+
+
+def coded(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
+    """The rows with words in the columns that `words` has a table for, of `word_table`."""
+    names = _names(query)
+    places = {name: f"word_{place}" for place, name in enumerate(words)}
+    shown = [
+        alias(column("word", places[name]), name) if name in places else column(name, "released") for name in names
+    ]
+    rows = exp.select(*shown).from_(query.subquery("released"))
+    for name, table in words.items():
+        same = exp.NullSafeEQ(this=column(name, "released"), expression=column("value", places[name]))
+        rows.join(relation(table, as_=places[name]), on=same, copy=False)
+    return rows
+
+
+def spelled(query: exp.Select, rows: exp.Select, words: Collection[str]) -> exp.Select:
+    """`rows`, which have the columns of `query`, with texts again in those that are words."""
+    text = exp.DataType.build("VARCHAR")
+    shown = [
+        alias(exp.Cast(this=column(name, "coded"), to=text.copy()), name) if name in words else column(name, "coded")
+        for name in _names(query)
+    ]
+    return exp.select(*shown).from_(rows.subquery("coded"), copy=False)
+
+
+def _names(query: exp.Select) -> list[str]:
+    return [each.alias_or_name for each in query.selects]

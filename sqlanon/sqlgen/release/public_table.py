@@ -1,0 +1,75 @@
+"""The public table D of k-map and delta-presence, recoded as the release is and counted by class.
+
+Its rows are the relation "public" (value_0, value_1, ...), a column a quasi-identifier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.classes.rows import class_label
+from sqlanon.sqlgen.release.recode import Recoding, join_codes
+from sqlanon.sqlgen.release.recoding_rounds import join_rounds, round_labels
+
+__all__ = ["public_class", "public_label_class", "public_labelled", "public_rows", "public_values"]
+
+
+def _given(place: int) -> exp.Column:
+    return column(f"value_{place}", "public")
+
+
+def _value(place: int, bound: BoundAttribute) -> exp.Expr:
+    """The public table's value in the type of the source's."""
+    return exp.TryCast(this=_given(place), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
+
+
+def _is_null(value: exp.Expr) -> exp.Expr:
+    return exp.Is(this=value, expression=exp.Null())
+
+
+def public_values(place: int, bound: BoundAttribute) -> exp.Select:
+    """The values of one quasi-identifier that occur in the public table."""
+    return exp.select(alias(_value(place, bound), "value")).from_(relation("public"))
+
+
+def public_rows(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
+    """public_recoded(class_id, has_class, label_i): every public row with its class and its labels.
+
+    A row without a class - it has a value that a stored hierarchy does not list, or
+    that is none of the column's type - gets a class_id that no class of the release has.
+    """
+    query = exp.select().from_(relation("public"))
+    key = join_codes(query, recodings, _value, conditions=_same_kind(recodings), outer=True)
+    has_class = exp.and_(exp.true(), *(exp.Not(this=_is_null(column("code", f"recode_{i}"))) for i, _ in recodings))
+    labels = [alias(column("label", f"recode_{i}"), f"label_{i}") for i, _ in recodings]
+    return query.select(alias(key, "class_id"), alias(has_class, "has_class"), *labels, copy=False)
+
+
+def public_labelled(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
+    """public_labelled(class_1, ..., labels): every public row with its class in each round of a local recoding."""
+    query = exp.select().from_(relation("public"))
+    classes = join_rounds(query, recodings, _value, _same_kind(recodings))
+    return query.select(*classes, *round_labels(recodings), copy=False)
+
+
+def _same_kind(recodings: Sequence[tuple[int, Recoding]]) -> list[exp.Expr]:
+    """NULL stands for a text that is no value of the type, too: that is not the value NULL."""
+    return [exp.or_(_is_null(_given(i)), exp.Not(this=_is_null(_value(i, r.bound)))) for i, r in recodings]
+
+
+def public_class() -> exp.Select:
+    """public_class(class_id, n): the public rows of each class, by the keys of the release."""
+    count = alias(exp.Count(this=exp.Star()), "n")
+    return exp.select(column("class_id"), count).from_(relation("public_recoded")).group_by(column("class_id"))
+
+
+def public_label_class(shown: Mapping[str, exp.Expr], labels: Sequence[exp.Expr]) -> exp.Select:
+    """public_class(class_id, n), by what a class shows of each quasi-identifier; NULL for rows without a class."""
+    class_id = exp.Case(ifs=[exp.If(this=column("has_class"), true=class_label(shown))])
+    count = alias(exp.Count(this=exp.Star()), "n")
+    query = exp.select(alias(class_id, "class_id"), count).from_(relation("public_recoded"))
+    return query.group_by(column("has_class"), *labels)

@@ -1,0 +1,172 @@
+"""The labels of the values that occur in a column, at one level of its hierarchy, and the classes that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute
+from sqlanon.hierarchies.base import functional
+from sqlanon.sqlgen.build.binary_text import by_bytes, without_collation
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.cells.cells import class_id
+from sqlanon.sqlgen.cells.key_layout import KeyLayout
+from sqlanon.sqlgen.cells.label_codes import numbered, shown_at
+from sqlanon.sqlgen.cells.labels import generalized, published_value
+from sqlanon.sqlgen.cells.taxonomy import frozen_labels
+
+__all__ = ["Recoding", "class_layout", "join_codes", "recode"]
+
+# How many labels of a column have a place in a class's key. Two columns fill a word: see `KeyLayout`.
+_LABELS = 1 << 31
+
+
+@dataclass(frozen=True)
+class Recoding:
+    """A quasi-identifier at its level.
+
+    `later` are its levels in the later rounds of a local recoding, none below the one before.
+    """
+
+    bound: BoundAttribute
+    level: int
+    later: tuple[int, ...] = ()
+
+    @property
+    def kept(self) -> bool:
+        """False where the level is `*`: then nothing of the column is read."""
+        return self.level < self.bound.height
+
+    @property
+    def levels(self) -> tuple[int, ...]:
+        """Its level in each round."""
+        return (self.level, *self.later)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether its level is not the same in all rounds: then its labels are texts."""
+        return len(set(self.levels)) > 1
+
+
+def recode(
+    recoding: Recoding, release_id: str, others: exp.Query | None = None, *, collated: bool = False
+) -> exp.Select:
+    """A row a value of the relation "source": value, label at the level, and code, the label's number.
+
+    The code of a value that a stored hierarchy does not list is NULL: its rows are withheld.
+    `others` are more values to give a label, in the column `value` and of the column's type.
+    Where the level is not the same in all rounds there is a label_i and a code_i for each.
+    If `collated`, the relation's texts say how they are compared, which the labels do not.
+    """
+    bound = recoding.bound
+    distinct = exp.select(alias(published_value(bound), "value")).distinct(copy=False).from_(relation("source"))
+    values = distinct if others is None else exp.union(distinct, others, distinct=True, copy=False)
+    if recoding.mixed:
+        return _mixed(recoding, values, release_id)
+    occurring = values.subquery("occurring")
+    labelled = _stored(recoding, occurring, release_id) if bound.stored else _computed(recoding, occurring)
+    order = exp.Order(expressions=[exp.Ordered(this=column("label"), nulls_first=False)])
+    number = exp.Sub(this=exp.Window(this=exp.DenseRank(), order=order), expression=literal(1))
+    code: exp.Expr = exp.Cast(this=number, to=exp.DataType.build("BIGINT"))
+    if bound.stored:
+        code = exp.Case(ifs=[exp.If(this=column("listed"), true=code)])
+    label: exp.Expr = column("label")
+    if collated and (recoding.level or bound.published_type == "VARCHAR"):
+        label = without_collation(label)
+    return exp.select(column("value"), alias(label, "label"), alias(code, "code")).from_(labelled.subquery("labelled"))
+
+
+def _mixed(recoding: Recoding, occurring: exp.Query, release_id: str) -> exp.Select:
+    """The labels at several levels; those of a stored hierarchy are the catalog's copy for this release."""
+    bound, levels = recoding.bound, set(recoding.levels)
+    copied = frozen_labels(bound, release_id) if bound.stored else None
+    values = generalized(bound, occurring, copied, counted=False).subquery("generalized")
+    listed = [column("listed")] if bound.stored else []
+    # A value that the hierarchy does not list has no label but `*`.
+    needed = sorted(levels - {bound.height}) if bound.stored else []
+    return numbered(
+        exp.select(column("value"), *shown_at(bound, recoding.levels), *listed).from_(values), recoding.levels, needed
+    )
+
+
+def _computed(recoding: Recoding, occurring: exp.Subquery) -> exp.Select:
+    bound = recoding.bound
+    label: exp.Expr = column("value")
+    if recoding.level and bound.hierarchy:
+        kind = functional(bound.hierarchy.kind)
+        label = kind.labels(bound.hierarchy, column("value"), bound.published_type)[recoding.level - 1]
+    return exp.select(column("value"), alias(label, "label")).from_(occurring)
+
+
+def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp.Select:
+    """Labels from the catalog's copy for this release, and whether it lists the value.
+
+    An outer join, though the rows of unlisted values are dropped in the end: an inner
+    one would be estimated to have no rows, and the whole release be joined the wrong
+    way round.
+    """
+    bound = recoding.bound
+    value = exp.TryCast(this=by_bytes(column("value")), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
+    is_null = exp.Is(this=column("value"), expression=exp.Null())
+    has_value = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+    copied = (
+        # One row a value whatever the table holds: a value listed twice must not double its rows.
+        exp.select(alias(value, "value"), alias(exp.Max(this=by_bytes(column("label"))), "label"), _listed())
+        .from_(relation(("anon", "release_recoding")))
+        .where(
+            exp.EQ(this=column("release_id"), expression=literal(release_id)),
+            exp.EQ(this=column("attribute"), expression=literal(bound.column)),
+            exp.or_(is_null, has_value),
+        )
+        .group_by(value.copy())
+    )
+    label = column("value", "occurring") if recoding.level == 0 else column("label", "copied")
+    same = exp.NullSafeEQ(this=column("value", "occurring"), expression=column("value", "copied"))
+    return (
+        exp.select(column("value", "occurring"), alias(label, "label"), column("listed", "copied"))
+        .from_(occurring)
+        .join(copied.subquery("copied"), on=same, join_type="LEFT")
+    )
+
+
+def _listed() -> exp.Alias:
+    return alias(literal(True), "listed")
+
+
+def join_codes(
+    query: exp.Select,
+    recodings: Sequence[tuple[int, Recoding]],
+    value: Callable[[int, BoundAttribute], exp.Expr],
+    *,
+    conditions: Sequence[exp.Expr] = (),
+    outer: bool = False,
+) -> exp.Expr:
+    """Joins the labels recode_i to a query's rows, and returns the class_id that their codes make together.
+
+    `value` is the rows' own value of the attribute at a place; `conditions` hold of
+    each join besides. A row without a code for each of its values is left out, or, if
+    `outer`, kept in a class that none of the others can be in.
+    """
+    layout = class_layout(len(recodings))
+    words: list[exp.Expr | None] = [None] * layout.words
+    for n, ((i, recoding), (spot,)) in enumerate(zip(recodings, layout.fields, strict=True)):
+        name = f"recode_{i}"
+        code = exp.Paren(this=exp.BitwiseLeftShift(this=column("code", name), expression=literal(spot.shift)))
+        before = words[spot.word]
+        words[spot.word] = exp.Add(this=before, expression=code) if before else code
+        same = exp.NullSafeEQ(this=value(i, recoding.bound), expression=column("value", name))
+        # A label beyond the bits of its field would run into another's: its rows are withheld.
+        fits = exp.LT(this=column("code", name), expression=literal(1 << spot.bits))
+        on = exp.and_(same, fits, *conditions[n : n + 1])
+        query.join(relation(name), on=on, join_type="LEFT" if outer else "", copy=False)
+    zero = exp.Cast(this=literal(0), to=exp.DataType.build("BIGINT"))
+    if outer:
+        words = [exp.Coalesce(this=word, expressions=[literal(-1)]) if word else None for word in words]
+    return class_id([word if word else zero.copy() for word in words])
+
+
+def class_layout(columns: int) -> KeyLayout:
+    """A field a column, of a width that does not follow from the labels there are: others come and go."""
+    return KeyLayout.pack([(_LABELS,)] * columns)

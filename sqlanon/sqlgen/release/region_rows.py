@@ -1,0 +1,122 @@
+"""The rows of a release whose quasi-identifiers are recoded by region: each row placed, with what its region shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.values import QualifiedName
+from sqlanon.methods.shared.partition.choose_dimension import high_name, low_name
+from sqlanon.methods.shared.partition.region_labels import ENDS, box_name, label_name
+from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.cells.cells import rank_name
+from sqlanon.sqlgen.cells.labels import published_value
+
+__all__ = ["BUCKET", "ROW", "Placed", "placed_rows", "placement"]
+
+# The column that tells the regions apart where the values stay as they are.
+BUCKET = "bucket"
+
+# The source's row number, where relaxed cuts put equal rows into several regions.
+ROW = "__sqlanon_row"
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Where rows belong and what regions show.
+
+    `regions` is a table of `region_labels.region_labels`, `places` one of `region_labels.region_map`,
+    `ranks` has for each attribute in the order of its hierarchy the table of its values'
+    ranks. If `boxes`, a combination that `places` does not have belongs to the region
+    whose ranges it lies in. If `by_row`, `places` has a region for each row of the source
+    (row, region), since equal rows need not have the same.
+    """
+
+    regions: QualifiedName
+    places: QualifiedName
+    ranks: tuple[QualifiedName | None, ...]
+    publish: str
+    bounds: bool
+    boxes: bool
+    by_row: bool = False
+
+    @property
+    def exact(self) -> bool:
+        """Whether the quasi-identifiers stay as they are, and the region is a column of its own."""
+        return self.publish == "none"
+
+
+def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
+    """value_0, ..., region: the combinations that have a place, and those of the source that lie in a box.
+
+    Where each row has a place of its own, row and region.
+    """
+    if placed.by_row:
+        return exp.select(column("row"), column("region")).from_(relation(placed.places))
+    quasi = policy.quasi_identifiers
+    names = [f"value_{place}" for place in range(len(quasi))]
+    known = exp.select(*(column(name) for name in names), column("region")).from_(relation(placed.places))
+    if not placed.boxes:
+        return known
+    values = [alias(published_value(bound, "source"), name) for bound, name in zip(quasi, names, strict=True)]
+    same = [
+        exp.NullSafeEQ(this=published_value(bound, "source"), expression=column(name, "place"))
+        for bound, name in zip(quasi, names, strict=True)
+    ]
+    unseen = exp.select(*values).distinct(copy=False).from_(relation("source"))
+    unseen.join(relation(placed.places, as_="place"), on=exp.and_(*same), join_type="ANTI", copy=False)
+    inside = exp.select(
+        *(column(name, "unseen") for name in names), alias(exp.Min(this=column("region", "box")), "region")
+    )
+    inside.from_(unseen.subquery("unseen"), copy=False)
+    conditions = [_inside(inside, place, placed) for place in range(len(quasi))]
+    inside.join(relation(placed.regions, as_="box"), on=exp.and_(*conditions), copy=False)
+    inside.group_by(*(column(name, "unseen") for name in names), copy=False)
+    return exp.union(known, inside, distinct=False, copy=False)
+
+
+def _inside(query: exp.Select, place: int, placed: Placed) -> exp.Expr:
+    """Whether an unseen combination's value lies in a region's range: by value, or by rank along a hierarchy."""
+    value = column(f"value_{place}", "unseen")
+    ranks = placed.ranks[place]
+    if ranks is None:
+        low, high = (column(box_name(place, end), "box") for end in ENDS)
+        between: exp.Expr = exp.Between(this=value, low=low, high=high)
+    else:
+        name = f"rank_of_{place}"
+        on = exp.NullSafeEQ(this=value, expression=column("value", name))
+        query.join(relation(ranks, as_=name), on=on, copy=False)
+        low, high = (column(end(place), "box") for end in (low_name, high_name))
+        # NULL has a rank, and may stand between two values or behind them: it is let in by itself.
+        known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+        between = exp.and_(known, exp.Between(this=column(rank_name(0), name), low=low, high=high))
+    null_here = exp.and_(exp.Is(this=value.copy(), expression=exp.Null()), column(f"with_null_{place}", "box"))
+    return exp.Paren(this=exp.or_(between, null_here))
+
+
+def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
+    """The source's rows that have a region: class_id, and what it shows of each attribute.
+
+    It reads "source", with its column ROW if places are by row, and "placement".
+    """
+    query = exp.select().from_(relation("source"))
+    same: list[exp.Expr] = []
+    if placed.by_row:
+        same.append(exp.EQ(this=column(ROW, "source"), expression=column("row", "placement")))
+    else:
+        for place, bound in enumerate(policy.quasi_identifiers):
+            value = published_value(bound, "source")
+            same.append(exp.NullSafeEQ(this=value, expression=column(f"value_{place}", "placement")))
+    query.join(relation("placement"), on=exp.and_(*same), copy=False)
+    on = exp.EQ(this=column("region", "region"), expression=column("region", "placement"))
+    query.join(relation(placed.regions, as_="region"), on=on, copy=False)
+    query.select(alias(column("class", "region"), "class_id"), copy=False)
+    for place, bound in enumerate(policy.quasi_identifiers):
+        shown = published_value(bound, "source") if placed.exact else column(label_name(place), "region")
+        query.select(alias(shown, label_name(place)), copy=False)
+        if placed.bounds:
+            ends = [alias(column(box_name(place, end), "region"), box_name(place, end)) for end in ("low", "high")]
+            query.select(*ends, copy=False)
+    return query

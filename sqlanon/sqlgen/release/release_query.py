@@ -1,0 +1,301 @@
+"""The SELECT of a release: recode every row, and withhold every class that violates a requirement.
+
+The same text is the body of a live view and what a snapshot is made from. It reads
+the source as it is when it runs: the labels come from the values that occur at that
+moment, and the guard counts the classes of that moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.policy import Role
+from sqlanon.errors import InternalError
+from sqlanon.methods.shared.partition.region_labels import ENDS, box_name, label_name
+from sqlanon.sqlgen.build.binary_text import without_collation
+from sqlanon.sqlgen.build.expressions import same, union_all
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.cells.labels import passed, published_value
+from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
+from sqlanon.sqlgen.classes.guard import kept_classes, restricted, with_steps
+from sqlanon.sqlgen.classes.normal_relations import Background, relations_of
+from sqlanon.sqlgen.classes.requirement import Asks, report_row, subjects
+from sqlanon.sqlgen.classes.rows import Rows
+from sqlanon.sqlgen.release.public_table import (
+    public_class,
+    public_label_class,
+    public_labelled,
+    public_rows,
+    public_values,
+)
+from sqlanon.sqlgen.release.recode import Recoding, join_codes, recode
+from sqlanon.sqlgen.release.recoding_rounds import Rounds, join_rounds, round_labels
+from sqlanon.sqlgen.release.region_rows import BUCKET, Placed, placed_rows, placement
+
+__all__ = ["Recoding", "ReleaseQuery"]
+
+_ENTITY = "__sqlanon_entity"
+
+
+@dataclass(frozen=True)
+class ReleaseQuery:
+    """What the SELECT is built from.
+
+    `recodings` in the policy's order; `source` a table or a query; `stable` says that
+    reading it twice gives the same rows (a table does, a query may not: it is then
+    materialized); the catalog's copies of the stored hierarchies of this release, and
+    of its requirements' tables of ranges, are under `release_id`; `tokens` maps a
+    column to a table of value and token. `guards` names, by the place of a requirement,
+    the source's column with its guarding nodes, which need not be published. `public`
+    is the public table D, one column a quasi-identifier in the policy's order, and
+    `public_stable` says of it what `stable` says of the source. Where quasi-identifiers are
+    recoded by region and not by level, `placed` says how, and there are no `recodings`.
+    `collated` is whether the source's texts say how they are compared, which a release does not.
+    """
+
+    policy: BoundPolicy
+    recodings: tuple[Recoding, ...]
+    requirements: Sequence[Asks]
+    source: exp.Query
+    stable: bool
+    release_id: str
+    tokens: Mapping[str, str] = field(default_factory=dict)
+    guards: Mapping[int, str] = field(default_factory=dict)
+    public: exp.Query | None = None
+    public_stable: bool = True
+    placed: Placed | None = None
+    collated: bool = False
+
+    @property
+    def respondent(self) -> str:
+        """The column that holds the respondent while a candidate is checked: no released column has its name."""
+        name, taken = _ENTITY, {name.lower() for name in self.columns}
+        while name in taken:
+            name += "_"
+        return name
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the release, in their order."""
+        return tuple(output.alias for output in self._outputs())
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns of the release by whose values its classes are told apart."""
+        quasi = [bound.column for bound in self.policy.quasi_identifiers]
+        if self.placed is None:
+            return tuple(quasi)
+        return (BUCKET,) if self.placed.exact else tuple(name for q in quasi for name in (q, *self._ends(q)))
+
+    def _ends(self, name: str) -> list[str]:
+        """The columns with the ends of a quasi-identifier's range."""
+        return [f"{name}_{end}" for end in ENDS] if self.placed and self.placed.bounds else []
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The source's columns that requirements ask about, published or not: sensitive ones and guarding nodes."""
+        sensitive = (name for subject in subjects(self.requirements) for name in subject)
+        return tuple(dict.fromkeys((*sensitive, *self.guards.values())))
+
+    def select(self, *, with_entity: bool = False) -> exp.Select:
+        """The released rows; with the respondent in the column `respondent`, for checks, if asked."""
+        outputs = self._outputs()
+        if with_entity and self.policy.entity:
+            outputs.append(alias(column(_ENTITY, "recoded"), self.respondent))
+        query = exp.select(*outputs).from_(relation("recoded"), copy=False)
+        return self._with_classes(query.join(relation("kept"), on=same("class_id", "recoded", "kept"), copy=False))
+
+    def equivalence_class(self) -> exp.Select:
+        """The classes that are released: class_id, size, entities. It names no value."""
+        query = exp.select(
+            alias(exp.Window(this=exp.RowNumber()), "class_id"),
+            column("size", "equivalence_class"),
+            column("entities", "equivalence_class"),
+        ).from_(relation("equivalence_class"), copy=False)
+        return self._with_classes(
+            query.join(relation("kept"), on=same("class_id", "equivalence_class", "kept"), copy=False)
+        )
+
+    def report(self, places: Sequence[int] | None = None) -> exp.Select:
+        """What each requirement comes to in the classes that are released: place, achieved, violating.
+
+        All requirements, or those at `places`. It names no value and no class: it is for
+        requirements of which not all that they read is published.
+        """
+        steps, names = restricted(self.requirements, "kept", "kept")
+        rows = [
+            report_row(place, self.requirements[place], names[place])
+            for place in (range(len(self.requirements)) if places is None else places)
+        ]
+        query = exp.select(column("place"), column("achieved"), column("violating"))
+        return with_steps(self._with_classes(query.from_(union_all(rows).subquery("report"), copy=False)), steps)
+
+    def public_class(self) -> exp.Select:
+        """The public table by what a class shows: class_id, n.
+
+        class_id is a struct as in `equivalence_class_of` the released rows, NULL for the
+        rows that no class of the hierarchy takes in. Raises InternalError without a public table.
+        """
+        recodings = self._kept_recodings()
+        shown = {b.column: self._label(b) for b in self.policy.quasi_identifiers}
+        query = public_label_class(shown, [column(f"label_{i}") for i, _ in recodings])
+        return self._with_labels(query, recodings)
+
+    def _kept_recodings(self) -> list[tuple[int, Recoding]]:
+        return [(i, recoding) for i, recoding in enumerate(self.recodings) if recoding.kept]
+
+    def _with_classes(self, query: exp.Select) -> exp.Select:
+        recodings = self._kept_recodings()
+        query = self._with_labels(query, recodings, needs_public=self._asks_public)
+        # Read twice, once to count the classes and once for the rows: keeping it would copy the whole table.
+        query.with_(identifier("recoded"), as_=self._recoded(recodings), materialized=False, copy=False)
+        return with_steps(
+            query,
+            [
+                *relations_of(self._rows(), self.requirements, self._background()),
+                *kept_classes(self.requirements),
+            ],
+        )
+
+    @property
+    def _asks_public(self) -> bool:
+        return any("public_class" in requirement.reads for requirement in self.requirements)
+
+    def _with_labels(
+        self, query: exp.Select, recodings: Sequence[tuple[int, Recoding]], needs_public: bool = True
+    ) -> exp.Select:
+        """The labels of the values that occur in the source, and in the public table where it is asked about."""
+        query = query.with_(identifier("source"), as_=self.source.copy(), materialized=not self.stable, copy=False)
+        if self.placed is not None:
+            return query.with_(identifier("placement"), as_=placement(self.policy, self.placed), copy=False)
+        if needs_public:
+            if self.public is None:
+                raise InternalError("a requirement asks about a public table, and there is none")
+            names = [identifier(f"value_{i}") for i in range(len(self.recodings))]
+            public = exp.TableAlias(this=identifier("public"), columns=names)
+            query.with_(public, as_=self.public.copy(), materialized=not self.public_stable, copy=False)
+        for i, recoding in recodings:
+            others = public_values(i, recoding.bound) if needs_public else None
+            labels = recode(recoding, self.release_id, others, collated=self.collated)
+            query.with_(identifier(f"recode_{i}"), as_=labels, copy=False)
+        if self._is_local:
+            return self._with_rounds(query, recodings, needs_public)
+        if needs_public:
+            query.with_(identifier("public_recoded"), as_=public_rows(recodings), copy=False)
+        return query
+
+    @property
+    def _is_local(self) -> bool:
+        return any(recoding.later for recoding in self.recodings)
+
+    def _with_rounds(
+        self, query: exp.Select, recodings: Sequence[tuple[int, Recoding]], needs_public: bool
+    ) -> exp.Select:
+        """What each round keeps of the rows, and where that puts the rows of the public table."""
+        labelled = exp.select().from_(relation("source"))
+        classes = join_rounds(labelled, recodings, lambda i, bound: published_value(bound, "source"))
+        labelled.select(*classes, *round_labels(recodings), *self._others(labelled), copy=False)
+        query.with_(identifier("labelled"), as_=labelled, materialized=False, copy=False)
+        if needs_public:
+            query.with_(identifier("public_labelled"), as_=public_labelled(recodings), copy=False)
+        rounds = self._rounds(recodings)
+        with_steps(query, rounds.steps())
+        if needs_public:
+            query.with_(identifier("public_recoded"), as_=rounds.public_recoded(), copy=False)
+        return query
+
+    def _rounds(self, recodings: Sequence[tuple[int, Recoding]]) -> Rounds:
+        return Rounds(
+            recodings,
+            self.requirements,
+            self._background(),
+            asked={name: f"asked_{i}" for i, name in enumerate(self.asked)},
+            entity=_ENTITY if self.policy.entity else None,
+            others=[other.alias for other in self._others(exp.select())],
+        )
+
+    def _recoded(self, recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
+        """Every row with its class, its labels, and the columns that pass through or are asked about."""
+        if self.placed is not None:
+            rows = placed_rows(self.policy, self.placed)
+            return rows.select(*self._others(rows), copy=False)
+        if self._is_local:
+            return self._rounds(recodings).recoded()
+        query = exp.select().from_(relation("source"))
+        key = join_codes(query, recodings, lambda i, bound: published_value(bound, "source"))
+        labels = [alias(column("label", f"recode_{i}"), f"label_{i}") for i, _ in recodings]
+        return query.select(alias(key, "class_id"), *labels, *self._others(query), copy=False)
+
+    def _others(self, query: exp.Select) -> list[exp.Alias]:
+        """The columns that pass through, those that are asked about, and the respondent; joins what they need."""
+        others = [alias(passed(query, bound, i, self.tokens), f"column_{i}") for i, bound in self._passing()]
+        others += [alias(self._asked_value(name), f"asked_{i}") for i, name in enumerate(self.asked)]
+        if self.policy.entity:
+            others.append(alias(column(self.policy.entity.column, "source"), _ENTITY))
+        return others
+
+    def _asked_value(self, name: str) -> exp.Expr:
+        """A column's value in the type in which it may be published; guarding nodes are compared as text."""
+        for bound in self.policy.attributes:
+            if bound.column == name:
+                return published_value(bound, "source")
+        return exp.Cast(this=column(name, "source"), to=exp.DataType.build("VARCHAR"))
+
+    def _passing(self) -> list[tuple[int, BoundAttribute]]:
+        return [(i, b) for i, b in enumerate(self.policy.published) if b.role is not Role.QUASI_IDENTIFIER]
+
+    def _outputs(self) -> list[exp.Alias]:
+        outputs: list[exp.Alias] = []
+        quasi = self.policy.quasi_identifiers
+        for bound in self.policy.published:
+            outputs.append(self._output(bound))
+            if bound in quasi:
+                place = quasi.index(bound)
+                ends = zip(self._ends(bound.column), ENDS, strict=False)
+                outputs += [alias(column(box_name(place, end), "recoded"), name) for name, end in ends]
+        if self.placed and self.placed.exact:
+            outputs.append(alias(column("class_id", "recoded"), BUCKET))
+        return outputs
+
+    def _output(self, bound: BoundAttribute) -> exp.Alias:
+        if bound.role is Role.QUASI_IDENTIFIER:
+            shown = self._label(bound, "recoded")
+            collated = any(recoding.bound is bound and recoding.mixed for recoding in self.recodings)
+        else:
+            place = next(i for i, other in self._passing() if other is bound)
+            shown, collated = column(f"column_{place}", "recoded"), bound.published_type == "VARCHAR"
+        return alias(without_collation(shown) if collated and self.collated else shown, bound.column)
+
+    def _label(self, bound: BoundAttribute, of: str | None = None) -> exp.Expr:
+        """What a class shows of a quasi-identifier."""
+        if self.placed is not None:
+            return column(label_name(self.policy.quasi_identifiers.index(bound)), of)
+        place = next(i for i, r in enumerate(self.recodings) if r.bound is bound)
+        return column(f"label_{place}", of) if self.recodings[place].kept else literal("*")
+
+    def _rows(self) -> Rows:
+        return Rows(
+            relation=relation("recoded"),
+            keys=(column("class_id"),),
+            class_id=column("class_id"),
+            columns={name: column(f"asked_{i}") for i, name in enumerate(self.asked)},
+            entity=column(_ENTITY) if self.policy.entity else None,
+        )
+
+    def _background(self) -> Background:
+        """The labels of stored hierarchies are the catalog's copy, all others are computed."""
+        bounds = (bound for bound in self.policy.attributes if bound.column in self.asked)
+        return Background(
+            taxonomies={b.column: Taxonomy(b, frozen_labels(b, self.release_id) if b.stored else None) for b in bounds},
+            ranges={
+                place: frozen_ranges(self.release_id, place)
+                for place, requirement in enumerate(self.requirements)
+                if "value_range" in requirement.reads
+            },
+            guards=self.guards,
+            public_class=public_class() if self._asks_public else None,
+        )

@@ -1,0 +1,94 @@
+"""What a live view was made for: columns of certain types, and sessions whose settings give its text one meaning.
+
+DuckDB binds a view anew for each query that reads it. By then a column may have another type, on which the body
+could fail with a value in its message, and the reader's session may compare texts otherwise. So what the body
+reads first is a condition that is decided while the query is bound, before any row is looked at: where it does not
+hold, the name of a setting that is asked for is our own text, and DuckDB's error quotes it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.build.names import column, literal
+
+__all__ = ["BINARY", "MadeFor", "Refusal", "refusal_in"]
+
+# Collations under which texts are equal if their bytes are.
+BINARY = ("", "binary", "c", "posix")
+
+# A setting that every session has.
+_PRESENT = "default_collation"
+
+_ENUMS = r"ENUM\((?:'(?:[^']|'')*'(?:,\s*)?)*\)"
+_SAYS = re.compile(r'unrecognized configuration parameter "sqlanon: (.*?); run (.*?)"\s*(?:\Z|\n)', re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a view does not show anything, and what to run."""
+
+    message: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class MadeFor:
+    """The columns that a query reads, each with its type and that type without ENUMs, and what settings have to be.
+
+    Of `settings`, names and values, the reader's session has to have each; any is to compare text byte by byte.
+    """
+
+    columns: tuple[tuple[str, str, str], ...]
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def condition(self) -> exp.Expr:
+        """A condition for the WHERE of the query that reads the columns: true, or an error when it is bound."""
+        branches = [_otherwise_compared(), *map(_otherwise_set, self.settings), *map(_otherwise_typed, self.columns)]
+        asked = exp.Case(ifs=branches, default=literal(_PRESENT))
+        return exp.Not(this=exp.Is(this=_setting(asked), expression=exp.Null()))
+
+
+def refusal_in(message: str) -> Refusal | None:
+    """What the condition says in an error of the engine's; None if the error is another."""
+    found = _SAYS.search(message)
+    return Refusal(found[1], f"run {found[2]}") if found else None
+
+
+def _says(what: str, run: str) -> exp.Expr:
+    return literal(f"sqlanon: {what}; run {run}")
+
+
+def _setting(name: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="current_setting", expressions=[name])
+
+
+def _otherwise_compared() -> exp.If:
+    collation = exp.Lower(this=_setting(literal("default_collation")))
+    binary = exp.In(this=collation, expressions=[literal(name) for name in BINARY])
+    says = _says("this session compares text by a collation, and this view by its bytes", "RESET default_collation")
+    return exp.If(this=exp.Not(this=binary), true=says)
+
+
+def _otherwise_set(setting: tuple[str, str]) -> exp.If:
+    name, value = setting
+    now: exp.Expr = exp.Cast(this=_setting(literal(name)), to=exp.DataType.build("VARCHAR"))
+    made = literal(value)
+    if name == "default_order":
+        # ASCENDING, which a new session has, and ASC, which it has once somebody says so, are one.
+        now, made = (exp.Left(this=one, expression=literal(3)) for one in (now, made))
+    says = _says(f"what this view shows depends on the setting {name}", f"SET {name} = '{value}'")
+    return exp.If(this=exp.NullSafeNEQ(this=now, expression=made), true=says)
+
+
+def _otherwise_typed(typed: tuple[str, str, str]) -> exp.If:
+    """Of an ENUM nothing is asked but that it is one: its labels are values."""
+    name, kind, published = typed
+    now: exp.Expr = exp.Anonymous(this="typeof", expressions=[column(name)])
+    if kind != published:
+        now = exp.Anonymous(this="regexp_replace", expressions=[now, literal(_ENUMS), literal("VARCHAR"), literal("g")])
+    says = _says(f"the column {name} was {published} when this view was made", "CREATE OR REPLACE ANONYMIZED VIEW")
+    return exp.If(this=exp.NEQ(this=now, expression=literal(published)), true=says)

@@ -1,0 +1,231 @@
+"""CHECK: a release against the requirements it was made for, or any relation against any."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from sqlanon.catalog import releases
+from sqlanon.catalog.names import fold
+from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.bound import BoundPolicy, PublicTable
+from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.release import Release
+from sqlanon.domain.report import Measurement, PrivacyReport
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import CatalogError, EngineError, PolicyError, PrivacyViolation, UserError
+from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
+from sqlanon.inputs.requirement_columns import guards_of
+from sqlanon.inputs.requirements import bind_requirements, keeps_constraints
+from sqlanon.inputs.source import bind_source, find_relation, own_object
+from sqlanon.inputs.taxonomies import listed_taxonomy
+from sqlanon.methods.anatomy.verify import unequal_buckets
+from sqlanon.methods.fragmentation.verify import kept_apart, recorded_left_out
+from sqlanon.pipeline.check import measured, reported
+from sqlanon.pipeline.publish import is_own
+from sqlanon.releases.answerable import Shown, shown_by, shown_rows
+from sqlanon.releases.companion_views import content_view, report_view
+from sqlanon.releases.content import content_fingerprint, fingerprint_of_tables
+from sqlanon.releases.original_statement import statement_again
+from sqlanon.releases.unreadable import unreadable
+from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.cells.labels import published_value
+from sqlanon.sqlgen.classes.normal_relations import Background
+from sqlanon.sqlgen.classes.rows import class_label
+from sqlanon.syntax.statements import CheckRelation
+
+__all__ = ["check_relation", "check_release", "require_own_columns"]
+
+
+def check_release(engine: Engine, release: Release) -> PrivacyReport:
+    """Recomputes every requirement from the release as it is now.
+
+    Some ask about what no released row shows: the respondents, guarding nodes, the public
+    table. A snapshot must then have the rows that were checked when it was made, and that
+    check's result stands; a live view must show the rows that its own query gives, and
+    that query's report counts. Raises PrivacyViolation if they have others, or if the
+    object is another than the one that was released; UserError if it is gone.
+    """
+    require_own_columns(engine, release)
+    try:
+        if keeps_constraints(release.method):
+            return _of_apart(engine, release)
+        shown = shown_by(engine, release)
+        hidden = _of_view(engine, release, shown) if release.kind == "view" else _of_snapshot(engine, release, shown)
+        answered = _answered(engine, release, shown)
+    except EngineError as error:
+        raise unreadable(engine, release, error) from None
+    found = hidden | answered
+    return PrivacyReport(tuple(found[place] for place in sorted(found)))
+
+
+def _of_apart(engine: Engine, release: Release) -> PrivacyReport:
+    """What a release of fragments keeps apart; its tables are those that were released.
+
+    What the rows left out tell was found when it was made: they are in none of these tables.
+    """
+    _require_released(engine, release)
+    tables = {made.fragment or "": relation(own_object(engine, made.name)) for made in release.published}
+    kept = kept_apart(engine, policy_of(release), release.method_arguments, tables, as_grids=True)
+    recorded = releases.measurements(engine, release)
+    return PrivacyReport((*kept, *recorded_left_out(kept, recorded, release.suppressed_rows)))
+
+
+def _answered(engine: Engine, release: Release, shown: Shown) -> dict[int, Measurement]:
+    """What the released rows come to in the requirements that they answer, by place."""
+    sources = {made.fragment: relation(own_object(engine, made.name)) for made in release.published}
+    if shown.values:
+        _require_fitting(engine, release, shown, sources)
+    found: dict[int, Measurement] = {}
+    for asked in shown.asked(sources):
+        requirements = shown.requirements_at(asked.places)
+        reached = measured(engine, requirements, asked.rows, shown.background(asked.places))
+        found |= dict(zip(asked.places, reached, strict=True))
+    return found
+
+
+def _require_fitting(engine: Engine, release: Release, shown: Shown, sources: Mapping[str | None, exp.Table]) -> None:
+    """The tables of one release belong together, and are those that were released."""
+    fragments = {name: table for name, table in sources.items() if name is not None}
+    if unequal_buckets(engine, fragments, shown.values, as_they_stand=True):
+        raise PrivacyViolation(
+            f"the tables of {release.name} do not fit together any more: their buckets have other numbers of rows",
+            hint="create it again",
+        )
+    _require_released(engine, release)
+
+
+def _require_released(engine: Engine, release: Release) -> None:
+    if fingerprint_of_tables(engine, [made.name for made in release.published]) != release.content_fingerprint:
+        raise PrivacyViolation(
+            f"the tables of {release.name} do not have the rows any more that were checked when they were made",
+            hint="create it again",
+        )
+
+
+def require_own_columns(engine: Engine, release: Release) -> None:
+    """The objects still have the kind and the columns of the release: a column more is one that nobody checked."""
+    for made in release.published:
+        found = find_relation(engine, own_object(engine, made.name))
+        if found is None:
+            what = f"{made.name} of the release {release.name}" if made.fragment else f"of the release {release.name}"
+            raise UserError(
+                f"the {made.kind} {what} is gone",
+                hint=f"{statement_again(release)} makes it again, DROP ANONYMIZED {release.kind.upper()} forgets it",
+            )
+        if not is_own(engine, release, made, found):
+            raise PrivacyViolation(
+                f"{made.name} is not the {made.kind} that was released: its kind or its columns are others",
+                hint="create it again",
+            )
+
+
+def _of_snapshot(engine: Engine, release: Release, shown: Shown) -> dict[int, Measurement]:
+    """What was measured when the snapshot was made, of the requirements that its rows alone cannot answer."""
+    if not shown.hidden:
+        return {}
+    if content_fingerprint(engine, release.name) != release.content_fingerprint:
+        raise PrivacyViolation(
+            f"{release.name} is not as it was when {_seen(shown)} were counted, so nothing can be said of it",
+            hint="create it again",
+        )
+    left = releases.measurements(engine, release)
+    found: dict[int, Measurement] = {}
+    for place in shown.hidden:
+        asked = shown.requirements[place]
+        same = (asked.question_name, ", ".join(asked.attributes) or None, asked.required)
+        known = next((m for m in left if (m.question, m.attribute, m.required) == same), None)
+        if known is None:
+            raise CatalogError(
+                f"release {release.name}: nothing is recorded of what it comes to in {asked}",
+                hint="rows of anon.measurement were removed: create the release again",
+            )
+        left.remove(known)
+        found[place] = known
+    return found
+
+
+def _seen(shown: Shown) -> str:
+    whose = {"respondents": "its respondents", "guarding nodes": "its guarding nodes", "public table": "public rows"}
+    return " and ".join(whose[part] for part in dict.fromkeys(shown.hidden.values()))
+
+
+def _of_view(engine: Engine, release: Release, shown: Shown) -> dict[int, Measurement]:
+    """What the live view's own query comes to in the requirements that its rows alone cannot answer."""
+    if not shown.hidden:
+        return {}
+    report, content = (own_object(engine, view(release.release_id)) for view in (report_view, content_view))
+    if find_relation(engine, report) is None or find_relation(engine, content) is None:
+        raise UserError(
+            f"the views are gone by which {release.name} is checked, {report.name} and {content.name} in schema anon",
+            hint="create it again with CREATE OR REPLACE ANONYMIZED VIEW",
+        )
+    [(expected,)] = engine.rows(exp.select(exp.Star()).from_(relation(content)))
+    if content_fingerprint(engine, release.name) != expected:
+        raise PrivacyViolation(
+            f"{release.name} shows other rows than those for which {_seen(shown)} are counted", hint="create it again"
+        )
+    rows = exp.select(exp.Star()).from_(relation(report))
+    return reported(engine, rows, {place: shown.requirements[place] for place in shown.hidden})
+
+
+def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
+    """Asks the requirements of any table, view or query, with the given columns as quasi-identifiers.
+
+    Raises PolicyError for a column, a hierarchy, a table of ranges or a public table that
+    does not fit, and where a requirement cannot be asked of them.
+    """
+    policy = _policy(statement)
+    with engine.transaction(), Scratch(engine) as scratch:
+        source = bind_source(engine, policy.source, scratch)
+        public = public_source(engine, policy, scratch)
+        bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="", public=public)
+        bound, requirements = bind_requirements(engine, bound, source, scratch)
+        try:
+            taxonomies = {b.column: listed_taxonomy(engine, bound, b, requirements, scratch) for b in bound.sensitive}
+            background = Background(
+                taxonomies=taxonomies,
+                ranges={place: exp.select(exp.Star()).from_(relation(table)) for place, table in bound.ranges},
+                guards=guards_of(requirements),
+                public_class=_public_class(bound, bound.public) if bound.public else None,
+            )
+            keys = [b.column for b in bound.quasi_identifiers]
+            rows = shown_rows(bound, _columns(bound), keys, {name: name for name in bound.guarding})
+            return PrivacyReport(tuple(measured(engine, requirements, rows, background)))
+        except EngineError as error:
+            raise PolicyError(f"{statement.source} cannot be checked: {error.message}") from None
+
+
+def _policy(statement: CheckRelation) -> Policy:
+    """The policy that the statement stands for. A column named twice counts once."""
+    using = {fold(name): hierarchy for name, hierarchy in statement.hierarchies}
+    quasi = {fold(name): Attribute(name, Role.QUASI_IDENTIFIER) for name in statement.quasi_identifiers}
+    sensitive = {fold(n): Attribute(n, Role.SENSITIVE, using.get(fold(n))) for n in statement.sensitive}
+    if both := [attribute.name for name, attribute in sensitive.items() if name in quasi]:
+        raise PolicyError(
+            f"{statement.source}: {both[0]} is named as a quasi-identifier and as SENSITIVE",
+            hint="a class has one value of a quasi-identifier: name the column once",
+        )
+    attributes = (*quasi.values(), *sensitive.values())
+    return Policy("", statement.source, attributes, statement.requirements, statement.against)
+
+
+def _columns(bound: BoundPolicy) -> exp.Subquery:
+    """The rows in the types in which a release would show them: an ENUM's values are compared as texts."""
+    columns = [alias(published_value(b), b.column) for b in bound.attributes]
+    others = [column(name) for name in bound.guarding]
+    return exp.select(*columns, *others).from_(relation(bound.relation)).subquery("checked")
+
+
+def _public_class(bound: BoundPolicy, public: PublicTable) -> exp.Select:
+    """The public table by class: class_id, n."""
+    pairs = list(zip(bound.quasi_identifiers, public.columns, strict=True))
+    values: dict[str, exp.Expr] = {
+        b.column: exp.Cast(this=column(own), to=exp.DataType.build(b.published_type, dialect="duckdb"))
+        for b, own in pairs
+    }
+    count = alias(exp.Count(this=exp.Star()), "n")
+    named = exp.select(alias(class_label(values), "class_id"), count).from_(relation(public.relation))
+    return named.group_by(*(value.copy() for value in values.values()))

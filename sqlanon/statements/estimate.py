@@ -1,0 +1,232 @@
+"""ESTIMATE: what a query on the source comes to, from the release alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from sqlanon.assets import read
+from sqlanon.catalog import hierarchies as stored_hierarchies
+from sqlanon.catalog import releases
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.catalog.names import fold
+from sqlanon.catalog.snapshot import hierarchies_of, policy_of, types_of
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.release import Release, ReleaseObject
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import EngineError, PolicyError, StatementError, UserError
+from sqlanon.estimates.labels.marginal_tables import Marginals, with_marginals
+from sqlanon.estimates.query.bind import fold as same_name
+from sqlanon.estimates.query.parse import AggregateQuery, Lookup, parsed
+from sqlanon.estimates.release_model import Published
+from sqlanon.estimates.single.answers import Answered as Rows
+from sqlanon.estimates.single.answers import answered
+from sqlanon.estimates.single.estimate import combined
+from sqlanon.hierarchies.base import builder
+from sqlanon.inputs.collation import require_binary_text
+from sqlanon.inputs.source import find_relation, own_object, require_not_source
+from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, group_column
+from sqlanon.releases.estimable import Recorded, RecordedFragment, published
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.statements.check import require_own_columns
+
+__all__ = [
+    "answer_alone",
+    "estimate",
+    "estimate_release",
+    "readable",
+    "require_parsed",
+    "require_same_source",
+    "source_names",
+]
+
+Answered = tuple[tuple[Column, ...], list[tuple[Any, ...]]]
+
+
+def estimate_release(engine: Engine, release: Release, text: str, marginals: Marginals = ()) -> Answered:
+    """Estimates a query from a release in this database: its rows, and what the catalog records of it.
+
+    `marginals` are tables of how frequent the values of generalized columns are.
+
+    Raises PolicyError for whatever of the query the release cannot answer, and where a
+    hierarchy is not any more the one that the release was made with.
+    """
+    query = parsed(text)
+    require_parsed(engine, text)
+    with engine.transaction(), Scratch(engine) as scratch:
+        own = readable(engine, release, [query])
+        return estimate(engine, query, own, scratch, policy_of(release), marginals)
+
+
+def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]) -> Published:
+    """A release in this database as these queries read it; raises PolicyError as `estimate_release` does."""
+    require_own_columns(engine, release)
+    # Queries of a workload that differ in constants alone are one object.
+    different = {id(query): query for query in queries}.values()
+    recorded = _recorded(engine, release, {name for query in different for name in _columns_of(query)})
+    return published(recorded, _rows(engine, _rows_of(release)), [*source_names(recorded.policy), release.name.name])
+
+
+def estimate(
+    engine: Engine,
+    query: AggregateQuery,
+    release: Published,
+    scratch: Scratch,
+    policy: Policy,
+    marginals: Marginals = (),
+) -> Answered:
+    """Estimates a query from a release, wherever its rows are."""
+    require_same_source(query, release.name, release.names)
+    require_binary_text(engine, query.source, (), called=release.name)
+    try:
+        rows = _answer(engine, query, with_marginals(engine, release, marginals, policy, scratch), scratch, policy)
+        return tuple(engine.columns(rows.shown())), engine.rows(rows.as_texts())
+    except EngineError as error:
+        raise UserError(f"the query cannot be estimated from {release.name}: {error.message}") from None
+
+
+def answer_alone(engine: Engine, release: Release, query: AggregateQuery, scratch: Scratch) -> Rows:
+    """What one query of a workload comes to, as a table of this connection, in a transaction that is open already.
+
+    Raises PolicyError for what the release cannot answer.
+    """
+    try:
+        return _answer(engine, query, readable(engine, release, [query]), scratch, policy_of(release))
+    except EngineError as error:
+        raise UserError(f"the query cannot be estimated from {release.name}: {error.message}") from None
+
+
+def require_parsed(engine: Engine, text: str) -> None:
+    """Raises StatementError for a query that DuckDB would not read: nobody could ask it of the source."""
+    ((message,),) = engine.rows(read("sql", "estimates", "parse.sql"), [text])
+    if message is not None:
+        raise StatementError(f"the query cannot be read: {str(message).splitlines()[0]}", hint="write one SELECT")
+
+
+def require_same_source(query: AggregateQuery, release: str, names: Sequence[str]) -> None:
+    """Raises PolicyError if the query reads another table than what the release was made of."""
+    if fold(query.source.name) not in map(fold, names):
+        raise PolicyError(
+            f"the query reads {query.source}, and the release {release} was made of {names[0]}",
+            hint=f"write FROM {names[0]}",
+        )
+
+
+def _answer(engine: Engine, query: AggregateQuery, release: Published, scratch: Scratch, policy: Policy) -> Rows:
+    lookups = [_lookup(engine, lookup, policy) for lookup in query.lookups]
+    found = combined(engine, query, release, lookups, scratch.table)
+    return answered(engine, query, found, release.withheld, scratch.table)
+
+
+def source_names(policy: Policy) -> list[str]:
+    """The names by which a query may call what the policy is on: a query has that of the policy."""
+    own = [policy.source.name.name] if policy.source.name else []
+    return [*own, policy.name]
+
+
+def _recorded(engine: Engine, release: Release, asked: set[str]) -> Recorded:
+    policy, hierarchies = policy_of(release), hierarchies_of(release)
+    using = {fold(a.hierarchy) for a in policy.quasi_identifiers if a.hierarchy and same_name(a.name) in asked}
+    stored = [h for h in hierarchies if builder(h.definition.kind).STORED]
+    rounds = releases.rounds(engine, release)
+    levels: dict[str, tuple[int, ...] | None] = {
+        fold(a.name): rounds.get(fold(a.name)) or (None if a.level is None else (a.level,))
+        for a in release.attributes
+        if a.role is Role.QUASI_IDENTIFIER
+    }
+    for one in stored:
+        if fold(one.definition.name) in using and _shows_labels(policy, one, levels):
+            _require_same(engine, release, one)
+    return Recorded(
+        name=str(release.name),
+        policy=policy,
+        method=release.method,
+        arguments=dict(release.method_arguments),
+        columns=[attribute.name for attribute in release.attributes_of(_rows_of(release).fragment)],
+        types={fold(name): kind for name, kind in types_of(release).items()},
+        levels=levels,
+        hierarchies={fold(h.definition.name): (h.definition, h.height) for h in hierarchies},
+        stored=frozenset(fold(h.definition.name) for h in stored),
+        # What a live view withholds changes with its source, and nobody sees how much that is.
+        withheld=release.suppressed_rows if release.kind == "table" else None,
+        buckets=_buckets(engine, release),
+        fragments=_fragments(engine, release),
+    )
+
+
+def _rows(engine: Engine, made: ReleaseObject) -> exp.Select:
+    return exp.select(exp.Star()).from_(relation(own_object(engine, made.name)))
+
+
+def _rows_of(release: Release) -> ReleaseObject:
+    """The object with a row a row of the source: the association of a release that has one, or else the first."""
+    return next((made for made in release.published if _is_association(release, made)), release.published[0])
+
+
+def _is_association(release: Release, made: ReleaseObject) -> bool:
+    return release.method == "loose" and made.fragment == ASSOCIATION
+
+
+def _fragments(engine: Engine, release: Release) -> list[RecordedFragment]:
+    """The tables of a release that keeps columns apart."""
+    if release.method not in ("fragments", "loose"):
+        return []
+    found: list[RecordedFragment] = []
+    for made in release.published:
+        own = [a.name for a in release.attributes_of(made.fragment)]
+        if release.method == "fragments":
+            found.append(RecordedFragment(own, _rows(engine, made)))
+        elif not _is_association(release, made):
+            own = [name for name in own if name != GROUP]
+            found.append(RecordedFragment(own, _rows(engine, made), GROUP, group_column(str(made.fragment))))
+    return found
+
+
+def _buckets(engine: Engine, release: Release) -> dict[str, exp.Query]:
+    """The tables of the values of each sensitive column, where a release has such."""
+    if release.method != "anatomy":
+        return {}
+    made = {one.fragment: _rows(engine, one) for one in release.published}
+    return {fold(a.source or a.name): made[a.fragment] for a in release.attributes if a.role is Role.SENSITIVE}
+
+
+def _columns_of(query: AggregateQuery) -> set[str]:
+    parts = [query.where, *(lookup.on for lookup in query.lookups), *(group.expression for group in query.groups)]
+    parts += [aggregate.argument for aggregate in query.aggregates]
+    return {same_name(part.name) for tree in parts if tree is not None for part in tree.find_all(exp.Column)}
+
+
+def _shows_labels(policy: Policy, one: StoredHierarchy, levels: dict[str, tuple[int, ...] | None]) -> bool:
+    """Whether a column with this hierarchy is shown at another level than its values."""
+    named = [a for a in policy.quasi_identifiers if a.hierarchy and fold(a.hierarchy) == fold(one.definition.name)]
+    return any(levels.get(fold(attribute.name)) != (0,) for attribute in named)
+
+
+def _require_same(engine: Engine, release: Release, one: StoredHierarchy) -> None:
+    """The hierarchy in the catalog lists what it listed when the release was made."""
+    name = one.definition.name
+    again = f"create {release.name} again, or the hierarchy as it was"
+    try:
+        now = stored_hierarchies.load(engine, name)
+    except PolicyError:
+        raise PolicyError(f"the hierarchy {name} of the release {release.name} is gone", hint=again) from None
+    if now.digest != one.digest:
+        raise PolicyError(f"the hierarchy {name} is not any more what {release.name} was made with", hint=again)
+
+
+def _lookup(engine: Engine, lookup: Lookup, policy: Policy) -> tuple[exp.Table, Sequence[str]]:
+    """A joined table with its columns. Raises PolicyError if it does not have the key, or is the source itself."""
+    found = find_relation(engine, lookup.table)
+    if found is None:
+        raise PolicyError(f"there is no table or view {lookup.table} to join")
+    table = relation(found[1])
+    require_not_source(engine, lookup.table, table, policy)
+    typed = engine.columns(exp.select(exp.Star()).from_(table.copy()))
+    require_binary_text(engine, found[1], typed, called=str(lookup.table))
+    columns = [name for name, _ in typed]
+    if same_name(lookup.key) not in map(same_name, columns):
+        raise PolicyError(f"{lookup.table} has no column {lookup.key}")
+    return table, columns

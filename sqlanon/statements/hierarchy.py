@@ -1,0 +1,90 @@
+"""CREATE and DROP HIERARCHY."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.catalog import hierarchies as catalog
+from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import EngineError, PolicyError
+from sqlanon.hierarchies.base import builder, functional, stored
+from sqlanon.sqlgen.build.ddl import view_over
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.statements.create_or_replace import to_be_made
+from sqlanon.syntax.statements import CreateHierarchy, DropHierarchy
+
+__all__ = ["create_hierarchy", "drop_hierarchy"]
+
+_SHOWN = 10
+
+
+def create_hierarchy(engine: Engine, statement: CreateHierarchy) -> HierarchyDefinition | None:
+    """Validates a hierarchy and stores it; None where IF NOT EXISTS found one.
+
+    Raises PolicyError that names the levels, values or nodes which do not make a hierarchy.
+    """
+    definition = statement.definition
+    kind = builder(definition.kind)
+    kind.validate(definition)
+    with engine.transaction(), Scratch(engine) as scratch:
+        if not to_be_made(engine, catalog, "hierarchy", definition.name, statement):
+            return None
+        if kind.STORED:
+            height = _store_values(engine, definition, scratch)
+        else:
+            height = functional(definition.kind).height(definition)
+        catalog.save(engine, definition, height)
+    return definition
+
+
+def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scratch) -> int:
+    """Runs the hierarchy's query once, checks its rows and stores them; returns the height."""
+    kind = stored(definition.kind)
+    view = scratch.view_name("hierarchy")
+    try:
+        engine.run(view_over(QualifiedName((view,)), str(definition.query), temporary=True))
+        rows = scratch.table("hierarchy", exp.select(exp.Star()).from_(relation(view)))
+    except EngineError as error:
+        raise PolicyError(f"the query of the hierarchy {definition.name} does not run: {error.message}") from None
+    columns = [name for name, _ in engine.columns(exp.select(exp.Star()).from_(relation(rows)))]
+    for check in kind.checks(definition, columns, relation(rows)):
+        _require_none(engine, check.query, check.message, check.hint)
+    values = scratch.table("values", kind.values(definition, columns, relation(rows)))
+    name = alias(literal(definition.name), "hierarchy")
+    parts = [column(part) for part in ("value", "level", "label")]
+    target = exp.Schema(
+        this=relation(("anon", "hierarchy_value")),
+        expressions=[identifier(part) for part in ("hierarchy", "value", "level", "label")],
+    )
+    engine.run(exp.Insert(this=target, expression=exp.select(name, *parts).from_(relation(values))))
+    top = engine.rows(exp.select(exp.Max(this=column("level"))).from_(relation(values)))[0][0]
+    return int(top or 0) + 1
+
+
+def _require_none(engine: Engine, query: exp.Query, message: str, hint: str | None) -> None:
+    offending = query.subquery("offending")
+    count = int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(offending))[0][0])
+    if count:
+        shown = engine.rows(exp.select(exp.Star()).from_(offending.copy()).order_by(literal(1)).limit(_SHOWN))
+        more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
+        raise PolicyError(f"{message}: {', '.join(str(row[0]) for row in shown)}{more}", hint=hint)
+
+
+def drop_hierarchy(engine: Engine, statement: DropHierarchy) -> bool:
+    """Forgets a hierarchy. Raises PolicyError while a policy uses it, or if there is none and IF EXISTS is not said."""
+    with engine.transaction():
+        if not catalog.exists(engine, statement.name):
+            if statement.if_exists:
+                return False
+            raise PolicyError(f"there is no hierarchy {statement.name}")
+        if users := catalog.used_by(engine, statement.name):
+            raise PolicyError(
+                f"the hierarchy {statement.name} is used by the polic{'ies' if len(users) > 1 else 'y'} "
+                + ", ".join(users),
+                hint="drop or replace them first",
+            )
+        catalog.delete(engine, statement.name)
+    return True

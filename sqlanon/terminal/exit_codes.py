@@ -1,0 +1,80 @@
+"""How a command ends: all that was printed is written out, and the exit code says whose fault an error is."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from sqlanon.terminal.presentation import Output
+
+__all__ = ["answering", "open_streams"]
+
+# What a shell reports for a program that SIGPIPE ended.
+_PIPE_CLOSED = 141
+
+
+def open_streams() -> None:
+    """Gives a process that was started with closed streams some: nothing to read, and no place for results.
+
+    To print a result there is then the error that it would be on a full disk; messages are lost.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Of what cannot be written to, a result says so when it is written out.
+            place = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
+            setattr(sys, name, open(place, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
+
+
+@contextmanager
+def answering(output: Output) -> Iterator[None]:
+    """Turns errors into a message and the exit code that says whose fault they are."""
+    from sqlanon.terminal.signals import stopping
+
+    code = 0
+    try:
+        with stopping(), _reported(output):
+            yield
+    except typer.Exit as left:
+        code = left.exit_code
+    raise typer.Exit(_written_out(output, code))
+
+
+@contextmanager
+def _reported(output: Output) -> Iterator[None]:
+    from sqlanon.terminal.scripts import report
+    from sqlanon.terminal.signals import stop_of
+
+    try:
+        yield
+    except (typer.Exit, typer.Abort):
+        raise
+    except BrokenPipeError:
+        raise typer.Exit(_PIPE_CLOSED) from None
+    except (Exception, KeyboardInterrupt) as error:
+        stop = stop_of(error)
+        if stop is None:
+            raise typer.Exit(report(output, error)) from None
+        # There may be no terminal any more to say it on.
+        with suppress(OSError):
+            output.status(stop.word)
+        raise typer.Exit(stop.exit_code) from None
+
+
+def _written_out(output: Output, code: int) -> int:
+    """Writes out what was printed; the exit code, which says so where that fails."""
+    from sqlanon.terminal.scripts import report
+
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            # Nothing can be printed there any more, not even at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            code = code or (_PIPE_CLOSED if isinstance(error, BrokenPipeError) else report(output, error))
+    return code

@@ -1,0 +1,186 @@
+"""Where and how much to print: results to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TextIO
+
+from sqlanon.errors import InternalError, Position, SqlanonError
+from sqlanon.terminal.presentation.rows import Rows, one_line
+from sqlanon.terminal.presentation.tables import draw_table, markdown_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["Output"]
+
+# Wide enough that nothing is cut off in a pipe.
+_PIPE_WIDTH = 100_000
+# DuckDB answers EXPLAIN with drawings of several lines.
+_PLAN = ("explain_key", "explain_value")
+
+
+@dataclass
+class Output:
+    """Where and how much to print. `limit` is the most rows of a result that are shown, None for all."""
+
+    json: bool = False
+    quiet: bool = False
+    verbose: int = 0
+    limit: int | None = None
+    _stdout: TextIO | None = field(default=None, repr=False)
+    _stderr: TextIO | None = field(default=None, repr=False)
+    _tables: int = field(default=0, repr=False)
+
+    @cached_property
+    def out(self) -> Console:
+        """The console for results."""
+        return _console(self._stdout or sys.stdout)
+
+    @cached_property
+    def err(self) -> Console:
+        """The console for errors, progress and status lines."""
+        return _console(self._stderr or sys.stderr)
+
+    @property
+    def debug(self) -> bool:
+        """Whether to show what may hold values: tracebacks, and the database's messages in full."""
+        return self.verbose > 1 or bool(os.environ.get("SQLANON_DEBUG"))
+
+    @property
+    def row_limit(self) -> int | None:
+        """The most rows to show: a screenful on a terminal, all of them for a pipe or a machine."""
+        if self.limit is not None:
+            return self.limit or None
+        return 40 if self.out.is_terminal and not self.json else None
+
+    def result(self, rows: Rows, **about: Any) -> None:
+        """One statement's result; `about` says in JSON which statement it was."""
+        if self.json:
+            answer = about | {"columns": list(rows.columns), "rows": rows.records(), "truncated": rows.more}
+            self.json_line(answer)
+        elif self.quiet or not rows.columns:
+            return
+        elif rows.columns == _PLAN:
+            for _, plan in rows.rows:
+                self.text(str(plan))
+        else:
+            self._table(rows)
+
+    def text(self, text: str) -> None:
+        """Lines on standard output as they are."""
+        if not self.quiet:
+            self.out.print(_printable(text), soft_wrap=True)
+
+    def json_line(self, answer: dict[str, Any]) -> None:
+        """One JSON object on its own line of standard output."""
+        if self.quiet:
+            return
+        file = self._stdout or sys.stdout
+        print(json.dumps(answer, ensure_ascii=False, default=str), file=file, flush=True)
+
+    def status(self, text: str) -> None:
+        """A line on standard error about what happens, in neither a machine's nor a quiet run."""
+        if not self.quiet and not self.json:
+            self.err.print(one_line(text), style="dim", markup=False, highlight=False, soft_wrap=True)
+
+    def warning(self, text: str, position: Position | None = None, script: str | None = None) -> None:
+        """A line on standard error about what was done and is to be looked at, `script.sql:12:5: warning: message`.
+
+        In neither a machine's run, which has it in the answer, nor a quiet one.
+        """
+        if self.quiet or self.json:
+            return
+        from rich.text import Text
+
+        line = Text(_place(script, position), style="bold")
+        line.append("warning: ", style="bold yellow").append(_printable(text), style="not bold")
+        self.err.print(line, soft_wrap=True)
+
+    def error(self, error: SqlanonError, script: str | None = None) -> None:
+        """An error as `script.sql:12:5: error: message`, with its hint on a line of its own."""
+        if self.json:
+            print(json.dumps(_error_record(error, script), ensure_ascii=False), file=self._stderr or sys.stderr)
+            return
+        from rich.text import Text
+
+        line = Text(_place(script, error.position), style="bold")
+        line.append("error: ", style="bold red").append(_printable(error.message), style="not bold")
+        if error.hint:
+            line.append("\n  hint: ", style="cyan").append(_printable(error.hint), style="not bold")
+        if error.query and self.verbose:
+            line.append("\n  query: ", style="cyan").append(_printable(error.query), style="not bold")
+        self.err.print(line, soft_wrap=True)
+        if self.debug:
+            self._trace(error)
+
+    def unexpected(self, error: BaseException, script: str | None = None) -> None:
+        """An error that is a defect of ours: its kind only, since its text may hold values."""
+        ours = InternalError(
+            f"unexpected {type(error).__name__}: this is a defect of sqlanon",
+            hint="SQLANON_DEBUG=1 or -vv shows where; please report it",
+        )
+        ours.__cause__ = error
+        self.error(ours, script)
+
+    def _trace(self, error: Exception) -> None:
+        import traceback
+
+        self.err.print("".join(traceback.format_exception(error)), style="dim", soft_wrap=True)
+
+    def _table(self, rows: Rows) -> None:
+        if self._tables:
+            self.out.out("")
+        self._tables += 1
+        if self.out.is_terminal:
+            draw_table(self.out, rows)
+        else:
+            # Nobody folds or cuts what goes into a pipe.
+            for line in markdown_table(rows):
+                self.out.out(line, highlight=False)
+        if rows.more:
+            self.out.print(f"(the first {len(rows.rows)} rows; there are more)", style="dim")
+
+
+def _console(file: TextIO) -> Console:
+    from rich.console import Console
+
+    class Printer(Console):
+        """A console that leaves it to the command line what to do when whoever reads has left."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    console = Printer(file=file, highlight=False, markup=False, emoji=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    return console
+
+
+def _printable(text: str) -> str:
+    return "\n".join(map(one_line, text.splitlines()))
+
+
+def _place(script: str | None, position: Position | None) -> str:
+    """`script.sql:12:5: `, as compilers write it and editors read it."""
+    place = [script] if script else []
+    place += [str(position.line), str(position.column)] if position else []
+    return one_line(":".join(place)) + ": " if place else ""
+
+
+def _error_record(error: SqlanonError, script: str | None) -> dict[str, Any]:
+    place = error.position
+    return {
+        "error": type(error).__name__,
+        "message": error.message,
+        "hint": error.hint,
+        "script": script,
+        "line": place.line if place else None,
+        "column": place.column if place else None,
+        "query": error.query,
+        "exit_code": error.exit_code,
+    }

@@ -1,0 +1,184 @@
+"""The interactive shell, and the same reading statements from a pipe.
+
+A statement ends with a semicolon. An error does not end the shell, Ctrl-C drops what was
+typed, Ctrl-D leaves.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from sqlanon.errors import UserError
+from sqlanon.syntax.parser import KEYWORDS
+from sqlanon.syntax.script import is_complete
+from sqlanon.terminal.completion import STATEMENTS, StatementCompleter, database_names
+from sqlanon.terminal.presentation import Output
+from sqlanon.terminal.scripts import ScriptRun
+from sqlanon.terminal.signals import stop_of
+
+if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.history import History
+
+__all__ = ["Shell", "history_file", "interact", "read_piped", "run_shell"]
+
+_PROMPT, _CONTINUED = "sqlanon> ", "    ...> "
+_TABLES = """
+    SELECT table_schema AS "schema", table_name AS "name", lower(table_type) AS kind
+    FROM information_schema.tables WHERE table_schema <> 'information_schema' ORDER BY ALL ASC NULLS LAST
+"""
+_HELP = """\
+A statement ends with ;  and may span lines. Ctrl-C drops what was typed, Ctrl-D leaves.
+  .help [STATEMENT]   this text, or the form of a statement, such as .help create policy
+  .tables             the tables and views
+  .quit               leaves
+Statements of sqlanon; everything else is DuckDB's SQL:
+"""
+
+
+class Shell:
+    """Runs what is typed on one connection."""
+
+    def __init__(self, connection: Any, output: Output, script: str = "input") -> None:
+        self._output = output
+        self._script = script
+        self._run = ScriptRun(connection, output)
+
+    @property
+    def exit_code(self) -> int:
+        """That of the first error or failed CHECK, 0 without one."""
+        return self._run.exit_code
+
+    def submit(self, text: str) -> bool:
+        """Runs a dot command or statements and prints errors; false when the user wants to leave."""
+        stripped = text.strip()
+        if not stripped.startswith("."):
+            self._run.run(text, self._script)
+            return True
+        try:
+            return self._command(stripped)
+        except UserError as error:
+            self._output.error(error)
+            return True
+
+    def _command(self, text: str) -> bool:
+        word, _, rest = text.rstrip(";").partition(" ")
+        match word.lower():
+            case ".quit" | ".exit" | ".q":
+                return False
+            case ".help" | ".h":
+                self._help(rest.strip())
+            case ".tables":
+                self._run.run(_TABLES, word)
+            case _:
+                raise UserError(f"there is no command {word}", hint="there are .help, .tables and .quit")
+        return True
+
+    def _help(self, about: str) -> None:
+        wanted = " ".join(about.upper().split())
+        forms = [form for name, form in STATEMENTS.items() if wanted and (wanted in name or name in wanted)]
+        if wanted and not forms:
+            raise UserError(f"there is no help on {about!r}", hint=f"there is on: {', '.join(STATEMENTS)}")
+        text = "\n\n".join(forms) if forms else _HELP + "\n".join(f"  {name}" for name in STATEMENTS)
+        self._output.out.print(text, soft_wrap=True)
+
+
+def read_piped(shell: Shell, stream: TextIO) -> int:
+    """Feeds statements from a pipe to the shell, each as soon as it is complete; returns the exit code.
+
+    Messages count lines from the beginning of the input.
+    """
+    pending, began = "", 1
+    for number, line in enumerate(stream, start=1):
+        if not pending.strip():
+            pending, began = "", number
+        pending += line
+        command = pending.lstrip().startswith(".")
+        if command or (pending.rstrip().endswith(";") and is_complete(pending)):
+            text, pending = pending, ""
+            # Empty lines in front keep the line numbers of the whole input.
+            if not shell.submit(text.strip() if command else "\n" * (began - 1) + text):
+                return shell.exit_code
+    if pending.strip():
+        shell.submit("\n" * (began - 1) + pending)
+    return shell.exit_code
+
+
+def interact(shell: Shell, connection: Any) -> int:
+    """Reads from the terminal until the user leaves."""
+    session = _session(lambda: database_names(connection))
+    while True:
+        try:
+            text = session.prompt(_PROMPT)
+            if text.strip() and not shell.submit(text):
+                return 0
+        except KeyboardInterrupt as error:
+            if (stop := stop_of(error)) and stop.ends:
+                raise
+            # While typing it drops the input, while a statement runs it stops the statement.
+            continue
+        except EOFError:
+            return 0
+
+
+def history_file() -> Path | None:
+    """Where the shell keeps what was typed: below XDG_STATE_HOME, readable by its owner only; None without a place."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    try:
+        base = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
+        path = base / "sqlanon" / "history"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # What is typed may hold data: nobody else reads it.
+        os.close(os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
+        path.chmod(0o600)
+    except (OSError, RuntimeError):
+        return None
+    return path
+
+
+def _session(names: Callable[[], list[str]]) -> PromptSession[str]:
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.application import get_app
+    from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+    from prompt_toolkit.filters import Condition
+    from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+    keys = KeyBindings()
+
+    @Condition
+    def finished() -> bool:
+        text = get_app().current_buffer.document.text
+        return text.lstrip().startswith(".") or is_complete(text)
+
+    @keys.add("enter", filter=finished)
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.validate_and_handle()
+
+    return PromptSession(
+        history=_history(),
+        auto_suggest=AutoSuggestFromHistory(),
+        completer=StatementCompleter(KEYWORDS, names),
+        complete_while_typing=False,
+        multiline=True,
+        prompt_continuation=_CONTINUED,
+        key_bindings=keys,
+    )
+
+
+def _history() -> History:
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+    path = history_file()
+    return FileHistory(str(path)) if path else InMemoryHistory()
+
+
+def run_shell(connection: Any, output: Output) -> int:
+    """The shell on a terminal, or its statements from a pipe; returns the exit code."""
+    if sys.stdin.isatty():
+        output.status("sqlanon shell: .help for help, .quit to leave")
+        return interact(Shell(connection, output), connection)
+    return read_piped(Shell(connection, output, script="<stdin>"), sys.stdin)

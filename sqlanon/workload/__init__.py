@@ -1,1 +1,0 @@
-"""Queries on a source, and what a release says of their answers."""
