@@ -17,15 +17,15 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PolicyError, UserError
 from sqlanon.export.reader import estimate_export
 from sqlanon.export.run import export_release
-from sqlanon.inputs.requirements import assumed_of
 from sqlanon.inputs.session_settings import require_settings
 from sqlanon.inputs.source import qualified
+from sqlanon.methods.registry import assumed_of
 from sqlanon.pipeline import run
 from sqlanon.pipeline.explain import explanation
-from sqlanon.pipeline.publish import drop_release
 from sqlanon.pipeline.state import Progress
 from sqlanon.questions.macros import macro_definitions
 from sqlanon.releases.composition import others_of, warning
+from sqlanon.releases.objects import drop_release
 from sqlanon.statements.check import check_relation, check_release
 from sqlanon.statements.estimate import estimate_release
 from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy

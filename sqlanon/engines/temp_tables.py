@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 
 from sqlglot import exp
@@ -11,7 +11,10 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["Scratch"]
+__all__ = ["Keep", "Scratch"]
+
+# Makes a temporary table of a query's rows and returns its name.
+Keep = Callable[[str, exp.Query], str]
 
 
 class Scratch:

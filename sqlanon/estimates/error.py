@@ -15,7 +15,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from sqlanon.estimates.labels.spans import fixed
+from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["ACTUAL", "ESTIMATED", "REFUSED", "ROOM", "errors", "summary"]

@@ -25,8 +25,8 @@ from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.engines.base import Column
 from sqlanon.export.loss_definitions import DEFINITIONS, OF_REGIONS
 from sqlanon.export.previous_export import CERTIFICATE_FORMAT
-from sqlanon.inputs.requirements import assumed_of
 from sqlanon.methods.fragmentation.verify import FRAGMENTATION, K_LOOSENESS, LEFT_OUT
+from sqlanon.methods.registry import assumed_of
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.syntax import render
 

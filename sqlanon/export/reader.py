@@ -24,10 +24,9 @@ from sqlanon.export.previous_export import CERTIFICATE_FORMAT, file_hash
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.methods.anatomy.tables import COUNT, VALUE, sensitive_names
 from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, association_columns
-from sqlanon.methods.shared.partition.region_labels import ENDS
 from sqlanon.releases.estimable import Recorded, RecordedFragment, published
 from sqlanon.sqlgen.build.names import alias, column
-from sqlanon.sqlgen.release.region_rows import BUCKET
+from sqlanon.sqlgen.release.region_rows import BUCKET, ENDS
 from sqlanon.statements.estimate import Answered, estimate, require_parsed, source_names
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreatePolicy

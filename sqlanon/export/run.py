@@ -30,8 +30,8 @@ from sqlanon.export.previous_export import file_hash
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.target import require_free, require_no_database
 from sqlanon.export.verify import Expected, verify_file
-from sqlanon.inputs.requirements import keeps_constraints
 from sqlanon.methods.fragmentation.verify import require_kept
+from sqlanon.methods.registry import keeps_constraints
 from sqlanon.releases.composition import others_of, sources_read, warning
 from sqlanon.releases.content import fingerprint_of
 from sqlanon.sqlgen.build.names import alias, column, relation

@@ -13,17 +13,17 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError
-from sqlanon.methods.generalization.lattice.batch_sql import carried_code
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.cells.cells import public_cells, rank_name, tree
+from sqlanon.sqlgen.build.steps import Step
+from sqlanon.sqlgen.cells.cells import carried_code, public_cells, rank_name, tree
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
 from sqlanon.sqlgen.cells.labels import level_name, listed_values
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
 from sqlanon.sqlgen.classes.guarding_nodes import guarding_steps
 from sqlanon.sqlgen.classes.normal_relations import value_range
 from sqlanon.sqlgen.classes.requirement import subjects
-from sqlanon.sqlgen.classes.rows import Rows, Step
+from sqlanon.sqlgen.classes.rows import Rows
 
 __all__ = ["Carried", "carry", "given_relations", "guards_of", "public_cells_of", "public_values"]
 

@@ -8,27 +8,16 @@ from dataclasses import replace
 from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Policy, Requirement, Role
-from sqlanon.domain.release import Release
-from sqlanon.domain.report import Assumption
-from sqlanon.domain.values import QualifiedName, Value
+from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.source import BoundSource
 from sqlanon.inputs.value_ranges import bind_ranges
-from sqlanon.methods.registry import find_method
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 
-__all__ = [
-    "assumed_by",
-    "assumed_of",
-    "bind_requirements",
-    "in_buckets",
-    "keeps_constraints",
-    "promised_by",
-    "resolve_requirements",
-]
+__all__ = ["bind_requirements", "resolve_requirements"]
 
 # Normal relations that are made of more than the source's rows.
 _OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
@@ -61,35 +50,6 @@ def resolve_requirements(
         _require_hierarchies(policy, requirement, hierarchies)
     _require_public_table(policy, bound)
     return tuple(bound)
-
-
-def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Requirement, ...]:
-    """What a method promises of itself, besides what a policy requires. Raises UserError as its `options` does."""
-    module = find_method(method)
-    return tuple(module.promises(module.options(arguments))) if hasattr(module, "promises") else ()
-
-
-def assumed_by(method: str, arguments: Sequence[tuple[str, Value]], sensitive: Sequence[str]) -> tuple[Assumption, ...]:
-    """What the figures of a method's release rest on; `sensitive` are its columns. Raises as `promised_by` does."""
-    module = find_method(method)
-    return tuple(module.assumes(module.options(arguments), sensitive)) if hasattr(module, "assumes") else ()
-
-
-def assumed_of(release: Release) -> tuple[Assumption, ...]:
-    """The same of a release that was made."""
-    sensitive = [one.source or one.name for one in release.attributes if one.role is Role.SENSITIVE]
-    return assumed_by(release.method, release.method_arguments, sensitive)
-
-
-def in_buckets(method: str, arguments: Sequence[tuple[str, Value]]) -> bool:
-    """Whether a method publishes quasi-identifiers as they are, and each row's bucket. Raises as `promised_by` does."""
-    module = find_method(method)
-    return hasattr(module, "in_buckets") and bool(module.in_buckets(module.options(arguments)))
-
-
-def keeps_constraints(method: str) -> bool:
-    """Whether a method keeps apart what a policy names as CONFIDENTIAL, and promises nothing else."""
-    return bool(getattr(find_method(method), "KEEPS_CONSTRAINTS", False))
 
 
 def _require_hierarchies(policy: Policy, requirement: BoundRequirement, hierarchies: Mapping[str, str | None]) -> None:

@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.pipeline.cells import require_listed
+from sqlanon.inputs.listed_values import require_listed
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.names import alias, relation
 from sqlanon.sqlgen.cells.labels import generalized, listed_values, published_value

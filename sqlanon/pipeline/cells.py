@@ -1,4 +1,4 @@
-"""Stage 4: the source as cells. Reads the table once, after one pass for each column's values."""
+"""The source as cells: the table is read once, after one pass for each column's values."""
 
 from __future__ import annotations
 
@@ -10,19 +10,16 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import DataError
+from sqlanon.inputs.listed_values import require_listed
 from sqlanon.inputs.requirement_columns import carry, given_relations, public_cells_of, public_values
-from sqlanon.methods.shared.partition.points import ranked
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import cells, codes, tree, tree_summary
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
-from sqlanon.sqlgen.cells.labels import listed_twice
-from sqlanon.sqlgen.classes.rows import Step
+from sqlanon.sqlgen.cells.value_ranks import ranked
 
-__all__ = ["Cells", "encode", "require_listed"]
-
-_SHOWN = 10
+__all__ = ["Cells", "encode"]
 
 
 @dataclass(frozen=True)
@@ -120,30 +117,3 @@ def encode(
 
 def _held(engine: Engine, table: str) -> int:
     return int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
-
-
-def require_listed(engine: Engine, bound: BoundAttribute, tree_name: str, hierarchy_values: exp.Table) -> None:
-    """The hierarchy lists every value that occurs, each once; NULL need not be listed, it stays a value of its own."""
-    assert bound.hierarchy is not None
-    text = exp.Cast(this=column("value"), to=exp.DataType.build("VARCHAR"))
-    has_value = exp.Not(this=exp.Is(this=column("value"), expression=exp.Null()))
-    unlisted = exp.select(text).from_(relation(tree_name)).where(exp.Not(this=column("listed")), has_value)
-    again = f"its query and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again"
-    if missing := _named(engine, unlisted):
-        raise DataError(
-            f"the hierarchy {bound.hierarchy.name} lacks values of the column {bound.column}: {missing}",
-            hint=f"add them to {again}",
-        )
-    if bound.published_type != "VARCHAR" and (twice := _named(engine, listed_twice(bound, hierarchy_values))):
-        raise DataError(
-            f"the hierarchy {bound.hierarchy.name} lists values of the column {bound.column}, of type "
-            f"{bound.published_type}, under several texts: {twice}",
-            hint=f"keep one text of each in {again}",
-        )
-
-
-def _named(engine: Engine, values: exp.Select) -> str:
-    """The first few values and how many there are; empty if there is none."""
-    count = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(values.copy().subquery("found")))[0][0]
-    shown = [repr(row[0]) for row in engine.rows(values.order_by(literal(1)).limit(_SHOWN))] if count else []
-    return ", ".join(shown) + (f" and {count - _SHOWN} more ({count} in all)" if count > _SHOWN else "")

@@ -12,7 +12,7 @@ from sqlanon.domain.transformation import Fragmented
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.inputs.requirement_columns import guards_of
-from sqlanon.methods.anatomy.tables import QUASI_IDENTIFIERS, FragmentsQuery, out_of_place
+from sqlanon.methods.anatomy.tables import QUASI_IDENTIFIERS, out_of_place
 from sqlanon.methods.anatomy.verify import asked_of_buckets, unequal_buckets
 from sqlanon.methods.fragmentation.verify import left_out, require_kept
 from sqlanon.pipeline.materialize import helper_columns, hidden_of
@@ -23,10 +23,11 @@ from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.shared_steps import shared_steps
-from sqlanon.sqlgen.classes.guard import with_steps
+from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.requirement import relation_names, report_row
 from sqlanon.sqlgen.classes.rows import Rows
+from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
 from sqlanon.sqlgen.release.region_rows import Placed
 
 __all__ = ["check_stage", "measured", "reported", "violating_classes"]

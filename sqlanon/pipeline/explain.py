@@ -8,18 +8,21 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.policy import Role
 from sqlanon.domain.transformation import Fragmented, Generalization, Partition
 from sqlanon.inputs.requirement_columns import guards_of
-from sqlanon.inputs.requirements import assumed_by
-from sqlanon.methods.anatomy.tables import FragmentsQuery
-from sqlanon.methods.anatomy.verify import fragment_name
+from sqlanon.inputs.target_names import fragment_name
+from sqlanon.methods.anatomy.reasons import dealt_out
+from sqlanon.methods.fragmentation.reasons import kept_apart
 from sqlanon.methods.generalization.explain import why
 from sqlanon.methods.generalization.node_evaluator import Problem
-from sqlanon.methods.generalization.reasons import cut_up, dealt_out, decision, kept_apart, printable, reasons
+from sqlanon.methods.generalization.reasons import decision, reasons
+from sqlanon.methods.mondrian.reasons import cut_up
+from sqlanon.methods.registry import assumed_by
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.composition import others_than, warning
 from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
-__all__ = ["explain_stage", "explanation"]
+__all__ = ["explain_stage", "explanation", "printable"]
 
 
 def explain_stage(state: State) -> State:
@@ -93,3 +96,8 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     for fragment in query.fragments:
         table = fragment_name(state.create.name, fragment.name)
         yield "compile", f"sql of {printable(table.name)}", to_sql(fragment.query, pretty=True)
+
+
+def printable(text: str) -> str:
+    """The text on one line, whatever names and labels are in it: details of many lines are taken for SQL."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

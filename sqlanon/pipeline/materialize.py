@@ -12,9 +12,8 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.inputs.dictionary_columns import words_of
 from sqlanon.inputs.pseudonyms import publish_tokens
 from sqlanon.inputs.source import qualified
-from sqlanon.methods.anatomy.tables import Fragment, FragmentsQuery
-from sqlanon.methods.anatomy.verify import Candidate, candidate
 from sqlanon.methods.mondrian.region_tables import keep_regions
+from sqlanon.pipeline.candidate import Candidate, candidate
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.answerable import hidden_parts
 from sqlanon.releases.companion_views import own_queries
@@ -22,6 +21,7 @@ from sqlanon.releases.frozen_inputs import freeze_labels, freeze_ranges, freeze_
 from sqlanon.sqlgen.build.ddl import create_table, mixed, secure_view, shuffled, view_over
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.release.dictionary_encoding import coded, spelled
+from sqlanon.sqlgen.release.multi_table_query import Fragment, FragmentsQuery
 from sqlanon.sqlgen.release.region_rows import BUCKET
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 from sqlanon.udfs import registered

@@ -14,27 +14,19 @@ from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.transformation import Generalization
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Engine
-from sqlanon.errors import UserError
 from sqlanon.inputs.column_types import column_types
-from sqlanon.inputs.source import find_relation, own_object
-from sqlanon.methods.anatomy.tables import FragmentsQuery
-from sqlanon.methods.anatomy.verify import Candidate
 from sqlanon.methods.mondrian.region_tables import region_tables
+from sqlanon.pipeline.candidate import Candidate
 from sqlanon.pipeline.materialize import helper_columns, hidden_of, target_name
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.companion_views import make_checks, own_queries
 from sqlanon.releases.content import content_fingerprint, fingerprint_of_tables
 from sqlanon.releases.frozen_inputs import forget_labels
 from sqlanon.sqlgen.build.ddl import drop_column, drop_object, rename_table, secure_view
+from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
-__all__ = ["content_fingerprint", "drop_release", "is_own", "make_room", "publish_stage"]
-
-_COLUMNS = (
-    "SELECT column_name FROM duckdb_columns() "
-    "WHERE database_name = ? AND schema_name = ? AND table_name = ? ORDER BY column_index ASC NULLS LAST"
-)
+__all__ = ["content_fingerprint", "publish_stage"]
 
 
 def publish_stage(state: State) -> State:
@@ -160,50 +152,3 @@ def _rounds(state: State) -> list[tuple[tuple[int, ...], int]]:
     if not isinstance(found, Generalization) or found.recoding != "local":
         return []
     return [(one.levels, one.rows) for one in found.rounds]
-
-
-def make_room(state: State) -> State | None:
-    """Looks at what has the target's name already.
-
-    Drops a release that OR REPLACE replaces; None if IF NOT EXISTS finds one. A release of
-    which an object is gone, dropped by hand, is none: what is left of it makes room, too. Raises
-    UserError for anything that is not a release: a user's table is never replaced.
-    """
-    target = target_name(state)
-    found = find_relation(state.engine, own_object(state.engine, target))
-    known = releases.find(state.engine, target)
-    own = next((made for made in known.published if made.name == known.name), None) if known else None
-    if found and (known is None or own is None or not is_own(state.engine, known, own, found)):
-        raise UserError(f"{target} is a {found[0]} that is not a release", hint="drop it first, or choose another name")
-    if known is None:
-        return state
-    if not state.create.or_replace and all(_stands(state.engine, known, made) for made in known.published):
-        if state.create.if_not_exists:
-            return None
-        raise UserError(
-            f"the release {target} exists already", hint="write CREATE OR REPLACE ANONYMIZED, or IF NOT EXISTS"
-        )
-    drop_release(state.engine, known)
-    return state
-
-
-def drop_release(engine: Engine, release: Release) -> None:
-    """Drops a release's objects and forgets it. What has taken an object's name since, and is another, stays."""
-    for made in release.objects:
-        found = find_relation(engine, own_object(engine, made.name))
-        if found and (is_own(engine, release, made, found) if made in release.published else found[0] == made.kind):
-            engine.run(drop_object(made.kind, found[1]))
-    releases.delete(engine, release.release_id)
-
-
-def _stands(engine: Engine, release: Release, made: ReleaseObject) -> bool:
-    found = find_relation(engine, own_object(engine, made.name))
-    return found is not None and is_own(engine, release, made, found)
-
-
-def is_own(engine: Engine, release: Release, made: ReleaseObject, found: tuple[str, QualifiedName]) -> bool:
-    """Whether what stands under a released object's name has its kind and its columns, or is somebody else's by now."""
-    kind, name = found
-    # Asked of the catalog, for a view whose source is gone cannot be described.
-    columns = [column for (column,) in engine.rows(_COLUMNS, name.parts)]
-    return kind == made.kind and columns == [attribute.name for attribute in release.attributes_of(made.fragment)]

@@ -9,10 +9,10 @@ from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
-from sqlanon.inputs.requirements import bind_requirements, keeps_constraints, promised_by, resolve_requirements
+from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
 from sqlanon.inputs.source import bind_source, passing
 from sqlanon.methods.fragmentation.constraints import require_policy
-from sqlanon.methods.registry import find_method
+from sqlanon.methods.registry import find_method, keeps_constraints, promised_by
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.lineage import sources_of
 from sqlanon.syntax.statements import CreateRelease

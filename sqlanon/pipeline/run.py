@@ -7,11 +7,14 @@ from collections.abc import Callable
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.pipeline.check import check_stage
+from sqlanon.pipeline.compile import compile_stage
+from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.explain import explain_stage
+from sqlanon.pipeline.make_room import make_room
 from sqlanon.pipeline.materialize import materialize_stage
-from sqlanon.pipeline.publish import make_room, publish_stage
+from sqlanon.pipeline.publish import publish_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.solve import compile_stage, encode_stage, solve_stage
+from sqlanon.pipeline.solve import solve_stage
 from sqlanon.pipeline.state import Progress, State
 from sqlanon.syntax.statements import CreateRelease
 

@@ -17,13 +17,13 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
 from sqlanon.inputs.source import BoundSource
 from sqlanon.methods.anatomy import method as anatomy
-from sqlanon.methods.anatomy.tables import FragmentsQuery
-from sqlanon.methods.anatomy.verify import Candidate
 from sqlanon.methods.fragmentation import fragments, loose
 from sqlanon.methods.generalization import method as generalization
 from sqlanon.methods.mondrian import method as mondrian
+from sqlanon.pipeline.candidate import Candidate
 from sqlanon.pipeline.cells import Cells
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 from sqlanon.syntax.statements import CreateRelease
 

@@ -16,15 +16,16 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import CatalogError, PolicyError, PrivacyViolation
 from sqlanon.inputs.bind_policy import bind
 from sqlanon.inputs.requirement_columns import guards_of
-from sqlanon.inputs.requirements import in_buckets, keeps_constraints, promised_by, resolve_requirements
+from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.inputs.source import BoundSource, own_object
 from sqlanon.methods.anatomy.tables import QUASI_IDENTIFIERS
-from sqlanon.methods.anatomy.verify import Asked, asked_of_buckets
+from sqlanon.methods.anatomy.verify import asked_of_buckets
+from sqlanon.methods.registry import in_buckets, keeps_constraints, promised_by
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
 from sqlanon.sqlgen.classes.normal_relations import Background
-from sqlanon.sqlgen.classes.rows import Rows, rows_of
+from sqlanon.sqlgen.classes.rows import Asked, Rows, rows_of
 
 __all__ = ["Shown", "frozen_background", "hidden_parts", "shown_by", "shown_rows"]
 

@@ -17,10 +17,9 @@ from sqlanon.estimates.release_model import Dealt, Generalized, Published, dealt
 from sqlanon.hierarchies.base import builder
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.methods.anatomy.tables import COUNT, VALUE
-from sqlanon.methods.shared.partition.points import by_value
-from sqlanon.methods.shared.partition.region_labels import ENDS
 from sqlanon.sqlgen.build.names import alias, column, literal
-from sqlanon.sqlgen.release.region_rows import BUCKET
+from sqlanon.sqlgen.cells.value_ranks import by_value
+from sqlanon.sqlgen.release.region_rows import BUCKET, ENDS
 
 __all__ = ["Recorded", "RecordedFragment", "published"]
 

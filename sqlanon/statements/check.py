@@ -18,16 +18,17 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import CatalogError, EngineError, PolicyError, PrivacyViolation, UserError
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
 from sqlanon.inputs.requirement_columns import guards_of
-from sqlanon.inputs.requirements import bind_requirements, keeps_constraints
+from sqlanon.inputs.requirements import bind_requirements
 from sqlanon.inputs.source import bind_source, find_relation, own_object
 from sqlanon.inputs.taxonomies import listed_taxonomy
 from sqlanon.methods.anatomy.verify import unequal_buckets
 from sqlanon.methods.fragmentation.verify import kept_apart, recorded_left_out
+from sqlanon.methods.registry import keeps_constraints
 from sqlanon.pipeline.check import measured, reported
-from sqlanon.pipeline.publish import is_own
 from sqlanon.releases.answerable import Shown, shown_by, shown_rows
 from sqlanon.releases.companion_views import content_view, report_view
 from sqlanon.releases.content import content_fingerprint, fingerprint_of_tables
+from sqlanon.releases.objects import is_own
 from sqlanon.releases.original_statement import statement_again
 from sqlanon.releases.unreadable import unreadable
 from sqlanon.sqlgen.build.names import alias, column, relation

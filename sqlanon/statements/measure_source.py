@@ -13,8 +13,9 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, UserError
 from sqlanon.estimates.batch.on_source import Counted, countable
-from sqlanon.estimates.batch.one_scan import COUNTED, as_it_is, columns_of, counted_rows, is_plain, many, repeats
+from sqlanon.estimates.batch.one_scan import COUNTED, as_it_is, columns_of, counted_rows, many, repeats
 from sqlanon.estimates.batch.satisfying_values import Constants
+from sqlanon.estimates.query.parse import is_plain
 from sqlanon.estimates.query.templates import Asked
 from sqlanon.inputs.source import bind_source, in_file
 from sqlanon.sqlgen.build.names import relation

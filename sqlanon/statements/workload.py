@@ -20,9 +20,9 @@ from sqlanon.estimates.random_queries import LISTED, Queried, drawn_queries, val
 from sqlanon.inputs.bind_policy import bind, hierarchies_of
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.inputs.source import bind_source
-from sqlanon.methods.shared.partition.points import is_number
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.cells.value_ranks import is_number
 from sqlanon.statements.create_or_replace import to_be_made
 from sqlanon.syntax.statements import CreateWorkload, DropWorkload
 

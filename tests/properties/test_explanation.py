@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from sqlanon.domain.explanation import ExaminedNode, Explanation
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.explain import explain_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.solve import encode_stage, solve_stage
+from sqlanon.pipeline.solve import solve_stage
 from sqlanon.pipeline.state import State, need
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import ExplainRelease

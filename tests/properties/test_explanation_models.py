@@ -19,8 +19,8 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
 from sqlanon.methods.generalization.node_report import Look
+from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.solve import encode_stage
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.load import Parameter, load_question, question_names
 from sqlanon.syntax.parser import parse_script

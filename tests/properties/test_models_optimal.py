@@ -19,8 +19,9 @@ from sqlanon.domain.transformation import Generalization
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.generalization.lattice import rollup
+from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.solve import encode_stage, solve_stage
+from sqlanon.pipeline.solve import solve_stage
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.load import Parameter, load_question, question_names
 from sqlanon.sqlgen.classes.guard import ROUNDS

@@ -17,8 +17,7 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
-from sqlanon.methods.mondrian import method as mondrian
-from sqlanon.methods.shared.partition import one_dimension, recursion
+from sqlanon.methods.shared.partition import one_dimension, recursion, solve
 from sqlanon.questions.load import load_question
 from sqlanon.sqlgen.cells import key_layout
 from tests.oracles.mondrian import Domain, Options, granularity_loss
@@ -127,8 +126,8 @@ def test_regions_of_many_rows_with_many_ties(case: Case, few: int) -> None:
 @pytest.mark.parametrize(
     ("module", "name", "value"),
     [
-        (mondrian, "_COUNTED_FROM", 0),
-        (mondrian, "_COUNTED_FROM", 1000),
+        (solve, "_COUNTED_FROM", 0),
+        (solve, "_COUNTED_FROM", 1000),
         (one_dimension, "_SORT_FROM", 1),
         (key_layout, "WORD_BITS", 5),
     ],

@@ -25,9 +25,10 @@ from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.node_rows_sql import part_of_node
 from sqlanon.questions.ask import bind_requirement
 from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.cells import cells, codes, tree, tree_summary
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
-from sqlanon.sqlgen.classes.guard import violations, with_steps
+from sqlanon.sqlgen.classes.guard import violations
 
 pytestmark = pytest.mark.spark
 

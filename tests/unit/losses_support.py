@@ -16,12 +16,11 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.rollup import Rollups
 from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
+from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
-from sqlanon.pipeline.solve import encode_stage
 from sqlanon.pipeline.state import State, need
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.guard import with_steps
-from sqlanon.sqlgen.classes.rows import Step
+from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.syntax.statements import CreateRelease
 from tests.oracles.k_anonymity import respondents
 from tests.oracles.lattice import nodes

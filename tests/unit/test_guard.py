@@ -16,8 +16,9 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.classes import guard
-from sqlanon.sqlgen.classes.guard import kept_classes, restricted, violations, with_steps, withheld_rows
+from sqlanon.sqlgen.classes.guard import kept_classes, restricted, violations, withheld_rows
 from sqlanon.sqlgen.classes.normal_relations import Background, literal_rows, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.rows import Rows, rows_of
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from sqlanon import udfs
+from sqlanon.estimates.batch.code_layout import CODE_BITS, LINK_BITS
 from sqlanon.estimates.batch.label_masks import Codes, Masks, encoded, masks_of
-from sqlanon.estimates.batch.label_numbers import CODE_BITS, LINK_BITS
 
 # Values are 0 to 9, and queries ask that a row's are between two of them.
 VALUES = 10

@@ -18,8 +18,8 @@ from sqlanon.domain.policy import Attribute, Role
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build.names import column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy
-from sqlanon.sqlgen.classes.guard import with_steps
 from sqlanon.sqlgen.classes.normal_relations import (
     Background,
     equivalence_class_of,

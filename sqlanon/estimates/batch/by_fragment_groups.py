@@ -13,11 +13,10 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.estimates.batch.one_scan import is_plain
-from sqlanon.estimates.labels.spans import fixed
+from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.query.bind import Binding, fold
 from sqlanon.estimates.query.evaluable import tried
-from sqlanon.estimates.query.parse import AggregateQuery
+from sqlanon.estimates.query.parse import AggregateQuery, is_plain
 from sqlanon.estimates.query.templates import conjuncts
 from sqlanon.estimates.release_model import Published
 from sqlanon.estimates.single.bucket_values import own_bucket, require_linked

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sqlanon.estimates.batch.bit_planes import Plane
-from sqlanon.estimates.batch.label_numbers import CODE_BITS
+from sqlanon.estimates.batch.code_layout import CODE_BITS
 
 __all__ = ["WORD", "Codes", "Column", "Masks", "encoded", "masks_of"]
 

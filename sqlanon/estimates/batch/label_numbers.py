@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.estimates.batch.code_layout import CODE_BITS, LOCAL_BITS
 from sqlanon.estimates.batch.distinct_rows import Keep, listed
 from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
 from sqlanon.estimates.query.bind import ROW
@@ -25,30 +26,10 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 if TYPE_CHECKING:
     from sqlanon.estimates.batch.label_masks import Codes, Masks
 
-__all__ = [
-    "CODE_BITS",
-    "DEALT",
-    "LINK_BITS",
-    "LOCAL_BITS",
-    "Encoded",
-    "Labelled",
-    "called",
-    "code_name",
-    "encoded",
-    "labels",
-    "listed_codes",
-    "masks",
-]
+__all__ = ["DEALT", "Encoded", "Labelled", "called", "code_name", "encoded", "labels", "listed_codes", "masks"]
 
 # The relation of the values that are dealt out.
 DEALT = "dealt"
-# Buckets of a block agree but for so many bits of their numbers.
-LOCAL_BITS = 16
-# A code, a BIGINT, has so many bits for what labels satisfy, and above them those of a bucket in its block. Of more
-# masks a row has several codes.
-CODE_BITS = 46
-# Links are fewer than this many bits count.
-LINK_BITS = 40
 
 
 def code_name(index: int) -> str:

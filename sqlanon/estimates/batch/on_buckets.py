@@ -15,7 +15,7 @@ from sqlanon.errors import DataError
 from sqlanon.estimates.batch.distinct_rows import Keep, listed
 from sqlanon.estimates.batch.label_numbers import DEALT, Encoded, Labelled, called, code_name, listed_codes
 from sqlanon.estimates.batch.satisfying_values import Constants
-from sqlanon.estimates.labels.spans import fixed
+from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import Part
 from sqlanon.estimates.release_model import Dealt, Published

@@ -9,9 +9,10 @@ from sqlglot import exp
 
 from sqlanon.errors import DataError
 from sqlanon.estimates.batch.by_fragment_groups import Figures
-from sqlanon.estimates.batch.label_numbers import DEALT, LINK_BITS, LOCAL_BITS, Encoded, Labelled, called, code_name
+from sqlanon.estimates.batch.code_layout import LINK_BITS, LOCAL_BITS
+from sqlanon.estimates.batch.label_numbers import DEALT, Encoded, Labelled, called, code_name
 from sqlanon.estimates.batch.on_buckets import in_blocks
-from sqlanon.estimates.labels.spans import fixed
+from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.single.bucket_values import AGAIN, own_bucket
 from sqlanon.sqlgen.build.expressions import big
 from sqlanon.sqlgen.build.names import alias, column, literal, relation

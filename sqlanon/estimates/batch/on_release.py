@@ -19,10 +19,10 @@ from sqlanon.estimates.batch.candidate_rows import matched
 from sqlanon.estimates.batch.distinct_rows import Keep, Shown, bucket_of, classes, number_of, numbered
 from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
 from sqlanon.estimates.batch.sums import ONE, as_stored, label_moments, satisfying_moments, sums
+from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.labels.leaves import Asked, leaves
 from sqlanon.estimates.labels.listed_leaves import MOMENTS
 from sqlanon.estimates.labels.moments import leaf_moments
-from sqlanon.estimates.labels.spans import fixed
 from sqlanon.estimates.numbers import Number, number
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import VALUE, Part

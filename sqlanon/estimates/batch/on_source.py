@@ -14,7 +14,7 @@ from sqlanon.estimates.batch.distinct_rows import Keep, Shown, classes, numbered
 from sqlanon.estimates.batch.label_numbers import encoded, labels, masks
 from sqlanon.estimates.batch.on_buckets import counts_of_rows, most_queries
 from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
-from sqlanon.estimates.labels.spans import fixed
+from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.numbers import number
 from sqlanon.estimates.query.bind import fold
 from sqlanon.estimates.query.conjunctions import VALUE, compared_columns

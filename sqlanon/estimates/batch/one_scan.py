@@ -12,7 +12,7 @@ from sqlanon.estimates.query.parse import AggregateQuery
 from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["COUNTED", "as_it_is", "columns_of", "counted_rows", "is_plain", "many", "repeats"]
+__all__ = ["COUNTED", "as_it_is", "columns_of", "counted_rows", "many", "repeats"]
 
 # The rows of the source by the columns that the queries read: n says how many there are of each.
 COUNTED = "n"
@@ -21,11 +21,6 @@ _REPEATED = 2
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 _VARCHAR = exp.DataType.build("VARCHAR")
-
-
-def is_plain(query: AggregateQuery) -> bool:
-    """Whether it has a single row, of figures over the source alone."""
-    return not (query.groups or query.lookups or query.having is not None)
 
 
 def columns_of(queries: Sequence[AggregateQuery]) -> list[str]:

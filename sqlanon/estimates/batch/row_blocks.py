@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sqlanon.estimates.batch.label_numbers import CODE_BITS, LOCAL_BITS
+from sqlanon.estimates.batch.code_layout import CODE_BITS, LOCAL_BITS
 
 __all__ = ["MOST_LOCAL", "Numbers", "fields", "in_order", "lists", "results", "rows_of"]
 

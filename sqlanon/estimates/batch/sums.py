@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.labels.listed_leaves import MOMENTS
 from sqlanon.estimates.labels.moments import moments_of, value_moments
-from sqlanon.estimates.labels.spans import fixed
 from sqlanon.estimates.numbers import Number
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 

@@ -25,7 +25,7 @@ from sqlanon.estimates.labels.suppressed_values import others_are_known, spread
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.sqlgen.build.expressions import huge, real, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.rows import Step
+from sqlanon.sqlgen.build.steps import Step
 
 __all__ = ["MOST_LEAVES", "Asked", "Leaves", "leaves"]
 

@@ -6,14 +6,15 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.estimates.axes import Axis
-from sqlanon.estimates.labels.spans import STAR, fixed, null_labels
+from sqlanon.estimates.fixed_sql import fixed
+from sqlanon.estimates.labels.spans import STAR, null_labels
 from sqlanon.estimates.release_model import Generalized
-from sqlanon.methods.shared.partition.points import ranked
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import rank_name, tree
 from sqlanon.sqlgen.cells.labels import level_name, listed_values
-from sqlanon.sqlgen.classes.rows import Step
+from sqlanon.sqlgen.cells.value_ranks import ranked
 
 __all__ = ["MOMENTS", "listed_leaves", "no_moments", "nulls", "one", "tree_steps"]
 

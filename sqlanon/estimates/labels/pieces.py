@@ -9,13 +9,13 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import Axis
+from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.labels.listed_leaves import MOMENTS, no_moments, one
-from sqlanon.estimates.labels.spans import fixed
 from sqlanon.estimates.query.parse import refused
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.sqlgen.build.expressions import real, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.rows import Step
+from sqlanon.sqlgen.build.steps import Step
 
 __all__ = ["piece_steps", "pieces"]
 

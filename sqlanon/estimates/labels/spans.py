@@ -10,34 +10,18 @@ is the label that its texts fit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 
-import sqlglot
 from sqlglot import exp
 
-from sqlanon.assets import read
 from sqlanon.estimates.axes import Axis, span
+from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.labels.prefix_spans import starred
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["STAR", "fixed", "null_labels", "spans"]
+__all__ = ["STAR", "null_labels", "spans"]
 
 STAR = "*"
-
-
-def fixed(name: str) -> exp.Query:
-    """The query of a file under sql/estimates."""
-    return _parsed(name).copy()
-
-
-@cache
-def _parsed(name: str) -> exp.Query:
-    query = sqlglot.parse_one(read("sql", "estimates", f"{name}.sql"), dialect="duckdb")
-    assert isinstance(query, exp.Query)
-    for node in query.walk():
-        node.pop_comments()
-    return query
 
 
 def spans(form: str, axis: Axis) -> exp.Query:

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.errors import PolicyError
-from sqlanon.estimates.batch.one_scan import is_plain
 from sqlanon.estimates.numbers import number
 from sqlanon.estimates.query.bind import Binding, fold, leaf_name
 from sqlanon.estimates.query.evaluable import tried
 from sqlanon.estimates.query.functions import constants_of, is_ordered
-from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
+from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, is_plain
 from sqlanon.estimates.query.templates import Asked, Slot, conjuncts
 from sqlanon.estimates.release_model import Published
 from sqlanon.sqlgen.build.names import column

@@ -19,6 +19,7 @@ __all__ = [
     "Lookup",
     "aggregate_of",
     "aggregates_in",
+    "is_plain",
     "parsed",
     "refused",
     "shown",
@@ -279,3 +280,8 @@ def _lookup(join: exp.Join, source: str) -> Lookup:
     raise refused(
         join, "is no join of one column with another", "write JOIN wards ON patients.ward = wards.id, with both names"
     )
+
+
+def is_plain(query: AggregateQuery) -> bool:
+    """Whether it has a single row, of figures over the source alone."""
+    return not (query.groups or query.lookups or query.having is not None)

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.estimates.labels.spans import fixed
+from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.query.evaluable import require_bindable, require_evaluable, tried
 from sqlanon.estimates.query.functions import require_known
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, Group, aggregate_of, aggregates_in, refused

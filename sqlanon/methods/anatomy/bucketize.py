@@ -17,14 +17,15 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.transformation import Bucketization
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods.anatomy import assign_groups, merge_groups
 from sqlanon.methods.anatomy.feasibility import shortfall
-from sqlanon.methods.generalization.lattice.rollup import Keep
 from sqlanon.methods.shared.frequent_values import frequent, too_frequent_in
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.classes.guard import violations, with_steps
+from sqlanon.sqlgen.build.steps import with_steps
+from sqlanon.sqlgen.classes.guard import violations
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.requirement import by_attribute
 from sqlanon.sqlgen.classes.rows import Rows

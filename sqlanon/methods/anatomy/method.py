@@ -18,10 +18,10 @@ from sqlanon.domain.report import Assumption
 from sqlanon.domain.transformation import Bucketization
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
 from sqlanon.methods.anatomy.bucketize import Dealing
-from sqlanon.methods.generalization.lattice.rollup import Keep
-from sqlanon.methods.mondrian import method as mondrian
+from sqlanon.methods.shared.partition import solve as mondrian
 from sqlanon.methods.shared.partition.region_labels import region_map
 from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.questions.ask import BoundRequirement, bind_requirement

@@ -1,10 +1,8 @@
-"""The tables that a release publishes, one or several: their names, and which requirement is asked of which."""
+"""What Anatomy's tables must be: their names, their buckets, and which requirement is asked of which of them."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -12,8 +10,8 @@ from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
-from sqlanon.errors import PolicyError, UserError
-from sqlanon.inputs.source import find_relation, own_object
+from sqlanon.errors import PolicyError
+from sqlanon.inputs.target_names import fragment_name, require_free
 from sqlanon.methods.anatomy.tables import (
     COUNT,
     QUASI_IDENTIFIERS,
@@ -27,49 +25,10 @@ from sqlanon.methods.anatomy.tables import (
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.classes.requirement import by_attribute
-from sqlanon.sqlgen.classes.rows import Rows
+from sqlanon.sqlgen.classes.rows import Asked, Rows
 from sqlanon.sqlgen.release.region_rows import BUCKET
 
-__all__ = [
-    "Asked",
-    "Candidate",
-    "asked_of_buckets",
-    "candidate",
-    "fragment_name",
-    "require_free",
-    "require_names",
-    "unequal_buckets",
-]
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A published table before it is: `stands` is where it is made, `name` what it will be called."""
-
-    fragment: str | None
-    name: QualifiedName
-    stands: QualifiedName
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Rows, and the places of the requirements that are asked of them."""
-
-    rows: Rows
-    places: tuple[int, ...]
-
-
-def fragment_name(release: QualifiedName, fragment: str | None) -> QualifiedName:
-    """What a fragment of a release is called: the release's own name if it has no fragments."""
-    if fragment is None:
-        return release
-    return QualifiedName((*release.parts[:-1], f"{release.name}_{fragment}"))
-
-
-def candidate(release: QualifiedName, fragment: str | None = None) -> Candidate:
-    """A name beside that of the release, which no table has."""
-    stands = QualifiedName((release.parts[0], "__sqlanon_candidate_" + secrets.token_hex(6)))
-    return Candidate(fragment, fragment_name(release, fragment), stands)
+__all__ = ["asked_of_buckets", "require_names", "unequal_buckets"]
 
 
 def require_names(engine: Engine, policy: BoundPolicy, release: QualifiedName, *, free: bool) -> None:
@@ -91,17 +50,6 @@ def require_names(engine: Engine, policy: BoundPolicy, release: QualifiedName, *
         )
     if free:
         require_free(engine, release, fragments)
-
-
-def require_free(engine: Engine, release: QualifiedName, fragments: Sequence[str]) -> None:
-    """Raises UserError where a fragment's table has the name of another."""
-    for name in (fragment_name(release, fragment) for fragment in fragments):
-        found = find_relation(engine, own_object(engine, name))
-        if found is not None:
-            raise UserError(
-                f"the release {release} publishes a table {name}, and there is a {found[0]} of that name",
-                hint="drop it first, or choose another name for the release",
-            )
 
 
 def asked_of_buckets(

@@ -24,13 +24,13 @@ from sqlanon.domain.report import Assumption
 from sqlanon.domain.transformation import Fragmented
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
 from sqlanon.methods.fragmentation.association.associate import associate, promised
 from sqlanon.methods.fragmentation.association.block_grids import value_name
 from sqlanon.methods.fragmentation.association.refusal import refusal
 from sqlanon.methods.fragmentation.constraints import Sets, constraints_of, fragments_of, loss_of, rows_of_source
 from sqlanon.methods.fragmentation.tables import GROUP, hides_numbers, numbered_rows, values_of
-from sqlanon.methods.generalization.lattice.rollup import Keep
 from sqlanon.methods.shared.random_worlds import of_groups
 from sqlanon.sqlgen.build.names import alias, relation
 from sqlanon.udfs import registered

@@ -9,7 +9,6 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.domain.transformation import Fragmented
-from sqlanon.methods.anatomy.tables import Fragment, FragmentsQuery
 from sqlanon.methods.fragmentation.association.block_grids import (
     ROW_NUMBER,
     association_rows,
@@ -19,6 +18,7 @@ from sqlanon.methods.fragmentation.association.block_grids import (
 from sqlanon.methods.fragmentation.association.tuple_keys import numbered
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.labels import published_value
+from sqlanon.sqlgen.release.multi_table_query import Fragment, FragmentsQuery
 
 __all__ = [
     "ASSOCIATION",

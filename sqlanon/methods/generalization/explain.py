@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlanon.domain.explanation import ExaminedNode, Explanation, LessGeneral
 from sqlanon.domain.transformation import Generalization
-from sqlanon.methods.generalization.lattice.rollup import CellSource
 from sqlanon.methods.generalization.lattice.search import Lattice, Node
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
 from sqlanon.methods.generalization.node_report import Look, Seen
 from sqlanon.methods.generalization.suppressed_rows import told
 from sqlanon.methods.generalization.violating_classes import labels
+from sqlanon.methods.shared.cell_source import CellSource
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,11 +9,11 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
-from sqlanon.methods.generalization.lattice.rollup import CellSource
 from sqlanon.methods.generalization.violating_classes import labels, violated
+from sqlanon.methods.shared.cell_source import CellSource
 from sqlanon.methods.shared.frequent_values import too_frequent_in
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.classes.rows import Step
+from sqlanon.sqlgen.build.steps import Step
 
 __all__ = ["infeasible"]
 

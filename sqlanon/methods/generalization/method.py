@@ -18,13 +18,14 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.transformation import Generalization, Round
 from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
 from sqlanon.methods.generalization.infeasible import infeasible
-from sqlanon.methods.generalization.lattice.rollup import CellSource, Keep
 from sqlanon.methods.generalization.lattice.search import Counted, Found, Node, Progress, Settle, search
 from sqlanon.methods.generalization.local_recoding.rounds import recoded
 from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
+from sqlanon.methods.shared.cell_source import CellSource
 from sqlanon.questions.ask import BoundRequirement
 
 __all__ = ["RECODINGS", "Options", "Report", "options", "solve"]

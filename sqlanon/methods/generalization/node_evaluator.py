@@ -9,17 +9,19 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.node_rows_sql import withheld, withheld_at_once
 from sqlanon.methods.generalization.lattice.remaining import Rank
-from sqlanon.methods.generalization.lattice.rollup import CellSource, Keep, Rollups
+from sqlanon.methods.generalization.lattice.rollup import Rollups
 from sqlanon.methods.generalization.lattice.search import Counted, Lattice, Node
 from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
+from sqlanon.methods.shared.cell_source import CellSource
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.names import alias, identifier, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.classes.guard import needs_rounds, with_steps
-from sqlanon.sqlgen.classes.rows import Step
+from sqlanon.sqlgen.build.steps import Step, with_steps
+from sqlanon.sqlgen.classes.guard import needs_rounds
 
 __all__ = ["Nodes", "Problem"]
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from sqlanon.domain.explanation import ExaminedNode, Violated
 from sqlanon.errors import InternalError
-from sqlanon.methods.generalization.lattice.rollup import CellSource
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
 from sqlanon.methods.generalization.violating_classes import Key, violated
+from sqlanon.methods.shared.cell_source import CellSource
 from sqlanon.sqlgen.classes.guard import needs_rounds
 
 __all__ = ["Look", "Seen"]

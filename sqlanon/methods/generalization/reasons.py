@@ -7,9 +7,10 @@ from fractions import Fraction
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.explanation import ExaminedNode, Explanation, Told
-from sqlanon.domain.transformation import Bucketization, Fragmented, Generalization, Partition
+from sqlanon.domain.transformation import Generalization
+from sqlanon.methods.shared.wording import loss_text
 
-__all__ = ["cut_up", "dealt_out", "decision", "kept_apart", "printable", "reasons"]
+__all__ = ["decision", "reasons"]
 
 
 def decision(
@@ -28,7 +29,7 @@ def decision(
         if explained.chosen.later:
             yield "of which", f"{explained.chosen.later} in later rounds: without the others these violate too"
     yield from (("rows left out", _common(told)) for told in explained.told)
-    yield found.loss_name.replace("_", " "), f"{_loss(found.loss)}, {_proof(found)}"
+    yield found.loss_name.replace("_", " "), f"{loss_text(found.loss)}, {_proof(found)}"
     left = found.nodes - found.checked - found.pruned
     unseen = f"{found.pruned} ruled out unseen" + (f", {left} left" if left else "")
     yield "nodes checked", f"{found.checked} of {found.nodes}, {unseen}"
@@ -50,54 +51,8 @@ def reasons(
     near = "" if explained.reach is None else f" (of the {explained.among} nodes within {explained.reach} levels)"
     for node in explained.cheaper:
         parts = [_suppressed(node, found), *(f"{v.rows} by {v.requirement}" for v in node.violated[:1])]
-        least = f"{_levels(node.levels, quasi)}: at least {_loss(node.bound)}"
+        least = f"{_levels(node.levels, quasi)}: at least {loss_text(node.bound)}"
         yield "next cheaper", f"{least}, but {', '.join(parts)}{near}"
-
-
-def cut_up(found: Partition) -> Iterator[tuple[str, str]]:
-    """Rows of (item, detail): into how many regions the rows are cut, and at what loss."""
-    mean = f", {found.rows / found.count:.1f} rows each in the mean" if found.count else ""
-    yield "regions", f"{found.count}{mean}; the largest has {found.largest} rows, the smallest {found.smallest}"
-    yield "suppressed rows", f"0 of {found.rows}"
-    yield found.loss_name.replace("_", " "), f"{_loss(found.loss)}, not proven to be the least"
-    yield "attempts", f"{found.attempts}: each cuts all regions that are still open"
-
-
-def dealt_out(found: Bucketization) -> Iterator[tuple[str, str]]:
-    """Rows of (item, detail): into how many buckets the rows are dealt out."""
-    mean = f", {found.rows / found.count:.1f} rows each in the mean" if found.count else ""
-    where = f", within {found.regions} regions" if found.regions > 1 else ""
-    sizes = f"the largest has {found.largest} rows, the smallest {found.smallest}"
-    yield "buckets", f"{found.count}{where}{mean}; {sizes}"
-    yield "suppressed rows", f"0 of {found.rows}"
-
-
-def kept_apart(found: Fragmented) -> Iterator[tuple[str, str]]:
-    """Rows of (item, detail): which columns are published together, and how loosely fragments are associated."""
-    yield "fragments", f"{len(found.fragments)}: {_minimal(found)}"
-    for number, fragment in enumerate(found.fragments, start=1):
-        yield f"fragment {number}", ", ".join(fragment)
-    if found.sizes:
-        loose = "no constraint lies across fragments" if found.k is None else f"{found.k}-loose"
-        yield "groups", f"of at least {', '.join(map(str, found.sizes))} rows: {loose}"
-    allowed = f", at most {found.limit} allowed" if found.sizes else ""
-    yield "suppressed rows", f"{found.suppressed} of {found.rows}{allowed}"
-    if found.alike:
-        share = f"1 in {found.suppressed / found.alike:.4g}"
-        yield "of which", f"not more than {found.alike} are alike in what is CONFIDENTIAL, {share}"
-
-
-def _minimal(found: Fragmented) -> str:
-    if found.given:
-        return "those of the statement"
-    if found.proven or found.least == len(found.fragments):
-        return "proven minimal"
-    return f"not proven to be minimal: there are at least {found.least}"
-
-
-def printable(text: str) -> str:
-    """The text on one line, whatever names and labels are in it: details of many lines are taken for SQL."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def _lacks(node: ExaminedNode, explained: Explanation, found: Generalization) -> str:
@@ -163,7 +118,7 @@ def _proof(found: Generalization) -> str:
         return f"the least of all {found.nodes} nodes, others of which may lose as much and have lower levels"
     return (
         f"not proven to be the least: of the {found.nodes} nodes none that may be published "
-        f"loses less than {_loss(found.least)}"
+        f"loses less than {loss_text(found.least)}"
     )
 
 
@@ -177,11 +132,6 @@ def _levels(levels: Sequence[int], quasi: Sequence[BoundAttribute]) -> str:
     return ", ".join(f"{b.column} {level}/{b.height}" for b, level in zip(quasi, levels, strict=True))
 
 
-def _loss(loss: Fraction) -> str:
-    """A loss that counts as a whole number, another with six digits."""
-    return str(loss) if loss.denominator == 1 and loss > 1 else f"{float(loss):.6f}"
-
-
 def _difference(losses: Fraction) -> str:
     """What is above 0 is never shown as 0."""
-    return "less than 0.000001" if losses < Fraction(1, 2_000_000) else _loss(losses)
+    return "less than 0.000001" if losses < Fraction(1, 2_000_000) else loss_text(losses)

@@ -8,7 +8,7 @@ from sqlanon.domain.explanation import Told
 from sqlanon.methods.generalization.lattice.node_rows_sql import most_of_withheld
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
-from sqlanon.sqlgen.classes.guard import with_steps
+from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.classes.requirement import relation_names
 
 __all__ = ["told"]

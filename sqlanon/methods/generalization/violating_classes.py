@@ -11,12 +11,12 @@ from sqlanon.domain.explanation import Violated
 from sqlanon.engines.base import Engine, Query
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.node_summary_sql import class_label, violated_classes
-from sqlanon.methods.generalization.lattice.rollup import CellSource
 from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.shared.cell_source import CellSource
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.classes.guard import violations
 from sqlanon.sqlgen.classes.requirement import relation_names
-from sqlanon.sqlgen.classes.rows import Step
 
 __all__ = ["Key", "Label", "labels", "violated"]
 

@@ -12,12 +12,12 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
-from sqlanon.methods.shared.partition.points import by_value
-from sqlanon.methods.shared.partition.region_labels import ENDS, labels_of_levels, region_labels, region_map
+from sqlanon.methods.shared.partition.region_labels import labels_of_levels, region_labels, region_map
 from sqlanon.sqlgen.build.ddl import create_table
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.cells.cells import rank_name
-from sqlanon.sqlgen.release.region_rows import BUCKET, Placed
+from sqlanon.sqlgen.cells.value_ranks import by_value
+from sqlanon.sqlgen.release.region_rows import BUCKET, ENDS, Placed
 
 __all__ = ["keep_regions", "place_rows", "region_tables"]
 

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from sqlglot import exp
 
 from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.classes.rows import Step
+from sqlanon.sqlgen.build.steps import Step
 
 __all__ = ["shared_steps"]
 

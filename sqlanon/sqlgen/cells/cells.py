@@ -17,6 +17,7 @@ from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
 from sqlanon.sqlgen.cells.labels import generalized, level_name, listed_values, published_value
 
 __all__ = [
+    "carried_code",
     "cells",
     "class_id",
     "codes",
@@ -265,3 +266,19 @@ def respondents(entity: exp.Expr) -> exp.Expr:
     )
     known = exp.Count(this=exp.Distinct(expressions=[entity]))
     return exp.Add(this=known, expression=unknown)
+
+
+def carried_code(layout: KeyLayout, places: Sequence[int], of: str | None = None) -> exp.Expr:
+    """One number for the values of the carried columns at these places; for a single column, its code."""
+    parts: list[exp.Expr] = []
+    offset = 0
+    for place in places:
+        part = _carried(layout.carried[place], of)
+        parts.append(exp.Paren(this=exp.BitwiseLeftShift(this=part, expression=literal(offset))) if offset else part)
+        offset += layout.carried[place].bits
+    return added(parts)
+
+
+def _carried(field: Field, of: str | None) -> exp.Expr:
+    masked = exp.Paren(this=exp.BitwiseAnd(this=column(key_name(field.word), of), expression=literal(field.mask)))
+    return exp.Paren(this=exp.BitwiseRightShift(this=masked, expression=literal(field.shift)))

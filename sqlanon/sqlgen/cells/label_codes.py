@@ -9,8 +9,8 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.labels import level_name
-from sqlanon.sqlgen.classes.guard import with_steps
 
 __all__ = ["code_at", "label_at", "numbered", "shown_at"]
 

@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.classes.normal_relations import sensitive_value
 from sqlanon.sqlgen.classes.requirement import Asks, depends_on_others, relation_names
-from sqlanon.sqlgen.classes.rows import Step
 
-__all__ = ["ROUNDS", "kept_classes", "needs_rounds", "restricted", "violations", "with_steps", "withheld_rows"]
+__all__ = ["ROUNDS", "kept_classes", "needs_rounds", "restricted", "violations", "withheld_rows"]
 
 # How often the classes that remain are asked. If the last round still finds one that violates, nothing is published.
 ROUNDS = 8
@@ -158,12 +158,3 @@ def withheld_rows(requirements: Sequence[Asks], base: Sequence[Step]) -> exp.Sel
     withheld = exp.Not(this=exp.In(this=column("class_id"), query=_classes("kept").subquery()))
     query = exp.select(alias(rows, "withheld")).from_(relation("equivalence_class")).where(withheld)
     return with_steps(query, [*base, *kept_classes(requirements)])
-
-
-def with_steps(query: exp.Select, steps: Sequence[Step]) -> exp.Select:
-    """The query with the steps before it; one of them, `rounds`, may read itself."""
-    for name, step in steps:
-        query.with_(identifier(name), as_=step, copy=False)
-    if any(cte.alias == "rounds" for cte in query.ctes):
-        query.args["with_"].set("recursive", True)
-    return query

@@ -5,8 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.taxonomy import level_labels
-from sqlanon.sqlgen.classes.rows import Rows, Step
+from sqlanon.sqlgen.classes.rows import Rows
 
 __all__ = ["guarding_steps"]
 

@@ -15,11 +15,12 @@ from sqlglot import exp
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build.expressions import big, total
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import respondents
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
 from sqlanon.sqlgen.classes.guarding_nodes import guarding_steps
 from sqlanon.sqlgen.classes.requirement import Asks, relation_names, subjects
-from sqlanon.sqlgen.classes.rows import Rows, Step, rows_of
+from sqlanon.sqlgen.classes.rows import Rows, rows_of
 
 __all__ = [
     "Background",

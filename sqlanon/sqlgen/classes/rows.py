@@ -10,10 +10,7 @@ from sqlglot import exp
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal
 
-__all__ = ["Rows", "Step", "class_label", "rows_of"]
-
-# A named query, which those after it can read.
-Step = tuple[str, exp.Query]
+__all__ = ["Asked", "Rows", "class_label", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -71,3 +68,11 @@ def class_label(labels: Mapping[str, exp.Expr]) -> exp.Expr:
     """A class_id from what a class shows of each quasi-identifier: a struct of them."""
     parts = [exp.PropertyEQ(this=identifier(name), expression=label) for name, label in labels.items()]
     return exp.Struct(expressions=parts) if parts else literal(0)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Rows, and the places of the requirements that are asked of them."""
+
+    rows: Rows
+    places: tuple[int, ...]

@@ -16,12 +16,13 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import class_id
 from sqlanon.sqlgen.cells.label_codes import code_at, label_at
-from sqlanon.sqlgen.classes.guard import violations, with_steps
+from sqlanon.sqlgen.classes.guard import violations
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.requirement import Asks
-from sqlanon.sqlgen.classes.rows import Rows, Step
+from sqlanon.sqlgen.classes.rows import Rows
 from sqlanon.sqlgen.release.recode import Recoding, class_layout
 
 __all__ = ["Rounds", "class_name", "join_rounds", "round_labels"]

@@ -8,13 +8,25 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.values import QualifiedName
-from sqlanon.methods.shared.partition.choose_dimension import high_name, low_name
-from sqlanon.methods.shared.partition.region_labels import ENDS, box_name, label_name
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.cells import rank_name
 from sqlanon.sqlgen.cells.labels import published_value
 
-__all__ = ["BUCKET", "ROW", "Placed", "placed_rows", "placement"]
+__all__ = [
+    "BUCKET",
+    "ENDS",
+    "ROW",
+    "Placed",
+    "box_name",
+    "high_name",
+    "label_name",
+    "low_name",
+    "placed_rows",
+    "placement",
+]
+
+# The ends of a range.
+ENDS = ("low", "high")
 
 # The column that tells the regions apart where the values stay as they are.
 BUCKET = "bucket"
@@ -120,3 +132,22 @@ def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
             ends = [alias(column(box_name(place, end), "region"), box_name(place, end)) for end in ("low", "high")]
             query.select(*ends, copy=False)
     return query
+
+
+def label_name(place: int) -> str:
+    return f"label_{place}"
+
+
+def box_name(place: int, end: str) -> str:
+    """The column with the value at the `end` ('low' or 'high') of a region's range, NULL left out."""
+    return f"{end}_value_{place}"
+
+
+def low_name(place: int) -> str:
+    """The column of the regions with the least rank in the attribute at this place."""
+    return f"low_{place}"
+
+
+def high_name(place: int) -> str:
+    """The column of the regions with the greatest rank in the attribute at this place."""
+    return f"high_{place}"

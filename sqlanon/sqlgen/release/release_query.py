@@ -15,13 +15,13 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.errors import InternalError
-from sqlanon.methods.shared.partition.region_labels import ENDS, box_name, label_name
 from sqlanon.sqlgen.build.binary_text import without_collation
 from sqlanon.sqlgen.build.expressions import same, union_all
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.labels import passed, published_value
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
-from sqlanon.sqlgen.classes.guard import kept_classes, restricted, with_steps
+from sqlanon.sqlgen.classes.guard import kept_classes, restricted
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of
 from sqlanon.sqlgen.classes.requirement import Asks, report_row, subjects
 from sqlanon.sqlgen.classes.rows import Rows
@@ -34,7 +34,7 @@ from sqlanon.sqlgen.release.public_table import (
 )
 from sqlanon.sqlgen.release.recode import Recoding, join_codes, recode
 from sqlanon.sqlgen.release.recoding_rounds import Rounds, join_rounds, round_labels
-from sqlanon.sqlgen.release.region_rows import BUCKET, Placed, placed_rows, placement
+from sqlanon.sqlgen.release.region_rows import BUCKET, ENDS, Placed, box_name, label_name, placed_rows, placement
 
 __all__ = ["Recoding", "ReleaseQuery"]
 
@@ -45,16 +45,14 @@ _ENTITY = "__sqlanon_entity"
 class ReleaseQuery:
     """What the SELECT is built from.
 
-    `recodings` in the policy's order; `source` a table or a query; `stable` says that
-    reading it twice gives the same rows (a table does, a query may not: it is then
-    materialized); the catalog's copies of the stored hierarchies of this release, and
-    of its requirements' tables of ranges, are under `release_id`; `tokens` maps a
-    column to a table of value and token. `guards` names, by the place of a requirement,
-    the source's column with its guarding nodes, which need not be published. `public`
-    is the public table D, one column a quasi-identifier in the policy's order, and
-    `public_stable` says of it what `stable` says of the source. Where quasi-identifiers are
-    recoded by region and not by level, `placed` says how, and there are no `recodings`.
-    `collated` is whether the source's texts say how they are compared, which a release does not.
+    `recodings` in the policy's order; `source` a table or a query; `stable` says that reading it twice gives the same
+    rows (a table does, a query may not: it is then materialized); the catalog's copies of the stored hierarchies of
+    this release, and of its requirements' tables of ranges, are under `release_id`; `tokens` maps a column to a table
+    of value and token. `guards` names, by the place of a requirement, the source's column with its guarding nodes,
+    which need not be published. `public` is the public table D, one column a quasi-identifier in the policy's order,
+    and `public_stable` says of it what `stable` says of the source. Where quasi-identifiers are recoded by region and
+    not by level, `placed` says how, and there are no `recodings`. `collated` is whether the source's texts say how they
+    are compared, which a release does not.
     """
 
     policy: BoundPolicy

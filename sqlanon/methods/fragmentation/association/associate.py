@@ -23,12 +23,12 @@ from sqlglot import exp
 
 from sqlanon.catalog.names import fold
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
 from sqlanon.methods.fragmentation.association import block_grids, tuple_keys
 from sqlanon.methods.fragmentation.association.deal_rows import Wanted, deal
 from sqlanon.methods.fragmentation.association.left_out import Keys, most_alike
 from sqlanon.methods.fragmentation.minimal_fragmentation import require_correct
-from sqlanon.methods.generalization.lattice.rollup import Keep
 from sqlanon.sqlgen.build.names import relation
 
 __all__ = ["Association", "associate", "covered", "promised"]

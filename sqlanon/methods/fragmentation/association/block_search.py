@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.fragmentation.association import fill_blocks_sql as sql
 from sqlanon.methods.fragmentation.association import fill_gaps_sql
 from sqlanon.methods.fragmentation.association.lacking_values import lacking, preferred
 from sqlanon.methods.fragmentation.association.left_out_sql import first_blocks
-from sqlanon.methods.generalization.lattice.rollup import Keep
 from sqlanon.sqlgen.build.names import column, relation
 
 __all__ = ["Blocks"]

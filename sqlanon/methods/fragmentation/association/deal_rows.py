@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.fragmentation.association import fill_blocks_sql as sql
 from sqlanon.methods.fragmentation.association.block_search import Blocks
 from sqlanon.methods.fragmentation.association.left_out import Keys, set_aside, with_dissolved
-from sqlanon.methods.generalization.lattice.rollup import Keep
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["Dealt", "Wanted", "deal"]

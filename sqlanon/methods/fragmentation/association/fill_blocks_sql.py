@@ -20,8 +20,7 @@ from sqlglot import exp
 from sqlanon.methods.fragmentation.association.block_grids import draws, in_order, key_name, numbered_rows, place_number
 from sqlanon.sqlgen.build.expressions import added, big, or_zero, up_to_here
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.guard import with_steps
-from sqlanon.sqlgen.classes.rows import Step
+from sqlanon.sqlgen.build.steps import Step, with_steps
 
 __all__ = [
     "ALONE",

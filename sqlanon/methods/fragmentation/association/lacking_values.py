@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.fragmentation.association import left_out_sql
-from sqlanon.methods.generalization.lattice.rollup import Keep
 from sqlanon.sqlgen.build.names import column, relation
 
 __all__ = ["Lacking", "lacking", "preferred"]

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.fragmentation.association import fill_blocks_sql, left_out_sql
 from sqlanon.methods.fragmentation.association.lacking_values import lacking, preferred
-from sqlanon.methods.generalization.lattice.rollup import Keep
 from sqlanon.sqlgen.build.names import column, relation
 
 __all__ = ["Keys", "most_alike", "set_aside", "with_dissolved"]

@@ -19,8 +19,7 @@ from sqlanon.methods.fragmentation.association.block_grids import draws, key_nam
 from sqlanon.methods.fragmentation.association.fill_blocks_sql import ALONE, all_keys, row_columns
 from sqlanon.sqlgen.build.expressions import big, paren, total, union_all, up_to_here
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.guard import with_steps
-from sqlanon.sqlgen.classes.rows import Step
+from sqlanon.sqlgen.build.steps import Step, with_steps
 
 __all__ = [
     "alike",

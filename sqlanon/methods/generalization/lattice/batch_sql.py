@@ -7,34 +7,18 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.sqlgen.build.expressions import added, total
+from sqlanon.sqlgen.build.expressions import total
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
-from sqlanon.sqlgen.cells.cells import key_name, respondents
-from sqlanon.sqlgen.cells.key_layout import WORD_BITS, Field, KeyLayout
+from sqlanon.sqlgen.build.steps import Step
+from sqlanon.sqlgen.cells.cells import carried_code, key_name, respondents
+from sqlanon.sqlgen.cells.key_layout import WORD_BITS, KeyLayout
 from sqlanon.sqlgen.classes.requirement import Asks, subjects
-from sqlanon.sqlgen.classes.rows import Step
 
-__all__ = ["BATCH", "Batch", "carried_code"]
+__all__ = ["BATCH", "Batch"]
 
 # The most nodes of a batch, whose places have to fit beside a key.
 BATCH = 64
 _PLACE_BITS = 6
-
-
-def carried_code(layout: KeyLayout, places: Sequence[int], of: str | None = None) -> exp.Expr:
-    """One number for the values of the carried columns at these places; for a single column, its code."""
-    parts: list[exp.Expr] = []
-    offset = 0
-    for place in places:
-        part = _carried(layout.carried[place], of)
-        parts.append(exp.Paren(this=exp.BitwiseLeftShift(this=part, expression=literal(offset))) if offset else part)
-        offset += layout.carried[place].bits
-    return added(parts)
-
-
-def _carried(field: Field, of: str | None) -> exp.Expr:
-    masked = exp.Paren(this=exp.BitwiseAnd(this=column(key_name(field.word), of), expression=literal(field.mask)))
-    return exp.Paren(this=exp.BitwiseRightShift(this=masked, expression=literal(field.shift)))
 
 
 @dataclass(frozen=True)

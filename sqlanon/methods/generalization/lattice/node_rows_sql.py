@@ -16,11 +16,11 @@ from sqlglot import exp
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.sqlgen.build.expressions import or_zero, total
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, parameter, relation
+from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import key_name
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
-from sqlanon.sqlgen.classes.guard import kept_classes, violations, with_steps
+from sqlanon.sqlgen.classes.guard import kept_classes, violations
 from sqlanon.sqlgen.classes.requirement import relation_names
-from sqlanon.sqlgen.classes.rows import Step
 
 __all__ = [
     "counts",

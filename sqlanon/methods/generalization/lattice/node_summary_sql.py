@@ -10,11 +10,10 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.sqlgen.build.expressions import huge, or_zero, union_all
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, parameter, relation
+from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
 from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
 from sqlanon.sqlgen.cells.labels import generalized, level_name, listed_values
-from sqlanon.sqlgen.classes.guard import with_steps
-from sqlanon.sqlgen.classes.rows import Step
 
 __all__ = ["Key", "class_label", "leaf_counts", "spread_of", "violated_classes"]
 

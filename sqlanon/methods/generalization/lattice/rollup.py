@@ -9,13 +9,14 @@ rows are kept where they are much fewer than the cells.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.generalization.lattice.batch_sql import BATCH, Batch
 from sqlanon.methods.generalization.lattice.node_rows_sql import (
     counts,
@@ -28,12 +29,11 @@ from sqlanon.methods.generalization.lattice.node_rows_sql import (
     rows_of_tags,
 )
 from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.shared.cell_source import CellSource
 from sqlanon.sqlgen.build.names import literal, relation
 from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.cells.key_layout import KeyLayout
-from sqlanon.sqlgen.classes.rows import Step
 
-__all__ = ["CellSource", "Classes", "Keep", "Rollups"]
+__all__ = ["Classes", "Rollups"]
 
 # Cells beyond this many rows are looked at a node at a time.
 _LARGE = 300_000
@@ -49,42 +49,6 @@ _PART_FROM = 20_000
 # of so many nodes.
 _MEET_FROM = 800_000
 _MEETS = 4
-
-# Makes a temporary table of a query's rows and returns its name.
-Keep = Callable[[str, exp.Query], str]
-
-
-class CellSource(Protocol):
-    """The cells, as the encode stage leaves them."""
-
-    @property
-    def table(self) -> str: ...
-    @property
-    def trees(self) -> Sequence[str]: ...
-    @property
-    def layout(self) -> KeyLayout: ...
-    @property
-    def rows(self) -> int: ...
-    @property
-    def values(self) -> Sequence[int]: ...
-    @property
-    def spread(self) -> Sequence[Sequence[int]]: ...
-    @property
-    def most(self) -> Sequence[Sequence[int]]: ...
-    @property
-    def carried(self) -> tuple[str, ...]:
-        """The columns whose codes the cells carry."""
-        ...
-
-    @property
-    def given(self) -> tuple[Step, ...]:
-        """The normal relations that are the same for every node."""
-        ...
-
-    @property
-    def public(self) -> str | None:
-        """The cells of the public table."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from sqlglot import exp
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.node_rows_sql import withheld_at_once
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.cells import codes, key_name
 from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
-from sqlanon.sqlgen.classes.guard import with_steps
 
 __all__ = ["classes_kept", "divided", "recounted"]
 

@@ -18,15 +18,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from sqlanon.methods.generalization.lattice.rollup import CellSource
 from sqlanon.methods.generalization.lattice.search import Found, Lattice, Node
 from sqlanon.methods.generalization.local_recoding.leftover_sql import classes_kept, divided, recounted
 from sqlanon.methods.generalization.local_recoding.union import Kept, Left, published
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
+from sqlanon.methods.shared.cell_source import CellSource
 from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import tree_summary
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
-from sqlanon.sqlgen.classes.rows import Step
 
 __all__ = ["ROUNDS", "Recoded", "Searches", "recoded"]
 

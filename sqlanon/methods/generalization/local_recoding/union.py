@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sqlanon.methods.generalization.lattice.rollup import CellSource
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.local_recoding.union_loss import union_loss
 from sqlanon.methods.generalization.local_recoding.union_sql import (
@@ -24,6 +23,7 @@ from sqlanon.methods.generalization.local_recoding.union_sql import (
     withheld_classes,
 )
 from sqlanon.methods.generalization.node_evaluator import Problem
+from sqlanon.methods.shared.cell_source import CellSource
 from sqlanon.sqlgen.build.names import column, relation
 
 __all__ = ["Kept", "Left", "Published", "published"]

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any, cast
 
 from sqlanon.errors import InternalError
-from sqlanon.methods.generalization.lattice.rollup import CellSource
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.local_recoding.union_sql import class_sizes, wholly_withheld
 from sqlanon.methods.generalization.node_evaluator import Problem
+from sqlanon.methods.shared.cell_source import CellSource
+from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
-from sqlanon.sqlgen.classes.guard import with_steps
 
 __all__ = ["union_loss"]
 

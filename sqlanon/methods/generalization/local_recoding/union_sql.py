@@ -16,11 +16,12 @@ from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.node_rows_sql import withheld
 from sqlanon.sqlgen.build.expressions import added, big, huge, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.cells import codes, key_name
 from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
 from sqlanon.sqlgen.cells.label_codes import code_at, numbered, shown_at
 from sqlanon.sqlgen.cells.labels import generalized, listed_values
-from sqlanon.sqlgen.classes.guard import needs_rounds, with_steps
+from sqlanon.sqlgen.classes.guard import needs_rounds
 
 __all__ = [
     "class_layout",

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.generalization.lattice.node_summary_sql import Key
-from sqlanon.methods.generalization.lattice.rollup import CellSource, Classes, Keep
+from sqlanon.methods.generalization.lattice.rollup import Classes
 from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.shared.cell_source import CellSource
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,10 +9,10 @@ from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import guard_name, subject_name
 from sqlanon.sqlgen.build.expressions import total, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import respondents
-from sqlanon.sqlgen.classes.guard import violations, with_steps
+from sqlanon.sqlgen.classes.guard import violations
 from sqlanon.sqlgen.classes.requirement import relation_names, subjects
-from sqlanon.sqlgen.classes.rows import Step
 
 __all__ = ["failing", "failing_candidates", "only_rows_count", "root_violations"]
 

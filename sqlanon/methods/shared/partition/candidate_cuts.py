@@ -1,6 +1,6 @@
 """The cuts that leave enough rows on both sides, in every attribute of every region at once.
 
-What `turns` and `cuts` find out one attribute after the other is told here by one statement, at the
+What `choose_dimension` and `cuts` find out one attribute after the other is told here by one statement, at the
 price of counting each point once an attribute. A point's label is the number of its region.
 LeFevre et al. 2006, Mondrian Multidimensional K-Anonymity.
 """
@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.methods.shared.partition.choose_dimension import Turns, high_name, low_name
+from sqlanon.methods.shared.partition.choose_dimension import Turns
 from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.sqlgen.build.expressions import big, integer, paren, same, total
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.release.region_rows import high_name, low_name
 
 __all__ = ["candidates", "chosen", "closed_points", "closed_regions", "flattened", "halves", "relabelled"]
 

@@ -14,23 +14,14 @@ from sqlglot import exp
 from sqlanon.methods.shared.partition.points import Points
 from sqlanon.sqlgen.build.expressions import big, integer, paren, real, same, total
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import key_name, rank_name
 from sqlanon.sqlgen.classes.requirement import Asks
-from sqlanon.sqlgen.classes.rows import Step
+from sqlanon.sqlgen.release.region_rows import high_name, low_name
 
-__all__ = ["Turns", "high_name", "low_name"]
+__all__ = ["Turns"]
 
 _DOUBLE = exp.DataType.build("DOUBLE")
-
-
-def low_name(place: int) -> str:
-    """The column of the regions with the least rank in the attribute at this place."""
-    return f"low_{place}"
-
-
-def high_name(place: int) -> str:
-    """The column of the regions with the greatest rank in the attribute at this place."""
-    return f"high_{place}"
 
 
 @dataclass(frozen=True)

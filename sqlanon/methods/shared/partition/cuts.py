@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.methods.shared.partition.choose_dimension import Turns, high_name, low_name
+from sqlanon.methods.shared.partition.choose_dimension import Turns
 from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.sqlgen.build.expressions import big, integer, paren, same, total
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.release.region_rows import high_name, low_name
 
 __all__ = ["Cuts"]
 

@@ -6,9 +6,10 @@ from math import log
 
 from sqlglot import exp
 
-from sqlanon.methods.shared.partition.choose_dimension import Turns, high_name, low_name
+from sqlanon.methods.shared.partition.choose_dimension import Turns
 from sqlanon.sqlgen.build.expressions import paren, real, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.release.region_rows import high_name, low_name
 
 __all__ = ["GAIN_BITS", "gains", "most_telling"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.methods.generalization.lattice.rollup import Keep
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.shared.partition.allowable_cuts import failing
 from sqlanon.methods.shared.partition.candidate_cuts import flattened
 from sqlanon.methods.shared.partition.cuts import Cuts

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.methods.generalization.lattice.rollup import Keep
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.shared.partition.all_dimensions import AtOnce
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.one_dimension import InTurn

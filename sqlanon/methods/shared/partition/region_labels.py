@@ -8,40 +8,22 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.transformation import Partition
-from sqlanon.methods.shared.partition.choose_dimension import Turns, high_name, low_name
-from sqlanon.methods.shared.partition.points import first_name, is_numeric, rank_of
+from sqlanon.methods.shared.partition.choose_dimension import Turns
+from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.sqlgen.build.expressions import joined, paren, real
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
 from sqlanon.sqlgen.cells.labels import generalized, level_name, listed_values
+from sqlanon.sqlgen.cells.value_ranks import first_name, is_numeric
+from sqlanon.sqlgen.release.region_rows import box_name, high_name, label_name, low_name
 
-__all__ = [
-    "ENDS",
-    "box_name",
-    "label_name",
-    "labels_of_levels",
-    "region_labels",
-    "region_loss",
-    "region_map",
-]
-
-# The ends of a range.
-ENDS = ("low", "high")
+__all__ = ["labels_of_levels", "region_labels", "region_loss", "region_map"]
 
 # As many rows as BIGINT counts, each the greatest DOUBLE, add up to less than 2 ** _SCALE times it.
 _SCALE = 64
 
 _VARCHAR = exp.DataType.build("VARCHAR")
 _DOUBLE = exp.DataType.build("DOUBLE")
-
-
-def label_name(place: int) -> str:
-    return f"label_{place}"
-
-
-def box_name(place: int, end: str) -> str:
-    """The column with the value at the `end` ('low' or 'high') of a region's range, NULL left out."""
-    return f"{end}_value_{place}"
 
 
 def _rank_is(table: str, rank: exp.Expr) -> exp.Expr:

@@ -1,0 +1,30 @@
+"""What the tables of a release are called, and that nothing has these names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UserError
+from sqlanon.inputs.source import find_relation, own_object
+
+__all__ = ["fragment_name", "require_free"]
+
+
+def fragment_name(release: QualifiedName, fragment: str | None) -> QualifiedName:
+    """What a fragment of a release is called: the release's own name if it has no fragments."""
+    if fragment is None:
+        return release
+    return QualifiedName((*release.parts[:-1], f"{release.name}_{fragment}"))
+
+
+def require_free(engine: Engine, release: QualifiedName, fragments: Sequence[str]) -> None:
+    """Raises UserError where a fragment's table has the name of another."""
+    for name in (fragment_name(release, fragment) for fragment in fragments):
+        found = find_relation(engine, own_object(engine, name))
+        if found is not None:
+            raise UserError(
+                f"the release {release} publishes a table {name}, and there is a {found[0]} of that name",
+                hint="drop it first, or choose another name for the release",
+            )

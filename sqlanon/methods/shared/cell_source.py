@@ -1,0 +1,44 @@
+"""The cells, as methods see them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sqlanon.sqlgen.build.steps import Step
+from sqlanon.sqlgen.cells.key_layout import KeyLayout
+
+__all__ = ["CellSource"]
+
+
+class CellSource(Protocol):
+    """The cells, as the encode stage leaves them."""
+
+    @property
+    def table(self) -> str: ...
+    @property
+    def trees(self) -> Sequence[str]: ...
+    @property
+    def layout(self) -> KeyLayout: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def values(self) -> Sequence[int]: ...
+    @property
+    def spread(self) -> Sequence[Sequence[int]]: ...
+    @property
+    def most(self) -> Sequence[Sequence[int]]: ...
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """The columns whose codes the cells carry."""
+        ...
+
+    @property
+    def given(self) -> tuple[Step, ...]:
+        """The normal relations that are the same for every node."""
+        ...
+
+    @property
+    def public(self) -> str | None:
+        """The cells of the public table."""
+        ...

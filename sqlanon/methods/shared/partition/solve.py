@@ -1,0 +1,197 @@
+"""Cuts the cells of a policy into regions that no cut can divide any further.
+
+It is what METHOD mondrian publishes, and where METHOD anatomy looks for rows that are near each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.policy import Role
+from sqlanon.domain.transformation import Partition
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
+from sqlanon.errors import PolicyError, PrivacyViolation
+from sqlanon.methods.shared.cell_source import CellSource
+from sqlanon.methods.shared.frequent_values import too_frequent_in
+from sqlanon.methods.shared.partition.allowable_cuts import root_violations
+from sqlanon.methods.shared.partition.cuts import Cuts
+from sqlanon.methods.shared.partition.points import Points
+from sqlanon.methods.shared.partition.recursion import Partitioned, partition
+from sqlanon.methods.shared.partition.region_labels import region_loss
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.cells.value_ranks import ancestors, is_numeric, ranked_summary
+from sqlanon.sqlgen.classes.requirement import subjects
+from sqlanon.udfs import registered
+
+__all__ = ["MOST_ATTRIBUTES", "Options", "RankedCells", "solve", "target_of"]
+
+# What has been tried of a region is a bit an attribute.
+MOST_ATTRIBUTES = 62
+
+# Cells that stand for so many rows each, or more, are cut as they are; fewer, and rows are cut one by one.
+_COUNTED_FROM = 2
+
+
+class RankedCells(CellSource, Protocol):
+    """Cells whose codes are ranks."""
+
+    @property
+    def ranked(self) -> Sequence[str]:
+        """The tables of each quasi-identifier's values in their order."""
+        ...
+
+
+@dataclass(frozen=True)
+class Options:
+    """METHOD mondrian(mode, split, target, hierarchy, publish, bounds).
+
+    `mode` 'strict' keeps equal values on one side of a cut, 'relaxed' divides them.
+    `split` 'median' cuts the widest attribute at its median, 'information_gain' where a
+    cut tells most about the column `target`. With `hierarchy` 'tree' cuts fall between
+    the children of a node only. `publish` says what stands for a region: the 'range' of
+    its values, their lowest common 'ancestor', their 'centroid', or 'none': the values
+    as they are beside the number of their region. `bounds` adds the ends of the ranges
+    as columns of the attribute's type.
+    """
+
+    mode: str = "strict"
+    split: str = "median"
+    target: str | None = None
+    hierarchy: str = "order"
+    publish: str = "range"
+    bounds: bool = False
+
+
+def target_of(policy: BoundPolicy, given: Options) -> BoundAttribute | None:
+    """The attribute that cuts are to tell about. Raises PolicyError unless the policy publishes it as it is."""
+    if given.target is None:
+        return None
+    for bound in policy.having(Role.SENSITIVE) + policy.having(Role.INSENSITIVE):
+        if bound.column.lower() == given.target.lower():
+            return bound
+    raise PolicyError(
+        f"mondrian: the target {given.target} is no sensitive or insensitive attribute of {policy.policy.name}"
+    )
+
+
+def solve(
+    engine: Engine,
+    policy: BoundPolicy,
+    requirements: Sequence[BoundRequirement],
+    guards: Sequence[tuple[int, str]],
+    given: Options,
+    cells: RankedCells,
+    keep: Keep,
+    progress: Callable[[int, int], None] | None = None,
+) -> Partition:
+    """The regions. Raises PrivacyViolation where the whole table violates a requirement and cannot be cut.
+
+    `guards` are the columns of guarding nodes by the place of their requirement;
+    `progress` is told how many regions are done and how many are open.
+    """
+    target = target_of(policy, given)
+    held = int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(cells.table)))[0][0])
+    single = given.mode == "relaxed" or cells.rows < _COUNTED_FROM * held
+    place_of = {name: place for place, name in enumerate(cells.carried)}
+    points = Points(
+        cells.layout,
+        [[place_of[name] for name in subject] for subject in subjects(requirements)],
+        {place: place_of[guard] for place, guard in guards},
+        target=place_of[target.column] if target else None,
+        entity=policy.entity is not None,
+        row=given.mode == "relaxed",
+        single=single,
+    )
+    cuts = _cuts(engine, policy, requirements, points, given, cells, keep)
+    if points.row:
+        with registered(engine, "random_draw") as draw:
+            table = keep("points", points.made(cells.table, draw))
+    else:
+        table = keep("points", points.made(cells.table))
+    found = partition(engine, cuts, table, keep, strict=given.mode == "strict", progress=progress)
+    if found.count == 1:
+        _require_root(engine, policy, cuts, found, requirements)
+    loss = 0.0
+    if given.publish != "none" and cells.rows and policy.quasi_identifiers:
+        loss = float(engine.rows(region_loss(policy, cuts, found.regions, given.publish == "ancestor"))[0][0])
+    return Partition(
+        regions=found.regions,
+        points=found.points,
+        ranked=tuple(cells.ranked),
+        count=found.count,
+        smallest=found.smallest,
+        largest=found.largest,
+        attempts=found.attempts,
+        loss=Fraction(loss),
+        rows=cells.rows,
+        strict=given.mode == "strict",
+        publish=given.publish,
+        bounds=given.bounds,
+    )
+
+
+def _cuts(
+    engine: Engine,
+    policy: BoundPolicy,
+    requirements: Sequence[BoundRequirement],
+    points: Points,
+    given: Options,
+    cells: RankedCells,
+    keep: Keep,
+) -> Cuts:
+    quasi = policy.quasi_identifiers
+    summaries = [engine.rows(ranked_summary(table))[0] for table in cells.ranked]
+    heights = [bound.height for bound in quasi]
+    above = ancestors(cells.ranked, heights) if given.hierarchy == "tree" else None
+    return Cuts(
+        ranked=tuple(cells.ranked),
+        domains=[float(span) or 1.0 for _, span, _ in summaries],
+        counts=[None if is_numeric(bound) else int(one[0]) for bound, one in zip(quasi, summaries, strict=True)],
+        weights=[float(bound.attribute.weight) for bound in quasi],
+        plain=[bool(plain) for _, _, plain in summaries],
+        points=points,
+        requirements=requirements,
+        given=cells.given,
+        least=_least_rows(requirements),
+        heights=heights,
+        ancestors=keep("ancestors", above) if above else None,
+    )
+
+
+def _least_rows(requirements: Sequence[BoundRequirement]) -> int:
+    """The rows that any class needs: the greatest k that is asked, for a respondent has a row at least."""
+    asked = [
+        value
+        for requirement in requirements
+        for name, value in requirement.arguments
+        if name == "k" and isinstance(value, int)
+    ]
+    return max([1, *asked])
+
+
+def _require_root(
+    engine: Engine,
+    policy: BoundPolicy,
+    cuts: Cuts,
+    found: Partitioned,
+    requirements: Sequence[BoundRequirement],
+) -> None:
+    """What could not be cut at all has been asked nothing yet."""
+    if not requirements:
+        return
+    if broken := engine.rows(root_violations(cuts, found.points)):
+        unmet = [requirements[place] for place in sorted(int(place) for (place,) in broken)]
+        asked = ", ".join(map(str, unmet))
+        raise PrivacyViolation(
+            f"{asked} cannot be met: no cut stands, and the whole table does not meet it"
+            f"{too_frequent_in(engine, policy, unmet)}; nothing was published",
+            hint="ask for less",
+        )

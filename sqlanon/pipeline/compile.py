@@ -1,0 +1,112 @@
+"""Stage 6: the SELECT of the release, or of each of its tables."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy, PublicTable
+from sqlanon.domain.transformation import Bucketization, Fragmented, Partition
+from sqlanon.domain.values import QualifiedName
+from sqlanon.inputs.requirement_columns import guards_of
+from sqlanon.inputs.session_settings import made_for
+from sqlanon.methods.anatomy.tables import bucketized
+from sqlanon.methods.fragmentation.tables import apart
+from sqlanon.methods.mondrian.region_tables import place_rows
+from sqlanon.pipeline.state import State, need
+from sqlanon.releases.companion_views import public_view, source_view
+from sqlanon.sqlgen.build.binary_text import by_bytes
+from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.cells.cells import row_number
+from sqlanon.sqlgen.release.region_rows import ROW, Placed
+from sqlanon.sqlgen.release.release_query import Recoding, ReleaseQuery
+from sqlanon.sqlgen.release.view_preconditions import MadeFor
+
+__all__ = ["compile_stage"]
+
+
+def compile_stage(state: State) -> State:
+    """The SELECT of the release. A live view reads the lasting source, a snapshot the one that was searched."""
+    bound, found = need(state.bound), state.found
+    release_id = secrets.token_hex(16)
+    live = state.create.kind == "view"
+    source = need(state.source)
+    tokens = {b.column: state.scratch.name("token") for b in bound.published if b.attribute.pseudonym}
+    if isinstance(found, Bucketization):
+        return state.having(query=bucketized(bound, found, release_id, tokens))
+    if isinstance(found, Fragmented):
+        return state.having(query=apart(bound, found, release_id))
+    recodings: tuple[Recoding, ...] = ()
+    placed: Placed | None = None
+    if isinstance(found, Partition):
+        placed = place_rows(state.engine, bound, found, state.scratch, live=live)
+    else:
+        recodings = _recodings(bound, [one.levels for one in found.rounds])
+    query = ReleaseQuery(
+        policy=bound,
+        recodings=recodings,
+        requirements=state.requirements,
+        source=_source(state, release_id) if live else _columns(bound, bound.relation, placed),
+        stable=source.stable or not live,
+        release_id=release_id,
+        tokens=tokens,
+        guards=guards_of(state.requirements),
+        public=_public(state, bound.public, release_id) if bound.public else None,
+        public_stable=bound.public is None or bound.public.stable or not live,
+        placed=placed,
+        collated=live,
+    )
+    return state.having(query=query)
+
+
+def _source(state: State, release_id: str) -> exp.Select:
+    """What a live view reads of its source, if that is still what the view is made for.
+
+    The user's own query becomes a view of its own, whose text stays as it was written.
+    """
+    bound, source = need(state.bound), need(state.source)
+    name = source.lasting or source_view(release_id)
+    return _as_it_was(made_for(state.engine, bound, bound.policy.source, source, _needed(bound)), name)
+
+
+def _public(state: State, public: PublicTable, release_id: str) -> exp.Select:
+    """The public table's columns, one a quasi-identifier; it is read like the source."""
+    if state.create.kind != "view":
+        return exp.select(*(column(part) for part in public.columns)).from_(relation(public.relation))
+    against, bound = need(need(state.policy).against), need(state.bound)
+    fits = made_for(state.engine, bound, against, need(state.public), public.columns)
+    return _as_it_was(fits, public.lasting or public_view(release_id))
+
+
+def _as_it_was(fits: MadeFor, name: QualifiedName) -> exp.Select:
+    """The columns of a relation that is still what a live view was made for; texts are compared by their bytes."""
+    parts = [
+        alias(by_bytes(column(part)), part) if published == "VARCHAR" else column(part)
+        for part, _, published in fits.columns
+    ]
+    return exp.select(*parts).from_(relation(name)).where(fits.condition(), copy=False)
+
+
+def _needed(bound: BoundPolicy) -> list[str]:
+    """The columns of the source that the release needs."""
+    respondents = [bound.entity] if bound.entity else []
+    return list(dict.fromkeys([*(b.column for b in (*bound.published, *respondents)), *bound.guarding]))
+
+
+def _columns(bound: BoundPolicy, name: QualifiedName, placed: Placed | None) -> exp.Select:
+    """The columns of the source that the release needs, and no other."""
+    query = exp.select(*(column(part) for part in _needed(bound)))
+    if placed and placed.by_row:
+        return query.select(alias(row_number(), ROW), copy=False).from_(relation(name, as_="source"))
+    return query.from_(relation(name))
+
+
+def _recodings(bound: BoundPolicy, rounds: Sequence[tuple[int, ...]]) -> tuple[Recoding, ...]:
+    """Each attribute with its level in each round."""
+    levels = zip(*rounds, strict=True)
+    return tuple(
+        Recoding(quasi, first, tuple(later))
+        for quasi, (first, *later) in zip(bound.quasi_identifiers, levels, strict=True)
+    )

@@ -1,0 +1,37 @@
+"""What stands under the name of a release makes room for it, or is in its way."""
+
+from __future__ import annotations
+
+from sqlanon.catalog import releases
+from sqlanon.errors import UserError
+from sqlanon.inputs.source import find_relation, own_object
+from sqlanon.pipeline.materialize import target_name
+from sqlanon.pipeline.state import State
+from sqlanon.releases.objects import drop_release, is_own, stands
+
+__all__ = ["make_room"]
+
+
+def make_room(state: State) -> State | None:
+    """Looks at what has the target's name already.
+
+    Drops a release that OR REPLACE replaces; None if IF NOT EXISTS finds one. A release of
+    which an object is gone, dropped by hand, is none: what is left of it makes room, too. Raises
+    UserError for anything that is not a release: a user's table is never replaced.
+    """
+    target = target_name(state)
+    found = find_relation(state.engine, own_object(state.engine, target))
+    known = releases.find(state.engine, target)
+    own = next((made for made in known.published if made.name == known.name), None) if known else None
+    if found and (known is None or own is None or not is_own(state.engine, known, own, found)):
+        raise UserError(f"{target} is a {found[0]} that is not a release", hint="drop it first, or choose another name")
+    if known is None:
+        return state
+    if not state.create.or_replace and all(stands(state.engine, known, made) for made in known.published):
+        if state.create.if_not_exists:
+            return None
+        raise UserError(
+            f"the release {target} exists already", hint="write CREATE OR REPLACE ANONYMIZED, or IF NOT EXISTS"
+        )
+    drop_release(state.engine, known)
+    return state

@@ -1,0 +1,39 @@
+"""The tables and views of a release: whether they are its own still, and how they are dropped."""
+
+from __future__ import annotations
+
+from sqlanon.catalog import releases
+from sqlanon.domain.release import Release, ReleaseObject
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.inputs.source import find_relation, own_object
+from sqlanon.sqlgen.build.ddl import drop_object
+
+__all__ = ["drop_release", "is_own", "stands"]
+
+_COLUMNS = (
+    "SELECT column_name FROM duckdb_columns() "
+    "WHERE database_name = ? AND schema_name = ? AND table_name = ? ORDER BY column_index ASC NULLS LAST"
+)
+
+
+def drop_release(engine: Engine, release: Release) -> None:
+    """Drops a release's objects and forgets it. What has taken an object's name since, and is another, stays."""
+    for made in release.objects:
+        found = find_relation(engine, own_object(engine, made.name))
+        if found and (is_own(engine, release, made, found) if made in release.published else found[0] == made.kind):
+            engine.run(drop_object(made.kind, found[1]))
+    releases.delete(engine, release.release_id)
+
+
+def stands(engine: Engine, release: Release, made: ReleaseObject) -> bool:
+    found = find_relation(engine, own_object(engine, made.name))
+    return found is not None and is_own(engine, release, made, found)
+
+
+def is_own(engine: Engine, release: Release, made: ReleaseObject, found: tuple[str, QualifiedName]) -> bool:
+    """Whether what stands under a released object's name has its kind and its columns, or is somebody else's by now."""
+    kind, name = found
+    # Asked of the catalog, for a view whose source is gone cannot be described.
+    columns = [column for (column,) in engine.rows(_COLUMNS, name.parts)]
+    return kind == made.kind and columns == [attribute.name for attribute in release.attributes_of(made.fragment)]

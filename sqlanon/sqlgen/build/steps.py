@@ -1,0 +1,23 @@
+"""Named queries, each of which those after it can read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.build.names import identifier
+
+__all__ = ["Step", "with_steps"]
+
+# A named query, which those after it can read.
+Step = tuple[str, exp.Query]
+
+
+def with_steps(query: exp.Select, steps: Sequence[Step]) -> exp.Select:
+    """The query with the steps before it; one of them, `rounds`, may read itself."""
+    for name, step in steps:
+        query.with_(identifier(name), as_=step, copy=False)
+    if any(cte.alias == "rounds" for cte in query.ctes):
+        query.args["with_"].set("recursive", True)
+    return query
