@@ -61,7 +61,7 @@ class Figure:
 
     @property
     def name(self) -> str:
-        """The same for every number of rows."""
+        """What is measured, whatever the number of rows: the case and the subject."""
         return f"{self.case}: {self.what}"
 
     def with_details(

@@ -67,14 +67,14 @@ def timed_statement(connection: Connection, statement: str) -> StageTimes:
 
 
 def timed_search(connection: Connection, statement: str) -> tuple[StageTimes, Generalization]:
-    """The same of a generalization's dry run, with what its search found."""
+    """Dry-runs a generalization; returns where its time went and what its search found."""
     times, found = timed_choice(connection, statement)
     assert isinstance(found, Generalization)
     return times, found
 
 
 def timed_choice(connection: Connection, statement: str) -> tuple[StageTimes, Transformation]:
-    """The same of a dry run, with what its method chose, which the statement itself answers in words only."""
+    """Dry-runs a release; returns where its time went and what its method chose, which EXPLAIN says in words only."""
     [parsed] = parse_script(statement)
     assert isinstance(parsed, ExplainRelease)
     times = StageTimes()

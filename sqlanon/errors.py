@@ -33,7 +33,7 @@ class Position:
         return f"line {self.line}, column {self.column}"
 
     def within(self, text: Position) -> Position:
-        """The same place in a script in which the text that it is a place of begins there."""
+        """This place, which is one in a text, as a place in the script in which the text begins at `text`."""
         column = self.column + text.column - 1 if self.line == 1 else self.column
         return Position(self.line + text.line - 1, column)
 
@@ -63,7 +63,7 @@ class SqlanonError(Exception):
         self.query = query
 
     def at(self, position: Position | None) -> SqlanonError:
-        """The same error, placed in the script unless it already has a place."""
+        """Gives the error a place in the script unless it has one, and returns it."""
         if self.position is None:
             self.position = position
         return self

@@ -123,7 +123,7 @@ class _Sums:
             self._add(own[:, some], [other[:, some] for other in others])
 
     def _add(self, own: Plane, others: list[Plane]) -> None:
-        """The same of masks at whose index i is what more than i rows satisfy."""
+        """Adds groups and their links, of whose masks that at index i has what more than i rows satisfy."""
         n = len(own)
         possible, unsure, narrow = (np.empty_like(own) for _ in range(3))
         for link, other in enumerate(others):

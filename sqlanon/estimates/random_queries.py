@@ -124,7 +124,7 @@ def _predicates(place: int, one: Queried, seed: int) -> exp.Select:
 
 
 def _ranges(place: int, one: Queried, seed: int) -> exp.Select:
-    """The same where a predicate is a range: its first value is drawn among those that leave enough behind them."""
+    """query_id, place and a predicate that is a range, whose first value is drawn where enough values follow it."""
     draw = _draw(seed, f"value {place}", column("query_id", "asked"), literal(0))
     first = big(exp.Mod(this=draw, expression=literal(one.known - one.named + 1)))
     last = exp.Add(this=first.copy(), expression=literal(one.named - 1))

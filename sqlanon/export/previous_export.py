@@ -83,12 +83,12 @@ def why_not_data(file: Path, certificate: Path) -> str | None:
 
 
 def why_not_certificate(file: Path) -> str | None:
-    """The same of a certificate in JSON."""
+    """What speaks against a file's being the JSON certificate of an export; None if nothing."""
     return None if _is_own(file) and _content(file) else "is no certificate of an export"
 
 
 def why_not_markdown(file: Path) -> str | None:
-    """The same of a certificate in Markdown."""
+    """What speaks against a file's being the Markdown certificate of an export; None if nothing."""
     with suppress(OSError, ValueError):
         if _is_own(file) and file.read_text(encoding="utf-8").startswith(MARKDOWN_TITLE):
             return None

@@ -136,7 +136,7 @@ def _put_beside(reader: Engine, table: str, frozen: Frozen) -> None:
 
 
 def _beside(background: Background) -> Background:
-    """The same, read from the temporary tables instead of the catalog's."""
+    """What a check knows besides the release, read from the temporary tables in place of the catalog's."""
     taxonomies = {
         name: replace(taxonomy, listed=_moved(taxonomy.listed) if taxonomy.listed else None)
         for name, taxonomy in background.taxonomies.items()

@@ -134,7 +134,7 @@ def _shown(count: exp.Expr, digits: int) -> exp.Expr:
 
 
 def _plain(units: int, scale: int, digits: int) -> str:
-    """The same for a number known now; with more decimals if it has them."""
+    """The text of `units` of 10**-scale, which are known now, with at least so many decimals."""
     whole, part = divmod(abs(units), 10**scale)
     decimals = f"{part:0{scale}d}".rstrip("0").ljust(digits, "0") if scale else ""
     return ("-" if units < 0 else "") + str(whole) + ("." + decimals if decimals else "")

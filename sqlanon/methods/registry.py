@@ -43,7 +43,7 @@ def assumed_by(method: str, arguments: Sequence[tuple[str, Value]], sensitive: S
 
 
 def assumed_of(release: Release) -> tuple[Assumption, ...]:
-    """The same of a release that was made."""
+    """What the figures of a release that was made rest on."""
     sensitive = [one.source or one.name for one in release.attributes if one.role is Role.SENSITIVE]
     return assumed_by(release.method, release.method_arguments, sensitive)
 

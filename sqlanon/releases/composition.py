@@ -36,7 +36,7 @@ def others_of(engine: Engine, release: Release) -> list[KnownRelease]:
 
 
 def others_than(engine: Engine, name: QualifiedName, sources: Iterable[SourceRead]) -> list[KnownRelease]:
-    """The same of a release that is not made yet; what it would replace counts if it was exported."""
+    """The other releases from these sources, for one not made yet; what it would replace counts if it was exported."""
     schema = name.parts[-2] if len(name.parts) > 1 else str(engine.rows(_CURRENT_SCHEMA)[0][0])
     target = _key(QualifiedName((schema, name.name)))
     every = [one for one in exports.known(engine) if _key(one.name) != target or one.exported_at or not one.stands]

@@ -165,7 +165,7 @@ def _buckets(rows: exp.Query, dealt: Mapping[str, str]) -> exp.Select:
 
 
 def _counted(table: exp.Query) -> exp.Select:
-    """The same from a table that has counted them (Xiao and Tao, Anatomy, 2006, definition 3)."""
+    """The values dealt out in each bucket, from a table that has counted them (Xiao and Tao, Anatomy, definition 3)."""
     weight = exp.Cast(this=column(COUNT), to=exp.DataType.build("DOUBLE"))
     parts = (alias(column(BUCKET), "bucket"), alias(column(VALUE), dealt_name(0)), alias(weight, "weight"))
     return exp.select(*parts).from_(table.copy().subquery("counted"))

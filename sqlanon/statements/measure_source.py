@@ -109,7 +109,7 @@ class AskSource:
         self._ask_others([one for one in plain if one.number not in known], source, repeated, done, into)
 
     def _ask_others(self, others: Sequence[Asked], source: exp.Table, repeated: bool, done: int, into: Results) -> None:
-        """The same of queries that are not counted at once."""
+        """Adds the results of those queries that are not counted at once."""
         rows, n = source, None
         # What is added up is added up as the source has it: a number times a count might not fit its type.
         added = any(part.function in ("sum", "avg") for one in others for part in one.query.aggregates)

@@ -72,7 +72,7 @@ def expected(path: str) -> dict[str, Counter[str]]:
 
 
 def require(asked: str, seen: Counter[str] | str, expected: Mapping[str, Counter[str]], said: str) -> None:
-    """The same answer as ever, or a refusal that holds no value."""
+    """No setting changes an answer: it is refused, without a value, or stays what it is."""
     if isinstance(seen, str):
         assert not any(secret in seen for secret in SECRETS), (said, asked, seen)
     else:

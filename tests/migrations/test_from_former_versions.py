@@ -78,7 +78,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def engine(path):
-    """The same database after its migration."""
+    """The database of a former version after its migration."""
     connection = duckdb.connect(path)
     made = DuckDBEngine(connection)
     applied = migrations.migrate(made, transaction=made.transaction)

@@ -45,7 +45,7 @@ def feasible(values: Values, variant: str, l: int, c: Fraction = Fraction(3)) ->
 
 
 def feasible_by_search(values: Values, variant: str, l: int, c: Fraction = Fraction(3)) -> bool:  # noqa: E741
-    """The same by looking at every way to divide the rows."""
+    """Whether buckets are possible, by looking at every way to divide the rows."""
     return any(all(diverse(Counter(part), variant, l, c) for part in parts) for parts in _divisions(list(values)))
 
 

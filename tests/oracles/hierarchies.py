@@ -116,7 +116,7 @@ def levels(rows: Sequence[Sequence[str | None]]) -> set[tuple[str | None, int, s
 
 
 def parents(edges: Sequence[tuple[str | None, str | None]]) -> set[tuple[str | None, int, str | None]]:
-    """The same for a tree of (node, parent): each leaf walks up, and a single root is not told."""
+    """The rows (value, level, label) of a tree of (node, parent): each leaf walks up; a single root is no level."""
     parent = dict(edges)
     inner = {above for above in parent.values() if above is not None}
     roots = [node for node, above in parent.items() if above is None]

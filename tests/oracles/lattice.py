@@ -59,6 +59,6 @@ def optimum(
 def best_node(
     low: Node, high: Node, limit: int, suppressed: Callable[[Node], int], loss: Callable[[Node], int]
 ) -> tuple[int, int, Node] | None:
-    """The same choice for any count of suppressed rows and any loss: (loss, height, node)."""
+    """The node to choose, for any count of suppressed rows and any loss: (loss, height, node)."""
     feasible = [(loss(node), sum(node), node) for node in nodes(low, high) if suppressed(node) <= limit]
     return min(feasible, default=None)

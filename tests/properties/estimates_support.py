@@ -134,7 +134,7 @@ class Query:
 
     @property
     def counted(self) -> str:
-        """The same with all that HAVING asks about."""
+        """The query with all that HAVING asks about."""
         return self._selecting(f"{self.aggregate} AS n, count(*) AS c")
 
     def _selecting(self, items: str) -> str:

@@ -41,7 +41,7 @@ def labelled(
 
 
 def labelled_source(definition: HierarchyDefinition, column_type: str) -> list[tuple[str | None, Labels]]:
-    """The same for the rows of the temporary table `source`."""
+    """The labels of each value in the temporary table `source`."""
     module = functional(definition.kind)
     assert module.accepts(column_type)
     trees = module.labels(definition, column("v"), column_type)

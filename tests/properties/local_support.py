@@ -163,7 +163,7 @@ def _keys(quasi: Sequence[Quasi]) -> st.SearchStrategy[tuple[Any, ...]]:
 
 @st.composite
 def skewed_cases(draw: st.DrawFn) -> Case:
-    """The same for k-anonymity, with respondents or without."""
+    """A random case of k-anonymity, with respondents or without."""
     case = draw(skewed("k_anonymity"))
     rows = tuple(row[: len(case.quasi)] for row in case.rows)
     entities = None

@@ -144,7 +144,7 @@ def _asked(drawn: Drawn) -> str:
 @given(data=st.data())
 @settings(BUDGET, max_examples=8)
 def test_check_of_every_model_agrees_with_its_oracle(shared: Connection, name: str, data: st.DataObject) -> None:
-    """The same tables as in the contract of the models, but as a user has them: rows, a hierarchy, a public table."""
+    """The tables of the contract of the models as a user has them: rows, a hierarchy, a public table."""
     oracle = import_module(f"tests.oracles.models.{name}")
     drawn = data.draw(drawn_models(load_question(name), oracle))
     table = replace(drawn.table, entities=None)

@@ -41,7 +41,7 @@ def clinic() -> Connection:
 
 @pytest.fixture(scope="module")
 def asking() -> Connection:
-    """The same, for tests that only ask."""
+    """Two classes of three rows, for tests that only ask: they share the connection."""
     con = connect(config={"threads": "1"})
     con.execute(PATIENTS)
     return con

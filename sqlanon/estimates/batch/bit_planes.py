@@ -62,7 +62,7 @@ def product(a: Sequence[Plane], b: Sequence[Plane]) -> Iterator[tuple[int, Plane
 
 
 def squares(a: Sequence[Plane]) -> list[tuple[int, Plane]]:
-    """The same for the square of a number: a bit is its own square."""
+    """Planes with their places, which add up to the square of a number: a bit is its own square."""
     found = [(2 * i, one) for i, one in enumerate(a)]
     found += [(i + j + 1, one & a[j]) for i, one in enumerate(a) for j in range(i)]
     return found

@@ -151,7 +151,7 @@ def _number(order: exp.Expr | None = None) -> exp.Expr:
 
 
 def _buckets(rows: exp.Select, dealt: Dealt) -> exp.Select:
-    """The same of buckets: what is asked of the values of one is asked of all that hold the same."""
+    """Buckets numbered, those alike that hold the same values: what is asked of the values of one is asked of all."""
     names = [*map(dealt_name, range(len(dealt.columns))), "weight"]
     values = class_label({name: column(name) for name in names})
     held = exp.Anonymous(this="list_sort", expressions=[exp.ArrayAgg(this=values)])

@@ -114,7 +114,7 @@ class Counted:
                 yield len(batch), self._batch(batch, argument)
 
     def _of_rows(self, some: Sequence[_Part]) -> Iterator[tuple[int, exp.Query]]:
-        """The same of counts of rows that do not repeat: by the masks of what they show."""
+        """SELECTs like those of `figures`, of counts of rows that do not repeat: by the masks of what the rows show."""
         tables = [labels(self._source, column(name), self._keep) for name in self._names]
         size = most_queries(self._engine, tables)
         for first in range(0, len(some), size):

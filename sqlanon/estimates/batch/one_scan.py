@@ -85,7 +85,7 @@ def _where(aggregate: exp.Expr, condition: exp.Expr) -> exp.Expr:
 
 
 def _own(tree: exp.Expr) -> exp.Expr:
-    """The same with plain column names: there is one relation to read."""
+    """A copy of an expression whose columns have plain names: there is one relation to read."""
     return tree.transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node)
 
 

@@ -49,7 +49,7 @@ class Conjunction:
         return any(isinstance(one, Slot) for one in self.conditions.values())
 
     def with_value(self, name: str) -> Conjunction:
-        """The same of those rows that have a value in a column."""
+        """This condition, and that a column has a value: is not NULL."""
         held = self.conditions.get(name)
         if isinstance(held, Slot):
             # NULL is none of its constants.

@@ -54,7 +54,7 @@ class Answered:
         return self._answer(self.outputs)
 
     def as_texts(self) -> exp.Select:
-        """The same with every group, and every figure that may be longer than a number of Python's, as a text."""
+        """The answer with each group, and each figure that may be longer than a number of Python's, as a text."""
         outputs = self._cast(_VARCHAR, ("_low", "_high"))
         return self._answer(outputs)
 
@@ -127,7 +127,7 @@ def _figures(engine: Engine, found: Combined, withheld: int | None) -> exp.Query
 
 
 def _figures_of(found: Combined, exact: bool, withheld: int | None) -> exp.Select:
-    """The same of the aggregates whose numbers are exact, or of those whose are not."""
+    """Every figure of each group, of the aggregates whose numbers are exact or of those whose are not."""
     classes = fixed("estimate")
     for table in list(classes.find_all(exp.Table)):
         if table.name == "combination":

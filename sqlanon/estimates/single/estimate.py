@@ -179,7 +179,7 @@ def _shown(
 def _alike(
     engine: Engine, bucket: str, shown: exp.Select, held: Mapping[str, exp.Query], keep: Keep
 ) -> tuple[exp.Query, dict[str, exp.Query]]:
-    """The same rows and values, those of one bucket for all that are alike to the query."""
+    """Rows and dealt values, those of one bucket for all buckets that are alike to the query."""
     rows = Side(keep("shown", shown), bucket, None, [part.alias for part in shown.selects if part.alias != bucket])
     values: dict[str, Side] = {}
     for name, query in held.items():

@@ -44,7 +44,7 @@ def grouped(plan: Plan, name: str, leaves: exp.Query, kinds: Sequence[Number]) -
 
 
 def shares(plan: Plan, name: str, grouped: exp.Expr) -> exp.Select:
-    """The same with the share of each label's leaves, and a number."""
+    """What `grouped` has, with the share that it is of its label's leaves, and numbered: a signature."""
     parts = [column(LISTED), *map(column, plan.factors.parts.get(name, {}))]
     query = exp.select(column("label"), *parts, column(WEIGHT), alias(share(), "share"))
     query.select(alias(exp.Window(this=exp.RowNumber()), "signature"), *below_label(), copy=False)

@@ -119,7 +119,7 @@ def held(drawn: str, draw: str) -> exp.Select:
 
 
 def held_by_all(codes: str, draw: str) -> exp.Select:
-    """The same of all rows as one region, from the values of the first attribute with their rows."""
+    """region, code, n, draw of all rows as one region, from how many rows have each value of the first attribute."""
     query = exp.select(alias(big(literal(0)), "region"), column("code"), column("n")).from_(relation(codes))
     return _with_draws(query, draw)
 

@@ -66,7 +66,7 @@ def whole_rows(codes: str, attribute: str) -> Rows:
 
 
 def merged(slots: str, violating: str) -> exp.Select:
-    """The same slots with half as many chunks, each of which is one bucket where one of its buckets violates.
+    """The slots with half as many chunks, each of which is one bucket where one of its buckets violates.
 
     Chunk i and chunk i + m/2 of m come together: neighbours hold the same values, for rows are dealt out in their
     order. What comes together is then what half as many groups would have been.

@@ -72,7 +72,7 @@ class Options:
         return (*[side] * (fragments - 1), -(-self.k // side))
 
     def shapes(self, k: int, fragments: int) -> list[tuple[int, ...]]:
-        """The same, were this k asked for; and other sizes that come to it with smaller blocks, if any do."""
+        """The sizes of groups that come to this k: those of `sizes`, and others with smaller blocks if any do."""
         own = replace(self, k=k).sizes(fragments)
         return [own] if self.groups or fragments > 2 or prod(own) == k else [own, (k, 1)]
 

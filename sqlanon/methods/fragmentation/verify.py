@@ -102,7 +102,7 @@ def left_out(kept: Sequence[Measurement], rows: int, alike: int) -> list[Measure
 
 
 def recorded_left_out(kept: Sequence[Measurement], recorded: Sequence[Measurement], rows: int) -> list[Measurement]:
-    """The same as it was recorded when the release was made: its tables cannot tell.
+    """What was recorded of the rows left out when the release was made: its tables cannot tell.
 
     It is not satisfied where rows were left out and nothing is recorded of them, or was asked for another k.
     """

@@ -150,7 +150,7 @@ class _Searches:
         )
 
     def of_a_round(self, nodes: Nodes, limit: int) -> Found | None:
-        """The same where classes that violate by themselves are withheld, and no other."""
+        """The best of the nodes that suppress at most `limit` rows, by classes that violate by themselves only."""
         return self.search(nodes, limit, nodes.count_last, nodes.settle_at_once)
 
     def expired(self) -> bool:

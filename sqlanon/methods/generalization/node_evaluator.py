@@ -97,7 +97,7 @@ class Nodes:
         ]
 
     def count_last(self, nodes: Sequence[Node]) -> list[Counted]:
-        """The same for a last round, which must not leave what withholding rows does not cure."""
+        """What the classes of some nodes tell in a last round, which must not leave what withholding does not cure."""
         most = self._cells.rows + _ROUNDING
         return [replace(seen, suppressed=self._limit + 1) if seen.excess > most else seen for seen in self.count(nodes)]
 
@@ -132,7 +132,7 @@ class Nodes:
         return [found[node] for node in nodes]
 
     def settle_at_once(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
-        """The same with the classes that violate by themselves withheld, and no other."""
+        """Each node's loss and the rows that it suppresses if these are the classes that violate by themselves."""
         return list(self.withheld_at_once(nodes))
 
     def withheld_at_once(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
@@ -151,7 +151,7 @@ class Nodes:
         ]
 
     def _settle_alone(self, node: Node) -> tuple[int, int] | None:
-        """The same of one node, all rounds gone through; None if a class still violates after the last."""
+        """A node's loss and the rows it suppresses in all rounds; None if a class still violates after the last."""
         held = self.rollups.rows_of_all([node]) if self._cells.public is None else None
         parameters: list[list[int]] = []
         if held is None:

@@ -42,7 +42,7 @@ def place_rows(engine: Engine, policy: BoundPolicy, found: Partition, scratch: S
 
 
 def kept_names(placed: Placed, release_id: str) -> Placed:
-    """The same with the names that the tables of a live view have in the catalog's schema."""
+    """The regions' tables under the names that those of a live view have in the catalog's schema."""
 
     def named(kind: str) -> QualifiedName:
         return QualifiedName(("anon", f"{kind}_{release_id}"))

@@ -211,7 +211,7 @@ def row_number() -> exp.Column:
 def public_cells(
     public: exp.Query, codes: Sequence[str | None], layout: KeyLayout, columns: Sequence[exp.Expr]
 ) -> exp.Select:
-    """The same of the public table: (key_0, ..., n). `columns` are the values of its quasi-identifiers in `public`."""
+    """The cells of the public table: (key_0, ..., n). `columns` are its quasi-identifiers' values in `public`."""
     coded = list(zip(columns, layout.fields, codes, strict=True))
     return _keyed(public.subquery("public"), "public", coded, layout.words, [])
 

@@ -32,7 +32,7 @@ class Rows:
         return [row[self.columns.index(name)] for row in self.rows] if name in self.columns else []
 
     def without(self, name: str) -> Rows:
-        """The same without one column."""
+        """These rows without one column."""
         kept = [place for place, column in enumerate(self.columns) if column != name]
         rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
         return Rows(tuple(self.columns[place] for place in kept), rows, self.more)

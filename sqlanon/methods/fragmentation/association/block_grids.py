@@ -154,7 +154,7 @@ def located(placed: str, draw: str, *, near: bool) -> exp.Select:
 
 
 def exchanged(cells: str, width: int, draw: str) -> exp.Select:
-    """The same rows, so many after each other in an order that is drawn anew.
+    """The rows of the cells; each `width` that follow one another stand in an order that is drawn anew.
 
     Such are the rows of a group. Those of a block that are near each other then stay in one, but which of them goes
     where in the other direction is drawn, so that a fragment's groups do not tell those of another.
@@ -174,7 +174,7 @@ def block_numbers(cells: str, rows: int, draw: str) -> exp.Select:
 
 
 def renumbered(numbers: str, place: int, draw: str) -> exp.Select:
-    """The same blocks in another order, with what were their numbers as number_`place`."""
+    """The blocks in another order, which is drawn, with the numbers that they had as number_`place`."""
     kept = [column("block"), *(column(_number_name(former)) for former in range(place))]
     query = exp.select(*kept, alias(column("number"), _number_name(place)))
     query.from_(numbered_rows(numbers).subquery("numbered"), copy=False)

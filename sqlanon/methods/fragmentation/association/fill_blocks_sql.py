@@ -133,7 +133,7 @@ def _counts(part: exp.Select) -> exp.Select:
 
 
 def _drawn_counts(part: exp.Select) -> exp.Select:
-    """The same with `drawn`, bits that depend on no order of the rows' draws: those of all of them together."""
+    """chunk, value, n and drawn: random bits that the draws of all n rows make, in whatever order they come."""
     return _counts(part).select(alias(exp.BitwiseXorAgg(this=column("draw")), "drawn"), copy=False)
 
 

@@ -69,7 +69,7 @@ def rows_of_nodes(rollup: str, words: int, entity: bool) -> exp.Select:
 
 
 def part_of_nodes(rollup: str, layout: KeyLayout, entity: bool, one_in: int) -> exp.Select:
-    """The same of about one class in so many, each with all of its rows; the tags are the places of a batch."""
+    """The rows of some nodes, of about one class in `one_in` but each whole; the tags are the places of a batch."""
     query = rows_of_nodes(rollup, layout.words, entity)
     classes = layout.masks([0] * len(layout.fields))
     labels: list[exp.Expr] = []

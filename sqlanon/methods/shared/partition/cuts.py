@@ -42,7 +42,7 @@ class Cuts(Turns):
         return [alias(label, "label"), *(column(name, "point") for name in self.points.stored)]
 
     def even_sides(self, points: str, attempts: str) -> exp.Select:
-        """The same where equal points may be divided: the first half of a region's rows is below, the rest above."""
+        """The points of the next round where equal ones may be divided: half of a region's rows are below."""
         query, value = self._points_of(points, attempts)
         ranks = [self.points.rank(place, "point") for place in self.attributes]
         order = [value, *ranks, column("draw", "point")]
