@@ -44,6 +44,7 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python tools/import_diagram.py --check docs/maintainers/architecture.md
 
 bench: $(VENV)/.installed-base
 	@$(BIN)/python -m benchmarks

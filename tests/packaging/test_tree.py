@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = (".ci", "benchmarks", "docs", "sql", "sqlanon", "tests", "udfs")
+FOLDERS = (".ci", "benchmarks", "docs", "sql", "sqlanon", "tests", "tools", "udfs")
 
 # A letter of each word stands in brackets, so that this file does not match itself.
 UNWANTED = {
