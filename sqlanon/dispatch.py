@@ -13,6 +13,7 @@ from sqlanon.catalog.digests import require_own_rows
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
+from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PolicyError, UserError
 from sqlanon.export.reader import estimate_export
@@ -22,7 +23,6 @@ from sqlanon.inputs.source import qualified
 from sqlanon.methods.registry import assumed_of
 from sqlanon.pipeline import run
 from sqlanon.pipeline.explain import explanation
-from sqlanon.pipeline.state import Progress
 from sqlanon.questions.macros import macro_definitions
 from sqlanon.releases.composition import others_of, warning
 from sqlanon.releases.objects import drop_release
@@ -74,7 +74,7 @@ _EXPORTED = (
 )
 
 
-def run_statement(engine: Engine, statement: s.Statement, progress: Progress | None = None) -> Answer:
+def run_statement(engine: Engine, statement: s.Statement, progress: Watching | None = None) -> Answer:
     """Runs one of sqlanon's statements: whole, or with an error and nothing done."""
     if type(statement) not in _HANDLERS:
         raise InternalError(f"there is nothing that runs {type(statement).__name__}")
@@ -118,30 +118,30 @@ def prepare_catalog(engine: Engine, statement: s.Statement) -> bool:
     return True
 
 
-def _hierarchy(engine: Engine, statement: s.CreateHierarchy, progress: Progress | None) -> Answer:
+def _hierarchy(engine: Engine, statement: s.CreateHierarchy, progress: Watching | None) -> Answer:
     made = create_hierarchy(engine, statement)
     return _done("CREATE HIERARCHY", statement.definition.name, "created" if made else "exists")
 
 
-def _drop_hierarchy(engine: Engine, statement: s.DropHierarchy, progress: Progress | None) -> Answer:
+def _drop_hierarchy(engine: Engine, statement: s.DropHierarchy, progress: Watching | None) -> Answer:
     return _done("DROP HIERARCHY", statement.name, "dropped" if drop_hierarchy(engine, statement) else "absent")
 
 
-def _policy(engine: Engine, statement: s.CreatePolicy, progress: Progress | None) -> Answer:
+def _policy(engine: Engine, statement: s.CreatePolicy, progress: Watching | None) -> Answer:
     made = create_policy(engine, statement)
     return _done("CREATE POLICY", statement.policy.name, "created" if made else "exists")
 
 
-def _drop_policy(engine: Engine, statement: s.DropPolicy, progress: Progress | None) -> Answer:
+def _drop_policy(engine: Engine, statement: s.DropPolicy, progress: Watching | None) -> Answer:
     return _done("DROP POLICY", statement.name, "dropped" if drop_policy(engine, statement) else "absent")
 
 
-def _workload(engine: Engine, statement: s.CreateWorkload, progress: Progress | None) -> Answer:
+def _workload(engine: Engine, statement: s.CreateWorkload, progress: Watching | None) -> Answer:
     made = create_workload(engine, statement)
     return _done("CREATE WORKLOAD", statement.name, "exists" if made is None else f"{made} queries")
 
 
-def _drop_workload(engine: Engine, statement: s.DropWorkload, progress: Progress | None) -> Answer:
+def _drop_workload(engine: Engine, statement: s.DropWorkload, progress: Watching | None) -> Answer:
     return _done("DROP WORKLOAD", statement.name, "dropped" if drop_workload(engine, statement) else "absent")
 
 
@@ -149,7 +149,7 @@ def _done(statement: str, name: str, outcome: str) -> Answer:
     return Answer(_DONE, ((statement, name, outcome),))
 
 
-def _release(engine: Engine, statement: s.CreateRelease, progress: Progress | None) -> Answer:
+def _release(engine: Engine, statement: s.CreateRelease, progress: Watching | None) -> Answer:
     state = run.create(engine, statement, progress)
     if state is None:
         release = _load(engine, statement.name)
@@ -181,11 +181,11 @@ def levels_of(release: Release) -> str:
     return ", ".join(f"{a.name} {a.level}/{a.height}" for a in quasi)
 
 
-def _explain(engine: Engine, statement: s.ExplainRelease, progress: Progress | None) -> Answer:
+def _explain(engine: Engine, statement: s.ExplainRelease, progress: Watching | None) -> Answer:
     return Answer(_EXPLAINED, tuple(explanation(run.explain(engine, statement.create, progress))))
 
 
-def _drop_release(engine: Engine, statement: s.DropRelease, progress: Progress | None) -> Answer:
+def _drop_release(engine: Engine, statement: s.DropRelease, progress: Watching | None) -> Answer:
     name = f"DROP ANONYMIZED {statement.kind.upper()}"
     with engine.transaction():
         release = releases.find(engine, qualified(engine, statement.name))
@@ -207,14 +207,14 @@ def _load(engine: Engine, name: Any) -> Release:
     return release
 
 
-def _check_release(engine: Engine, statement: s.CheckRelease, progress: Progress | None) -> Answer:
+def _check_release(engine: Engine, statement: s.CheckRelease, progress: Watching | None) -> Answer:
     release = _load(engine, statement.name)
     found = check_release(engine, release).measurements
     assumed = (one.stated for one in assumed_of(release))
     return _checked(str(release.name), PrivacyReport((*found, *assumed)))
 
 
-def _check_relation(engine: Engine, statement: s.CheckRelation, progress: Progress | None) -> Answer:
+def _check_relation(engine: Engine, statement: s.CheckRelation, progress: Watching | None) -> Answer:
     return _checked(str(statement.source), check_relation(engine, statement))
 
 
@@ -227,12 +227,12 @@ def _measured(one: Measurement) -> tuple[Any, ...]:
     return one.attribute, one.required, one.achieved, one.satisfied
 
 
-def _export(engine: Engine, statement: s.ExportRelease, progress: Progress | None) -> Answer:
+def _export(engine: Engine, statement: s.ExportRelease, progress: Watching | None) -> Answer:
     done = export_release(engine, _load(engine, statement.name), statement)
     return Answer(_EXPORTED, tuple(map(astuple, done)))
 
 
-def _estimate(engine: Engine, statement: s.Estimate, progress: Progress | None) -> Answer:
+def _estimate(engine: Engine, statement: s.Estimate, progress: Watching | None) -> Answer:
     try:
         if statement.file is not None:
             columns, rows = estimate_export(engine, statement.file, statement.query, statement.marginals)
@@ -247,7 +247,7 @@ def _estimate(engine: Engine, statement: s.Estimate, progress: Progress | None) 
     return Answer(columns, tuple(rows))
 
 
-def _measure(engine: Engine, statement: s.Measure, progress: Progress | None) -> Answer:
+def _measure(engine: Engine, statement: s.Measure, progress: Watching | None) -> Answer:
     release = _load(engine, statement.release)
     figures = measure(engine, release, statement.workload, progress)
     return Answer(_FIGURES, tuple((str(release.name), statement.workload, *figure) for figure in figures))
@@ -268,7 +268,7 @@ _CALCULATES = (
     s.Measure,
 )
 _DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropRelease)
-_HANDLERS: dict[type, Callable[[Engine, Any, Progress | None], Answer]] = {
+_HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.CreateHierarchy: _hierarchy,
     s.DropHierarchy: _drop_hierarchy,
     s.CreatePolicy: _policy,

@@ -1,6 +1,6 @@
 """The methods by the names that users type, and what each says of itself.
 
-A folder may have several. Each is a module with `Options`, `options` and `solve`.
+A folder may have several. Each is a module with the parts of `base.Method`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from sqlanon.domain.policy import Requirement, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
+from sqlanon.errors import InternalError
+from sqlanon.methods.base import parts_lacking
 from sqlanon.plugins import named_module
 
 __all__ = ["METHODS", "assumed_by", "assumed_of", "find_method", "in_buckets", "keeps_constraints", "promised_by"]
@@ -26,8 +28,14 @@ METHODS: Mapping[str, str] = {
 
 
 def find_method(name: str) -> ModuleType:
-    """The module of a method, whatever the case of its name. Raises UserError, with the names there are, for others."""
-    return named_module("methods", name, METHODS)
+    """The module of a method, whatever the case of its name.
+
+    Raises UserError, with the names there are, for others, and InternalError for a method that lacks a part.
+    """
+    module = named_module("methods", name, METHODS)
+    if lacking := parts_lacking(module):
+        raise InternalError(f"the method {name} has no {', '.join(lacking)}")
+    return module
 
 
 def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Requirement, ...]:

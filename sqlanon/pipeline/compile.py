@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy, PublicTable
-from sqlanon.domain.transformation import Bucketization, Fragmented, Partition
 from sqlanon.domain.values import QualifiedName
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.session_settings import made_for
-from sqlanon.methods.anatomy.tables import bucketized
-from sqlanon.methods.fragmentation.tables import apart
-from sqlanon.methods.mondrian.region_tables import place_rows
+from sqlanon.methods.registry import find_method
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.companion_views import public_view, source_view
 from sqlanon.sqlgen.build.binary_text import by_bytes
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.cells import row_number
+from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
 from sqlanon.sqlgen.release.region_rows import ROW, Placed
-from sqlanon.sqlgen.release.release_query import Recoding, ReleaseQuery
+from sqlanon.sqlgen.release.release_query import ReleaseQuery
 from sqlanon.sqlgen.release.view_preconditions import MadeFor
 
 __all__ = ["compile_stage"]
@@ -34,28 +31,21 @@ def compile_stage(state: State) -> State:
     live = state.create.kind == "view"
     source = need(state.source)
     tokens = {b.column: state.scratch.name("token") for b in bound.published if b.attribute.pseudonym}
-    if isinstance(found, Bucketization):
-        return state.having(query=bucketized(bound, found, release_id, tokens))
-    if isinstance(found, Fragmented):
-        return state.having(query=apart(bound, found, release_id))
-    recodings: tuple[Recoding, ...] = ()
-    placed: Placed | None = None
-    if isinstance(found, Partition):
-        placed = place_rows(state.engine, bound, found, state.scratch, live=live)
-    else:
-        recodings = _recodings(bound, [one.levels for one in found.rounds])
+    made = find_method(state.create.method.name).compile(state.task, found, release_id, tokens)
+    if isinstance(made, FragmentsQuery):
+        return state.having(query=made)
     query = ReleaseQuery(
         policy=bound,
-        recodings=recodings,
+        recodings=made.recodings,
         requirements=state.requirements,
-        source=_source(state, release_id) if live else _columns(bound, bound.relation, placed),
+        source=_source(state, release_id) if live else _columns(bound, bound.relation, made.placed),
         stable=source.stable or not live,
         release_id=release_id,
         tokens=tokens,
         guards=guards_of(state.requirements),
         public=_public(state, bound.public, release_id) if bound.public else None,
         public_stable=bound.public is None or bound.public.stable or not live,
-        placed=placed,
+        placed=made.placed,
         collated=live,
     )
     return state.having(query=query)
@@ -101,12 +91,3 @@ def _columns(bound: BoundPolicy, name: QualifiedName, placed: Placed | None) -> 
     if placed and placed.by_row:
         return query.select(alias(row_number(), ROW), copy=False).from_(relation(name, as_="source"))
     return query.from_(relation(name))
-
-
-def _recodings(bound: BoundPolicy, rounds: Sequence[tuple[int, ...]]) -> tuple[Recoding, ...]:
-    """Each attribute with its level in each round."""
-    levels = zip(*rounds, strict=True)
-    return tuple(
-        Recoding(quasi, first, tuple(later))
-        for quasi, (first, *later) in zip(bound.quasi_identifiers, levels, strict=True)
-    )

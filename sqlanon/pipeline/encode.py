@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from sqlanon.inputs.source import qualified
-from sqlanon.methods.anatomy import method as anatomy
-from sqlanon.methods.anatomy.verify import require_names
-from sqlanon.methods.fragmentation import fragments, loose
-from sqlanon.methods.mondrian import method as mondrian
+from sqlanon.methods.registry import find_method
 from sqlanon.pipeline.cells import encode
 from sqlanon.pipeline.state import State, need
 
@@ -14,34 +10,17 @@ __all__ = ["encode_stage"]
 
 
 def encode_stage(state: State) -> State:
-    bound = need(state.bound)
-    if isinstance(state.options, anatomy.Options):
-        return _encode_buckets(state, state.options)
-    if isinstance(state.options, fragments.Options | loose.Options):
-        # Values are published as they are: there is nothing to encode.
+    """The cells that the method asks for. Raises PolicyError for what the method cannot promise."""
+    encoding = find_method(state.create.method.name).encoding(state.task, state.options)
+    if encoding is None:
         return state
-    if not isinstance(state.options, mondrian.Options):
-        return state.having(cells=encode(state.engine, bound, state.scratch, state.requirements))
-    mondrian.require_supported(bound, state.requirements, state.create.kind, state.options)
-    target = mondrian.target_of(bound, state.options)
-    by_row = state.options.mode == "relaxed"
     cells = encode(
         state.engine,
-        bound,
+        need(state.bound),
         state.scratch,
         state.requirements,
-        flat=True,
-        by_row=by_row,
-        besides=[target] if target else [],
+        flat=encoding.flat,
+        by_row=encoding.by_row,
+        besides=encoding.besides,
     )
     return state.having(cells=cells)
-
-
-def _encode_buckets(state: State, given: anatomy.Options) -> State:
-    """Only rows that are to be near each other need cells."""
-    bound = need(state.bound)
-    anatomy.require_supported(bound, state.requirements, state.create.kind, given)
-    require_names(state.engine, bound, qualified(state.engine, state.create.name), free=not state.dry)
-    if given.grouping != "near":
-        return state
-    return state.having(cells=encode(state.engine, bound, state.scratch, state.requirements, flat=True))

@@ -6,16 +6,9 @@ from collections.abc import Iterator
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.policy import Role
-from sqlanon.domain.transformation import Fragmented, Generalization, Partition
-from sqlanon.inputs.requirement_columns import guards_of
+from sqlanon.domain.transformation import Fragmented
 from sqlanon.inputs.target_names import fragment_name
-from sqlanon.methods.anatomy.reasons import dealt_out
-from sqlanon.methods.fragmentation.reasons import kept_apart
-from sqlanon.methods.generalization.explain import why
-from sqlanon.methods.generalization.node_evaluator import Problem
-from sqlanon.methods.generalization.reasons import decision, reasons
-from sqlanon.methods.mondrian.reasons import cut_up
-from sqlanon.methods.registry import assumed_by
+from sqlanon.methods.registry import assumed_by, find_method
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.composition import others_than, warning
 from sqlanon.sqlgen.build.render import to_sql
@@ -26,13 +19,8 @@ __all__ = ["explain_stage", "explanation", "printable"]
 
 
 def explain_stage(state: State) -> State:
-    """Looks at the nodes around the chosen one, for what keeps them from being chosen."""
-    found = state.found
-    if not isinstance(found, Generalization):
-        return state
-    guards = tuple(guards_of(state.requirements).items())
-    problem = Problem(state.engine, need(state.bound), state.requirements, guards, state.scratch.table)
-    return state.having(explanation=why(problem, need(state.cells), found))
+    """What the method's choice is owed to, where the method can tell."""
+    return state.having(explanation=find_method(state.create.method.name).why(state.task, state.found))
 
 
 def _shown(state: State, attribute: BoundAttribute) -> str:
@@ -60,8 +48,8 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     yield "resolve", "policy", f"{policy.name}, fingerprint {bound.fingerprint}"
     for requirement in state.requirements:
         yield "resolve", "requirement", str(requirement)
-    method, sensitive = state.create.method, [attribute.column for attribute in bound.sensitive]
-    for one in assumed_by(method.name, method.arguments, sensitive):
+    call, sensitive = state.create.method, [attribute.column for attribute in bound.sensitive]
+    for one in assumed_by(call.name, call.arguments, sensitive):
         about = f"of {', '.join(one.attributes)}: " if one.attributes else ""
         yield "resolve", "assumption", printable(f"{about}{one.meaning} {one.leaves}")
     yield "bind", "source", f"{policy.source}, {state.found.rows} rows"
@@ -78,17 +66,9 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
             yield "bind", attribute.column, f"not published: {why_not}"
     for name in bound.unpublished:
         yield "bind", name, "not published: the policy does not name it"
-    found, quasi = state.found, bound.quasi_identifiers
-    if isinstance(found, Generalization):
-        why_so = need(state.explanation)
-        yield from (("solve", item, printable(detail)) for item, detail in decision(found, why_so, quasi))
-        yield from (("explain", item, printable(detail)) for item, detail in reasons(found, why_so, quasi))
-    elif isinstance(found, Partition):
-        yield from (("solve", item, detail) for item, detail in cut_up(found))
-    elif isinstance(found, Fragmented):
-        yield from (("solve", item, printable(detail)) for item, detail in kept_apart(found))
-    else:
-        yield from (("solve", item, detail) for item, detail in dealt_out(found))
+    method = find_method(state.create.method.name)
+    for stage, item, detail in method.reasons(state.task, state.found, state.explanation):
+        yield stage, item, printable(detail)
     query = state.compiled
     if isinstance(query, ReleaseQuery):
         yield "compile", "sql", to_sql(query.select(), pretty=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.pipeline.check import check_stage
@@ -15,7 +16,7 @@ from sqlanon.pipeline.materialize import materialize_stage
 from sqlanon.pipeline.publish import publish_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.solve import solve_stage
-from sqlanon.pipeline.state import Progress, State
+from sqlanon.pipeline.state import State
 from sqlanon.syntax.statements import CreateRelease
 
 __all__ = ["PLAN", "RELEASE", "Stage", "create", "explain"]
@@ -43,13 +44,13 @@ RELEASE: tuple[tuple[str, Stage], ...] = (
 )
 
 
-def explain(engine: Engine, statement: CreateRelease, progress: Progress | None = None) -> State:
+def explain(engine: Engine, statement: CreateRelease, progress: Watching | None = None) -> State:
     """A dry run: everything up to the SELECT of the release, with the reasons, and nothing published."""
     with engine.transaction(), Scratch(engine) as scratch:
         return _through(PLAN, State(engine, statement, scratch, progress, dry=True))
 
 
-def create(engine: Engine, statement: CreateRelease, progress: Progress | None = None) -> State | None:
+def create(engine: Engine, statement: CreateRelease, progress: Watching | None = None) -> State | None:
     """Publishes a release, whole or not at all; None where IF NOT EXISTS found one."""
     with engine.transaction(), Scratch(engine) as scratch:
         state = make_room(State(engine, statement, scratch, progress))

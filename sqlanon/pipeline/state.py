@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundPolicy
@@ -12,14 +12,12 @@ from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release, SourceRead
 from sqlanon.domain.report import PrivacyReport
 from sqlanon.domain.transformation import Transformation
+from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
 from sqlanon.inputs.source import BoundSource
-from sqlanon.methods.anatomy import method as anatomy
-from sqlanon.methods.fragmentation import fragments, loose
-from sqlanon.methods.generalization import method as generalization
-from sqlanon.methods.mondrian import method as mondrian
+from sqlanon.methods.base import Task
 from sqlanon.pipeline.candidate import Candidate
 from sqlanon.pipeline.cells import Cells
 from sqlanon.questions.ask import BoundRequirement
@@ -27,32 +25,24 @@ from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 from sqlanon.syntax.statements import CreateRelease
 
-__all__ = ["Progress", "State", "need"]
+__all__ = ["State", "need"]
 
 _T = TypeVar("_T")
-
-Options = generalization.Options | mondrian.Options | anatomy.Options | fragments.Options | loose.Options
-
-
-class Progress(Protocol):
-    """Called with the stage, how much of how much is done, and perhaps what there is to say of it."""
-
-    def __call__(self, stage: str, done: int, total: int, detail: str | None = None) -> None: ...
 
 
 @dataclass(frozen=True)
 class State:
     """Filled from left to right: each stage returns it with one more part.
 
-    `dry` is whether nothing is to be published.
+    `dry` is whether nothing is to be published, `options` are the method's arguments, checked.
     """
 
     engine: Engine
     create: CreateRelease
     scratch: Scratch
-    progress: Progress | None = None
+    progress: Watching | None = None
     dry: bool = False
-    options: Options | None = None
+    options: object = None
     policy: Policy | None = None
     hierarchies: tuple[StoredHierarchy, ...] = ()
     requirements: tuple[BoundRequirement, ...] = ()
@@ -70,11 +60,20 @@ class State:
     release: Release | None = None
 
     @property
-    def given(self) -> Options:
-        """The method's arguments, checked."""
-        if self.options is None:
-            raise InternalError("a stage asks for the method before it is known")
-        return self.options
+    def task(self) -> Task:
+        """What the method is asked for."""
+        return Task(
+            engine=self.engine,
+            policy=need(self.bound),
+            requirements=self.requirements,
+            name=self.create.name,
+            kind=self.create.kind,
+            fragments=self.create.method.fragments,
+            dry=self.dry,
+            scratch=self.scratch,
+            cells=self.cells,
+            watching=self.progress,
+        )
 
     @property
     def found(self) -> Transformation:

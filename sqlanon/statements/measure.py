@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlanon.catalog import workloads
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.release import Release
+from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, UserError
@@ -25,7 +26,6 @@ from sqlanon.estimates.query.parse import Aggregate
 from sqlanon.estimates.query.templates import Asked, Templates
 from sqlanon.estimates.release_model import Published
 from sqlanon.inputs.source import in_file, own_object
-from sqlanon.pipeline.state import Progress
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.statements.estimate import answer_alone, readable, require_parsed, require_same_source
 from sqlanon.statements.measure_results import Results, named, results_of
@@ -38,7 +38,7 @@ _FEW = 2
 
 
 def measure(
-    engine: Engine, release: Release, workload: str, progress: Progress | None = None
+    engine: Engine, release: Release, workload: str, progress: Watching | None = None
 ) -> list[tuple[str, float | None]]:
     """Asks every query of the source and of the release, stores each error, and returns the summary.
 
@@ -75,7 +75,7 @@ class _Measuring:
     engine: Engine
     release: Release
     workload: str
-    progress: Progress | None
+    progress: Watching | None
 
     def read(self) -> tuple[list[Asked], set[int]]:
         """The queries, and the numbers of those besides of which nothing can be estimated."""

@@ -7,27 +7,37 @@ which of its rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+
+from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.transformation import Bucketization
 from sqlanon.domain.values import Value
-from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
+from sqlanon.inputs.dictionary_columns import words_of
+from sqlanon.inputs.source import qualified
+from sqlanon.inputs.taxonomies import listed_taxonomy
+from sqlanon.methods.anatomy.assign_groups import carried
 from sqlanon.methods.anatomy.bucketize import Dealing
+from sqlanon.methods.anatomy.reasons import dealt_out
+from sqlanon.methods.anatomy.tables import bucketized
+from sqlanon.methods.anatomy.verify import require_names
+from sqlanon.methods.base import Encoding, Task
 from sqlanon.methods.shared.partition import solve as mondrian
 from sqlanon.methods.shared.partition.region_labels import region_map
 from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
+from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.classes.normal_relations import Background
+from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
 
-__all__ = ["Options", "assumes", "in_buckets", "options", "promises", "require_supported", "solve"]
+__all__ = ["Options", "assumes", "choose", "compile", "encoding", "in_buckets", "options", "promises", "reasons", "why"]
 
 VARIANTS = ("probabilistic", "distinct", "entropy", "recursive")
 GROUPINGS = ("random", "near")
@@ -117,7 +127,9 @@ def in_buckets(_: Options) -> bool:
     return True
 
 
-def require_supported(policy: BoundPolicy, requirements: Sequence[BoundRequirement], kind: str, given: Options) -> None:
+def _require_supported(
+    policy: BoundPolicy, requirements: Sequence[BoundRequirement], kind: str, given: Options
+) -> None:
     """Raises PolicyError for what buckets cannot promise."""
     if kind == "view":
         raise PolicyError(
@@ -147,32 +159,50 @@ def require_supported(policy: BoundPolicy, requirements: Sequence[BoundRequireme
         raise PolicyError(f"anatomy: grouping => 'near' compares at most {mondrian.MOST_ATTRIBUTES} quasi-identifiers")
 
 
-def solve(
-    engine: Engine,
-    policy: BoundPolicy,
-    requirements: Sequence[BoundRequirement],
-    given: Options,
-    cells: mondrian.RankedCells | None,
-    background: Background,
-    keep: Keep,
-    view: Keep,
-    words: Mapping[str, str],
-    progress: Callable[[int, int], None] | None = None,
-) -> Bucketization:
-    """The buckets. Raises PrivacyViolation where not even all rows as one bucket meet what is required.
+def encoding(task: Task, given: Options) -> Encoding | None:
+    """Ranks, where rows of a bucket are to be near each other. Raises PolicyError for what buckets cannot promise."""
+    _require_supported(task.policy, task.requirements, task.kind, given)
+    require_names(task.engine, task.policy, qualified(task.engine, task.name), free=not task.dry)
+    return Encoding(flat=True) if given.grouping == "near" else None
 
-    `requirements` are the policy's and those of `promises`; `cells`, with ranks for
-    codes, are needed for 'near' alone; `background` is what requirements read besides
-    rows. `keep` makes temporary tables, `view` temporary views, and `words` has tables of
-    `dictionary_encoding` for columns of few texts. `progress` is that of `method.solve`.
-    """
+
+def choose(task: Task, given: Options) -> Bucketization:
+    """The buckets. Raises PrivacyViolation where not even all rows as one bucket meet what is required."""
+    engine, policy, requirements, keep = task.engine, task.policy, task.requirements, task.scratch.table
+    background = _background(task)
+    words = words_of(engine, task.scratch, relation(policy.relation), carried(policy))
     names = [bound.column for bound in policy.sensitive]
     own = [one for promised in promises(given) for one in bind_requirement(promised, names)]
-    dealing = Dealing(engine, policy, requirements, own, background, keep, view)
+    dealing = Dealing(engine, policy, requirements, own, background, keep, task.scratch.view)
     dealing.require_feasible(given.variant, given.l, given.c)
     regions, count = None, 1
-    if cells is not None and cells.rows:
-        found = mondrian.solve(engine, policy, requirements, (), _REGIONS, cells, keep, progress)
+    if task.cells is not None and task.cells.rows:
+        report = mondrian.reporter(task.watching)
+        found = mondrian.solve(engine, policy, requirements, (), _REGIONS, task.cells, keep, report)
         regions, count = keep("region_map", region_map(policy, found)), found.count
     different = given.l if given.variant == "distinct" else None
     return dealing.deal(regions, count, given.least, different, words)
+
+
+def _background(task: Task) -> Background:
+    """What requirements read besides rows, before any of it is copied for the release."""
+    engine, policy, asked = task.engine, task.policy, task.requirements
+    return Background(
+        taxonomies={b.column: listed_taxonomy(engine, policy, b, asked, task.scratch) for b in policy.sensitive},
+        ranges={place: exp.select(exp.Star()).from_(relation(table)) for place, table in policy.ranges},
+    )
+
+
+def why(_: Task, __: Bucketization) -> None:
+    """None: nothing else was looked at."""
+    return
+
+
+def reasons(_: Task, found: Bucketization, __: None) -> Iterator[tuple[str, str, str]]:
+    """Rows of (stage, item, detail): into how many buckets the rows are dealt out."""
+    yield from (("solve", item, detail) for item, detail in dealt_out(found))
+
+
+def compile(task: Task, found: Bucketization, release_id: str, tokens: Mapping[str, str]) -> FragmentsQuery:
+    """The table of the quasi-identifiers, and one of each sensitive attribute's values."""
+    return bucketized(task.policy, found, release_id, tokens)

@@ -7,17 +7,19 @@ that is published says which rows of two fragments are one row of the source.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.transformation import Fragmented
 from sqlanon.domain.values import Value
-from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
-from sqlanon.methods.fragmentation.constraints import Sets, fragments_of, loss_of, rows_of_source
+from sqlanon.methods.base import Task
+from sqlanon.methods.fragmentation.constraints import fragments_of, loss_of, rows_of_source
+from sqlanon.methods.fragmentation.reasons import kept_apart
+from sqlanon.methods.fragmentation.tables import apart, require_free_tables
+from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
 
-__all__ = ["KEEPS_CONSTRAINTS", "Options", "options", "solve"]
+__all__ = ["KEEPS_CONSTRAINTS", "Options", "choose", "compile", "encoding", "options", "reasons", "why"]
 
 KEEPS_CONSTRAINTS = True
 
@@ -37,10 +39,32 @@ def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     return Options()
 
 
-def solve(engine: Engine, policy: BoundPolicy, named: Sets) -> Fragmented:
-    """The fragments: those that the user `named`, or the fewest. Raises PolicyError where they cannot be published."""
+def encoding(_: Task, __: Options) -> None:
+    """None: values are published as they are."""
+    return
+
+
+def choose(task: Task, _: Options) -> Fragmented:
+    """The fragments: those that the user named, or the fewest. Raises PolicyError where they cannot be published."""
+    policy, named = task.policy, task.fragments
     found = fragments_of(policy, named, "fragments")
-    rows = rows_of_source(engine, policy)
-    return Fragmented(
-        found.fragments, bool(named), found.least, found.proven, rows, loss=loss_of(policy, found.fragments, rows, 0)
-    )
+    rows = rows_of_source(task.engine, policy)
+    loss = loss_of(policy, found.fragments, rows, 0)
+    chosen = Fragmented(found.fragments, bool(named), found.least, found.proven, rows, loss=loss)
+    require_free_tables(task, chosen)
+    return chosen
+
+
+def why(_: Task, __: Fragmented) -> None:
+    """None: nothing else was looked at."""
+    return
+
+
+def reasons(_: Task, found: Fragmented, __: None) -> Iterator[tuple[str, str, str]]:
+    """Rows of (stage, item, detail): which columns are published together, and how loosely they are associated."""
+    yield from (("solve", item, detail) for item, detail in kept_apart(found))
+
+
+def compile(task: Task, found: Fragmented, release_id: str, _: Mapping[str, str]) -> FragmentsQuery:
+    """A table for each fragment, and the association where rows were put into groups."""
+    return apart(task.policy, found, release_id)

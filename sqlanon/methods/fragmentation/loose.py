@@ -8,7 +8,7 @@ to k different ones of another at least.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -23,19 +23,39 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.transformation import Fragmented
 from sqlanon.domain.values import Value
-from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
+from sqlanon.methods.base import Task
 from sqlanon.methods.fragmentation.association.associate import associate, promised
 from sqlanon.methods.fragmentation.association.block_grids import value_name
 from sqlanon.methods.fragmentation.association.refusal import refusal
 from sqlanon.methods.fragmentation.constraints import Sets, constraints_of, fragments_of, loss_of, rows_of_source
-from sqlanon.methods.fragmentation.tables import GROUP, hides_numbers, numbered_rows, values_of
+from sqlanon.methods.fragmentation.reasons import kept_apart
+from sqlanon.methods.fragmentation.tables import (
+    GROUP,
+    apart,
+    hides_numbers,
+    numbered_rows,
+    require_free_tables,
+    values_of,
+)
 from sqlanon.methods.shared.random_worlds import of_groups
 from sqlanon.sqlgen.build.names import alias, relation
+from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
 from sqlanon.udfs import registered
 
-__all__ = ["KEEPS_CONSTRAINTS", "Options", "assumes", "options", "required", "solve"]
+__all__ = [
+    "KEEPS_CONSTRAINTS",
+    "Options",
+    "assumes",
+    "choose",
+    "compile",
+    "encoding",
+    "options",
+    "reasons",
+    "required",
+    "why",
+]
 
 KEEPS_CONSTRAINTS = True
 
@@ -137,12 +157,18 @@ def required(fragments: Sets, constraints: Sets, given: Options) -> int | None:
     return most if given.k is None or most is None else given.k
 
 
-def solve(engine: Engine, policy: BoundPolicy, named: Sets, given: Options, keep: Keep) -> Fragmented:
+def encoding(_: Task, __: Options) -> None:
+    """None: values are published as they are."""
+    return
+
+
+def choose(task: Task, given: Options) -> Fragmented:
     """The fragments, their groups and the association.
 
     Raises PolicyError where they cannot be published, PrivacyViolation where not one row has a place in them, or
     more rows have none than may be left out.
     """
+    engine, policy, named, keep = task.engine, task.policy, task.fragments, task.scratch.table
     found = fragments_of(policy, named, "loose")
     fragments, constraints = found.fragments, constraints_of(policy.policy)
     _require_free_name(fragments)
@@ -159,7 +185,7 @@ def solve(engine: Engine, policy: BoundPolicy, named: Sets, given: Options, keep
     if rows and (not made.placed or made.left_out > most):
         shapes = partial(given.shapes, fragments=len(fragments))
         raise refusal(made, k, most, given.suppression, shapes, near=given.near)
-    return Fragmented(
+    chosen = Fragmented(
         fragments=fragments,
         given=bool(named),
         least=found.least,
@@ -174,6 +200,8 @@ def solve(engine: Engine, policy: BoundPolicy, named: Sets, given: Options, keep
         copied=copied,
         loss=loss_of(policy, fragments, rows, made.left_out),
     )
+    require_free_tables(task, chosen)
+    return chosen
 
 
 def _copied(policy: BoundPolicy, columns: Sequence[str], keep: Keep) -> str:
@@ -200,3 +228,18 @@ def _near(policy: BoundPolicy, fragments: Sets) -> list[str]:
         "loose: near => true puts rows together that are alike in quasi-identifiers, and no fragment has one",
         hint="leave near out, or call a column QUASI IDENTIFIER",
     )
+
+
+def why(_: Task, __: Fragmented) -> None:
+    """None: nothing else was looked at."""
+    return
+
+
+def reasons(_: Task, found: Fragmented, __: None) -> Iterator[tuple[str, str, str]]:
+    """Rows of (stage, item, detail): which columns are published together, and how loosely they are associated."""
+    yield from (("solve", item, detail) for item, detail in kept_apart(found))
+
+
+def compile(task: Task, found: Fragmented, release_id: str, _: Mapping[str, str]) -> FragmentsQuery:
+    """A table for each fragment, and the association where rows were put into groups."""
+    return apart(task.policy, found, release_id)

@@ -9,6 +9,9 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.domain.transformation import Fragmented
+from sqlanon.inputs.source import qualified
+from sqlanon.inputs.target_names import require_free
+from sqlanon.methods.base import Task
 from sqlanon.methods.fragmentation.association.block_grids import (
     ROW_NUMBER,
     association_rows,
@@ -29,6 +32,7 @@ __all__ = [
     "hides_numbers",
     "numbered_rows",
     "published_names",
+    "require_free_tables",
     "source_rows",
     "values_of",
 ]
@@ -101,3 +105,9 @@ def apart(policy: BoundPolicy, found: Fragmented, release_id: str) -> FragmentsQ
         query = association_rows(found.groups, groups)
         fragments.append(Fragment(ASSOCIATION, tuple((name, Role.INSENSITIVE, None) for name in groups), query))
     return FragmentsQuery(policy, release_id, tuple(fragments))
+
+
+def require_free_tables(task: Task, found: Fragmented) -> None:
+    """Raises PolicyError where a table of the release would have the name of another; a dry run makes none."""
+    if not task.dry:
+        require_free(task.engine, qualified(task.engine, task.name), published_names(found))

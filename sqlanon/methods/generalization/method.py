@@ -8,27 +8,30 @@ further instead.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from time import monotonic
 
-from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.transformation import Generalization, Round
 from sqlanon.domain.values import Value
-from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
-from sqlanon.errors import PolicyError
+from sqlanon.domain.watching import Watching
+from sqlanon.errors import InternalError, PolicyError
+from sqlanon.inputs.requirement_columns import guards_of
+from sqlanon.methods.base import Encoding, Recoded, Task
+from sqlanon.methods.generalization.explain import why as why_so
 from sqlanon.methods.generalization.infeasible import infeasible
 from sqlanon.methods.generalization.lattice.search import Counted, Found, Node, Progress, Settle, search
 from sqlanon.methods.generalization.local_recoding.rounds import recoded
 from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
-from sqlanon.methods.shared.cell_source import CellSource
-from sqlanon.questions.ask import BoundRequirement
+from sqlanon.methods.generalization.reasons import decision
+from sqlanon.methods.generalization.reasons import reasons as around
+from sqlanon.sqlgen.release.recode import Recoding
 
-__all__ = ["RECODINGS", "Options", "Report", "options", "solve"]
+__all__ = ["RECODINGS", "Options", "choose", "compile", "encoding", "options", "reasons", "why"]
 
 # Called with how far the search has come, and the least loss so far as it is reported.
 Report = Callable[[Progress, Fraction | None], None]
@@ -78,26 +81,38 @@ def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     return Options(Decimal(suppression), loss, None if limit is None else Decimal(limit), recoding)
 
 
-def solve(
-    engine: Engine,
-    policy: BoundPolicy,
-    requirements: Sequence[BoundRequirement],
-    guards: Sequence[tuple[int, str]],
-    given: Options,
-    cells: CellSource,
-    keep: Keep,
-    progress: Report | None = None,
-) -> Generalization:
+def _reporter(watching: Watching | None) -> Report | None:
+    """Tells whoever watches how many nodes have been checked and ruled out, and the least loss so far."""
+    if watching is None:
+        return None
+
+    def report(seen: Progress, loss: Fraction | None) -> None:
+        best = "" if loss is None else f", best loss {float(loss):.6g}"
+        detail = f"{seen.checked} of {seen.nodes} nodes checked, {seen.pruned} ruled out{best}"
+        watching("solve", seen.checked + seen.pruned, seen.nodes, detail)
+
+    return report
+
+
+def encoding(_: Task, __: Options) -> Encoding:
+    """Codes along the hierarchies of the quasi-identifiers."""
+    return Encoding()
+
+
+def choose(task: Task, given: Options) -> Generalization:
     """The optimal node, or the best that was found before the time limit; with local recoding, rounds from there.
 
-    `guards` are the columns of guarding nodes, by the place of their requirement. Raises
-    PrivacyViolation, with the class that makes it so, where not even the most general
-    node that MAX LEVEL allows meets the requirements.
+    Raises PrivacyViolation, with the class that makes it so, where not even the most general node that MAX LEVEL allows
+    meets the requirements.
     """
+    engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.cells
+    if cells is None:
+        raise InternalError("generalization has no cells to search")
+    guards = tuple(guards_of(requirements).items())
     limit = int(Fraction(given.suppression) * cells.rows)
-    problem = Problem(engine, policy, requirements, guards, keep)
+    problem = Problem(engine, policy, requirements, guards, task.scratch.table)
     nodes = Nodes(problem, cells, tuple(b.min_level for b in policy.quasi_identifiers), limit, given.loss)
-    searches = _Searches(given, progress)
+    searches = _Searches(given, _reporter(task.watching))
     found = searches.search(nodes, limit, nodes.count, nodes.settle)
     if found is None:
         raise infeasible(engine, policy, requirements, cells, nodes.batch, nodes.steps(nodes.lattice.high), limit)
@@ -163,3 +178,28 @@ def _valued(report: Report | None, nodes: Nodes) -> Callable[[Progress], None] |
     if report is None:
         return None
     return lambda seen: report(seen, None if seen.loss is None else nodes.loss.value(seen.loss))
+
+
+def why(task: Task, found: Generalization) -> Explanation:
+    """What the search's choice is owed to: nodes around it and cheaper ones are looked at again."""
+    if task.cells is None:
+        raise InternalError("generalization has no cells to explain")
+    guards = tuple(guards_of(task.requirements).items())
+    problem = Problem(task.engine, task.policy, task.requirements, guards, task.scratch.table)
+    return why_so(problem, task.cells, found)
+
+
+def reasons(task: Task, found: Generalization, explained: Explanation) -> Iterator[tuple[str, str, str]]:
+    """Rows of (stage, item, detail): each attribute's level, the rows left out, the loss, and why it is that node."""
+    quasi = task.policy.quasi_identifiers
+    yield from (("solve", item, detail) for item, detail in decision(found, explained, quasi))
+    yield from (("explain", item, detail) for item, detail in around(found, explained, quasi))
+
+
+def compile(task: Task, found: Generalization, _: str, __: Mapping[str, str]) -> Recoded:
+    """Each attribute with its level in each round."""
+    levels = zip(*(one.levels for one in found.rounds), strict=True)
+    quasi = task.policy.quasi_identifiers
+    return Recoded(
+        tuple(Recoding(bound, first, tuple(later)) for bound, (first, *later) in zip(quasi, levels, strict=True))
+    )

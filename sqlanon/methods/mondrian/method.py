@@ -7,17 +7,33 @@ meet every requirement.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.report import Assumption
+from sqlanon.domain.transformation import Partition
 from sqlanon.domain.values import QualifiedName, Value
-from sqlanon.errors import PolicyError
-from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, Options, solve, target_of
+from sqlanon.errors import InternalError, PolicyError
+from sqlanon.inputs.requirement_columns import guards_of
+from sqlanon.methods.base import Encoding, Recoded, Task
+from sqlanon.methods.mondrian.reasons import cut_up
+from sqlanon.methods.mondrian.region_tables import place_rows
+from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, Options, reporter, solve, target_of
 from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.questions.ask import BoundRequirement
 
-__all__ = ["MOST_ATTRIBUTES", "Options", "assumes", "in_buckets", "options", "require_supported", "solve", "target_of"]
+__all__ = [
+    "MOST_ATTRIBUTES",
+    "Options",
+    "assumes",
+    "choose",
+    "compile",
+    "encoding",
+    "in_buckets",
+    "options",
+    "reasons",
+    "why",
+]
 
 MODES = ("strict", "relaxed")
 SPLITS = ("median", "information_gain")
@@ -72,7 +88,25 @@ def in_buckets(given: Options) -> bool:
     return given.publish == "none"
 
 
-def require_supported(policy: BoundPolicy, requirements: Sequence[BoundRequirement], kind: str, given: Options) -> None:
+def encoding(task: Task, given: Options) -> Encoding:
+    """Ranks, one a row if equal rows may be divided. Raises PolicyError for what regions cannot promise."""
+    _require_supported(task.policy, task.requirements, task.kind, given)
+    target = target_of(task.policy, given)
+    return Encoding(flat=True, by_row=given.mode == "relaxed", besides=(target,) if target else ())
+
+
+def choose(task: Task, given: Options) -> Partition:
+    """The regions. Raises PrivacyViolation where the whole table violates a requirement and cannot be cut."""
+    if task.cells is None:
+        raise InternalError("mondrian has no cells to cut")
+    guards = tuple(guards_of(task.requirements).items())
+    keep, report = task.scratch.table, reporter(task.watching)
+    return solve(task.engine, task.policy, task.requirements, guards, given, task.cells, keep, report)
+
+
+def _require_supported(
+    policy: BoundPolicy, requirements: Sequence[BoundRequirement], kind: str, given: Options
+) -> None:
     """Raises PolicyError for what regions cannot promise."""
     for requirement in requirements:
         if "public_class" in requirement.reads:
@@ -108,3 +142,18 @@ def require_supported(policy: BoundPolicy, requirements: Sequence[BoundRequireme
         )
     if given.publish == "none" and policy.entity is not None:
         raise PolicyError("mondrian: publish => 'none' does not count respondents; leave out the ENTITY")
+
+
+def why(_: Task, __: Partition) -> None:
+    """None: nothing else was looked at."""
+    return
+
+
+def reasons(_: Task, found: Partition, __: None) -> Iterator[tuple[str, str, str]]:
+    """Rows of (stage, item, detail): into how many regions the rows are cut, and at what loss."""
+    yield from (("solve", item, detail) for item, detail in cut_up(found))
+
+
+def compile(task: Task, found: Partition, _: str, __: Mapping[str, str]) -> Recoded:
+    """The regions that rows are placed in."""
+    return Recoded(placed=place_rows(task.engine, task.policy, found, task.scratch, live=task.kind == "view"))

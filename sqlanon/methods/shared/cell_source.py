@@ -8,7 +8,7 @@ from typing import Protocol
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
 
-__all__ = ["CellSource"]
+__all__ = ["CellSource", "RankedCells"]
 
 
 class CellSource(Protocol):
@@ -41,4 +41,13 @@ class CellSource(Protocol):
     @property
     def public(self) -> str | None:
         """The cells of the public table."""
+        ...
+
+
+class RankedCells(CellSource, Protocol):
+    """Cells that may have ranks for codes."""
+
+    @property
+    def ranked(self) -> Sequence[str]:
+        """The tables of each quasi-identifier's values in their order; none where codes are no ranks."""
         ...

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.domain.transformation import Partition
+from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError, PrivacyViolation
-from sqlanon.methods.shared.cell_source import CellSource
+from sqlanon.methods.shared.cell_source import RankedCells
 from sqlanon.methods.shared.frequent_values import too_frequent_in
 from sqlanon.methods.shared.partition.allowable_cuts import root_violations
 from sqlanon.methods.shared.partition.cuts import Cuts
@@ -31,22 +31,13 @@ from sqlanon.sqlgen.cells.value_ranks import ancestors, is_numeric, ranked_summa
 from sqlanon.sqlgen.classes.requirement import subjects
 from sqlanon.udfs import registered
 
-__all__ = ["MOST_ATTRIBUTES", "Options", "RankedCells", "solve", "target_of"]
+__all__ = ["MOST_ATTRIBUTES", "Options", "reporter", "solve", "target_of"]
 
 # What has been tried of a region is a bit an attribute.
 MOST_ATTRIBUTES = 62
 
 # Cells that stand for so many rows each, or more, are cut as they are; fewer, and rows are cut one by one.
 _COUNTED_FROM = 2
-
-
-class RankedCells(CellSource, Protocol):
-    """Cells whose codes are ranks."""
-
-    @property
-    def ranked(self) -> Sequence[str]:
-        """The tables of each quasi-identifier's values in their order."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -80,6 +71,13 @@ def target_of(policy: BoundPolicy, given: Options) -> BoundAttribute | None:
     raise PolicyError(
         f"mondrian: the target {given.target} is no sensitive or insensitive attribute of {policy.policy.name}"
     )
+
+
+def reporter(watching: Watching | None) -> Callable[[int, int], None] | None:
+    """Tells whoever watches how many regions are done, and how many are being cut."""
+    if watching is None:
+        return None
+    return lambda done, cut: watching("solve", done, done + cut, f"{done} regions done, {cut} being cut")
 
 
 def solve(

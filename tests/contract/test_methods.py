@@ -1,0 +1,151 @@
+"""What every method has to do: each goes through all statements, and one that lacks a part is refused."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import sqlanon
+from sqlanon import InternalError, PolicyError, PrivacyViolation
+from sqlanon.methods.base import parts_lacking
+from sqlanon.methods.registry import METHODS, find_method
+
+# The name of a table with a quote in it.
+SOURCE = '"the ""house"'
+# Names that have to be quoted, and NULL among the values of every column.
+SETUP = f"""
+CREATE TABLE {SOURCE} AS
+    SELECT CASE WHEN i % 11 <> 0 THEN i % 6 END AS "é age",
+           CASE WHEN i % 13 <> 0 THEN 'z' || (i % 4) END AS "select",
+           CASE WHEN i % 17 <> 0 THEN 'd' || (i * 7 % 5) END AS "it's"
+    FROM range(240) AS t(i);
+CREATE POLICY p ON {SOURCE} ("é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
+    REQUIRE k_anonymity(k => 2);
+CREATE POLICY apart ON {SOURCE} ("é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
+    CONFIDENTIAL ("select", "it's");
+CREATE POLICY buckets ON {SOURCE} ("é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
+    REQUIRE l_diversity(l => 2, variant => 'probabilistic');
+CREATE WORKLOAD asked ON POLICY p (queries => 40, dimensions => 2, seed => 1);
+"""
+
+# A policy that the method can keep, and the method with arguments: who adds a method adds a line.
+CALLS = {
+    "anatomy": ("buckets", "anatomy(l => 2)"),
+    "fragments": ("apart", "fragments"),
+    "generalization": ("p", "generalization(suppression => 0.3)"),
+    "loose": ("apart", "loose(k => 4, suppression => 0.2)"),
+    "mondrian": ("p", "mondrian"),
+}
+# Methods that a live view can have.
+LIVE = {"generalization", "mondrian"}
+
+
+@pytest.fixture
+def con() -> sqlanon.Connection:
+    connection = sqlanon.connect(config={"threads": 1})
+    connection.execute(SETUP)
+    return connection
+
+
+def made(con: sqlanon.Connection) -> list[str]:
+    found = con.duckdb.execute("SELECT table_name FROM duckdb_tables() WHERE table_name LIKE 'made%' ORDER BY 1")
+    return [name for (name,) in found.fetchall()]
+
+
+def test_every_method_has_a_line_here() -> None:
+    assert set(CALLS) == set(METHODS)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_goes_through_every_statement(con: sqlanon.Connection, name: str, tmp_path: Path) -> None:
+    policy, call = CALLS[name]
+    create = f"ANONYMIZED TABLE made AS POLICY {policy} METHOD {call}"
+    explained = con.execute(f"EXPLAIN {create}").fetchall()
+    assert {"resolve", "bind", "solve", "compile"} <= {stage for stage, *_ in explained}
+    assert made(con) == []
+
+    con.execute(f"CREATE {create}")
+    tables = made(con)
+    assert tables
+    checked = con.execute("CHECK made").fetchall()
+    assert checked
+    con.execute(f"EXPORT made TO '{tmp_path / 'files'}'")
+    assert (tmp_path / "files" / "certificate.json").is_file()
+
+    counted = f"SELECT count(*) AS n FROM {SOURCE} WHERE \"select\" = 'z1'"
+    answers = [
+        con.execute(f"ESTIMATE {counted} FROM RELEASE {source}").fetchall()
+        for source in ("made", f"'{tmp_path / 'files' / 'certificate.json'}'")
+    ]
+    assert answers[0] == answers[1]
+    exact = con.duckdb.execute(counted).fetchall()[0][0]
+    (answer,) = answers[0]
+    assert answer[-2] <= exact <= answer[-1]
+    con.execute("MEASURE made WITH WORKLOAD asked")
+    # `within`: no answer lies beyond its bounds; it is NULL where there are none.
+    errors = "SELECT count(*), count(estimated) > 0, bool_and(within IS DISTINCT FROM false) FROM anon.query_error"
+    assert con.duckdb.execute(errors).fetchall() == [(40, True, True)]
+
+    con.execute(f"CREATE OR REPLACE {create}")
+    assert made(con) == tables
+    con.execute("DROP ANONYMIZED TABLE made")
+    assert made(con) == []
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_an_empty_source_shows_no_row(con: sqlanon.Connection, name: str) -> None:
+    con.duckdb.execute(f"DELETE FROM {SOURCE}").fetchall()
+    policy, call = CALLS[name]
+    con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY {policy} METHOD {call}")
+    for table in made(con):
+        assert con.duckdb.execute(f"SELECT count(*) FROM {table}").fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_live_view_shows_what_it_may_or_is_refused(con: sqlanon.Connection, name: str) -> None:
+    policy, call = CALLS[name]
+    create = f"CREATE ANONYMIZED VIEW made AS POLICY {policy} METHOD {call}"
+    if name not in LIVE:
+        with pytest.raises(PolicyError, match="view"):
+            con.execute(create)
+        return
+    con.execute(create)
+    classes = con.execute('SELECT count(*) FROM made GROUP BY "é age", "select"').fetchall()
+    assert min(count for (count,) in classes) >= 2
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_may_not_be_published_is_withheld(con: sqlanon.Connection, name: str) -> None:
+    """More is asked than the source has: the statement ends, and there is no table."""
+    policy, call = CALLS[name]
+    if policy == "apart":
+        con.duckdb.execute(f"DELETE FROM {SOURCE} WHERE rowid > 0").fetchall()
+        call = "loose(k => 4)"
+    else:
+        con.duckdb.execute(f"UPDATE {SOURCE} SET \"it's\" = 'd1'").fetchall()
+        con.execute(
+            f"""CREATE OR REPLACE POLICY p ON {SOURCE} ("é age" QUASI IDENTIFIER, "it's" SENSITIVE)
+            REQUIRE l_diversity(l => 2)"""
+        )
+        policy = "p"
+    with pytest.raises(PrivacyViolation):
+        con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY {policy} METHOD {call}")
+    assert made(con) == []
+
+
+@pytest.mark.parametrize("lacking", ["options", "encoding", "choose", "why", "reasons", "compile"])
+def test_a_method_that_lacks_a_part_publishes_nothing(
+    con: sqlanon.Connection, monkeypatch: pytest.MonkeyPatch, lacking: str
+) -> None:
+    whole = find_method("fragments")
+    part = ModuleType("part")
+    part.__dict__.update({name: getattr(whole, name) for name in dir(whole) if name != lacking})
+    assert parts_lacking(part) == [lacking]
+    monkeypatch.setitem(sys.modules, "part", part)
+    monkeypatch.setattr("sqlanon.methods.registry.METHODS", {**METHODS, "part": "part"})
+    with pytest.raises(InternalError, match=f"the method part has no {lacking}"):
+        con.execute("CREATE ANONYMIZED TABLE made AS POLICY apart METHOD part")
+    assert made(con) == []
