@@ -1,0 +1,12 @@
+-- Look for:
+
+SELECT
+  APPROX_COUNT_DISTINCT("text_0"),
+  APPROX_COUNT_DISTINCT("text_1")
+FROM (
+  SELECT
+    "sex" AS "text_0",
+    "zip" AS "text_1"
+  FROM "memory"."main"."patients"
+  LIMIT 100000
+) AS "some";

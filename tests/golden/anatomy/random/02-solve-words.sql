@@ -1,0 +1,27 @@
+-- Look for:
+
+CREATE TEMPORARY TABLE "__sqlanon_texts_1" AS
+SELECT DISTINCT
+  "sex" AS "value"
+FROM "memory"."main"."patients";
+
+CREATE TEMPORARY TYPE "__sqlanon_word_1" AS ENUM (SELECT "value" FROM "__sqlanon_texts_1" WHERE NOT "value" IS NULL);
+
+CREATE TEMPORARY TABLE "__sqlanon_words_1" AS
+SELECT
+  "value",
+  CAST("value" AS __sqlanon_word_1) AS "word"
+FROM "__sqlanon_texts_1";
+
+CREATE TEMPORARY TABLE "__sqlanon_texts_2" AS
+SELECT DISTINCT
+  "zip" AS "value"
+FROM "memory"."main"."patients";
+
+CREATE TEMPORARY TYPE "__sqlanon_word_2" AS ENUM (SELECT "value" FROM "__sqlanon_texts_2" WHERE NOT "value" IS NULL);
+
+CREATE TEMPORARY TABLE "__sqlanon_words_2" AS
+SELECT
+  "value",
+  CAST("value" AS __sqlanon_word_2) AS "word"
+FROM "__sqlanon_texts_2";

@@ -1,0 +1,10 @@
+-- Look for:
+
+CREATE TEMPORARY TABLE "__sqlanon_cells_1" AS
+SELECT
+  "row",
+  "block"
+FROM "__sqlanon_placed_1"
+ORDER BY
+  "block" ASC NULLS LAST,
+  udf(0) ASC NULLS LAST;

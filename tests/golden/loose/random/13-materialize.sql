@@ -1,0 +1,148 @@
+-- Look for:
+
+SELECT
+  APPROX_COUNT_DISTINCT("text_0"),
+  APPROX_COUNT_DISTINCT("text_1")
+FROM (
+  SELECT
+    "sex" AS "text_0",
+    "zip" AS "text_1"
+  FROM "memory"."main"."patients"
+  LIMIT 100000
+) AS "some";
+
+CREATE TEMPORARY TABLE "__sqlanon_texts_1" AS
+SELECT DISTINCT
+  "sex" AS "value"
+FROM "memory"."main"."patients";
+
+CREATE TEMPORARY TYPE "__sqlanon_word_1" AS ENUM (SELECT "value" FROM "__sqlanon_texts_1" WHERE NOT "value" IS NULL);
+
+CREATE TEMPORARY TABLE "__sqlanon_words_1" AS
+SELECT
+  "value",
+  CAST("value" AS __sqlanon_word_1) AS "word"
+FROM "__sqlanon_texts_1";
+
+CREATE TEMPORARY TABLE "__sqlanon_texts_2" AS
+SELECT DISTINCT
+  "zip" AS "value"
+FROM "memory"."main"."patients";
+
+CREATE TEMPORARY TYPE "__sqlanon_word_2" AS ENUM (SELECT "value" FROM "__sqlanon_texts_2" WHERE NOT "value" IS NULL);
+
+CREATE TEMPORARY TABLE "__sqlanon_words_2" AS
+SELECT
+  "value",
+  CAST("value" AS __sqlanon_word_2) AS "word"
+FROM "__sqlanon_texts_2";
+
+CREATE TABLE "main"."__sqlanon_candidate_1" AS
+SELECT
+  "coded"."dob",
+  CAST("coded"."sex" AS TEXT) AS "sex",
+  CAST("coded"."zip" AS TEXT) AS "zip",
+  "coded"."group_id"
+FROM (
+  SELECT
+    *
+  FROM (
+    SELECT
+      "released"."dob",
+      "word_0"."word" AS "sex",
+      "word_1"."word" AS "zip",
+      "released"."group_id"
+    FROM (
+      SELECT
+        "row"."value_0" AS "dob",
+        "row"."value_1" AS "sex",
+        "row"."value_2" AS "zip",
+        "grouped"."group_0" AS "group_id"
+      FROM (
+        SELECT
+          "source"."rowid" AS "row",
+          "source"."dob" AS "value_0",
+          "source"."sex" AS "value_1",
+          "source"."zip" AS "value_2",
+          "source"."disease" AS "value_3"
+        FROM "memory"."main"."patients" AS "source"
+      ) AS "row"
+      JOIN "__sqlanon_groups_1" AS "grouped"
+        ON "row"."row" = "grouped"."row"
+    ) AS "released"
+    JOIN "__sqlanon_words_1" AS "word_0"
+      ON "released"."sex" IS NOT DISTINCT FROM "word_0"."value"
+    JOIN "__sqlanon_words_2" AS "word_1"
+      ON "released"."zip" IS NOT DISTINCT FROM "word_1"."value"
+  ) AS "released"
+  ORDER BY
+    udf(0) ASC NULLS LAST
+) AS "coded";
+
+SELECT
+  APPROX_COUNT_DISTINCT("text_0")
+FROM (
+  SELECT
+    "disease" AS "text_0"
+  FROM "memory"."main"."patients"
+  LIMIT 100000
+) AS "some";
+
+CREATE TEMPORARY TABLE "__sqlanon_texts_3" AS
+SELECT DISTINCT
+  "disease" AS "value"
+FROM "memory"."main"."patients";
+
+CREATE TEMPORARY TYPE "__sqlanon_word_3" AS ENUM (SELECT "value" FROM "__sqlanon_texts_3" WHERE NOT "value" IS NULL);
+
+CREATE TEMPORARY TABLE "__sqlanon_words_3" AS
+SELECT
+  "value",
+  CAST("value" AS __sqlanon_word_3) AS "word"
+FROM "__sqlanon_texts_3";
+
+CREATE TABLE "main"."__sqlanon_candidate_2" AS
+SELECT
+  CAST("coded"."disease" AS TEXT) AS "disease",
+  "coded"."group_id"
+FROM (
+  SELECT
+    *
+  FROM (
+    SELECT
+      "word_0"."word" AS "disease",
+      "released"."group_id"
+    FROM (
+      SELECT
+        "row"."value_3" AS "disease",
+        "grouped"."group_1" AS "group_id"
+      FROM (
+        SELECT
+          "source"."rowid" AS "row",
+          "source"."dob" AS "value_0",
+          "source"."sex" AS "value_1",
+          "source"."zip" AS "value_2",
+          "source"."disease" AS "value_3"
+        FROM "memory"."main"."patients" AS "source"
+      ) AS "row"
+      JOIN "__sqlanon_groups_1" AS "grouped"
+        ON "row"."row" = "grouped"."row"
+    ) AS "released"
+    JOIN "__sqlanon_words_3" AS "word_0"
+      ON "released"."disease" IS NOT DISTINCT FROM "word_0"."value"
+  ) AS "released"
+  ORDER BY
+    udf(0) ASC NULLS LAST
+) AS "coded";
+
+CREATE TABLE "main"."__sqlanon_candidate_3" AS
+SELECT
+  *
+FROM (
+  SELECT
+    "group_0" AS "group_1",
+    "group_1" AS "group_2"
+  FROM "__sqlanon_groups_1"
+) AS "released"
+ORDER BY
+  udf(0) ASC NULLS LAST;

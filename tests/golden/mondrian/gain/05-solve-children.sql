@@ -1,0 +1,44 @@
+-- Look for:
+
+CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_parts_1" AS
+SELECT
+  "label",
+  COUNT(*) AS "rows",
+  CAST((
+    MIN("key_0" & 31)
+  ) AS INT) AS "low_0",
+  CAST((
+    MAX("key_0" & 31)
+  ) AS INT) AS "high_0",
+  CAST((
+    MIN("key_0" & 32) >> 5
+  ) AS INT) AS "low_1",
+  CAST((
+    MAX("key_0" & 32) >> 5
+  ) AS INT) AS "high_1",
+  CAST((
+    MIN("key_0" & 960) >> 6
+  ) AS INT) AS "low_2",
+  CAST((
+    MAX("key_0" & 960) >> 6
+  ) AS INT) AS "high_2"
+FROM "__sqlanon_sides_1"
+GROUP BY
+  "label";
+
+CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_children_1" AS
+SELECT
+  CAST("part"."label" // 3 AS BIGINT) AS "region",
+  CAST(CASE WHEN "part"."label" % 3 < 2 THEN 0 ELSE 1 END AS BIGINT) AS "side",
+  ARRAY_AGG("part"."label") AS "labels",
+  CAST(SUM("part"."rows") AS BIGINT) AS "rows",
+  MIN("low_0") AS "low_0",
+  MAX("high_0") AS "high_0",
+  MIN("low_1") AS "low_1",
+  MAX("high_1") AS "high_1",
+  MIN("low_2") AS "low_2",
+  MAX("high_2") AS "high_2"
+FROM "__sqlanon_parts_1" AS "part"
+GROUP BY
+  CAST("part"."label" // 3 AS BIGINT),
+  CAST(CASE WHEN "part"."label" % 3 < 2 THEN 0 ELSE 1 END AS BIGINT);

@@ -1,0 +1,3 @@
+-- Look for:
+
+DROP TABLE "memory"."main"."hospital_release";

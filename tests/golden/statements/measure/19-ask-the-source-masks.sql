@@ -1,0 +1,21 @@
+-- Look for:
+
+CREATE TEMPORARY TABLE "__sqlanon_mask_5" AS
+SELECT
+  UNNEST(CAST(? AS BIGINT[])) AS "first",
+  UNNEST(CAST(? AS BIGINT[])) AS "code";
+
+CREATE TEMPORARY TABLE "__sqlanon_mask_6" AS
+SELECT
+  UNNEST(CAST(? AS BIGINT[])) AS "first",
+  UNNEST(CAST(? AS BIGINT[])) AS "code";
+
+CREATE TEMPORARY TABLE "__sqlanon_mask_7" AS
+SELECT
+  UNNEST(CAST(? AS BIGINT[])) AS "first",
+  UNNEST(CAST(? AS BIGINT[])) AS "code";
+
+CREATE TEMPORARY TABLE "__sqlanon_mask_8" AS
+SELECT
+  UNNEST(CAST(? AS BIGINT[])) AS "first",
+  UNNEST(CAST(? AS BIGINT[])) AS "code";
