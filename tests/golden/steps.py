@@ -9,10 +9,10 @@ and have no stage where the file says none. The numbers are the order in which t
 - the source, the release (under the name that it has until it is published, too) or, for what writes into the schema
   `anon`, the catalog. The stages materialize, check and publish are a step each, whatever the object.
 
-Statements that are alike to the letter stand once. Left out are: queries that read only the catalog or DuckDB's own
-tables, DESCRIBE, the number of rows of one table, tables that only keep a place (AS SELECT 0), and the DROP of what is
-temporary. A step that is word for word that
-of an earlier case, of any folder, has no file: `tests/golden/hospital.py` has the cases in their order.
+A statement stands in the first file that it belongs to, of whatever case and folder: `tests/golden/hospital.py` has the
+cases in their order, and a file shows what is new in its case. Names of temporary tables and of the release make no
+difference there. Left out are: queries that read only the catalog or DuckDB's own tables, DESCRIBE, the number of rows
+of one table, tables that only keep a place (AS SELECT 0), and the DROP of what is temporary.
 
 sqlglot breaks the lines; not a word of a statement is changed by it. Names that are drawn are numbered instead.
 """
@@ -40,11 +40,12 @@ __all__ = ["steps"]
 
 # What sqlglot does not know, and functions for which it writes others.
 _UNPARSED = ("ALTER", "COPY", "CREATE TEMPORARY TYPE")
-_KEPT = re.compile(r"\b(range|len|concat_ws)\(")
+_KEPT = re.compile(r"\b(concat_ws|len|list|range|string_agg)\(")
 _TEMPORARY = r"__sqlanon_[0-9a-f]{12}_[0-9]+_(\w+)"
 _CANDIDATE = r"__sqlanon_candidate_[0-9a-f]{12}"
 _RELEASE = rf'"(?:{_CANDIDATE}|hospital_release\w*)"'
 _SOURCE = '"patients"'
+_NUMBERED = r"(__sqlanon_\w+)_[0-9]+\b"
 _WRITES = re.compile(
     r"\s*(?:CREATE|INSERT|DELETE|ALTER|DROP)\b.*?\b(?:TABLE|VIEW|TYPE|INTO|FROM)\s+(?:IF\s+EXISTS\s+)?(\S+)"
     r"|\s*UPDATE\s+(\S+)",
@@ -52,7 +53,7 @@ _WRITES = re.compile(
 )
 _COUNTS = re.compile(r"SELECT COUNT\(\*\) FROM \S+$")
 _WHOLE_STAGES = ("materialize", "check", "publish")
-# Objects that are understood together have one file. Each line names them after the last.
+# Objects that are understood together have one file: whose it is stands behind them.
 _TOGETHER = {
     **dict.fromkeys(("texts", "word"), "words"),
     **dict.fromkeys(("points", "points_done", "regions_done"), "regions"),
@@ -148,11 +149,8 @@ def _run(case: Case) -> dict[str, list[str]]:
     words = _InWords()
 
     def observe(stage: str, sql: str | None, *_: object) -> None:
-        if sql is None or (step := _step(stage, sql)) is None:
-            return
-        statements = found.setdefault(step, [])
-        if (text := words.of(sql)) not in statements:
-            statements.append(text)
+        if sql is not None and (step := _step(stage, sql)) is not None:
+            found.setdefault(step, []).append(words.of(sql))
 
     with connect() as con, tempfile.TemporaryDirectory() as folder:
         con.execute("SET threads = 1")
@@ -167,14 +165,23 @@ def _run(case: Case) -> dict[str, list[str]]:
 def steps() -> dict[str, str]:
     """What each step runs now, by the path of its file below this folder."""
     found: dict[str, str] = {}
-    bodies: set[tuple[str, str]] = set()
+    known: set[str] = set()
     for folder, cases in FOLDERS.items():
         for case in cases:
             number = 0
             for name, statements in _run(case).items():
-                body = "\n".join(f"{set_in_lines(statement)};\n" for statement in statements)
-                if (name, body) not in bodies:
-                    bodies.add((name, body))
+                texts = []
+                for text in statements:
+                    if (like := _nameless(text)) not in known:
+                        known.add(like)
+                        texts.append(set_in_lines(text))
+                if texts:
                     number += 1
+                    body = "\n".join(f"{text};\n" for text in texts)
                     found[f"{folder}/{case.name}/{number:02}-{name}.sql"] = body
     return found
+
+
+def _nameless(text: str) -> str:
+    """The statement without what tells two tables of one purpose, and a candidate from a release."""
+    return re.sub(r"__sqlanon_candidate|hospital_release\w*", "release", re.sub(_NUMBERED, r"\1", text))

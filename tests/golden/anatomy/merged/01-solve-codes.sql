@@ -1,23 +1,5 @@
 -- Look for:
 
-CREATE TEMPORARY TABLE "__sqlanon_codes_1" AS
-SELECT
-  "value",
-  "n",
-  ROW_NUMBER() OVER (ORDER BY "value" IS NULL ASC NULLS LAST, "value" ASC NULLS LAST) AS "code"
-FROM (
-  SELECT
-    "disease" AS "value",
-    COUNT(*) AS "n"
-  FROM "memory"."main"."patients"
-  GROUP BY
-    "disease"
-) AS "counted";
-
-SELECT
-  MAX("n")
-FROM "__sqlanon_codes_1";
-
 SELECT
   COUNT(*)
 FROM (

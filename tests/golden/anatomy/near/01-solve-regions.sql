@@ -1,29 +1,5 @@
 -- Look for:
 
-CREATE TEMPORARY TABLE "__sqlanon_points_1" AS
-SELECT
-  CAST(0 AS INT) AS "label",
-  "key_0"
-FROM (
-  SELECT
-    *,
-    UNNEST(range("n")) AS "copy"
-  FROM "__sqlanon_cells_1"
-) AS "repeated";
-
-CREATE TEMPORARY TABLE "__sqlanon_regions_done_1" AS
-SELECT
-  CAST(0 AS BIGINT) AS "region",
-  CAST(0 AS BIGINT) AS "rows",
-  CAST(0 AS INT) AS "low_0",
-  CAST(0 AS INT) AS "high_0",
-  CAST(0 AS INT) AS "low_1",
-  CAST(0 AS INT) AS "high_1",
-  CAST(0 AS INT) AS "low_2",
-  CAST(0 AS INT) AS "high_2"
-WHERE
-  FALSE;
-
 CREATE TEMPORARY TABLE "__sqlanon_points_done_1" AS
 SELECT
   CAST(0 AS BIGINT) AS "region",
@@ -83,25 +59,3 @@ WHERE
       "label"
     FROM "__sqlanon_cut_1"
   );
-
-INSERT INTO "__sqlanon_regions_done_1"
-SELECT
-  "region",
-  CAST(SUM("n") AS BIGINT) AS "rows",
-  MIN("r_0") AS "low_0",
-  MAX("r_0") AS "high_0",
-  MIN("r_1") AS "low_1",
-  MAX("r_1") AS "high_1",
-  MIN("r_2") AS "low_2",
-  MAX("r_2") AS "high_2"
-FROM "__sqlanon_points_done_1"
-WHERE
-  "region" >= $1
-GROUP BY
-  "region";
-
-SELECT
-  COUNT(*),
-  COALESCE(MIN("rows"), 0),
-  COALESCE(MAX("rows"), 0)
-FROM "__sqlanon_regions_done_1";

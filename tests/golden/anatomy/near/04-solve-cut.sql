@@ -51,25 +51,3 @@ FROM (
       "found"."label"
   ) AS "own"
 ) AS "turn";
-
-CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_halves_1" AS
-SELECT
-  CAST((
-    (
-      "attempt"."region" * 2
-    ) + CASE
-      WHEN CAST((
-        (
-          "point"."key_0" >> "attempt"."shift"
-        ) & "attempt"."mask"
-      ) AS INT) > "attempt"."median"
-      THEN 1
-      ELSE 0
-    END
-  ) AS INT) AS "label",
-  "point"."key_0"
-FROM "__sqlanon_points_1" AS "point"
-JOIN "__sqlanon_cut_1" AS "attempt"
-  ON "point"."label" = "attempt"."label";
-
-ALTER TABLE "__sqlanon_halves_1" RENAME TO "__sqlanon_points_1";

@@ -46,9 +46,3 @@ FROM (
     "region",
     "code_0"
 ) AS "counted";
-
-SELECT
-  COALESCE(MIN("drawn"."rowid"), 0),
-  COALESCE(MAX("drawn"."rowid") - MIN("drawn"."rowid") + 1, 0),
-  COUNT(*)
-FROM "__sqlanon_drawn_1" AS "drawn";

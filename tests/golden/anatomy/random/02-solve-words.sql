@@ -17,11 +17,3 @@ CREATE TEMPORARY TABLE "__sqlanon_texts_2" AS
 SELECT DISTINCT
   "zip" AS "value"
 FROM "memory"."main"."patients";
-
-CREATE TEMPORARY TYPE "__sqlanon_word_2" AS ENUM (SELECT "value" FROM "__sqlanon_texts_2" WHERE NOT "value" IS NULL);
-
-CREATE TEMPORARY TABLE "__sqlanon_words_2" AS
-SELECT
-  "value",
-  CAST("value" AS __sqlanon_word_2) AS "word"
-FROM "__sqlanon_texts_2";

@@ -13,27 +13,6 @@ GROUP BY
     "key_0" & 16383
   );
 
-INSERT INTO "__sqlanon_rollup_1"
-SELECT
-  "node"."tag",
-  (
-    "fine"."key_0" & "node"."mask_0"
-  ) AS "key_0",
-  CAST(SUM("fine"."n") AS BIGINT) AS "n"
-FROM "__sqlanon_rollup_1" AS "fine"
-JOIN (
-  SELECT
-    UNNEST(CAST($1 AS BIGINT[])) AS "tag",
-    UNNEST(CAST($2 AS BIGINT[])) AS "source",
-    UNNEST(CAST($3 AS BIGINT[])) AS "mask_0"
-) AS "node"
-  ON "fine"."tag" = "node"."source"
-GROUP BY
-  "node"."tag",
-  (
-    "fine"."key_0" & "node"."mask_0"
-  );
-
 WITH "node_row" AS (
   SELECT
     "tag" - $1 AS "tag",

@@ -174,24 +174,3 @@ FROM (
     ) AS "occurring"
   ) AS "generalized"
 ) AS "spans";
-
-SELECT
-  CAST(COALESCE(SUM("leaf"), 0) AS INT128),
-  CAST(COALESCE(SUM("n"), 0) AS INT128),
-  COALESCE(MAX("rank_0") + 1, 0),
-  COALESCE(MAX("rank_1") + 1, 0),
-  COALESCE(MAX("rank_2") + 1, 0),
-  COALESCE(MAX("rank_3") + 1, 0),
-  CAST(COALESCE(SUM("n" * (
-    "leaves_1" - 1
-  )), 0) AS INT128),
-  CAST(COALESCE(SUM("n" * (
-    "leaves_2" - 1
-  )), 0) AS INT128),
-  CAST(COALESCE(SUM("n" * (
-    "leaves_3" - 1
-  )), 0) AS INT128),
-  COALESCE(MAX("leaves_1") - 1, 0),
-  COALESCE(MAX("leaves_2") - 1, 0),
-  COALESCE(MAX("leaves_3") - 1, 0)
-FROM "__sqlanon_tree_3";

@@ -26,19 +26,3 @@ JOIN "__sqlanon_spread_3" AS "near_2"
   ON "every"."near_2" IS NOT DISTINCT FROM "near_2"."value"
 LEFT JOIN "__sqlanon_repeated_1" AS "key_0"
   ON hash("every"."value_3") = "key_0"."digest";
-
-DELETE FROM "__sqlanon_keyed_1"
-WHERE
-  "row" IN (
-    SELECT
-      "row"
-    FROM "__sqlanon_aside_1"
-  );
-
-INSERT INTO "__sqlanon_keyed_1"
-SELECT
-  "row",
-  "draw",
-  "place",
-  "key_0"
-FROM "__sqlanon_aside_1";

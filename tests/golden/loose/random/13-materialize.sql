@@ -1,42 +1,5 @@
 -- Look for:
 
-SELECT
-  APPROX_COUNT_DISTINCT("text_0"),
-  APPROX_COUNT_DISTINCT("text_1")
-FROM (
-  SELECT
-    "sex" AS "text_0",
-    "zip" AS "text_1"
-  FROM "memory"."main"."patients"
-  LIMIT 100000
-) AS "some";
-
-CREATE TEMPORARY TABLE "__sqlanon_texts_1" AS
-SELECT DISTINCT
-  "sex" AS "value"
-FROM "memory"."main"."patients";
-
-CREATE TEMPORARY TYPE "__sqlanon_word_1" AS ENUM (SELECT "value" FROM "__sqlanon_texts_1" WHERE NOT "value" IS NULL);
-
-CREATE TEMPORARY TABLE "__sqlanon_words_1" AS
-SELECT
-  "value",
-  CAST("value" AS __sqlanon_word_1) AS "word"
-FROM "__sqlanon_texts_1";
-
-CREATE TEMPORARY TABLE "__sqlanon_texts_2" AS
-SELECT DISTINCT
-  "zip" AS "value"
-FROM "memory"."main"."patients";
-
-CREATE TEMPORARY TYPE "__sqlanon_word_2" AS ENUM (SELECT "value" FROM "__sqlanon_texts_2" WHERE NOT "value" IS NULL);
-
-CREATE TEMPORARY TABLE "__sqlanon_words_2" AS
-SELECT
-  "value",
-  CAST("value" AS __sqlanon_word_2) AS "word"
-FROM "__sqlanon_texts_2";
-
 CREATE TABLE "main"."__sqlanon_candidate_1" AS
 SELECT
   "coded"."dob",
@@ -78,28 +41,6 @@ FROM (
   ORDER BY
     udf(0) ASC NULLS LAST
 ) AS "coded";
-
-SELECT
-  APPROX_COUNT_DISTINCT("text_0")
-FROM (
-  SELECT
-    "disease" AS "text_0"
-  FROM "memory"."main"."patients"
-  LIMIT 100000
-) AS "some";
-
-CREATE TEMPORARY TABLE "__sqlanon_texts_3" AS
-SELECT DISTINCT
-  "disease" AS "value"
-FROM "memory"."main"."patients";
-
-CREATE TEMPORARY TYPE "__sqlanon_word_3" AS ENUM (SELECT "value" FROM "__sqlanon_texts_3" WHERE NOT "value" IS NULL);
-
-CREATE TEMPORARY TABLE "__sqlanon_words_3" AS
-SELECT
-  "value",
-  CAST("value" AS __sqlanon_word_3) AS "word"
-FROM "__sqlanon_texts_3";
 
 CREATE TABLE "main"."__sqlanon_candidate_2" AS
 SELECT

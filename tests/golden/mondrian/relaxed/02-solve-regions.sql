@@ -13,19 +13,6 @@ FROM (
   FROM "__sqlanon_cells_1"
 ) AS "repeated";
 
-CREATE TEMPORARY TABLE "__sqlanon_regions_done_1" AS
-SELECT
-  CAST(0 AS BIGINT) AS "region",
-  CAST(0 AS BIGINT) AS "rows",
-  CAST(0 AS INT) AS "low_0",
-  CAST(0 AS INT) AS "high_0",
-  CAST(0 AS INT) AS "low_1",
-  CAST(0 AS INT) AS "high_1",
-  CAST(0 AS INT) AS "low_2",
-  CAST(0 AS INT) AS "high_2"
-WHERE
-  FALSE;
-
 CREATE TEMPORARY TABLE "__sqlanon_points_done_1" AS
 SELECT
   CAST(0 AS BIGINT) AS "region",
@@ -142,47 +129,3 @@ JOIN (
     )
 ) AS "done"
   ON "point"."label" = "done"."label";
-
-SELECT
-  COUNT(*),
-  COALESCE(MIN("rows"), 0),
-  COALESCE(MAX("rows"), 0)
-FROM "__sqlanon_regions_done_1";
-
-SELECT
-  SUM(
-    CAST("region"."rows" AS DOUBLE) * (
-      CAST(1.0 AS DOUBLE) * (
-        (
-          "last_0"."position" - "first_0"."position"
-        ) / CAST(6828.0 AS DOUBLE)
-      )
-    ) + CAST("region"."rows" AS DOUBLE) * (
-      CAST(1.0 AS DOUBLE) * (
-        (
-          "last_1"."position" - "first_1"."position"
-        ) / CAST(1.0 AS DOUBLE)
-      )
-    ) + CAST("region"."rows" AS DOUBLE) * (
-      CAST(1.0 AS DOUBLE) * (
-        (
-          "last_2"."position" - "first_2"."position"
-        ) / CAST(13.0 AS DOUBLE)
-      )
-    )
-  ) / (
-    SUM(CAST("region"."rows" AS DOUBLE)) * CAST(3.0 AS DOUBLE)
-  )
-FROM "__sqlanon_regions_done_1" AS "region"
-JOIN "__sqlanon_ranked_1" AS "first_0"
-  ON "first_0"."rank_0" = "region"."low_0"
-JOIN "__sqlanon_ranked_1" AS "last_0"
-  ON "last_0"."rank_0" = "region"."high_0"
-JOIN "__sqlanon_ranked_2" AS "first_1"
-  ON "first_1"."rank_0" = "region"."low_1"
-JOIN "__sqlanon_ranked_2" AS "last_1"
-  ON "last_1"."rank_0" = "region"."high_1"
-JOIN "__sqlanon_ranked_3" AS "first_2"
-  ON "first_2"."rank_0" = "region"."low_2"
-JOIN "__sqlanon_ranked_3" AS "last_2"
-  ON "last_2"."rank_0" = "region"."high_2";

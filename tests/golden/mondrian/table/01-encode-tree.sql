@@ -26,44 +26,6 @@ FROM (
   ) AS "generalized"
 ) AS "spans";
 
-SELECT
-  CAST(COALESCE(SUM("leaf"), 0) AS INT128),
-  CAST(COALESCE(SUM("n"), 0) AS INT128),
-  COALESCE(MAX("rank_0") + 1, 0)
-FROM "__sqlanon_tree_1";
-
-CREATE TEMPORARY TABLE "__sqlanon_tree_2" AS
-SELECT
-  "value",
-  "n",
-  "leaf",
-  CAST(ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank_0"
-FROM (
-  SELECT
-    "value",
-    "n",
-    CASE WHEN "n" > 0 THEN 1 ELSE 0 END AS "leaf"
-  FROM (
-    SELECT
-      "value",
-      "n"
-    FROM (
-      SELECT
-        "sex" AS "value",
-        COUNT(*) AS "n"
-      FROM "memory"."main"."patients"
-      GROUP BY
-        "sex"
-    ) AS "occurring"
-  ) AS "generalized"
-) AS "spans";
-
-SELECT
-  CAST(COALESCE(SUM("leaf"), 0) AS INT128),
-  CAST(COALESCE(SUM("n"), 0) AS INT128),
-  COALESCE(MAX("rank_0") + 1, 0)
-FROM "__sqlanon_tree_2";
-
 CREATE TEMPORARY TABLE "__sqlanon_tree_3" AS
 SELECT
   "value",
@@ -89,9 +51,3 @@ FROM (
     ) AS "occurring"
   ) AS "generalized"
 ) AS "spans";
-
-SELECT
-  CAST(COALESCE(SUM("leaf"), 0) AS INT128),
-  CAST(COALESCE(SUM("n"), 0) AS INT128),
-  COALESCE(MAX("rank_0") + 1, 0)
-FROM "__sqlanon_tree_3";

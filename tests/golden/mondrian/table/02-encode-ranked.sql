@@ -57,17 +57,3 @@ FROM (
     CAST(ROW_NUMBER() OVER (ORDER BY "value" IS NULL ASC NULLS LAST, "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank"
   FROM "__sqlanon_tree_2"
 ) AS "numbered";
-
-CREATE TEMPORARY TABLE "__sqlanon_ranked_3" AS
-SELECT
-  "value",
-  "n",
-  "leaf",
-  "rank" AS "rank_0",
-  CAST("rank" AS DOUBLE) AS "position"
-FROM (
-  SELECT
-    *,
-    CAST(ROW_NUMBER() OVER (ORDER BY "value" IS NULL ASC NULLS LAST, "value" ASC NULLS LAST) - 1 AS BIGINT) AS "rank"
-  FROM "__sqlanon_tree_3"
-) AS "numbered";

@@ -14,33 +14,3 @@ SELECT
     TRUE
   )
 FROM "__sqlanon_ranked_1";
-
-SELECT
-  COUNT(*),
-  COALESCE(MAX("position") - MIN("position"), 0),
-  COALESCE(
-    BOOL_AND(
-      CAST("position" - (
-        SELECT
-          MIN("position")
-        FROM "__sqlanon_ranked_2"
-      ) = CAST("rank_0" AS DOUBLE) AS BOOLEAN)
-    ),
-    TRUE
-  )
-FROM "__sqlanon_ranked_2";
-
-SELECT
-  COUNT(*),
-  COALESCE(MAX("position") - MIN("position"), 0),
-  COALESCE(
-    BOOL_AND(
-      CAST("position" - (
-        SELECT
-          MIN("position")
-        FROM "__sqlanon_ranked_3"
-      ) = CAST("rank_0" AS DOUBLE) AS BOOLEAN)
-    ),
-    TRUE
-  )
-FROM "__sqlanon_ranked_3";

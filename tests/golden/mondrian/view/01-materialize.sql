@@ -1,11 +1,11 @@
 -- Look for:
 
-CREATE TABLE "anon"."region_e49d5e4c3b6d712ef860db20fda2eebe" AS
+CREATE TABLE "anon"."region_c6262759e3682d499c0976d97504ea50" AS
 SELECT
   *
 FROM "__sqlanon_shown_1";
 
-CREATE TABLE "anon"."place_e49d5e4c3b6d712ef860db20fda2eebe" AS
+CREATE TABLE "anon"."place_c6262759e3682d499c0976d97504ea50" AS
 SELECT
   *
 FROM "__sqlanon_places_1";
@@ -40,7 +40,7 @@ WITH "source" AS NOT MATERIALIZED (
     "value_1",
     "value_2",
     "region"
-  FROM "anon"."place_e49d5e4c3b6d712ef860db20fda2eebe"
+  FROM "anon"."place_c6262759e3682d499c0976d97504ea50"
   UNION ALL
   SELECT
     "unseen"."value_0",
@@ -53,12 +53,12 @@ WITH "source" AS NOT MATERIALIZED (
       "source"."sex" AS "value_1",
       "source"."zip" AS "value_2"
     FROM "source"
-    ANTI JOIN "anon"."place_e49d5e4c3b6d712ef860db20fda2eebe" AS "place"
+    ANTI JOIN "anon"."place_c6262759e3682d499c0976d97504ea50" AS "place"
       ON "source"."dob" IS NOT DISTINCT FROM "place"."value_0"
       AND "source"."sex" IS NOT DISTINCT FROM "place"."value_1"
       AND "source"."zip" IS NOT DISTINCT FROM "place"."value_2"
   ) AS "unseen"
-  JOIN "anon"."region_e49d5e4c3b6d712ef860db20fda2eebe" AS "box"
+  JOIN "anon"."region_c6262759e3682d499c0976d97504ea50" AS "box"
     ON (
       "unseen"."value_0" BETWEEN "box"."low_value_0" AND "box"."high_value_0"
       OR (
@@ -93,7 +93,7 @@ WITH "source" AS NOT MATERIALIZED (
     ON "source"."dob" IS NOT DISTINCT FROM "placement"."value_0"
     AND "source"."sex" IS NOT DISTINCT FROM "placement"."value_1"
     AND "source"."zip" IS NOT DISTINCT FROM "placement"."value_2"
-  JOIN "anon"."region_e49d5e4c3b6d712ef860db20fda2eebe" AS "region"
+  JOIN "anon"."region_c6262759e3682d499c0976d97504ea50" AS "region"
     ON "region"."region" = "placement"."region"
 ), "equivalence_class" AS (
   SELECT

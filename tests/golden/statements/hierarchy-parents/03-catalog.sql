@@ -12,18 +12,3 @@ SELECT
   "level",
   "label"
 FROM "__sqlanon_values_1";
-
-DELETE FROM "anon"."hierarchy"
-WHERE
-  translate("hierarchy", 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'abcdefghijklmnopqrstuvwxyz') = ?;
-
-INSERT INTO "anon"."hierarchy" (
-  "hierarchy",
-  "kind",
-  "arguments",
-  "options",
-  "query",
-  "height"
-)
-VALUES
-  (?, ?, ?, ?, ?, ?);

@@ -31,22 +31,3 @@ SELECT
   "text" AS "shown",
   1 AS "n"
 FROM "__sqlanon_label_1" AS "held";
-
-SELECT
-  COUNT(*)
-FROM "__sqlanon_shown_2" AS "shown"
-ANTI JOIN "__sqlanon_leaf_1" AS "leaf"
-  ON "shown"."label" IS NOT DISTINCT FROM "leaf"."label";
-
-CREATE TEMPORARY TABLE "__sqlanon_shown_3" AS
-SELECT
-  "label",
-  "text" AS "shown",
-  1 AS "n"
-FROM "__sqlanon_label_2" AS "held";
-
-SELECT
-  COUNT(*)
-FROM "__sqlanon_shown_3" AS "shown"
-ANTI JOIN "__sqlanon_leaf_3" AS "leaf"
-  ON "shown"."label" IS NOT DISTINCT FROM "leaf"."label";

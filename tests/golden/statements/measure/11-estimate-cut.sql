@@ -170,12 +170,6 @@ FROM (
 WHERE
   NOT "text" IS NULL;
 
-SELECT
-  COUNT(*)
-FROM "__sqlanon_cut_1"
-WHERE
-  "at" IS NULL;
-
 CREATE TEMPORARY TABLE "__sqlanon_cut_2" AS
 SELECT
   TRY((
@@ -270,9 +264,3 @@ FROM (
 ) AS "constant"
 WHERE
   NOT "text" IS NULL;
-
-SELECT
-  COUNT(*)
-FROM "__sqlanon_cut_2"
-WHERE
-  "at" IS NULL;

@@ -33,27 +33,6 @@ JOIN (
 ) AS "counted"
   ON "counted"."value" IS NOT DISTINCT FROM "tree"."value";
 
-SELECT
-  CAST(COALESCE(SUM("leaf"), 0) AS INT128),
-  CAST(COALESCE(SUM("n"), 0) AS INT128),
-  COALESCE(MAX("rank_0") + 1, 0),
-  COALESCE(MAX("rank_1") + 1, 0),
-  COALESCE(MAX("rank_2") + 1, 0),
-  COALESCE(MAX("rank_3") + 1, 0),
-  CAST(COALESCE(SUM("n" * (
-    "leaves_1" - 1
-  )), 0) AS INT128),
-  CAST(COALESCE(SUM("n" * (
-    "leaves_2" - 1
-  )), 0) AS INT128),
-  CAST(COALESCE(SUM("n" * (
-    "leaves_3" - 1
-  )), 0) AS INT128),
-  COALESCE(MAX("leaves_1") - 1, 0),
-  COALESCE(MAX("leaves_2") - 1, 0),
-  COALESCE(MAX("leaves_3") - 1, 0)
-FROM "__sqlanon_tree_4";
-
 CREATE TEMPORARY TABLE "__sqlanon_tree_5" AS
 SELECT
   "tree".*
@@ -80,12 +59,6 @@ JOIN (
     "coded"."value"
 ) AS "counted"
   ON "counted"."value" IS NOT DISTINCT FROM "tree"."value";
-
-SELECT
-  CAST(COALESCE(SUM("leaf"), 0) AS INT128),
-  CAST(COALESCE(SUM("n"), 0) AS INT128),
-  COALESCE(MAX("rank_0") + 1, 0)
-FROM "__sqlanon_tree_5";
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_6" AS
 SELECT
@@ -115,24 +88,3 @@ JOIN (
     "coded"."value"
 ) AS "counted"
   ON "counted"."value" IS NOT DISTINCT FROM "tree"."value";
-
-SELECT
-  CAST(COALESCE(SUM("leaf"), 0) AS INT128),
-  CAST(COALESCE(SUM("n"), 0) AS INT128),
-  COALESCE(MAX("rank_0") + 1, 0),
-  COALESCE(MAX("rank_1") + 1, 0),
-  COALESCE(MAX("rank_2") + 1, 0),
-  COALESCE(MAX("rank_3") + 1, 0),
-  CAST(COALESCE(SUM("n" * (
-    "leaves_1" - 1
-  )), 0) AS INT128),
-  CAST(COALESCE(SUM("n" * (
-    "leaves_2" - 1
-  )), 0) AS INT128),
-  CAST(COALESCE(SUM("n" * (
-    "leaves_3" - 1
-  )), 0) AS INT128),
-  COALESCE(MAX("leaves_1") - 1, 0),
-  COALESCE(MAX("leaves_2") - 1, 0),
-  COALESCE(MAX("leaves_3") - 1, 0)
-FROM "__sqlanon_tree_6";

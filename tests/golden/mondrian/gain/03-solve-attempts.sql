@@ -82,5 +82,3 @@ JOIN "__sqlanon_attempts_1" AS "attempt"
   ON "point"."label" = "attempt"."label"
 JOIN "__sqlanon_medians_1" AS "middle"
   ON "attempt"."region" = "middle"."region";
-
-ALTER TABLE "__sqlanon_sides_1" RENAME TO "__sqlanon_points_1";

@@ -1,31 +1,5 @@
 -- Look for:
 
-CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_parts_1" AS
-SELECT
-  "label",
-  COUNT(*) AS "rows",
-  CAST((
-    MIN("key_0" & 31)
-  ) AS INT) AS "low_0",
-  CAST((
-    MAX("key_0" & 31)
-  ) AS INT) AS "high_0",
-  CAST((
-    MIN("key_0" & 32) >> 5
-  ) AS INT) AS "low_1",
-  CAST((
-    MAX("key_0" & 32) >> 5
-  ) AS INT) AS "high_1",
-  CAST((
-    MIN("key_0" & 960) >> 6
-  ) AS INT) AS "low_2",
-  CAST((
-    MAX("key_0" & 960) >> 6
-  ) AS INT) AS "high_2"
-FROM "__sqlanon_sides_1"
-GROUP BY
-  "label";
-
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_children_1" AS
 SELECT
   CAST("part"."label" // 3 AS BIGINT) AS "region",
