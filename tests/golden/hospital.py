@@ -29,8 +29,9 @@ GLOBAL = "CREATE ANONYMIZED TABLE hospital_release AS POLICY hospital METHOD gen
 REGIONS = f"CREATE POLICY regions ON patients ({RANGES}) REQUIRE k_anonymity(k => 3);"
 DIVERSE = f"CREATE POLICY diverse ON patients ({TREES}) REQUIRE k_anonymity(k => 2), t_closeness(t => 0.5);"
 APART = f"CREATE POLICY apart ON patients ({RANGES}) CONFIDENTIAL (dob, sex, zip, disease) VISIBLE (dob, sex, zip);"
-LOCAL = f"CREATE POLICY bare ON patients ({TREES}) REQUIRE k_anonymity(k => 4);"
-DISTINCT = f"CREATE POLICY buckets ON patients ({RANGES}) REQUIRE k_anonymity(k => 3), t_closeness(t => 0.6);"
+BARE = "sex QUASI IDENTIFIER, zip QUASI IDENTIFIER USING zip_prefix, disease SENSITIVE"
+LOCAL = f"CREATE POLICY bare ON patients ({BARE}) REQUIRE k_anonymity(k => 2);"
+DISTINCT = f"CREATE POLICY buckets ON patients ({RANGES}) REQUIRE k_anonymity(k => 3), t_closeness(t => 0.4);"
 WORKLOAD = """CREATE WORKLOAD counts ON POLICY hospital
     (queries => 5, dimensions => 2, selectivity => 0.1, seed => 1);"""
 ILLNESSES = "CREATE TABLE kinds AS FROM (VALUES ('Flu', 'lungs'), ('lungs', NULL)) AS t(value, parent);"
@@ -45,7 +46,7 @@ FOLDERS = {
         Case("table", GLOBAL),
         Case("view", _made("hospital", "generalization(suppression => 0.06)", "VIEW")),
         Case("rounds", _made("diverse", "generalization(suppression => 0.5)", "VIEW"), DIVERSE),
-        Case("local", _made("bare", "generalization(recoding => 'local', suppression => 0.3)"), LOCAL),
+        Case("local", _made("bare", "generalization(recoding => 'local', suppression => 0.5)"), LOCAL),
         Case("explain", "EXPLAIN ANONYMIZED TABLE hospital_release AS POLICY hospital "
              "METHOD generalization(suppression => 0.06)"),
     ),

@@ -59,7 +59,7 @@ _TOGETHER = {
     **dict.fromkeys(("points", "points_done", "regions_done"), "regions"),
     **dict.fromkeys(("sides", "medians"), "attempts"),
     **dict.fromkeys(("mask", "masked", "bit"), "masks"),
-    **{"halves": "cut", "parts": "children", "held": "drawn", "placed": "dealt", "free": "lacking"},
+    **{"halves": "cut", "parts": "children", "held": "drawn", "free": "lacking"},
     **{"others": "share", "among": "asked"},
 }
 
@@ -105,6 +105,7 @@ class _InWords:
         text = re.sub(_TEMPORARY, lambda found: self._word(found[0], f"__sqlanon_{found[1]}"), text)
         text = re.sub(_CANDIDATE, lambda found: self._word(found[0], "__sqlanon_candidate"), text)
         text = re.sub(r"\budf_[0-9a-f]{32}\b", "udf", text)
+        text = re.sub(r"\b(region|place)_[0-9a-f]{32}\b", r"\1_of_the_release", text)
         text = re.sub(r"'[0-9a-f]{32}'", "'the release id'", text)
         return re.sub(r"'[0-9a-f]{64}'", "'a digest'", text)
 

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: three models of the whole table as one bucket, joined by UNION ALL: t-closeness is 0 there, so that
+-- putting everything together always ends.
 
 SELECT
   COUNT(*)
@@ -76,7 +77,7 @@ FROM (
               "s"."class_id",
               MAX("c"."size") AS "size",
               MAX("w"."total") AS "total",
-              MAX("w"."farthest") - CAST(0.6 AS DOUBLE) AS "most",
+              MAX("w"."farthest") - CAST(0.4 AS DOUBLE) AS "most",
               MAX("w"."total" * CAST("c"."size" AS DOUBLE)) AS "scale",
               SUM(
                 LEAST(
@@ -102,13 +103,13 @@ FROM (
                 1,
                 GREATEST(0, (
                   "scale" - "common"
-                ) / NULLIF("scale", 0) - CAST(0.6 AS DOUBLE)) / NULLIF("most", 0)
+                ) / NULLIF("scale", 0) - CAST(0.4 AS DOUBLE)) / NULLIF("most", 0)
               )
               ELSE CAST(0 AS DOUBLE)
             END AS "excess"
           FROM "class"
           WHERE
-            CAST("scale" - "common" AS DECIMAL(38, 0)) * CAST('5' AS DECIMAL(38, 0)) > CAST('3' AS DECIMAL(38, 0)) * CAST("scale" AS DECIMAL(38, 0))
+            CAST("scale" - "common" AS DECIMAL(38, 0)) * CAST('5' AS DECIMAL(38, 0)) > CAST('2' AS DECIMAL(38, 0)) * CAST("scale" AS DECIMAL(38, 0))
         )
         UNION ALL
         (

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: Mondrian's points with the sensitive value beside their ranks (subject_0).
 
 CREATE TEMPORARY TABLE "__sqlanon_points_done_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: a cut for each dimension and not the best alone (GROUP BY dim, too): the best may violate what is asked of
+-- buckets, and then the next is taken.
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_found_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: each half as a class, number * 2 + side, with its sensitive values; l-diversity's text with l = 3 beside
+-- k-anonymity's: a region must itself be one that can be dealt.
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_broken_1" AS
 WITH "half_row" AS (

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the best cut of each region among those that are not broken.
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_cut_1" AS
 SELECT

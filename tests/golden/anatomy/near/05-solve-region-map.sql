@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: which combination of quasi-identifiers lies in which region, once each.
 
 CREATE TEMPORARY TABLE "__sqlanon_region_map_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the row's region first in the sort; the values' draws are one for each value of each region. All that
+-- follows is that of random groups.
 
 CREATE TEMPORARY TABLE "__sqlanon_drawn_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: an ENUM of a column's distinct texts in place of them while rows are sorted; NULL has a row and no word.
+-- It is temporary, and no published column has its type.
 
 CREATE TEMPORARY TABLE "__sqlanon_texts_1" AS
 SELECT DISTINCT

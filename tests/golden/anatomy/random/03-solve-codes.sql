@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: sensitive values in value order with NULL last; before a row is dealt the whole table is asked as one
+-- bucket (class_id 0): what violates there can be satisfied by no dealing.
 
 CREATE TEMPORARY TABLE "__sqlanon_codes_1" AS
 SELECT

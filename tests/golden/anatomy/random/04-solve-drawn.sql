@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: one sort: by the region (0, for there are none), the code, and a draw of each row; `held` has a draw for
+-- each value; nothing else decides who comes into which bucket.
 
 CREATE TEMPORARY TABLE "__sqlanon_drawn_1" AS
 SELECT

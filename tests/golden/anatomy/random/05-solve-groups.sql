@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: as many buckets as l divides the rows into, at least one; the second query finds values that are more
+-- frequent than there are buckets; the third has the figures for EXPLAIN.
 
 CREATE TEMPORARY TABLE "__sqlanon_groups_1" AS
 SELECT

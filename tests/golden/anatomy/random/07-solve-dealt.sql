@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: a row's bucket from its rowid alone, modulo the buckets of its region: no second sort. The great number is
+-- the least rowid of a table made in this transaction.
 
 CREATE TEMPORARY VIEW "__sqlanon_dealt_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: one slot a bucket, each its own `first`: the bucket into which it has been put together.
 
 CREATE TEMPORARY TABLE "__sqlanon_slots_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: buckets numbered anew in a drawn order: their numbers tell nothing of the order in which they were dealt.
 
 CREATE TEMPORARY TABLE "__sqlanon_numbers_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: every row with its bucket and its code; the sensitive value itself is not here.
 
 CREATE TEMPORARY TABLE "__sqlanon_places_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: two tables with nothing in common but the bucket; the first sorted by bucket and a draw, the second by
+-- bucket and code; words are texts again, and neither table has a rowid or a draw.
 
 CREATE TABLE "main"."__sqlanon_candidate_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the published rows as they stand: each bucket's values in order and once each, both tables of one length
+-- and bucket for bucket alike; then the models over (bucket, value, count) as classes.
 
 SELECT
   COUNT(*)

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: no column is in both tables, and neither has a number by which they could be joined; each is sorted by
+-- draws of its own.
 
 CREATE TABLE "main"."__sqlanon_candidate_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: for each requirement and node the classes and rows that violate it, and the smallest class; size comes
+-- first in the struct, so that MIN finds the smallest; nothing is made a candidate.
 
 WITH "node_row" AS (
   SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: labels of single nodes for the text of an example, asked of one tree each by ranks: the only labels that
+-- EXPLAIN reads, and the same expressions as in the release.
 
 SELECT
   (

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: values of the sensitive column numbered in value order like a quasi-identifier without a hierarchy, for
+-- t-closeness needs them in the key.
 
 CREATE TEMPORARY TABLE "__sqlanon_values_1" AS
 SELECT

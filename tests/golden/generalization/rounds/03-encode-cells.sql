@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: a fourth code in the key, that of the sensitive value, beside those of the three quasi-identifiers.
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_1" AS
 SELECT

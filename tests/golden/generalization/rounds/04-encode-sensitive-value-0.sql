@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the distribution of the whole table from the cells alone, by the bits of the sensitive field; the source
+-- is not read again.
 
 CREATE TEMPORARY TABLE "__sqlanon_sensitive_value_0_1" AS
 SELECT

@@ -1,4 +1,6 @@
--- Look for:
+-- Look for: class_sensitive_value_0 from the key's upper bits, and equivalence_class summed from it; both
+-- requirements' own texts joined by UNION ALL, and a class that violates both counted once (MAX per class);
+-- t-closeness compared exactly, in whole numbers of DECIMAL(38, 0).
 
 CREATE TEMPORARY TABLE "__sqlanon_rollup_1" AS
 SELECT

@@ -1,4 +1,6 @@
--- Look for:
+-- Look for: "rounds" ends after the eighth; dob is the constant '*' and is joined to nothing; classes that are left
+-- are asked by t-closeness against their own distribution, not the source's; "kept" is empty if anything still
+-- violates.
 
 CREATE SECURE VIEW "main"."__sqlanon_candidate_1" AS
 WITH RECURSIVE "source" AS NOT MATERIALIZED (

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: one pass over the candidate for both requirements; sensitive values are coded anew from what is published;
+-- `achieved` is no excess, and has a text of its own.
 
 SELECT
   "place",

@@ -1,4 +1,6 @@
--- Look for:
+-- Look for: a row per value of each quasi-identifier; rank_i numbers siblings below one parent in value order (by the
+-- least value below them, never by label); leaves_i counts the values below each node; sex has no levels, and rank_0
+-- alone.
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the ranks of a value side by side as bit fields, the most general in the highest bits; the three
+-- attributes share one 64-bit word and no two fields overlap; a level whose nodes have no siblings takes no bits.
 
 CREATE TEMPORARY TABLE "__sqlanon_code_1" AS
 SELECT

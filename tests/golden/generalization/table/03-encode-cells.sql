@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the only place of the search that reads the source; IS NOT DISTINCT FROM, so that NULL is a value; codes
+-- that add up to one key; a row per distinct combination, with its number of rows.
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_1" AS
 SELECT

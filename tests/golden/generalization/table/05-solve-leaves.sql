@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: for each attribute and level the number of other values below each node, which is what a suppressed row
+-- would have cost if it had been generalized; UNION ALL of one SELECT per level, level 0 left out.
 
 CREATE TEMPORARY TABLE "__sqlanon_leaves_1" AS
 SELECT DISTINCT

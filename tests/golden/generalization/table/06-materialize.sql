@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: recode_i only from values that occur; a class_id of two words, since three codes of 31 bits do not fit
+-- one; `kept` by the model's own violations; no column but those of the policy; rows sorted by a drawn number.
 
 CREATE TABLE "main"."__sqlanon_candidate_1" AS
 SELECT

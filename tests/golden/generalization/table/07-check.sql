@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the requirement asked again of the candidate's own columns, and of no temporary table: what the search
+-- believed has no part in it; classes are structs of the published labels.
 
 SELECT
   "place",

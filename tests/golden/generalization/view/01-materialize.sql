@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: SECURE VIEW; WHERE refuses a session with a collation or a column of another type; texts under COLLATE
+-- "binary"; labels through a STRUCT, so that no filter can be pushed below the guard; no value of the source.
 
 CREATE SECURE VIEW "main"."__sqlanon_candidate_1" AS
 WITH "source" AS NOT MATERIALIZED (

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the row also carries the columns by which rows are to be near (near_0 to near_2); its tuples are numbered
+-- as before.
 
 CREATE TEMPORARY TABLE "__sqlanon_repeated_1" AS
 SELECT

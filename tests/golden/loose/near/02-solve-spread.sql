@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: a value's place on its axis in 2^20 steps by how many rows lie before it, its bits spread so that those of
+-- three columns interleave: one number whose order is a Z-order curve.
 
 CREATE TEMPORARY TABLE "__sqlanon_spread_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: a number for each tuple that occurs more than once in a fragment, by its hash; a tuple that occurs once
+-- needs none.
 
 CREATE TEMPORARY TABLE "__sqlanon_repeated_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: how many blocks of four different rows can be filled at most: the rows that are left after the most
+-- frequent values, divided by the places that these do not take.
 
 CREATE TEMPORARY TABLE "__sqlanon_counts_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: values by how frequent they are, never value by value; for each number of blocks whether all conditions on
+-- the rows that are left out hold as well: not more than one in four alike.
 
 CREATE TEMPORARY TABLE "__sqlanon_frequencies_1" AS
 SELECT

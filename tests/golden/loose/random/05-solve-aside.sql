@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: which rows are left out: those of values too frequent for the blocks first, then by their draws, never by
+-- their place in the source; at most one in four alike.
 
 CREATE TEMPORARY TABLE "__sqlanon_aside_1" AS
 SELECT

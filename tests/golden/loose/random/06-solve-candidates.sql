@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: who may still be set aside: no row of a value of which as many are aside already as may be.
 
 CREATE TEMPORARY TABLE "__sqlanon_candidates_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: one sort by value and draw; the dealing reads the order from the rowid.
 
 CREATE TEMPORARY TABLE "__sqlanon_standing_1" AS
 SELECT

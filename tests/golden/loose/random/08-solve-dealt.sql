@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: rows of a value go into blocks one after the other, each value where the last one ended; `turn` moves the
+-- whole round by bits of all draws; no block where a value has more rows than blocks.
 
 CREATE TEMPORARY TABLE "__sqlanon_dealt_1" AS
 WITH "counts" AS (
@@ -184,12 +185,3 @@ FROM (
 ) AS "part"
 LEFT JOIN "starts" AS "start"
   ON "part"."chunk" = "start"."chunk" AND "part"."value" = "start"."value";
-
-CREATE TEMPORARY TABLE "__sqlanon_placed_1" AS
-SELECT
-  "row",
-  "block",
-  "place"
-FROM "__sqlanon_dealt_1"
-WHERE
-  NOT "block" IS NULL;

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the points of regions that are done, as before, without the column "row" of relaxed cuts.
 
 INSERT INTO "__sqlanon_points_done_1"
 SELECT

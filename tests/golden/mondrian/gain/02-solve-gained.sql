@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: for each region and dimension the cut with most gain; n log2 n as whole numbers of 2^-20, so that a sum
+-- does not depend on its order; cuts with fewer than k rows on a side are left out before.
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_gained_1" AS
 SELECT

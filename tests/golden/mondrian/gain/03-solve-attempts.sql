@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the dimension of most gain, then of most width, then the first; SIGN puts points below, at and above the
+-- cut's value into three parts.
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_attempts_1" AS
 SELECT

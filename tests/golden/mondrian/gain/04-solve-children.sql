@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the value of the cut always belongs to the lower half (< 2): the gain was computed so.
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_children_1" AS
 SELECT

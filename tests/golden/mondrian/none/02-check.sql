@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: a bucket is a class: exact quasi-identifiers have no part in it.
 
 SELECT
   "place",

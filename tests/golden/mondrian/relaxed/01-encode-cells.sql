@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the key with the source's rowid: rows are told apart, because equal ones may part.
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_1" AS
 SELECT

@@ -1,4 +1,6 @@
--- Look for:
+-- Look for: a draw for each point, made once; a region holds a list of labels, its bounds, and in `tried` a bit for
+-- each dimension in which a cut has failed; regions and points that are not attempted any more are moved to those that
+-- are done.
 
 CREATE TEMPORARY TABLE "__sqlanon_points_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: one dimension a region, the widest that has not been tried, of regions with 2k rows only; rows halved by
+-- number: ties by the other dimensions, then by the draw, never by the order in which the source lies.
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_attempts_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: parts are counted once, with their bounds; the middle part goes to the side that makes the halves more
+-- even; children from the parts alone and not from the points.
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_parts_1" AS
 SELECT

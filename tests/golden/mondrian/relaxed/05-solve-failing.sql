@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: each half as a class, number 2 * region + side; k-anonymity's own text; a region fails if either of its
+-- halves violates.
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_failing_1" AS
 WITH "equivalence_class" AS (

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: children of the cuts that stand, with nothing tried; and the regions of those that failed, with one more
+-- bit in `tried`; numbered anew.
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_next_1" AS
 SELECT

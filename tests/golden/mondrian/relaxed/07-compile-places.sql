@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: rows by their rowid in place of combinations of values.
 
 CREATE TEMPORARY TABLE "__sqlanon_places_1" AS
 SELECT

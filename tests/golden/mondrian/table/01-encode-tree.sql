@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: without a hierarchy a tree has no levels: values in value order, and nothing else. That of sex is as in
+-- generalization.
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: ranks over all values with NULL last, and positions on an axis: days for dates, with a place for NULL one
+-- mean gap behind the last; the rank itself where values are texts or not all finite.
 
 CREATE TEMPORARY TABLE "__sqlanon_ranked_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: a rank a quasi-identifier, side by side in one word; no levels, so one field each.
 
 CREATE TEMPORARY TABLE "__sqlanon_code_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the span of each axis, by which widths are divided, and whether positions are just the ranks: then no
+-- width has to look them up.
 
 SELECT
   COUNT(*),

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: a point a row; a region is done once no cut stands in it, and its bounds are those of its own points; the
+-- last query is the loss: width over span, weighted by rows, one division at the end.
 
 CREATE TEMPORARY TABLE "__sqlanon_points_1" AS
 SELECT

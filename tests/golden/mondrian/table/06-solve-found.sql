@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: all open regions at once; every value of every dimension as a cut, both halves with k rows or more by
+-- running sums alone; the best by width, then dimension, then the evenness of the halves: one MIN of a struct.
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_found_1" AS
 SELECT

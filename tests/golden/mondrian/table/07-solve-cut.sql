@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the best cut of each region with its field's shift and mask; halves labelled by > median, so that equal
+-- values stay together; what is not cut has no row here; the halves become the points of the next attempt.
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_cut_1" AS
 SELECT

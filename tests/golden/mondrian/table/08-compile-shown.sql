@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: what a region shows: its least and greatest occurring value, one of them where they are equal, ' or NULL'
+-- behind; regions that show the same are one class (MIN of their numbers).
 
 CREATE TEMPORARY TABLE "__sqlanon_shown_1" AS
 SELECT

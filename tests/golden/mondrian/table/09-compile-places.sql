@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: which combination of values lies in which region, once each: DISTINCT, with the values themselves in place
+-- of ranks.
 
 CREATE TEMPORARY TABLE "__sqlanon_places_1" AS
 SELECT

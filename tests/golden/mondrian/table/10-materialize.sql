@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: rows find their region by their own values, with NULL as a value; no recode_i; class_id is the region's
+-- class; the guard stands here too, though no region violates.
 
 CREATE TABLE "main"."__sqlanon_candidate_1" AS
 SELECT

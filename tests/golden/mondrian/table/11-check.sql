@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: classes by the labels as they are published, so two regions with the same ranges are one class; k from the
+-- policy.
 
 SELECT
   "place",

@@ -1,11 +1,12 @@
--- Look for:
+-- Look for: regions and places are copied into tables under the release's id; a combination that is in no place goes
+-- to the region whose ranges it lies in, the first of several, and is left out where there is none.
 
-CREATE TABLE "anon"."region_c6262759e3682d499c0976d97504ea50" AS
+CREATE TABLE "anon"."region_of_the_release" AS
 SELECT
   *
 FROM "__sqlanon_shown_1";
 
-CREATE TABLE "anon"."place_c6262759e3682d499c0976d97504ea50" AS
+CREATE TABLE "anon"."place_of_the_release" AS
 SELECT
   *
 FROM "__sqlanon_places_1";
@@ -40,7 +41,7 @@ WITH "source" AS NOT MATERIALIZED (
     "value_1",
     "value_2",
     "region"
-  FROM "anon"."place_c6262759e3682d499c0976d97504ea50"
+  FROM "anon"."place_of_the_release"
   UNION ALL
   SELECT
     "unseen"."value_0",
@@ -53,12 +54,12 @@ WITH "source" AS NOT MATERIALIZED (
       "source"."sex" AS "value_1",
       "source"."zip" AS "value_2"
     FROM "source"
-    ANTI JOIN "anon"."place_c6262759e3682d499c0976d97504ea50" AS "place"
+    ANTI JOIN "anon"."place_of_the_release" AS "place"
       ON "source"."dob" IS NOT DISTINCT FROM "place"."value_0"
       AND "source"."sex" IS NOT DISTINCT FROM "place"."value_1"
       AND "source"."zip" IS NOT DISTINCT FROM "place"."value_2"
   ) AS "unseen"
-  JOIN "anon"."region_c6262759e3682d499c0976d97504ea50" AS "box"
+  JOIN "anon"."region_of_the_release" AS "box"
     ON (
       "unseen"."value_0" BETWEEN "box"."low_value_0" AND "box"."high_value_0"
       OR (
@@ -93,7 +94,7 @@ WITH "source" AS NOT MATERIALIZED (
     ON "source"."dob" IS NOT DISTINCT FROM "placement"."value_0"
     AND "source"."sex" IS NOT DISTINCT FROM "placement"."value_1"
     AND "source"."zip" IS NOT DISTINCT FROM "placement"."value_2"
-  JOIN "anon"."region_c6262759e3682d499c0976d97504ea50" AS "region"
+  JOIN "anon"."region_of_the_release" AS "region"
     ON "region"."region" = "placement"."region"
 ), "equivalence_class" AS (
   SELECT

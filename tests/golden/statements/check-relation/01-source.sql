@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: classes by the columns in parentheses alone; one pass for three models, each with its `achieved` and its
+-- number of `violations`; no catalog and no temporary table.
 
 SELECT
   "place",

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the text that checked the candidate, on the release by its full name: a release is measured as it was when
+-- it was made.
 
 SELECT
   "place",

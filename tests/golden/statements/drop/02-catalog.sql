@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: every table of the schema anon that has rows of a release; release_export is not among them: what has left
+-- stays known.
 
 DELETE FROM "anon"."release"
 WHERE

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: released rows counted by the labels that the condition needs (dob) and by what is known exactly (disease,
+-- sex), which is evaluated here, once; the last query asks whether NULLs make a part unknown.
 
 CREATE TEMPORARY TABLE "__sqlanon_class_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: each label once, however many rows show it; the second query: no label may be without a leaf.
 
 CREATE TEMPORARY TABLE "__sqlanon_shown_1" AS
 SELECT

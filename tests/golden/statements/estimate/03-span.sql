@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: labels of every level of a calendar, by their shape and not by a level from the catalog: first and last
+-- day, high_side 0 where the end does not belong to it; clamped to the days that DATE has.
 
 CREATE TEMPORARY TABLE "__sqlanon_span_1" AS
 WITH "shown" AS (

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the query's constants as days on the same axis; a constant within a day cuts behind it, too; what is no
+-- date is counted by the second query.
 
 CREATE TEMPORARY TABLE "__sqlanon_cut_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: spans are cut at each constant, before and behind it, so that a condition is the same all over a piece;
+-- weight is the number of days; mean and square for sums; NULL's label has one leaf.
 
 CREATE TEMPORARY TABLE "__sqlanon_leaf_1" AS
 WITH "shown" AS (

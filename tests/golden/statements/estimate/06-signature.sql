@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: leaves of a label on which all conditions agree are one, their weights added up; share is the part of its
+-- label, and NULL where a weight is not known.
 
 CREATE TEMPORARY TABLE "__sqlanon_signature_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: classes with the leaves of their labels; number 0 says which groups there are, 1 is count(*); `holds` is
+-- the whole condition, and unknown does not hold.
 
 CREATE TEMPORARY TABLE "__sqlanon_combination_1" AS
 SELECT

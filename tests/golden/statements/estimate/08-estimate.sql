@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: sql/estimates/estimate.sql with its names put in: a class is certain if all its leaves hold, possible if
+-- any; hits and their variance by p, bounds from certain and possible rows; all sums over classes.
 
 CREATE TEMPORARY TABLE "__sqlanon_estimate_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: a group is shown if a row may be in it; the bounds of count(*) are whole numbers, and high has the one row
+-- that the release withheld (0 hits: 0 to 1).
 
 CREATE TEMPORARY TABLE "__sqlanon_answer_1" AS
 SELECT

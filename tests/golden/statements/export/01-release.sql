@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the digest of the rows to be written, and then the same SELECT in COPY: columns by name; the path and the
+-- certificate are parameters.
 
 WITH "snapshot" AS (
   SELECT

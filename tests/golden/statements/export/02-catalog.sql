@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: that the release has left, and in which format; not where to.
 
 INSERT INTO "anon"."release_export" (
   "release_id",

@@ -1,4 +1,6 @@
--- Look for:
+-- Look for: the user's query runs once and is copied, so that all checks see the same rows; no rows, an edge twice,
+-- two parents, a parent that is no node, a cycle, leaves of different depth: one query for each, over the same four
+-- steps; UNION and not UNION ALL, so that a cycle ends.
 
 CREATE TEMPORARY VIEW "__sqlanon_hierarchy_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: leaves only, each at level 0 itself, and a label for every level; a single root is left out, for the top
+-- is '*' anyway.
 
 CREATE TEMPORARY TABLE "__sqlanon_values_1" AS
 WITH RECURSIVE "tree edge" AS (

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the long form (value, level, label) goes to the catalog from the temporary table; the name is a literal of
+-- the statement's own.
 
 INSERT INTO "anon"."hierarchy_value" (
   "hierarchy",

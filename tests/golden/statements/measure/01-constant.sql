@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the constants of all queries as parameters: query, place of the column, and low (with high only for
+-- ranges).
 
 CREATE TEMPORARY TABLE "__sqlanon_constant_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the empty table of what the release says: filled once for queries that are asked together, and by those
+-- asked singly.
 
 CREATE TEMPORARY TABLE "__sqlanon_estimated_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the empty table of what the source says, with the same key: query, groups and result.
 
 CREATE TEMPORARY TABLE "__sqlanon_actual_1" AS
 SELECT

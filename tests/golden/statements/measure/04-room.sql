@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the empty table of how many rows a group that no estimate shows may still have.
 
 CREATE TEMPORARY TABLE "__sqlanon_room_1" AS
 SELECT

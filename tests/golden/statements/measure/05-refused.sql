@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the empty table of queries that the release cannot answer.
 
 CREATE TEMPORARY TABLE "__sqlanon_refused_1" AS
 SELECT

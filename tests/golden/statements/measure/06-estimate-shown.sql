@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the release is read once, counted by the labels of all columns that any query asks; then each column's
+-- labels in the form that single estimates read.
 
 CREATE TEMPORARY TABLE "__sqlanon_shown_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: each column's labels once and numbered; a text only for those whose labels stand for several values (dob,
+-- zip).
 
 CREATE TEMPORARY TABLE "__sqlanon_label_1" AS
 SELECT

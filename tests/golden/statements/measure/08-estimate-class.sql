@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: rows by the numbers of their labels: the masks are joined to these.
 
 CREATE TEMPORARY TABLE "__sqlanon_class_1" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: which queries are asked together, numbered from 0: the number is the bit; with each result its function.
 
 CREATE TEMPORARY TABLE "__sqlanon_among_1" AS
 SELECT

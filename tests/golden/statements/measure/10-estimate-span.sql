@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the spans of postal codes: a prefix and the text behind all that begin with it; known only where digits
+-- alone were masked, and few enough of them.
 
 CREATE TEMPORARY TABLE "__sqlanon_span_2" AS
 WITH "shown" AS (

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: the constants of all queries of a column together, each once per list; that of texts is the text itself.
 
 CREATE TEMPORARY TABLE "__sqlanon_cut_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: leaves carry the number of their label; a masked postal code is all the numbers that it may stand for,
+-- with weight 1 each, and the other texts between them with weight 0.
 
 CREATE TEMPORARY TABLE "__sqlanon_leaf_2" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: for each query and label the part of its leaves that satisfy, by one join with the constants; certain if
+-- all of them do; `others` has a bit for each query that does not ask the column.
 
 CREATE TEMPORARY TABLE "__sqlanon_share_1" AS
 WITH "whole" AS (

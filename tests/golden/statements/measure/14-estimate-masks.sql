@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: a bit a query and a word for 64: OR over the labels' queries and those that do not ask the column, AND
+-- over the columns; rows no query may have are gone (possible <> 0).
 
 CREATE TEMPORARY TABLE "__sqlanon_masks_1" AS
 SELECT

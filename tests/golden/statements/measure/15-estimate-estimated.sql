@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: certain rows count whole; the others (xor of the two masks) with the product of their shares; one sum for
+-- each query; high has the rows withheld.
 
 INSERT INTO "__sqlanon_estimated_1" (
   "query_id",

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: how many rows and about how many different ones: the next stage takes by it one scan or rows counted
+-- before.
 
 SELECT
   COUNT(*),

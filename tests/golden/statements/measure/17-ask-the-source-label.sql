@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: each column's values numbered in value order; a query's values as runs of numbers that follow each other
+-- (number minus row number is the same within one).
 
 CREATE TEMPORARY TABLE "__sqlanon_label_5" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: where the set of satisfied queries changes along a column's numbers, and the code of the set from there
+-- on: as parameters.
 
 CREATE TEMPORARY TABLE "__sqlanon_mask_5" AS
 SELECT

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: a value's code is that of the last change before it: ASOF JOIN, one row for each value.
 
 CREATE TEMPORARY TABLE "__sqlanon_code_1" AS
 SELECT

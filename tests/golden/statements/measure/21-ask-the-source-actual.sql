@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: a query without rows counts 0, and its sums are NULL; avg divides once, at the end.
 
 INSERT INTO "__sqlanon_actual_1" (
   "query_id",

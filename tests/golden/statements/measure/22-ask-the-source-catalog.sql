@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: FULL JOIN of both sides: lost, invented, unknown and refused are outcomes of their own; `within` compares
+-- with the bounds, and where nothing was estimated with the room; no relative error of 0.
 
 DELETE FROM "anon"."query_error"
 WHERE

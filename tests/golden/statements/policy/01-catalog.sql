@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: rows of an older policy of that name go first, from all four tables; the source is stored as a name, and
+-- nothing of its rows.
 
 DELETE FROM "anon"."policy"
 WHERE

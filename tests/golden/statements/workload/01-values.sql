@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the texts of values as literals of SQL, quotes doubled; a value that does not come back from its text as
+-- it was is left out; numbered in value order, so that a seed means the same again.
 
 CREATE TEMPORARY TABLE "__sqlanon_values_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: all draws are md5 of seed, purpose, query and number, which no thread or setting changes; two
+-- quasi-identifiers and the sensitive column a query; values in value order within IN; ORDER BY the query's number.
 
 INSERT INTO "anon"."workload" (
   "workload",

@@ -1,4 +1,4 @@
--- Look for:
+-- Look for: how many rows of each value a slot holds, counted once: buckets are added up from it.
 
 CREATE TEMPORARY TABLE "__sqlanon_tally_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: rows that found no block; and values of which more than one in four of the five rows left out are alike:
+-- there must be none.
 
 CREATE TEMPORARY TABLE "__sqlanon_free_1" AS
 SELECT

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: fragments with a group and no row number; the association has numbers of groups only; three orders, drawn
+-- independently.
 
 CREATE TABLE "main"."__sqlanon_candidate_1" AS
 SELECT

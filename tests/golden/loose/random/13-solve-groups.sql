@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: a block of four as a grid of two by two: a row's line is its group in the first fragment, its column that
+-- in the second, so that two rows share at most one of them.
 
 CREATE TEMPORARY TABLE "__sqlanon_groups_1" AS
 SELECT

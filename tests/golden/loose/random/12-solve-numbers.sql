@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: blocks in a drawn order, once for each fragment: a group's number in one fragment tells nothing about its
+-- number in another.
 
 CREATE TEMPORARY TABLE "__sqlanon_numbers_1" AS
 SELECT

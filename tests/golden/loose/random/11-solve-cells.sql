@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: blocks one after the other, and the rows of each in an order drawn anew, not that in which they were
+-- dealt.
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_1" AS
 SELECT

@@ -1,6 +1,7 @@
--- Look for:
+-- Look for: the trees of a later round have the first one's ranks and spans, and only new counts, of the cells that
+-- are left; LEFT JOIN, so that a value without rows keeps its place with n = 0.
 
-CREATE TEMPORARY TABLE "__sqlanon_tree_4" AS
+CREATE TEMPORARY TABLE "__sqlanon_tree_3" AS
 SELECT
   "tree".*
   EXCLUDE ("n"),
@@ -15,25 +16,19 @@ JOIN (
       "value",
       (
         "rank_0" << 0
-      ) + (
-        "rank_1" << 2
-      ) + (
-        "rank_2" << 3
-      ) + (
-        "rank_3" << 4
       ) AS "key_0"
     FROM "__sqlanon_tree_1"
   ) AS "coded"
   LEFT JOIN "__sqlanon_cells_3" AS "cell"
     ON (
-      "cell"."key_0" & 31
+      "cell"."key_0" & 1
     ) = "coded"."key_0"
   GROUP BY
     "coded"."value"
 ) AS "counted"
   ON "counted"."value" IS NOT DISTINCT FROM "tree"."value";
 
-CREATE TEMPORARY TABLE "__sqlanon_tree_5" AS
+CREATE TEMPORARY TABLE "__sqlanon_tree_4" AS
 SELECT
   "tree".*
   EXCLUDE ("n"),
@@ -47,42 +42,15 @@ JOIN (
     SELECT
       "value",
       (
-        "rank_0" << 5
+        "rank_0" << 1
+      ) + (
+        "rank_1" << 4
       ) AS "key_0"
     FROM "__sqlanon_tree_2"
   ) AS "coded"
   LEFT JOIN "__sqlanon_cells_3" AS "cell"
     ON (
-      "cell"."key_0" & 32
-    ) = "coded"."key_0"
-  GROUP BY
-    "coded"."value"
-) AS "counted"
-  ON "counted"."value" IS NOT DISTINCT FROM "tree"."value";
-
-CREATE TEMPORARY TABLE "__sqlanon_tree_6" AS
-SELECT
-  "tree".*
-  EXCLUDE ("n"),
-  "counted"."n"
-FROM "__sqlanon_tree_3" AS "tree"
-JOIN (
-  SELECT
-    "coded"."value",
-    CAST(COALESCE(SUM("cell"."n"), 0) AS BIGINT) AS "n"
-  FROM (
-    SELECT
-      "value",
-      (
-        "rank_0" << 6
-      ) + (
-        "rank_1" << 9
-      ) AS "key_0"
-    FROM "__sqlanon_tree_3"
-  ) AS "coded"
-  LEFT JOIN "__sqlanon_cells_3" AS "cell"
-    ON (
-      "cell"."key_0" & 960
+      "cell"."key_0" & 30
     ) = "coded"."key_0"
   GROUP BY
     "coded"."value"

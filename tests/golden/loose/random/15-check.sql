@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: only the published tables are read; group numbers without a gap; in each four rows that follow each other
+-- no two alike (hash of the tuple, LAG 1 to 3); the association as grids of two by two.
 
 SELECT
   COUNT(*),
