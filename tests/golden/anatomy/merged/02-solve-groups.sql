@@ -1,4 +1,4 @@
--- Look for: the greatest number of buckets of a region: as often as it can be halved may buckets be put together.
+-- Look for: the greatest number of buckets that a region has; it is halved whenever buckets are put together.
 
 SELECT
   MAX("groups")

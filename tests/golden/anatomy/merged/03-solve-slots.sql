@@ -1,5 +1,5 @@
--- Look for: buckets a half of the region apart are put together, all of a pair if any of it violates; `first` names
--- the bucket that both are now.
+-- Look for: chunks are half as many; chunk i and the one half the region further become one bucket if one of them
+-- violates, and else keep theirs; `first` names the bucket that both are now.
 
 CREATE TEMPORARY TABLE "__sqlanon_slots_2" AS
 SELECT

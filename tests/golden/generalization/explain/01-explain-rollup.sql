@@ -1,5 +1,6 @@
--- Look for: for each requirement and node the classes and rows that violate it, and the smallest class; size comes
--- first in the struct, so that MIN finds the smallest; nothing is made a candidate.
+-- Look for: for each requirement and node the classes and rows that violate it, and the smallest class: size comes
+-- first in the struct, so that MIN finds it; the nodes are rolled up anew from the same cells, by the text of the
+-- search.
 
 WITH "node_row" AS (
   SELECT

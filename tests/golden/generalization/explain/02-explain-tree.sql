@@ -1,5 +1,5 @@
--- Look for: labels of single nodes for the text of an example, asked of one tree each by ranks: the only labels that
--- EXPLAIN reads, and the same expressions as in the release.
+-- Look for: labels of single nodes for the text of an example, asked of one tree each by its ranks, by the same
+-- expressions as in the release.
 
 SELECT
   (

@@ -1,5 +1,5 @@
 -- Look for: SECURE VIEW; WHERE refuses a session with a collation or a column of another type; texts under COLLATE
--- "binary"; labels through a STRUCT, so that no filter can be pushed below the guard; no value of the source.
+-- "binary"; what is published goes through a STRUCT, which takes the collation off again; no value of the source.
 
 CREATE SECURE VIEW "main"."__sqlanon_candidate_1" AS
 WITH "source" AS NOT MATERIALIZED (

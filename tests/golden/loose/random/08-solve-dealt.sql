@@ -1,5 +1,5 @@
 -- Look for: rows of a value go into blocks one after the other, each value where the last one ended; `turn` moves the
--- whole round by bits of all draws; no block where a value has more rows than blocks.
+-- whole round by bits of all draws; a value that has more rows than there are blocks leaves the rest without one.
 
 CREATE TEMPORARY TABLE "__sqlanon_dealt_1" AS
 WITH "counts" AS (

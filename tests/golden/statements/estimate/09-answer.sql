@@ -1,5 +1,5 @@
--- Look for: a group is shown if a row may be in it; the bounds of count(*) are whole numbers, and high has the one row
--- that the release withheld (0 hits: 0 to 1).
+-- Look for: a group is shown if a row may be in it; the bounds of count(*) are whole numbers; where nothing is known
+-- of it, high is the one row that the release withheld.
 
 CREATE TEMPORARY TABLE "__sqlanon_answer_1" AS
 SELECT
