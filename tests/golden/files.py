@@ -40,8 +40,9 @@ def differences(made: dict[str, str], here: Path = HERE) -> list[str]:
         header, golden = _parts(here / path)
         if not _HEADER.fullmatch(header):
             found.append(f"{path}: its first one to three lines are to say what to look for: -- Look for: ...")
-        lines = (text.splitlines(keepends=True) for text in (golden, body))
-        found += ["".join(difflib.unified_diff(*lines, f"tests/golden/{path}", "now"))] * (golden != body)
+        if golden != body:
+            before, now = (text.splitlines(keepends=True) for text in (golden, body))
+            found.append("".join(difflib.unified_diff(before, now, f"tests/golden/{path}", "now")))
     return found
 
 

@@ -35,6 +35,8 @@ DISTINCT = f"CREATE POLICY buckets ON patients ({RANGES}) REQUIRE k_anonymity(k 
 WORKLOAD = """CREATE WORKLOAD counts ON POLICY hospital
     (queries => 5, dimensions => 2, selectivity => 0.1, seed => 1);"""
 ILLNESSES = "CREATE TABLE kinds AS FROM (VALUES ('Flu', 'lungs'), ('lungs', NULL)) AS t(value, parent);"
+TREE = "CREATE HIERARCHY tree AS PARENTS (SELECT value, parent FROM kinds);"
+ASKED = "ESTIMATE SELECT count(*) FROM patients WHERE sex = 'F' AND disease = 'Pneumonia' FROM RELEASE hospital_release"
 
 
 def _made(policy: str, method: str, kind: str = "TABLE") -> str:
@@ -71,7 +73,7 @@ FOLDERS = {
     ),
     "statements": (
         Case("hierarchy", "CREATE HIERARCHY calendar AS CALENDAR (MONTH)"),
-        Case("hierarchy-parents", "CREATE HIERARCHY tree AS PARENTS (SELECT value, parent FROM kinds)", ILLNESSES),
+        Case("hierarchy-parents", TREE, ILLNESSES),
         Case("policy", REGIONS),
         Case("workload", WORKLOAD),
         Case("check-release", "CHECK hospital_release", GLOBAL),
@@ -81,6 +83,11 @@ FOLDERS = {
              "AND disease = 'H1N1' GROUP BY sex FROM RELEASE hospital_release", GLOBAL),
         Case("measure", "MEASURE hospital_release WITH WORKLOAD counts", WORKLOAD + GLOBAL),
         Case("export", "EXPORT hospital_release TO '{folder}/hospital.parquet'", GLOBAL),
+        Case("estimate-buckets", ASKED, REGIONS + _made("regions", "anatomy(l => 3)") + ";"),
+        Case("estimate-fragments", ASKED, APART + _made("apart", "fragments") + ";"),
+        Case("estimate-loose", ASKED, APART + _made("apart", "loose(k => 4, suppression => 0.3)") + ";"),
         Case("drop", "DROP ANONYMIZED TABLE hospital_release", GLOBAL),
+        Case("drop-definitions", "DROP WORKLOAD counts; DROP POLICY hospital; DROP HIERARCHY tree",
+             ILLNESSES + TREE + WORKLOAD),
     ),
 }  # fmt: skip

@@ -30,13 +30,12 @@ from unittest.mock import patch
 
 from sqlglot import parse_one
 from sqlglot.dialects.duckdb import DuckDB
-from sqlglot.tokens import Token
 
 from sqlanon import connect
 from sqlanon.sqlgen.build.render import to_sql
 from tests.golden.hospital import FOLDERS, SETUP, Case
 
-__all__ = ["steps"]
+__all__ = ["set_in_lines", "steps"]
 
 # What sqlglot does not know, and functions for which it writes others.
 _UNPARSED = ("ALTER", "COPY", "CREATE TEMPORARY TYPE")
@@ -59,7 +58,7 @@ _TOGETHER = {
     **dict.fromkeys(("points", "points_done", "regions_done"), "regions"),
     **dict.fromkeys(("sides", "medians"), "attempts"),
     **dict.fromkeys(("mask", "masked", "bit"), "masks"),
-    **{"halves": "cut", "parts": "children", "held": "drawn", "free": "lacking"},
+    **{"halves": "cut", "parts": "children", "free": "lacking"},
     **{"others": "share", "among": "asked"},
 }
 
@@ -123,17 +122,18 @@ def set_in_lines(text: str) -> str:
         return text
     printed = to_sql(parse_one(_KEPT.sub(r"kept_\1(", text), dialect="duckdb"), pretty=True)
     own, others = DuckDB().tokenize(text), DuckDB().tokenize(printed)
-    if [_word(token) for token in own] != [_word(token) for token in others]:
+    if [_word(token.text) for token in own] != [_word(token.text) for token in others]:
         return text
-    parts, end = [], 0
+    parts: list[str] = []
+    end = 0
     for token, other in zip(own, others, strict=True):
         parts += [printed[end : other.start], text[token.start : token.end + 1]]
         end = other.end + 1
     return "".join(parts)
 
 
-def _word(token: Token) -> str:
-    return token.text.lower().removeprefix("kept_")
+def _word(text: str) -> str:
+    return text.lower().removeprefix("kept_")
 
 
 @contextmanager
@@ -171,7 +171,7 @@ def steps() -> dict[str, str]:
         for case in cases:
             number = 0
             for name, statements in _run(case).items():
-                texts = []
+                texts: list[str] = []
                 for text in statements:
                     if (like := _nameless(text)) not in known:
                         known.add(like)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.golden.files import HERE, UPDATE, differences, update
 from tests.golden.hospital import FOLDERS
-from tests.golden.steps import steps
+from tests.golden.steps import set_in_lines, steps
 
 MADE = {"a/b/01-one.sql": "SELECT 1;\n", "a/b/02-two.sql": "SELECT 2;\n"}
 
@@ -29,6 +29,19 @@ def test_nothing_that_is_drawn_is_in_a_file() -> None:
     assert {path.name: drawn.findall(path.read_text(encoding="utf-8")) for path in HERE.rglob("*.sql")} == {
         path.name: [] for path in HERE.rglob("*.sql")
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        """SELECT date_diff('day', "a", "b") FROM "t" ORDER BY "a" ASC NULLS LAST""",
+        """SELECT list("x"), len("y"), string_agg("z", ', ') FROM (SELECT UNNEST(range(3)) AS "x") AS "T" """,
+    ],
+)
+def test_lines_are_broken_and_no_word_is_changed(text: str) -> None:
+    lines = set_in_lines(text)
+    assert "\n" in lines
+    assert re.sub(r"\s", "", lines) == re.sub(r"\s", "", text)
 
 
 @pytest.fixture

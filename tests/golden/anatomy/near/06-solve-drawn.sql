@@ -1,5 +1,4 @@
--- Look for: the row's region first in the sort; the values' draws are one for each value of each region. All that
--- follows is that of random groups.
+-- Look for: the row's region first in the sort. All that follows is that of random groups.
 
 CREATE TEMPORARY TABLE "__sqlanon_drawn_1" AS
 SELECT
@@ -32,18 +31,3 @@ ORDER BY
   "region" ASC NULLS LAST,
   "code_0" ASC NULLS LAST,
   "draw" ASC NULLS LAST;
-
-CREATE TEMPORARY TABLE "__sqlanon_held_1" AS
-SELECT
-  *,
-  udf(0) AS "draw"
-FROM (
-  SELECT
-    "region",
-    "code_0" AS "code",
-    COUNT(*) AS "n"
-  FROM "__sqlanon_drawn_1"
-  GROUP BY
-    "region",
-    "code_0"
-) AS "counted";

@@ -1,5 +1,5 @@
--- Look for: one sort: by the region (0, for there are none), the code, and a draw of each row; `held` has a draw for
--- each value; nothing else decides who comes into which bucket.
+-- Look for: one sort: by the region (0, for there are none), the code, and a draw of each row; the second query:
+-- rowids follow each other, for the dealing computes with them.
 
 CREATE TEMPORARY TABLE "__sqlanon_drawn_1" AS
 SELECT
@@ -27,18 +27,6 @@ FROM (
 ORDER BY
   "code_0" ASC NULLS LAST,
   "draw" ASC NULLS LAST;
-
-CREATE TEMPORARY TABLE "__sqlanon_held_1" AS
-SELECT
-  *,
-  udf(0) AS "draw"
-FROM (
-  SELECT
-    CAST(0 AS BIGINT) AS "region",
-    "code",
-    "n"
-  FROM "__sqlanon_codes_1"
-) AS "counted";
 
 SELECT
   COALESCE(MIN("drawn"."rowid"), 0),
