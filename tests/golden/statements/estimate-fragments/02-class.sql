@@ -1,4 +1,5 @@
--- Look for: the fragment that is most asked of gives the rows, its condition known exactly; all of it is bucket 0.
+-- Look for: rows are those of one fragment, of each of which its part of the condition is known; all of them are
+-- bucket 0.
 
 CREATE TEMPORARY TABLE "__sqlanon_class_1" AS
 SELECT
