@@ -1,4 +1,7 @@
-"""The SELECT of a release, word for word. Each golden file says in its header what to look for in it."""
+"""The SELECT of a release, word for word. Each golden file says in its header what to look for in it.
+
+These four are written by hand. Those in the folders are the steps of test_steps.py: python -m tests.golden --update.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,11 @@
+-- Look for: how many rows of each value a slot holds, counted once: buckets are added up from it.
+
+CREATE TEMPORARY TABLE "__sqlanon_tally_1" AS
+SELECT
+  "slot",
+  "code_0" AS "code",
+  COUNT(*) AS "n"
+FROM "__sqlanon_dealt_1"
+GROUP BY
+  "slot",
+  "code_0";

@@ -1,0 +1,132 @@
+-- Look for: each half as a class, number * 2 + side, with its sensitive values; l-diversity's text with l = 3 beside
+-- k-anonymity's: a region must itself be one that can be dealt.
+
+CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_broken_1" AS
+WITH "half_row" AS (
+  SELECT
+    CAST((
+      "attempt"."number" * 2
+    ) + CASE
+      WHEN CAST((
+        (
+          "point"."key_0" >> "attempt"."shift"
+        ) & "attempt"."mask"
+      ) AS INT) > "attempt"."median"
+      THEN 1
+      ELSE 0
+    END AS BIGINT) AS "class_id",
+    (
+      (
+        "point"."key_0" & 15360
+      ) >> 10
+    ) AS "subject_0",
+    CAST(1 AS BIGINT) AS "n"
+  FROM "__sqlanon_points_1" AS "point"
+  JOIN (
+    SELECT
+      "turn"."number",
+      "turn"."label",
+      "turn"."dim",
+      "turn"."median",
+      CAST(CASE
+        WHEN "turn"."dim" = 0
+        THEN 0
+        WHEN "turn"."dim" = 1
+        THEN 0
+        WHEN "turn"."dim" = 2
+        THEN 0
+      END AS BIGINT) AS "word",
+      CAST(CASE
+        WHEN "turn"."dim" = 0
+        THEN 0
+        WHEN "turn"."dim" = 1
+        THEN 5
+        WHEN "turn"."dim" = 2
+        THEN 6
+      END AS BIGINT) AS "shift",
+      CAST(CASE
+        WHEN "turn"."dim" = 0
+        THEN 31
+        WHEN "turn"."dim" = 1
+        THEN 1
+        WHEN "turn"."dim" = 2
+        THEN 15
+      END AS BIGINT) AS "mask"
+    FROM (
+      SELECT
+        "number",
+        "label",
+        STRUCT_EXTRACT("best", 'dim') AS "dim",
+        STRUCT_EXTRACT("best", 'median') AS "median"
+      FROM "__sqlanon_found_1"
+    ) AS "turn"
+  ) AS "attempt"
+    ON "point"."label" = "attempt"."label"
+), "class_sensitive_value_0" AS (
+  SELECT
+    "class_id",
+    "subject_0" AS "value",
+    CAST(SUM("n") AS BIGINT) AS "n"
+  FROM "half_row"
+  GROUP BY
+    "class_id",
+    "subject_0"
+), "equivalence_class" AS (
+  SELECT
+    "class_id",
+    CAST(SUM("n") AS BIGINT) AS "size",
+    CAST(SUM("n") AS BIGINT) AS "entities"
+  FROM "class_sensitive_value_0"
+  GROUP BY
+    "class_id"
+), "sensitive_value_0" AS (
+  SELECT
+    *
+  FROM "__sqlanon_sensitive_value_0_1"
+)
+SELECT DISTINCT
+  "class_id" // 2 AS "number"
+FROM (
+  SELECT
+    "class_id",
+    MAX("size") AS "size",
+    MAX("excess") AS "excess"
+  FROM (
+    (
+      SELECT
+        "class_id",
+        "size",
+        CAST("size" AS DOUBLE) AS "excess"
+      FROM "equivalence_class"
+      WHERE
+        "entities" < 3
+    )
+    UNION ALL
+    (
+      SELECT
+        "class_id",
+        "size",
+        CASE
+          WHEN CAST("distinct_values" AS DECIMAL(38, 0)) * CAST('1' AS DECIMAL(38, 0)) < CAST('3' AS DECIMAL(38, 0))
+          THEN CAST("size" AS DOUBLE)
+          ELSE (
+            "most" * CAST('3' AS DECIMAL(38, 0)) - CAST("size" AS DOUBLE) * CAST('1' AS DECIMAL(38, 0))
+          ) / NULLIF(CAST('3' AS DECIMAL(38, 0)) - CAST('1' AS DECIMAL(38, 0)), 0)
+        END AS "excess"
+      FROM (
+        SELECT
+          "class_id",
+          CAST(SUM("n") AS BIGINT) AS "size",
+          CAST(MAX("n") AS DOUBLE) AS "most",
+          CAST(COUNT(*) AS DOUBLE) AS "distinct_values"
+        FROM "class_sensitive_value_0" AS "class_sensitive_value"
+        GROUP BY
+          "class_id"
+      ) AS "class"
+      WHERE
+        CAST("most" AS DECIMAL(38, 0)) * CAST('3' AS DECIMAL(38, 0)) > CAST("size" AS DECIMAL(38, 0)) * CAST('1' AS DECIMAL(38, 0))
+    )
+  ) AS "violation"
+  GROUP BY
+    "class_id"
+) AS "violation";

@@ -1,0 +1,185 @@
+-- Look for: the published rows as they stand: each bucket's values in order and once each, both tables of one length
+-- and bucket for bucket alike; then the models over (bucket, value, count) as classes.
+
+SELECT
+  COUNT(*)
+FROM (
+  SELECT
+    "bucket" AS "own_bucket",
+    "value" AS "own_value",
+    lag("bucket") OVER () AS "former_bucket",
+    lag("value") OVER () AS "former_value",
+    "count",
+    ROW_NUMBER() OVER () AS "number"
+  FROM "main"."__sqlanon_candidate_2"
+) AS "read"
+WHERE
+  NOT COALESCE(
+    (
+      "number" = 1
+      OR (
+        "former_bucket" < "own_bucket"
+        OR (
+          "former_bucket" = "own_bucket"
+          AND (
+            "former_value" < "own_value"
+            OR (
+              NOT "former_value" IS NULL AND "own_value" IS NULL
+            )
+          )
+        )
+      )
+    )
+    AND "count" >= 1,
+    FALSE
+  );
+
+SELECT
+  COUNT(*)
+FROM "main"."__sqlanon_candidate_1" AS "exact"
+POSITIONAL JOIN "main"."__sqlanon_candidate_2" AS "held"
+WHERE
+  NOT COALESCE("exact"."bucket" = "held"."bucket" AND "held"."count" = 1, FALSE);
+
+SELECT
+  COUNT(*)
+FROM (
+  SELECT
+    "bucket",
+    lag("bucket") OVER () AS "former",
+    ROW_NUMBER() OVER () AS "number"
+  FROM "main"."__sqlanon_candidate_1"
+) AS "read"
+WHERE
+  NOT COALESCE((
+    "number" = 1 OR "bucket" >= "former"
+  ) AND NOT "bucket" IS NULL, FALSE);
+
+SELECT
+  "place",
+  "achieved",
+  "violating"
+FROM (
+  WITH "equivalence_class" AS (
+    SELECT
+      "class_id",
+      CAST(SUM("n") AS BIGINT) AS "size",
+      CAST(SUM("n") AS BIGINT) AS "entities"
+    FROM (
+      SELECT
+        "class_id" AS "class_id",
+        "value" AS "value_0",
+        CAST("count" AS BIGINT) AS "n"
+      FROM (
+        SELECT
+          "bucket" AS "class_id",
+          "value",
+          "count"
+        FROM "main"."__sqlanon_candidate_2"
+      ) AS "held"
+    ) AS "class_value_0"
+    GROUP BY
+      "class_id"
+  ), "sensitive_code_0" AS (
+    SELECT
+      "value_0",
+      ROW_NUMBER() OVER (ORDER BY "value_0" IS NULL ASC NULLS LAST, "value_0" ASC NULLS LAST) AS "code"
+    FROM (
+      SELECT DISTINCT
+        "value_0"
+      FROM (
+        SELECT
+          "class_id" AS "class_id",
+          "value" AS "value_0",
+          CAST("count" AS BIGINT) AS "n"
+        FROM (
+          SELECT
+            "bucket" AS "class_id",
+            "value",
+            "count"
+          FROM "main"."__sqlanon_candidate_2"
+        ) AS "held"
+      ) AS "class_value_0"
+    ) AS "occurring"
+  ), "class_sensitive_value_0" AS (
+    SELECT
+      "counted"."class_id",
+      "coded"."code" AS "value",
+      "counted"."n"
+    FROM (
+      SELECT
+        "class_id" AS "class_id",
+        "value" AS "value_0",
+        CAST("count" AS BIGINT) AS "n"
+      FROM (
+        SELECT
+          "bucket" AS "class_id",
+          "value",
+          "count"
+        FROM "main"."__sqlanon_candidate_2"
+      ) AS "held"
+    ) AS "counted"
+    JOIN "sensitive_code_0" AS "coded"
+      ON "counted"."value_0" IS NOT DISTINCT FROM "coded"."value_0"
+  ), "grouping_0" AS (
+    SELECT
+      "class_id",
+      CAST(SUM("n") AS BIGINT) AS "size",
+      CAST(MAX("n") AS DOUBLE) AS "most",
+      CAST(COUNT(*) AS DOUBLE) AS "distinct_values"
+    FROM "class_sensitive_value_0" AS "class_sensitive_value"
+    GROUP BY
+      "class_id"
+  )
+  SELECT
+    *
+  FROM (
+    SELECT
+      0 AS "place",
+      CAST((
+        SELECT
+          MIN("entities") AS "achieved"
+        FROM "equivalence_class"
+      ) AS DOUBLE) AS "achieved",
+      (
+        SELECT
+          COUNT(*)
+        FROM (
+          SELECT
+            "class_id",
+            "size",
+            CAST("size" AS DOUBLE) AS "excess"
+          FROM "equivalence_class"
+          WHERE
+            "entities" < 3
+        ) AS "violations"
+      ) AS "violating"
+    UNION ALL
+    SELECT
+      1 AS "place",
+      CAST((
+        SELECT
+          MIN(CAST("size" AS DOUBLE) / "most") AS "achieved"
+        FROM "grouping_0" AS "class"
+      ) AS DOUBLE) AS "achieved",
+      (
+        SELECT
+          COUNT(*)
+        FROM (
+          SELECT
+            "class_id",
+            "size",
+            CASE
+              WHEN CAST("distinct_values" AS DECIMAL(38, 0)) * CAST('1' AS DECIMAL(38, 0)) < CAST('3' AS DECIMAL(38, 0))
+              THEN CAST("size" AS DOUBLE)
+              ELSE (
+                "most" * CAST('3' AS DECIMAL(38, 0)) - CAST("size" AS DOUBLE) * CAST('1' AS DECIMAL(38, 0))
+              ) / NULLIF(CAST('3' AS DECIMAL(38, 0)) - CAST('1' AS DECIMAL(38, 0)), 0)
+            END AS "excess"
+          FROM "grouping_0" AS "class"
+          WHERE
+            CAST("most" AS DECIMAL(38, 0)) * CAST('3' AS DECIMAL(38, 0)) > CAST("size" AS DECIMAL(38, 0)) * CAST('1' AS DECIMAL(38, 0))
+        ) AS "violations"
+      ) AS "violating"
+  ) AS "report"
+) AS "reported";

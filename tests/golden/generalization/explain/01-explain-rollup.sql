@@ -1,0 +1,53 @@
+-- Look for: for each requirement and node the classes and rows that violate it, and the smallest class: size comes
+-- first in the struct, so that MIN finds it; the nodes are rolled up anew from the same cells, by the text of the
+-- search.
+
+WITH "node_row" AS (
+  SELECT
+    "chosen"."place" AS "tag",
+    "fine".*
+    EXCLUDE ("tag")
+  FROM "__sqlanon_rollup_2" AS "fine"
+  JOIN (
+    SELECT
+      UNNEST(CAST($1 AS BIGINT[])) AS "of",
+      UNNEST(CAST($2 AS BIGINT[])) AS "place"
+  ) AS "chosen"
+    ON "fine"."tag" = "chosen"."of"
+), "equivalence_class" AS (
+  SELECT
+    (
+      "tag" << 10
+    ) + "key_0" AS "class_id",
+    "n" AS "size",
+    "n" AS "entities"
+  FROM "node_row"
+)
+SELECT
+  "requirement",
+  "place",
+  "rows",
+  "classes",
+  "excess",
+  "smallest"."size",
+  "smallest"."class_id"
+FROM (
+  SELECT
+    0 AS "requirement",
+    "class_id" >> 10 AS "place",
+    CAST(COALESCE(SUM("size"), 0) AS INT128) AS "rows",
+    COUNT(*) AS "classes",
+    SUM("excess") AS "excess",
+    MIN({'size': "size", 'class_id': "class_id"}) AS "smallest"
+  FROM (
+    SELECT
+      "class_id",
+      "size",
+      CAST("size" AS DOUBLE) AS "excess"
+    FROM "equivalence_class"
+    WHERE
+      "entities" < 4
+  ) AS "violations"
+  GROUP BY
+    "class_id" >> 10
+) AS "violated";

@@ -1,0 +1,86 @@
+-- Look for: the classes of a round's best node that satisfy, which are published at its levels; the best node's tag is
+-- a literal, another one for each round.
+
+CREATE TEMPORARY TABLE "__sqlanon_classes_1" AS
+WITH "node_row" AS (
+  SELECT
+    "tag" - 11 AS "tag",
+    *
+    EXCLUDE ("tag")
+  FROM "__sqlanon_rollup_1"
+  WHERE
+    "tag" BETWEEN 11 AND 11
+), "equivalence_class" AS (
+  SELECT
+    (
+      "tag" << 5
+    ) + "key_0" AS "class_id",
+    "n" AS "size",
+    "n" AS "entities"
+  FROM "node_row"
+), "withheld" AS (
+  SELECT
+    "class_id" >> 5 AS "place",
+    "class_id",
+    "size"
+  FROM (
+    SELECT
+      "class_id",
+      "size",
+      CAST("size" AS DOUBLE) AS "excess"
+    FROM "equivalence_class"
+    WHERE
+      "entities" < 2
+  ) AS "violation"
+)
+SELECT
+  "class_id" AS "key_0"
+FROM "equivalence_class"
+WHERE
+  NOT "class_id" IN (
+    SELECT
+      "class_id"
+    FROM "withheld"
+  );
+
+CREATE TEMPORARY TABLE "__sqlanon_classes_2" AS
+WITH "node_row" AS (
+  SELECT
+    "tag" - 7 AS "tag",
+    *
+    EXCLUDE ("tag")
+  FROM "__sqlanon_rollup_2"
+  WHERE
+    "tag" BETWEEN 7 AND 7
+), "equivalence_class" AS (
+  SELECT
+    (
+      "tag" << 5
+    ) + "key_0" AS "class_id",
+    "n" AS "size",
+    "n" AS "entities"
+  FROM "node_row"
+), "withheld" AS (
+  SELECT
+    "class_id" >> 5 AS "place",
+    "class_id",
+    "size"
+  FROM (
+    SELECT
+      "class_id",
+      "size",
+      CAST("size" AS DOUBLE) AS "excess"
+    FROM "equivalence_class"
+    WHERE
+      "entities" < 2
+  ) AS "violation"
+)
+SELECT
+  "class_id" AS "key_0"
+FROM "equivalence_class"
+WHERE
+  NOT "class_id" IN (
+    SELECT
+      "class_id"
+    FROM "withheld"
+  );

@@ -1,0 +1,63 @@
+-- Look for: all requirements once more of the classes over all rounds together; `still` says whether what remains
+-- would violate again.
+
+CREATE TEMPORARY TABLE "__sqlanon_withheld_1" AS
+WITH "node_row" AS (
+  SELECT
+    CAST(0 AS BIGINT) AS "tag",
+    "class_0" AS "key_0",
+    CAST(SUM("n") AS BIGINT) AS "n"
+  FROM "__sqlanon_placed_1"
+  GROUP BY
+    "class_0"
+), "equivalence_class" AS (
+  SELECT
+    (
+      "tag" << 7
+    ) + "key_0" AS "class_id",
+    "n" AS "size",
+    "n" AS "entities"
+  FROM "node_row"
+), "kept" AS (
+  SELECT
+    "class_id"
+  FROM "equivalence_class"
+  WHERE
+    NOT "class_id" IN (
+      SELECT
+        "class_id"
+      FROM (
+        SELECT
+          "class_id",
+          "size",
+          CAST("size" AS DOUBLE) AS "excess"
+        FROM "equivalence_class"
+        WHERE
+          "entities" < 2
+      ) AS "violations"
+    )
+), "withheld" AS (
+  SELECT
+    CAST(0 AS BIGINT) AS "place",
+    "class_id",
+    "size"
+  FROM "equivalence_class"
+  WHERE
+    NOT "class_id" IN (
+      SELECT
+        "class_id"
+      FROM "kept"
+    )
+)
+SELECT
+  "class_id" AS "key_0",
+  "size",
+  FALSE AS "still"
+FROM "withheld";
+
+SELECT
+  "still"
+FROM "__sqlanon_withheld_1"
+WHERE
+  "still"
+LIMIT 1;

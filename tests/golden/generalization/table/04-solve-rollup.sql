@@ -1,0 +1,170 @@
+-- Look for: all nodes' rows in one table, each under a tag; a node is a mask, filled from a less general tag that has
+-- been made already; masks, tags and sources are parameters, so that the text does not grow with the lattice; classes,
+-- excess and held rows of a whole batch in one query, and k-anonymity's own text in it.
+
+CREATE TEMPORARY TABLE "__sqlanon_rollup_1" AS
+SELECT
+  CAST(0 AS BIGINT) AS "tag",
+  (
+    "key_0" & 1023
+  ) AS "key_0",
+  CAST(SUM("n") AS BIGINT) AS "n"
+FROM "__sqlanon_cells_1"
+GROUP BY
+  (
+    "key_0" & 1023
+  );
+
+INSERT INTO "__sqlanon_rollup_1"
+SELECT
+  "node"."tag",
+  (
+    "fine"."key_0" & "node"."mask_0"
+  ) AS "key_0",
+  CAST(SUM("fine"."n") AS BIGINT) AS "n"
+FROM "__sqlanon_rollup_1" AS "fine"
+JOIN (
+  SELECT
+    UNNEST(CAST($1 AS BIGINT[])) AS "tag",
+    UNNEST(CAST($2 AS BIGINT[])) AS "source",
+    UNNEST(CAST($3 AS BIGINT[])) AS "mask_0"
+) AS "node"
+  ON "fine"."tag" = "node"."source"
+GROUP BY
+  "node"."tag",
+  (
+    "fine"."key_0" & "node"."mask_0"
+  );
+
+WITH "node_row" AS (
+  SELECT
+    "tag" - $1 AS "tag",
+    *
+    EXCLUDE ("tag")
+  FROM "__sqlanon_rollup_1"
+  WHERE
+    "tag" BETWEEN $1 AND $2
+), "equivalence_class" AS (
+  SELECT
+    (
+      "tag" << 10
+    ) + "key_0" AS "class_id",
+    "n" AS "size",
+    "n" AS "entities"
+  FROM "node_row"
+)
+SELECT
+  COALESCE("every"."place", "broken"."place"),
+  COALESCE("every"."classes", 0),
+  COALESCE("every"."squares", 0),
+  COALESCE("broken"."size", 0),
+  COALESCE("broken"."excess", 0),
+  COALESCE("held"."rows", 0),
+  COALESCE("broken"."violating", 0)
+FROM (
+  SELECT
+    "class_id" >> 10 AS "place",
+    COUNT(*) AS "classes",
+    SUM("size" * "size") AS "squares"
+  FROM "equivalence_class"
+  GROUP BY
+    "class_id" >> 10
+) AS "every"
+FULL JOIN (
+  SELECT
+    "class_id" >> 10 AS "place",
+    SUM("size") AS "size",
+    SUM("excess") AS "excess",
+    COUNT(*) AS "violating"
+  FROM (
+    SELECT
+      "class_id",
+      "size",
+      CAST("size" AS DOUBLE) AS "excess"
+    FROM "equivalence_class"
+    WHERE
+      "entities" < 4
+  ) AS "violation"
+  GROUP BY
+    "class_id" >> 10
+) AS "broken"
+  ON "every"."place" = "broken"."place"
+LEFT JOIN (
+  SELECT
+    "tag",
+    COUNT(*) AS "rows"
+  FROM "node_row"
+  GROUP BY
+    "tag"
+) AS "held"
+  ON "held"."tag" = COALESCE("every"."place", "broken"."place");
+
+WITH "node_row" AS (
+  SELECT
+    "chosen"."place" AS "tag",
+    "fine".*
+    EXCLUDE ("tag")
+  FROM "__sqlanon_rollup_1" AS "fine"
+  JOIN (
+    SELECT
+      UNNEST(CAST($1 AS BIGINT[])) AS "of",
+      UNNEST(CAST($2 AS BIGINT[])) AS "place"
+  ) AS "chosen"
+    ON "fine"."tag" = "chosen"."of"
+), "equivalence_class" AS (
+  SELECT
+    (
+      "tag" << 10
+    ) + "key_0" AS "class_id",
+    "n" AS "size",
+    "n" AS "entities"
+  FROM "node_row"
+), "withheld" AS (
+  SELECT
+    "class_id" >> 10 AS "place",
+    "class_id",
+    "size"
+  FROM (
+    SELECT
+      "class_id",
+      "size",
+      CAST("size" AS DOUBLE) AS "excess"
+    FROM "equivalence_class"
+    WHERE
+      "entities" < 4
+  ) AS "violation"
+)
+SELECT
+  "node"."place",
+  CAST(COALESCE(SUM(CASE WHEN "node"."attribute" = -1 THEN "withheld"."size" END), 0) AS INT128) AS "withheld",
+  CAST(COALESCE(
+    SUM(CASE WHEN "node"."attribute" = 0 THEN "withheld"."size" * "leaves"."others" END),
+    0
+  ) AS INT128) AS "sum_0",
+  CAST(COALESCE(
+    SUM(CASE WHEN "node"."attribute" = 1 THEN "withheld"."size" * "leaves"."others" END),
+    0
+  ) AS INT128) AS "sum_1",
+  CAST(COALESCE(
+    SUM(CASE WHEN "node"."attribute" = 2 THEN "withheld"."size" * "leaves"."others" END),
+    0
+  ) AS INT128) AS "sum_2"
+FROM (
+  SELECT
+    UNNEST(CAST($3 AS BIGINT[])) AS "place",
+    UNNEST(CAST($4 AS BIGINT[])) AS "attribute",
+    UNNEST(CAST($5 AS BIGINT[])) AS "level",
+    UNNEST(CAST($6 AS BIGINT[])) AS "mask_0"
+) AS "node"
+LEFT JOIN "withheld"
+  ON "withheld"."place" = "node"."place"
+LEFT JOIN "__sqlanon_leaves_1" AS "leaves"
+  ON "leaves"."attribute" = "node"."attribute"
+  AND "leaves"."level" = "node"."level"
+  AND (
+    (
+      "withheld"."class_id"
+    ) & "node"."mask_0"
+  ) = "leaves"."part_0"
+GROUP BY
+  "node"."place";

@@ -1,0 +1,93 @@
+"""The statements whose steps stand under `tests/golden/`: a folder for each method, one for all other statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlanon.assets import read
+
+__all__ = ["FOLDERS", "SETUP", "Case"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A statement, and what was run before it; `{folder}` in it is an empty folder."""
+
+    name: str
+    statement: str
+    before: str = ""
+
+
+# Patients, hierarchies and the policy of the example, without its statements that make a release of them.
+SETUP = read("sql", "examples", "hospital.sql").partition("-- One patient")[0]
+
+COLUMNS = "dob QUASI IDENTIFIER{dob}, sex QUASI IDENTIFIER, zip QUASI IDENTIFIER{zip}, disease SENSITIVE"
+RANGES = COLUMNS.format(dob="", zip="")
+TREES = COLUMNS.format(dob=" USING birth", zip=" USING zip_prefix")
+
+GLOBAL = "CREATE ANONYMIZED TABLE hospital_release AS POLICY hospital METHOD generalization(suppression => 0.06);"
+REGIONS = f"CREATE POLICY regions ON patients ({RANGES}) REQUIRE k_anonymity(k => 3);"
+DIVERSE = f"CREATE POLICY diverse ON patients ({TREES}) REQUIRE k_anonymity(k => 2), t_closeness(t => 0.5);"
+APART = f"CREATE POLICY apart ON patients ({RANGES}) CONFIDENTIAL (dob, sex, zip, disease) VISIBLE (dob, sex, zip);"
+BARE = "sex QUASI IDENTIFIER, zip QUASI IDENTIFIER USING zip_prefix, disease SENSITIVE"
+LOCAL = f"CREATE POLICY bare ON patients ({BARE}) REQUIRE k_anonymity(k => 2);"
+DISTINCT = f"CREATE POLICY buckets ON patients ({RANGES}) REQUIRE k_anonymity(k => 3), t_closeness(t => 0.4);"
+WORKLOAD = """CREATE WORKLOAD counts ON POLICY hospital
+    (queries => 5, dimensions => 2, selectivity => 0.1, seed => 1);"""
+ILLNESSES = "CREATE TABLE kinds AS FROM (VALUES ('Flu', 'lungs'), ('lungs', NULL)) AS t(value, parent);"
+TREE = "CREATE HIERARCHY tree AS PARENTS (SELECT value, parent FROM kinds);"
+ASKED = "ESTIMATE SELECT count(*) FROM patients WHERE sex = 'F' AND disease = 'Pneumonia' FROM RELEASE hospital_release"
+
+
+def _made(policy: str, method: str, kind: str = "TABLE") -> str:
+    return f"CREATE ANONYMIZED {kind} hospital_release AS POLICY {policy} METHOD {method}"
+
+
+FOLDERS = {
+    "generalization": (
+        Case("table", GLOBAL),
+        Case("view", _made("hospital", "generalization(suppression => 0.06)", "VIEW")),
+        Case("rounds", _made("diverse", "generalization(suppression => 0.5)", "VIEW"), DIVERSE),
+        Case("local", _made("bare", "generalization(recoding => 'local', suppression => 0.5)"), LOCAL),
+        Case("explain", "EXPLAIN ANONYMIZED TABLE hospital_release AS POLICY hospital "
+             "METHOD generalization(suppression => 0.06)"),
+    ),
+    "mondrian": (
+        Case("table", _made("regions", "mondrian"), REGIONS),
+        Case("view", _made("regions", "mondrian", "VIEW"), REGIONS),
+        Case("relaxed", _made("regions", "mondrian(mode => 'relaxed')"), REGIONS),
+        Case("gain", _made("regions", "mondrian(split => 'information_gain', target => disease)"), REGIONS),
+        Case("none", _made("regions", "mondrian(publish => 'none')"), REGIONS),
+    ),
+    "anatomy": (
+        Case("random", _made("regions", "anatomy(l => 3)"), REGIONS),
+        Case("near", _made("regions", "anatomy(l => 3, grouping => 'near')"), REGIONS),
+        Case("merged", _made("buckets", "anatomy(l => 3)"), DISTINCT),
+    ),
+    "fragments": (
+        Case("found", _made("apart", "fragments"), APART),
+    ),
+    "loose": (
+        Case("random", _made("apart", "loose(k => 4, suppression => 0.3)"), APART),
+        Case("near", _made("apart", "loose(k => 4, near => true, suppression => 0.3)"), APART),
+    ),
+    "statements": (
+        Case("hierarchy", "CREATE HIERARCHY calendar AS CALENDAR (MONTH)"),
+        Case("hierarchy-parents", TREE, ILLNESSES),
+        Case("policy", REGIONS),
+        Case("workload", WORKLOAD),
+        Case("check-release", "CHECK hospital_release", GLOBAL),
+        Case("check-relation", "CHECK patients (dob, sex) SENSITIVE disease "
+             "REQUIRE k_anonymity(k => 2), l_diversity(l => 2), t_closeness(t => 0.5)"),
+        Case("estimate", "ESTIMATE SELECT sex, count(*) FROM patients WHERE dob >= DATE '1950-06-10' "
+             "AND disease = 'H1N1' GROUP BY sex FROM RELEASE hospital_release", GLOBAL),
+        Case("measure", "MEASURE hospital_release WITH WORKLOAD counts", WORKLOAD + GLOBAL),
+        Case("export", "EXPORT hospital_release TO '{folder}/hospital.parquet'", GLOBAL),
+        Case("estimate-buckets", ASKED, REGIONS + _made("regions", "anatomy(l => 3)") + ";"),
+        Case("estimate-fragments", ASKED, APART + _made("apart", "fragments") + ";"),
+        Case("estimate-loose", ASKED, APART + _made("apart", "loose(k => 4, suppression => 0.3)") + ";"),
+        Case("drop", "DROP ANONYMIZED TABLE hospital_release", GLOBAL),
+        Case("drop-definitions", "DROP WORKLOAD counts; DROP POLICY hospital; DROP HIERARCHY tree",
+             ILLNESSES + TREE + WORKLOAD),
+    ),
+}  # fmt: skip

@@ -1,0 +1,69 @@
+-- Look for: values by how frequent they are, never value by value; for each number of blocks whether all conditions on
+-- the rows that are left out hold as well: not more than one in four alike.
+
+CREATE TEMPORARY TABLE "__sqlanon_frequencies_1" AS
+SELECT
+  CASE WHEN "value" = 0 THEN 1 ELSE "n" END AS "n",
+  CAST(SUM(CASE WHEN "value" = 0 THEN "n" ELSE 1 END) AS BIGINT) AS "held"
+FROM "__sqlanon_counts_1"
+GROUP BY
+  1;
+
+SELECT
+  MAX("n"),
+  CAST(SUM("held") AS BIGINT)
+FROM "__sqlanon_frequencies_1";
+
+WITH "tried" AS (
+  SELECT
+    "blocks",
+    (
+      17 - "blocks" * 4
+    ) AS "left_out",
+    (
+      17 - "blocks" * 4
+    ) // 4 AS "alike"
+  FROM (
+    SELECT
+      UNNEST(GENERATE_SERIES(1, 4, 1)) AS "blocks"
+  ) AS "numbered"
+), "fitting_0" AS (
+  SELECT
+    "tried"."blocks"
+  FROM "tried"
+  CROSS JOIN "__sqlanon_frequencies_1" AS "held"
+  GROUP BY
+    "tried"."blocks",
+    "tried"."left_out",
+    "tried"."alike"
+  HAVING
+    CAST(SUM(
+      CASE
+        WHEN "held"."n" IS NULL OR "tried"."blocks" IS NULL
+        THEN NULL
+        ELSE LEAST("held"."n", "tried"."blocks")
+      END * "held"."held"
+    ) AS BIGINT) >= "tried"."blocks" * 4
+    AND (
+      "tried"."left_out" = 0
+      OR (
+        MAX("held"."n") <= "tried"."blocks" + "tried"."alike"
+        AND CAST(SUM(
+          CASE
+            WHEN "held"."n" IS NULL OR "tried"."alike" IS NULL
+            THEN NULL
+            ELSE LEAST("held"."n", "tried"."alike")
+          END * "held"."held"
+        ) AS BIGINT) >= "tried"."left_out"
+      )
+    )
+)
+SELECT
+  MAX("blocks")
+FROM "tried"
+WHERE
+  "blocks" IN (
+    SELECT
+      "blocks"
+    FROM "fitting_0"
+  );

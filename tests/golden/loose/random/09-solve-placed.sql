@@ -1,0 +1,10 @@
+-- Look for: the rows with a block, without their keys and draws.
+
+CREATE TEMPORARY TABLE "__sqlanon_placed_1" AS
+SELECT
+  "row",
+  "block",
+  "place"
+FROM "__sqlanon_dealt_1"
+WHERE
+  NOT "block" IS NULL;

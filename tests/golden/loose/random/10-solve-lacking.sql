@@ -1,0 +1,34 @@
+-- Look for: rows that found no block; and values of which more than one in four of the five rows left out are alike:
+-- there must be none.
+
+CREATE TEMPORARY TABLE "__sqlanon_free_1" AS
+SELECT
+  "row",
+  "draw",
+  "place",
+  "key_0"
+FROM "__sqlanon_dealt_1"
+WHERE
+  "block" IS NULL;
+
+CREATE TEMPORARY TABLE "__sqlanon_lacking_1" AS
+SELECT
+  *
+FROM (
+  SELECT
+    0 AS "key",
+    "key_0" AS "value",
+    COUNT(*) * 4 - 5 AS "lack"
+  FROM "__sqlanon_aside_1"
+  GROUP BY
+    "key_0"
+  HAVING
+    (
+      COUNT(*) * 4 - 5
+    ) > 0
+) AS "lacking";
+
+SELECT
+  COUNT(*),
+  MAX("lack")
+FROM "__sqlanon_lacking_1";

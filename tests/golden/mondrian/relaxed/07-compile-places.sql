@@ -1,0 +1,7 @@
+-- Look for: rows by their rowid in place of combinations of values.
+
+CREATE TEMPORARY TABLE "__sqlanon_places_1" AS
+SELECT
+  "row",
+  "region"
+FROM "__sqlanon_points_done_1";

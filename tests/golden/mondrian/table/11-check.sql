@@ -1,0 +1,44 @@
+-- Look for: classes by the labels as they are published, so two regions with the same ranges are one class; k from the
+-- policy.
+
+SELECT
+  "place",
+  "achieved",
+  "violating"
+FROM (
+  WITH "equivalence_class" AS (
+    SELECT
+      {'dob': "dob", 'sex': "sex", 'zip': "zip"} AS "class_id",
+      COUNT(*) AS "size",
+      COUNT(*) AS "entities"
+    FROM "main"."__sqlanon_candidate_1"
+    GROUP BY
+      "dob",
+      "sex",
+      "zip"
+  )
+  SELECT
+    *
+  FROM (
+    SELECT
+      0 AS "place",
+      CAST((
+        SELECT
+          MIN("entities") AS "achieved"
+        FROM "equivalence_class"
+      ) AS DOUBLE) AS "achieved",
+      (
+        SELECT
+          COUNT(*)
+        FROM (
+          SELECT
+            "class_id",
+            "size",
+            CAST("size" AS DOUBLE) AS "excess"
+          FROM "equivalence_class"
+          WHERE
+            "entities" < 3
+        ) AS "violations"
+      ) AS "violating"
+  ) AS "report"
+) AS "reported";

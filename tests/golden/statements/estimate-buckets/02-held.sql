@@ -1,0 +1,32 @@
+-- Look for: the values of each bucket with their counts as weights, and whether they satisfy; label is the bucket.
+
+CREATE TEMPORARY TABLE "__sqlanon_held_1" AS
+SELECT
+  "bucket_0"."label",
+  "bucket_0"."weight",
+  TRUE AS "listed",
+  TRY(
+    CASE
+      WHEN "bucket_0"."dealt_0" IS NULL OR NOT "bucket_0"."dealt_0" IS NULL
+      THEN CAST((
+        "bucket_0"."dealt_0" = 'Pneumonia'
+      ) AS BOOLEAN)
+    END
+  ) AS "part_0"
+FROM (
+  SELECT
+    "bucket" AS "label",
+    "dealt_0",
+    "weight"
+  FROM (
+    SELECT
+      "bucket" AS "bucket",
+      "value" AS "dealt_0",
+      CAST("count" AS DOUBLE) AS "weight"
+    FROM (
+      SELECT
+        *
+      FROM "memory"."main"."hospital_release_sensitive"
+    ) AS "counted"
+  ) AS "bucket"
+) AS "bucket_0";

@@ -1,0 +1,64 @@
+-- Look for: a class is a bucket and a kind of rows, times the copies; then: rows and values of each bucket are of one
+-- number, else the release was changed.
+
+CREATE TEMPORARY TABLE "__sqlanon_class_1" AS
+SELECT
+  ROW_NUMBER() OVER () AS "id",
+  *
+FROM (
+  SELECT
+    "bucket",
+    "part_0",
+    CAST(SUM("weight") AS BIGINT) AS "n"
+  FROM (
+    SELECT
+      "held"."bucket",
+      "held"."part_0",
+      1 * "alike"."copies" AS "weight"
+    FROM "__sqlanon_shown_1" AS "held"
+    JOIN "__sqlanon_alike_1" AS "alike"
+      ON "held"."bucket" = "alike"."bucket"
+  ) AS "shown"
+  GROUP BY
+    "bucket",
+    "part_0"
+) AS "counted";
+
+SELECT
+  BOOL_OR(CAST("part_0" IS NULL AS BOOLEAN))
+FROM "__sqlanon_class_1";
+
+SELECT
+  COUNT(*)
+FROM (
+  SELECT
+    "bucket",
+    SUM("n") AS "n"
+  FROM "__sqlanon_class_1"
+  GROUP BY
+    "bucket"
+) AS "rows"
+FULL JOIN (
+  SELECT
+    "label",
+    SUM("weight") AS "n"
+  FROM "__sqlanon_leaf_1"
+  GROUP BY
+    "label"
+) AS "held"
+  ON "rows"."bucket" IS NOT DISTINCT FROM "held"."label"
+WHERE
+  NOT "rows"."n" IS NOT DISTINCT FROM "held"."n";
+
+SELECT
+  COALESCE(SUM(CAST(2 AS DOUBLE) * "held_0"."n"), 0)
+FROM "__sqlanon_class_1" AS "class"
+JOIN (
+  SELECT
+    "label",
+    COUNT(*) AS "n"
+  FROM "__sqlanon_signature_1"
+  GROUP BY
+    "label"
+) AS "held_0"
+  ON "class"."bucket" IS NOT DISTINCT FROM "held_0"."label";

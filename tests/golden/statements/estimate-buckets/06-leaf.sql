@@ -1,0 +1,23 @@
+-- Look for: values of a bucket in place of leaves of a label: those that satisfy, and those that do not, with their
+-- weights times the copies.
+
+CREATE TEMPORARY TABLE "__sqlanon_leaf_1" AS
+SELECT
+  "label",
+  "listed",
+  "part_0",
+  CASE WHEN COUNT(*) = COUNT("weight") THEN SUM("weight") END AS "weight"
+FROM (
+  SELECT
+    "held"."label",
+    "held"."listed",
+    "held"."part_0",
+    "held"."weight" * "alike"."copies" AS "weight"
+  FROM "__sqlanon_held_1" AS "held"
+  JOIN "__sqlanon_alike_1" AS "alike"
+    ON "held"."label" = "alike"."bucket"
+) AS "leaf"
+GROUP BY
+  "label",
+  "listed",
+  "part_0";

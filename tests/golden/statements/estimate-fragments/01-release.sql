@@ -1,0 +1,96 @@
+-- Look for: both fragments have the same number of rows, as one bucket 0: asked of each fragment before anything is
+-- estimated.
+
+SELECT
+  COUNT(*)
+FROM (
+  SELECT
+    "bucket",
+    SUM("n") AS "n"
+  FROM (
+    SELECT
+      0 AS "bucket",
+      1 AS "n"
+    FROM (
+      SELECT
+        *
+      FROM "memory"."main"."hospital_release_1"
+    ) AS "released"
+  ) AS "rows"
+  GROUP BY
+    "bucket"
+) AS "rows"
+FULL JOIN (
+  SELECT
+    "label",
+    SUM("weight") AS "n"
+  FROM (
+    SELECT
+      "bucket" AS "label",
+      "weight"
+    FROM (
+      SELECT
+        0 AS "bucket",
+        "dob" AS "dealt_0",
+        "sex" AS "dealt_1",
+        "zip" AS "dealt_2",
+        CAST(1 AS DOUBLE) AS "weight"
+      FROM (
+        SELECT
+          *
+        FROM "memory"."main"."hospital_release_1"
+      ) AS "fragment"
+    ) AS "dealt"
+  ) AS "held"
+  GROUP BY
+    "label"
+) AS "held"
+  ON "rows"."bucket" IS NOT DISTINCT FROM "held"."label"
+WHERE
+  NOT "rows"."n" IS NOT DISTINCT FROM "held"."n";
+
+SELECT
+  COUNT(*)
+FROM (
+  SELECT
+    "bucket",
+    SUM("n") AS "n"
+  FROM (
+    SELECT
+      0 AS "bucket",
+      1 AS "n"
+    FROM (
+      SELECT
+        *
+      FROM "memory"."main"."hospital_release_1"
+    ) AS "released"
+  ) AS "rows"
+  GROUP BY
+    "bucket"
+) AS "rows"
+FULL JOIN (
+  SELECT
+    "label",
+    SUM("weight") AS "n"
+  FROM (
+    SELECT
+      "bucket" AS "label",
+      "weight"
+    FROM (
+      SELECT
+        0 AS "bucket",
+        "disease" AS "dealt_0",
+        CAST(1 AS DOUBLE) AS "weight"
+      FROM (
+        SELECT
+          *
+        FROM "memory"."main"."hospital_release_2"
+      ) AS "fragment"
+    ) AS "dealt"
+  ) AS "held"
+  GROUP BY
+    "label"
+) AS "held"
+  ON "rows"."bucket" IS NOT DISTINCT FROM "held"."label"
+WHERE
+  NOT "rows"."n" IS NOT DISTINCT FROM "held"."n";

@@ -1,0 +1,42 @@
+-- Look for: rows are those of one fragment, of each of which its part of the condition is known; all of them are
+-- bucket 0.
+
+CREATE TEMPORARY TABLE "__sqlanon_class_1" AS
+SELECT
+  ROW_NUMBER() OVER () AS "id",
+  *
+FROM (
+  SELECT
+    "bucket",
+    "part_0",
+    CAST(SUM("weight") AS BIGINT) AS "n"
+  FROM (
+    SELECT
+      0 AS "bucket",
+      TRY(
+        CASE
+          WHEN "row"."dealt_1" IS NULL OR NOT "row"."dealt_1" IS NULL
+          THEN CAST((
+            "row"."dealt_1" = 'F'
+          ) AS BOOLEAN)
+        END
+      ) AS "part_0",
+      "row"."weight"
+    FROM (
+      SELECT
+        0 AS "bucket",
+        "dob" AS "dealt_0",
+        "sex" AS "dealt_1",
+        "zip" AS "dealt_2",
+        CAST(1 AS DOUBLE) AS "weight"
+      FROM (
+        SELECT
+          *
+        FROM "memory"."main"."hospital_release_1"
+      ) AS "fragment"
+    ) AS "row"
+  ) AS "shown"
+  GROUP BY
+    "bucket",
+    "part_0"
+) AS "counted";

@@ -1,0 +1,95 @@
+-- Look for: the association has as many rows in a group as the fragment has: asked of each fragment by its own groups.
+
+SELECT
+  COUNT(*)
+FROM (
+  SELECT
+    "bucket",
+    SUM("n") AS "n"
+  FROM (
+    SELECT
+      "group_1" AS "bucket",
+      1 AS "n"
+    FROM (
+      SELECT
+        *
+      FROM "memory"."main"."hospital_release_association"
+    ) AS "released"
+  ) AS "rows"
+  GROUP BY
+    "bucket"
+) AS "rows"
+FULL JOIN (
+  SELECT
+    "label",
+    SUM("weight") AS "n"
+  FROM (
+    SELECT
+      "bucket" AS "label",
+      "weight"
+    FROM (
+      SELECT
+        "group_id" AS "bucket",
+        "dob" AS "dealt_0",
+        "sex" AS "dealt_1",
+        "zip" AS "dealt_2",
+        CAST(1 AS DOUBLE) AS "weight"
+      FROM (
+        SELECT
+          *
+        FROM "memory"."main"."hospital_release_1"
+      ) AS "fragment"
+    ) AS "dealt"
+  ) AS "held"
+  GROUP BY
+    "label"
+) AS "held"
+  ON "rows"."bucket" IS NOT DISTINCT FROM "held"."label"
+WHERE
+  NOT "rows"."n" IS NOT DISTINCT FROM "held"."n";
+
+SELECT
+  COUNT(*)
+FROM (
+  SELECT
+    "bucket",
+    SUM("n") AS "n"
+  FROM (
+    SELECT
+      "group_2" AS "bucket",
+      1 AS "n"
+    FROM (
+      SELECT
+        *
+      FROM "memory"."main"."hospital_release_association"
+    ) AS "released"
+  ) AS "rows"
+  GROUP BY
+    "bucket"
+) AS "rows"
+FULL JOIN (
+  SELECT
+    "label",
+    SUM("weight") AS "n"
+  FROM (
+    SELECT
+      "bucket" AS "label",
+      "weight"
+    FROM (
+      SELECT
+        "group_id" AS "bucket",
+        "disease" AS "dealt_0",
+        CAST(1 AS DOUBLE) AS "weight"
+      FROM (
+        SELECT
+          *
+        FROM "memory"."main"."hospital_release_2"
+      ) AS "fragment"
+    ) AS "dealt"
+  ) AS "held"
+  GROUP BY
+    "label"
+) AS "held"
+  ON "rows"."bucket" IS NOT DISTINCT FROM "held"."label"
+WHERE
+  NOT "rows"."n" IS NOT DISTINCT FROM "held"."n";

@@ -1,0 +1,34 @@
+-- Look for: the release is read once, counted by the labels of all columns that any query asks; then each column's
+-- labels in the form that single estimates read.
+
+CREATE TEMPORARY TABLE "__sqlanon_shown_1" AS
+SELECT
+  "label_0",
+  "label_1",
+  "label_2",
+  "label_3",
+  COUNT(*) AS "n"
+FROM (
+  SELECT
+    "row"."dob" AS "label_0",
+    "row"."zip" AS "label_1",
+    "row"."disease" AS "label_2",
+    "row"."sex" AS "label_3"
+  FROM (
+    SELECT
+      *
+    FROM "memory"."main"."hospital_release"
+  ) AS "row"
+) AS "every"
+GROUP BY
+  "label_0",
+  "label_1",
+  "label_2",
+  "label_3";
+
+CREATE TEMPORARY TABLE "__sqlanon_shown_2" AS
+SELECT
+  "label",
+  "text" AS "shown",
+  1 AS "n"
+FROM "__sqlanon_label_1" AS "held";

@@ -1,0 +1,254 @@
+-- Look for: each column's values numbered in value order; a query's values as runs of numbers that follow each other
+-- (number minus row number is the same within one).
+
+CREATE TEMPORARY TABLE "__sqlanon_label_5" AS
+SELECT
+  CAST((
+    ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1
+  ) AS INT) AS "number",
+  "value"
+FROM (
+  SELECT DISTINCT
+    "dob" AS "value"
+  FROM "memory"."main"."patients"
+) AS "different";
+
+CREATE TEMPORARY TABLE "__sqlanon_label_6" AS
+SELECT
+  CAST((
+    ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1
+  ) AS INT) AS "number",
+  "value"
+FROM (
+  SELECT DISTINCT
+    "zip" AS "value"
+  FROM "memory"."main"."patients"
+) AS "different";
+
+CREATE TEMPORARY TABLE "__sqlanon_label_7" AS
+SELECT
+  CAST((
+    ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1
+  ) AS INT) AS "number",
+  "value"
+FROM (
+  SELECT DISTINCT
+    "disease" AS "value"
+  FROM "memory"."main"."patients"
+) AS "different";
+
+CREATE TEMPORARY TABLE "__sqlanon_label_8" AS
+SELECT
+  CAST((
+    ROW_NUMBER() OVER (ORDER BY "value" ASC NULLS LAST) - 1
+  ) AS INT) AS "number",
+  "value"
+FROM (
+  SELECT DISTINCT
+    "sex" AS "value"
+  FROM "memory"."main"."patients"
+) AS "different";
+
+SELECT
+  "query",
+  MIN("number") AS "low",
+  MAX("number") AS "high"
+FROM (
+  SELECT
+    "query",
+    "number",
+    "number" - ROW_NUMBER() OVER (PARTITION BY "query" ORDER BY "number" ASC NULLS LAST) AS "run"
+  FROM (
+    SELECT
+      "query",
+      "number"
+    FROM (
+      SELECT
+        "asked"."query",
+        "leaf"."number",
+        "leaf"."weight"
+      FROM (
+        SELECT
+          "number",
+          "value",
+          1 AS "weight"
+        FROM "__sqlanon_label_5"
+      ) AS "leaf"
+      JOIN (
+        SELECT DISTINCT
+          "query",
+          TRY_CAST("low" AS DATE) AS "low"
+        FROM (
+          SELECT
+            "asked"."query",
+            "constant"."low",
+            "constant"."high"
+          FROM "__sqlanon_constant_1" AS "constant"
+          JOIN "__sqlanon_among_2" AS "asked"
+            ON "constant"."query_id" = "asked"."query_id"
+          WHERE
+            "constant"."place" = 0
+        ) AS "compared"
+        WHERE
+          "high" IS NULL
+      ) AS "asked"
+        ON CAST("leaf"."value" AS DATE) = "asked"."low"
+    ) AS "held"
+  ) AS "held"
+) AS "every"
+GROUP BY
+  "query",
+  "run";
+
+SELECT
+  "query",
+  MIN("number") AS "low",
+  MAX("number") AS "high"
+FROM (
+  SELECT
+    "query",
+    "number",
+    "number" - ROW_NUMBER() OVER (PARTITION BY "query" ORDER BY "number" ASC NULLS LAST) AS "run"
+  FROM (
+    SELECT
+      "query",
+      "number"
+    FROM (
+      SELECT
+        "asked"."query",
+        "leaf"."number",
+        "leaf"."weight"
+      FROM (
+        SELECT
+          "number",
+          "value",
+          1 AS "weight"
+        FROM "__sqlanon_label_6"
+      ) AS "leaf"
+      JOIN (
+        SELECT DISTINCT
+          "query",
+          TRY_CAST("low" AS TEXT) AS "low"
+        FROM (
+          SELECT
+            "asked"."query",
+            "constant"."low",
+            "constant"."high"
+          FROM "__sqlanon_constant_1" AS "constant"
+          JOIN "__sqlanon_among_2" AS "asked"
+            ON "constant"."query_id" = "asked"."query_id"
+          WHERE
+            "constant"."place" = 1
+        ) AS "compared"
+        WHERE
+          "high" IS NULL
+      ) AS "asked"
+        ON CAST("leaf"."value" AS TEXT) = "asked"."low"
+    ) AS "held"
+  ) AS "held"
+) AS "every"
+GROUP BY
+  "query",
+  "run";
+
+SELECT
+  "query",
+  MIN("number") AS "low",
+  MAX("number") AS "high"
+FROM (
+  SELECT
+    "query",
+    "number",
+    "number" - ROW_NUMBER() OVER (PARTITION BY "query" ORDER BY "number" ASC NULLS LAST) AS "run"
+  FROM (
+    SELECT
+      "query",
+      "number"
+    FROM (
+      SELECT
+        "asked"."query",
+        "leaf"."number",
+        "leaf"."weight"
+      FROM (
+        SELECT
+          "number",
+          "value",
+          1 AS "weight"
+        FROM "__sqlanon_label_7"
+      ) AS "leaf"
+      JOIN (
+        SELECT DISTINCT
+          "query",
+          TRY_CAST("low" AS TEXT) AS "low"
+        FROM (
+          SELECT
+            "asked"."query",
+            "constant"."low",
+            "constant"."high"
+          FROM "__sqlanon_constant_1" AS "constant"
+          JOIN "__sqlanon_among_2" AS "asked"
+            ON "constant"."query_id" = "asked"."query_id"
+          WHERE
+            "constant"."place" = 2
+        ) AS "compared"
+        WHERE
+          "high" IS NULL
+      ) AS "asked"
+        ON CAST("leaf"."value" AS TEXT) = "asked"."low"
+    ) AS "held"
+  ) AS "held"
+) AS "every"
+GROUP BY
+  "query",
+  "run";
+
+SELECT
+  "query",
+  MIN("number") AS "low",
+  MAX("number") AS "high"
+FROM (
+  SELECT
+    "query",
+    "number",
+    "number" - ROW_NUMBER() OVER (PARTITION BY "query" ORDER BY "number" ASC NULLS LAST) AS "run"
+  FROM (
+    SELECT
+      "query",
+      "number"
+    FROM (
+      SELECT
+        "asked"."query",
+        "leaf"."number",
+        "leaf"."weight"
+      FROM (
+        SELECT
+          "number",
+          "value",
+          1 AS "weight"
+        FROM "__sqlanon_label_8"
+      ) AS "leaf"
+      JOIN (
+        SELECT DISTINCT
+          "query",
+          TRY_CAST("low" AS TEXT) AS "low"
+        FROM (
+          SELECT
+            "asked"."query",
+            "constant"."low",
+            "constant"."high"
+          FROM "__sqlanon_constant_1" AS "constant"
+          JOIN "__sqlanon_among_2" AS "asked"
+            ON "constant"."query_id" = "asked"."query_id"
+          WHERE
+            "constant"."place" = 3
+        ) AS "compared"
+        WHERE
+          "high" IS NULL
+      ) AS "asked"
+        ON CAST("leaf"."value" AS TEXT) = "asked"."low"
+    ) AS "held"
+  ) AS "held"
+) AS "every"
+GROUP BY
+  "query",
+  "run";

@@ -1,0 +1,188 @@
+"""The SQL that a statement runs on the hospital's patients, step by step, in words that are the same each time.
+
+The rule. A step is what one stage of a statement does with one object, and has a file,
+`<method>/<case>/<number>-<stage>-<object>.sql`; other statements than those that make a release lie in `statements/`,
+and have no stage where the file says none. The numbers are the order in which the steps of a case begin. An object is
+
+- a temporary table or view of sqlanon's, by its purpose: the statements that make, fill or rename it, and the queries
+  that read it. A query that reads several counts for the first in its text;
+- the source, the release (under the name that it has until it is published, too) or, for what writes into the schema
+  `anon`, the catalog. The stages materialize, check and publish are a step each, whatever the object.
+
+A statement stands in the first file that it belongs to, of whatever case and folder: `tests/golden/hospital.py` has the
+cases in their order, and a file shows what is new in its case. Names of temporary tables and of the release make no
+difference there. Left out are: queries that read only the catalog or DuckDB's own tables, DESCRIBE, the number of rows
+of one table, tables that only keep a place (AS SELECT 0), and the DROP of what is temporary.
+
+sqlglot breaks the lines; not a word of a statement is changed by it. Names that are drawn are numbered instead.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from unittest.mock import patch
+
+from sqlglot import parse_one
+from sqlglot.dialects.duckdb import DuckDB
+
+from sqlanon import connect
+from sqlanon.sqlgen.build.render import to_sql
+from tests.golden.hospital import FOLDERS, SETUP, Case
+
+__all__ = ["set_in_lines", "steps"]
+
+# What sqlglot does not know, and functions for which it writes others.
+_UNPARSED = ("ALTER", "COPY", "CREATE TEMPORARY TYPE")
+_KEPT = re.compile(r"\b(concat_ws|len|list|range|string_agg)\(")
+_TEMPORARY = r"__sqlanon_[0-9a-f]{12}_[0-9]+_(\w+)"
+_CANDIDATE = r"__sqlanon_candidate_[0-9a-f]{12}"
+_RELEASE = rf'"(?:{_CANDIDATE}|hospital_release\w*)"'
+_SOURCE = '"patients"'
+_NUMBERED = r"(__sqlanon_\w+)_[0-9]+\b"
+_WRITES = re.compile(
+    r"\s*(?:CREATE|INSERT|DELETE|ALTER|DROP)\b.*?\b(?:TABLE|VIEW|TYPE|INTO|FROM)\s+(?:IF\s+EXISTS\s+)?(\S+)"
+    r"|\s*UPDATE\s+(\S+)",
+    re.DOTALL,
+)
+_COUNTS = re.compile(r"SELECT COUNT\(\*\) FROM \S+$")
+_WHOLE_STAGES = ("materialize", "check", "publish")
+# Objects that are understood together have one file: whose it is stands behind them.
+_TOGETHER = {
+    **dict.fromkeys(("texts", "word"), "words"),
+    **dict.fromkeys(("points", "points_done", "regions_done"), "regions"),
+    **dict.fromkeys(("sides", "medians"), "attempts"),
+    **dict.fromkeys(("mask", "masked", "bit"), "masks"),
+    **{"halves": "cut", "parts": "children", "free": "lacking"},
+    **{"others": "share", "among": "asked"},
+}
+
+
+def _step(stage: str, text: str) -> str | None:
+    """The name of the step that a statement belongs to; None if it belongs to none."""
+    thing = _object(text)
+    if thing is None:
+        return None
+    stage = stage.replace(" ", "-")
+    return stage if stage in _WHOLE_STAGES else f"{stage}-{thing}".lstrip("-").replace("_", "-")
+
+
+def _object(text: str) -> str | None:
+    if text.startswith("DESCRIBE") or _COUNTS.match(text) or text.endswith(" AS SELECT 0"):
+        return None
+    written = _WRITES.match(text)
+    if written is None:
+        return _named(text)
+    target = written[1] or written[2]
+    if re.match(r'"?anon"?\.', target):
+        return "catalog"
+    return None if text.startswith("DROP") and re.search(_TEMPORARY, text) else _named(target)
+
+
+def _named(text: str) -> str | None:
+    if temporary := re.search(_TEMPORARY, text):
+        purpose = temporary[1]
+        return _TOGETHER.get(purpose, purpose)
+    if re.search(_RELEASE, text):
+        return "release"
+    return "source" if _SOURCE in text else None
+
+
+class _InWords:
+    """Puts a stable word for each name or number that is drawn: the same one each time that it occurs."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, str] = {}
+        self._drawn: dict[str, int] = {}
+
+    def of(self, text: str) -> str:
+        text = re.sub(_TEMPORARY, lambda found: self._word(found[0], f"__sqlanon_{found[1]}"), text)
+        text = re.sub(_CANDIDATE, lambda found: self._word(found[0], "__sqlanon_candidate"), text)
+        text = re.sub(r"\budf_[0-9a-f]{32}\b", "udf", text)
+        text = re.sub(r"\b(region|place)_[0-9a-f]{32}\b", r"\1_of_the_release", text)
+        text = re.sub(r"'[0-9a-f]{32}'", "'the release id'", text)
+        return re.sub(r"'[0-9a-f]{64}'", "'a digest'", text)
+
+    def _word(self, name: str, word: str) -> str:
+        if name not in self._words:
+            self._drawn[word] = self._drawn.get(word, 0) + 1
+            self._words[name] = f"{word}_{self._drawn[word]}"
+        return self._words[name]
+
+
+def set_in_lines(text: str) -> str:
+    """The statement in the lines that sqlglot prints, but with its own words; as it is where sqlglot has others."""
+    text = text.strip().rstrip(";")
+    if "\n" in text or text.startswith(_UNPARSED):
+        return text
+    printed = to_sql(parse_one(_KEPT.sub(r"kept_\1(", text), dialect="duckdb"), pretty=True)
+    own, others = DuckDB().tokenize(text), DuckDB().tokenize(printed)
+    if [_word(token.text) for token in own] != [_word(token.text) for token in others]:
+        return text
+    parts: list[str] = []
+    end = 0
+    for token, other in zip(own, others, strict=True):
+        parts += [printed[end : other.start], text[token.start : token.end + 1]]
+        end = other.end + 1
+    return "".join(parts)
+
+
+def _word(text: str) -> str:
+    return text.lower().removeprefix("kept_")
+
+
+@contextmanager
+def _same_draws() -> Iterator[None]:
+    """Random bits that are the same each time: how often a method tries again must not change what is seen."""
+    generator = random.Random(1)
+    with patch.object(os, "urandom", generator.randbytes):
+        yield
+
+
+def _run(case: Case) -> dict[str, list[str]]:
+    """The statements of each step, in the order in which the steps begin."""
+    found: dict[str, list[str]] = {}
+    words = _InWords()
+
+    def observe(stage: str, sql: str | None, *_: object) -> None:
+        if sql is not None and (step := _step(stage, sql)) is not None:
+            found.setdefault(step, []).append(words.of(sql))
+
+    with connect() as con, tempfile.TemporaryDirectory() as folder:
+        con.execute("SET threads = 1")
+        con.execute(SETUP + case.before)
+        con.observe(observe)
+        with _same_draws():
+            con.execute(case.statement.replace("{folder}", folder))
+    return found
+
+
+@cache
+def steps() -> dict[str, str]:
+    """What each step runs now, by the path of its file below this folder."""
+    found: dict[str, str] = {}
+    known: set[str] = set()
+    for folder, cases in FOLDERS.items():
+        for case in cases:
+            number = 0
+            for name, statements in _run(case).items():
+                texts: list[str] = []
+                for text in statements:
+                    if (like := _nameless(text)) not in known:
+                        known.add(like)
+                        texts.append(set_in_lines(text))
+                if texts:
+                    number += 1
+                    body = "\n".join(f"{text};\n" for text in texts)
+                    found[f"{folder}/{case.name}/{number:02}-{name}.sql"] = body
+    return found
+
+
+def _nameless(text: str) -> str:
+    """The statement without what tells two tables of one purpose, and a candidate from a release."""
+    return re.sub(r"__sqlanon_candidate|hospital_release\w*", "release", re.sub(_NUMBERED, r"\1", text))
