@@ -53,11 +53,8 @@ def bucket_sums(blocks: pa.Array | pa.ChunkedArray, row_codes: Codes, value_code
             alike = first[sizes == n]
             for start in range(0, len(alike), sums[n].CHUNK):
                 # The first row of each bucket, then the second, ...
-                at = (alike[start : start + sums[n].CHUNK] + np.arange(n)[:, None]).ravel()
-                sums[n].add(
-                    row_codes.satisfied(own[:, at]).reshape(n, len(at) // n, -1),
-                    value_codes.satisfied(held[:, at]).reshape(n, len(at) // n, -1),
-                )
+                at = alike[start : start + sums[n].CHUNK] + np.arange(n)[:, None]
+                sums[n].add(row_codes.satisfied(own[:, at]), value_codes.satisfied(held[:, at]))
     found: list[dict[str, object]] = [{"wrong": wrong}]
     if not wrong:
         found += [{"n": n, **one.totals()} for n, one in sums.items()]

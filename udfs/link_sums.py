@@ -47,15 +47,9 @@ def link_sums(blocks: pa.Array | pa.ChunkedArray, own_codes: Codes, other_codes:
         wrong += groups.wrong
         if not wrong:
             for own_rows, other_rows in groups.chunks():
-                sums.add(_each(own_codes, own_rows), [_each(other_codes, some) for some in other_rows])
+                sums.add(own_codes.satisfied(own_rows), [other_codes.satisfied(some) for some in other_rows])
     found = [{"wrong": wrong}, *([] if wrong else sums.totals())]
     return pa.array([found] + [[] for _ in range(len(blocks) - 1)], type=_RESULT)
-
-
-def _each(codes: Codes, rows: Numbers) -> Plane:
-    """What rows satisfy, whose codes stand as the first of each group or link, the second, ..."""
-    count, number, size = rows.shape
-    return codes.satisfied(rows.reshape(count, -1)).reshape(number, size, -1)
 
 
 class _Groups:

@@ -16,6 +16,8 @@ from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import InternalError
+from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.methods.shared.cell_source import RankedCells
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
@@ -58,6 +60,18 @@ class Task:
     cells: RankedCells | None = None
     watching: Watching | None = None
 
+    @property
+    def guards(self) -> tuple[tuple[int, str], ...]:
+        """The columns of guarding nodes, by the place of their requirement."""
+        return tuple(guards_of(self.requirements).items())
+
+    @property
+    def encoded(self) -> RankedCells:
+        """The cells, for a method that has an encoding."""
+        if self.cells is None:
+            raise InternalError("a method that works on cells has none")
+        return self.cells
+
 
 @dataclass(frozen=True)
 class Recoded:
@@ -98,9 +112,7 @@ class Method(Protocol):
         ...
 
 
-_PARTS = ("options", "encoding", "choose", "why", "reasons", "compile")
-
-
 def parts_lacking(method: object) -> list[str]:
     """The parts of `Method` that a module does not have."""
-    return [part for part in _PARTS if not callable(getattr(method, part, None))]
+    parts = (name for name in vars(Method) if not name.startswith("_"))
+    return [part for part in parts if not callable(getattr(method, part, None))]

@@ -117,13 +117,13 @@ def test_a_live_view_shows_what_it_may_or_is_refused(con: sqlanon.Connection, na
     assert min(count for (count,) in classes) >= 2
 
 
-@pytest.mark.parametrize("name", METHODS)
+# Fragments that nothing links promise nothing of rows: there is none to withhold.
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "fragments"])
 def test_what_may_not_be_published_is_withheld(con: sqlanon.Connection, name: str) -> None:
     """More is asked than the source has: the statement ends, and there is no table."""
     policy, call = CALLS[name]
     if policy == "apart":
         con.duckdb.execute(f"DELETE FROM {SOURCE} WHERE rowid > 0").fetchall()
-        call = "loose(k => 4)"
     else:
         con.duckdb.execute(f"UPDATE {SOURCE} SET \"it's\" = 'd1'").fetchall()
         con.execute(

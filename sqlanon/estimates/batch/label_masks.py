@@ -58,11 +58,11 @@ class Codes:
     digits: Sequence[_Digit]
 
     def satisfied(self, rows: NDArray[np.int64]) -> Plane:
-        """The words of some rows, from an array for each of their codes."""
+        """The words of some rows along a last axis, from an array of any shape for each of their codes."""
         words = -(-self.queries // WORD)
         if not self.digits:
-            return np.repeat(_packed(np.ones(self.queries, dtype=bool), words)[None, :], rows.shape[1], axis=0)
-        found = np.empty((rows.shape[1], words), dtype=np.uint64)
+            return np.full((*rows.shape[1:], words), _packed(np.ones(self.queries, dtype=bool), words))
+        found = np.empty((*rows.shape[1:], words), dtype=np.uint64)
         other = np.empty_like(found)
         for number, digit in enumerate(self.digits):
             which = rows[digit.index] >> digit.shift

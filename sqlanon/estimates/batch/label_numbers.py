@@ -26,7 +26,18 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 if TYPE_CHECKING:
     from sqlanon.estimates.batch.label_masks import Codes, Masks
 
-__all__ = ["DEALT", "Encoded", "Labelled", "called", "code_name", "encoded", "labels", "listed_codes", "masks"]
+__all__ = [
+    "DEALT",
+    "Encoded",
+    "Labelled",
+    "called",
+    "code_name",
+    "encoded",
+    "in_block",
+    "labels",
+    "listed_codes",
+    "masks",
+]
 
 # The relation of the values that are dealt out.
 DEALT = "dealt"
@@ -51,9 +62,8 @@ class Encoded:
         With a `bucket` there is its `block`, and the first code says which bucket of that it is.
         """
         if bucket is not None:
-            shift = exp.BitwiseRightShift(this=big(bucket), expression=literal(LOCAL_BITS))
-            local = exp.BitwiseAnd(this=big(bucket.copy()), expression=literal((1 << LOCAL_BITS) - 1))
-            also = [*also, alias(shift, "block"), alias(exp.Paren(this=local), "local")]
+            block, local = in_block(bucket)
+            also = [*also, alias(block, "block"), alias(local, "local")]
         named = [alias(value, f"value_{number}") for number, value in enumerate(values)]
         shown = exp.select(*named, *also).from_(rows.copy(), copy=False)
         others = (column(part.alias, "shown") for part in also if part.alias != "local")
@@ -73,6 +83,13 @@ class Encoded:
         return query.select(
             *(alias(big(exp.Paren(this=tree)), code_name(i)) for i, tree in enumerate(sums)), copy=False
         )
+
+
+def in_block(bucket: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
+    """The block of a bucket, and its number there."""
+    block = exp.BitwiseRightShift(this=big(bucket), expression=literal(LOCAL_BITS))
+    local = exp.BitwiseAnd(this=big(bucket.copy()), expression=literal((1 << LOCAL_BITS) - 1))
+    return block, exp.Paren(this=local)
 
 
 class Labelled:

@@ -25,7 +25,7 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 from sqlanon.udfs import registered
 
-__all__ = ["BATCH", "ByBuckets", "counts_of_rows", "in_blocks", "most_queries"]
+__all__ = ["BATCH", "ByBuckets", "counts_of_rows", "in_blocks", "most_queries", "part", "sums_over_blocks"]
 
 # So many queries are asked at once, of no more bytes of masks.
 BATCH = 1024
@@ -106,10 +106,9 @@ class ByBuckets:
             in_blocks(own, "rows", of_rows.codes.count), in_blocks(dealt_out, "value", of_values.codes.count)
         )
         given = {"row_codes": of_rows.codes, "value_codes": of_values.codes}
+        message = f"buckets of {self._release.name} do not have as many values as rows"
         with registered(self._engine, "bucket_sums", **given) as function:
-            sums = exp.select(alias(called(function, column("block")), "found")).from_(blocks.subquery("blocks"))
-            found = exp.select(alias(exp.Explode(this=column("found")), "found")).from_(sums.subquery("sums"))
-            table = self._keep("sums", found)
+            table = sums_over_blocks(self._engine, function, blocks, self._keep, message)
         return self._figures(relation(self._summed(table, len(some))), some)
 
     def _copies(self, dealt: Dealt) -> list[exp.Alias]:
@@ -121,21 +120,13 @@ class ByBuckets:
         return [alias(exp.Explode(this=called("range", big(column("weight", DEALT)))), "copy")] if several else []
 
     def _summed(self, found: str, queries: int) -> str:
-        """The table of query, n and sums. Raises DataError where a bucket has other numbers of rows and of values."""
-
-        def part(name: str) -> exp.Expr:
-            return called("struct_extract", column("found"), literal(name))
-
-        rows = relation(found)
-        ((wrong,),) = self._engine.rows(exp.select(exp.Sum(this=part("wrong"))).from_(rows.copy()))
-        if wrong:
-            raise DataError(f"buckets of {self._release.name} do not have as many values as rows", hint=AGAIN)
+        """The table of query, n and sums."""
         numbers = called("range", literal(queries))
         long = exp.select(alias(part("n"), "n"), alias(exp.Explode(this=numbers), "query"))
         for name in ("hits", "squares", "low", "high"):
             long.select(alias(exp.Explode(this=part(name)), name), copy=False)
         known = exp.Not(this=exp.Is(this=part("n"), expression=exp.Null()))
-        return self._keep("summed", long.from_(rows.copy()).where(known))
+        return self._keep("summed", long.from_(relation(found)).where(known))
 
     def _figures(self, summed: exp.Expr, some: Sequence[Part]) -> exp.Query:
         kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "alone": "BOOLEAN"}
@@ -160,6 +151,24 @@ def _blocks(rows: exp.Select, values: exp.Select) -> exp.Select:
     query = exp.select(alias(block, "block")).from_(rows.subquery("own"))
     on = exp.NullSafeEQ(this=column("block", "own"), expression=column("block", "held"))
     return query.join(values.subquery("held"), on=on, join_type="FULL", copy=False)
+
+
+def part(name: str) -> exp.Expr:
+    """A field of the structs that `sums_over_blocks` finds."""
+    return called("struct_extract", column("found"), literal(name))
+
+
+def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, keep: Keep, message: str) -> str:
+    """The table of the structs (found) that a function makes of blocks.
+
+    Raises DataError with the message where one of them says that something of the blocks is `wrong`.
+    """
+    sums = exp.select(alias(called(function, column("block")), "found")).from_(blocks.subquery("blocks"))
+    table = keep("sums", exp.select(alias(exp.Explode(this=column("found")), "found")).from_(sums.subquery("sums")))
+    ((wrong,),) = engine.rows(exp.select(exp.Sum(this=part("wrong"))).from_(relation(table)))
+    if wrong:
+        raise DataError(message, hint=AGAIN)
+    return table
 
 
 def in_blocks(rows: exp.Select, name: str, codes: int, others: Sequence[str] = ()) -> exp.Select:

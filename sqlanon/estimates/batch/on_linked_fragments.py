@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.errors import DataError
 from sqlanon.estimates.batch.by_fragment_groups import Figures
-from sqlanon.estimates.batch.code_layout import LINK_BITS, LOCAL_BITS
-from sqlanon.estimates.batch.label_numbers import DEALT, Encoded, Labelled, called, code_name
-from sqlanon.estimates.batch.on_buckets import in_blocks
+from sqlanon.estimates.batch.code_layout import LINK_BITS
+from sqlanon.estimates.batch.label_numbers import DEALT, Encoded, Labelled, called, code_name, in_block
+from sqlanon.estimates.batch.on_buckets import in_blocks, part, sums_over_blocks
 from sqlanon.estimates.fixed_sql import fixed
-from sqlanon.estimates.single.bucket_values import AGAIN, own_bucket
+from sqlanon.estimates.single.bucket_values import own_bucket
 from sqlanon.sqlgen.build.expressions import big
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
@@ -59,24 +58,15 @@ def _summed(labelled: Labelled, own: Side, other: Side, queries: int, *, links: 
     of_own, of_other = (labelled.encoded(list(held), held, queries) for _, held in (own, other))
     blocks = _blocks(labelled, (*own, of_own), (*other, of_other))
     codes = {"own_codes": of_own.codes, "other_codes": of_other.codes}
+    message = f"the tables of {labelled.release.name} do not have the same rows"
     with registered(labelled.engine, "link_sums", **codes, links=links) as function:
-        sums = exp.select(alias(called(function, column("block")), "found")).from_(blocks.subquery("blocks"))
-        table = labelled.keep(
-            "sums", exp.select(alias(exp.Explode(this=column("found")), "found")).from_(sums.subquery("sums"))
-        )
-    ((wrong,),) = labelled.engine.rows(exp.select(exp.Sum(this=_part("wrong"))).from_(relation(table)))
-    if wrong:
-        raise DataError(f"the tables of {labelled.release.name} do not have the same rows", hint=AGAIN)
-    query = exp.select(alias(literal(own[0]), "place"), alias(_part("total"), "total"))
+        table = sums_over_blocks(labelled.engine, function, blocks, labelled.keep, message)
+    query = exp.select(alias(literal(own[0]), "place"), alias(part("total"), "total"))
     query.select(alias(exp.Explode(this=called("range", literal(queries))), "query"), copy=False)
     for name in (*_OF_LINKS, *_OF_GROUPS):
-        query.select(alias(exp.Explode(this=_part(name)), name), copy=False)
-    of_sums = exp.Is(this=_part("wrong"), expression=exp.Null())
+        query.select(alias(exp.Explode(this=part(name)), name), copy=False)
+    of_sums = exp.Is(this=part("wrong"), expression=exp.Null())
     return labelled.keep("summed", query.from_(relation(table)).where(of_sums))
-
-
-def _part(name: str) -> exp.Expr:
-    return called("struct_extract", column("found"), literal(name))
 
 
 def _blocks(
@@ -89,11 +79,9 @@ def _blocks(
     rows = labelled.rows(list(names), by, dealt=release.dealt[place], bucket=column("bucket", DEALT))
     bucket = [alias(column("bucket", DEALT), "bucket")]
     held = labelled.rows(list(other_names), other_by, bucket, release.dealt[further])
-    group = big(own_bucket(release.dealt[place]))
-    block = exp.BitwiseRightShift(this=group, expression=literal(LOCAL_BITS))
-    local = exp.BitwiseAnd(this=group.copy(), expression=literal((1 << LOCAL_BITS) - 1))
+    block, local = in_block(own_bucket(release.dealt[place]))
     # One number for a group and its link is sorted several times as fast as two.
-    high = exp.BitwiseLeftShift(this=exp.Paren(this=local), expression=literal(LINK_BITS))
+    high = exp.BitwiseLeftShift(this=local, expression=literal(LINK_BITS))
     number = exp.Add(this=exp.Paren(this=high), expression=exp.Window(this=exp.RowNumber()))
     link = exp.select(alias(block, "block"), alias(number, "link"))
     link.select(alias(own_bucket(release.dealt[further]), "bucket"), copy=False)

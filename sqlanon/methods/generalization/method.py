@@ -18,8 +18,7 @@ from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.transformation import Generalization, Round
 from sqlanon.domain.values import Value
 from sqlanon.domain.watching import Watching
-from sqlanon.errors import InternalError, PolicyError
-from sqlanon.inputs.requirement_columns import guards_of
+from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Encoding, Recoded, Task
 from sqlanon.methods.generalization.explain import why as why_so
 from sqlanon.methods.generalization.infeasible import infeasible
@@ -105,12 +104,9 @@ def choose(task: Task, given: Options) -> Generalization:
     Raises PrivacyViolation, with the class that makes it so, where not even the most general node that MAX LEVEL allows
     meets the requirements.
     """
-    engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.cells
-    if cells is None:
-        raise InternalError("generalization has no cells to search")
-    guards = tuple(guards_of(requirements).items())
+    engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
     limit = int(Fraction(given.suppression) * cells.rows)
-    problem = Problem(engine, policy, requirements, guards, task.scratch.table)
+    problem = _problem(task)
     nodes = Nodes(problem, cells, tuple(b.min_level for b in policy.quasi_identifiers), limit, given.loss)
     searches = _Searches(given, _reporter(task.watching))
     found = searches.search(nodes, limit, nodes.count, nodes.settle)
@@ -182,11 +178,11 @@ def _valued(report: Report | None, nodes: Nodes) -> Callable[[Progress], None] |
 
 def why(task: Task, found: Generalization) -> Explanation:
     """What the search's choice is owed to: nodes around it and cheaper ones are looked at again."""
-    if task.cells is None:
-        raise InternalError("generalization has no cells to explain")
-    guards = tuple(guards_of(task.requirements).items())
-    problem = Problem(task.engine, task.policy, task.requirements, guards, task.scratch.table)
-    return why_so(problem, task.cells, found)
+    return why_so(_problem(task), task.encoded, found)
+
+
+def _problem(task: Task) -> Problem:
+    return Problem(task.engine, task.policy, task.requirements, task.guards, task.scratch.table)
 
 
 def reasons(task: Task, found: Generalization, explained: Explanation) -> Iterator[tuple[str, str, str]]:

@@ -13,8 +13,7 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.transformation import Partition
 from sqlanon.domain.values import QualifiedName, Value
-from sqlanon.errors import InternalError, PolicyError
-from sqlanon.inputs.requirement_columns import guards_of
+from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Encoding, Recoded, Task
 from sqlanon.methods.mondrian.reasons import cut_up
 from sqlanon.methods.mondrian.region_tables import place_rows
@@ -97,11 +96,8 @@ def encoding(task: Task, given: Options) -> Encoding:
 
 def choose(task: Task, given: Options) -> Partition:
     """The regions. Raises PrivacyViolation where the whole table violates a requirement and cannot be cut."""
-    if task.cells is None:
-        raise InternalError("mondrian has no cells to cut")
-    guards = tuple(guards_of(task.requirements).items())
     keep, report = task.scratch.table, reporter(task.watching)
-    return solve(task.engine, task.policy, task.requirements, guards, given, task.cells, keep, report)
+    return solve(task.engine, task.policy, task.requirements, task.guards, given, task.encoded, keep, report)
 
 
 def _require_supported(
