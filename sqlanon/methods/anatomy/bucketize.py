@@ -15,11 +15,11 @@ from decimal import Decimal
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.transformation import Bucketization
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods.anatomy import assign_groups, merge_groups
+from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.feasibility import shortfall
 from sqlanon.methods.shared.frequent_values import frequent, too_frequent_in
 from sqlanon.questions.ask import BoundRequirement, bind_requirement

@@ -8,7 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.domain.explanation import ExaminedNode, Explanation, LessGeneral
-from sqlanon.domain.transformation import Generalization
+from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.methods.generalization.lattice.search import Lattice, Node
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
 from sqlanon.methods.generalization.node_report import Look, Seen

@@ -13,7 +13,6 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
-from sqlanon.domain.transformation import Partition
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
@@ -21,6 +20,7 @@ from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.shared.cell_source import RankedCells
 from sqlanon.methods.shared.frequent_values import too_frequent_in
 from sqlanon.methods.shared.partition.allowable_cuts import root_violations
+from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import Points
 from sqlanon.methods.shared.partition.recursion import Partitioned, partition
