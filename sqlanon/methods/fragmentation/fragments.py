@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 from sqlanon.domain.transformation import Fragmented
 from sqlanon.domain.values import Value
-from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Task
 from sqlanon.methods.fragmentation.constraints import fragments_of, loss_of, rows_of_source
 from sqlanon.methods.fragmentation.reasons import kept_apart
 from sqlanon.methods.fragmentation.tables import apart, require_free_tables
+from sqlanon.methods.shared.arguments import parsed
 from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
 
-__all__ = ["KEEPS_CONSTRAINTS", "Options", "choose", "compile", "encoding", "options", "reasons", "why"]
+__all__ = ["KEEPS_CONSTRAINTS", "OPTIONS", "Options", "choose", "compile", "encoding", "options", "reasons", "why"]
 
 KEEPS_CONSTRAINTS = True
 
@@ -29,14 +29,12 @@ class Options:
     """METHOD fragments, which takes no arguments."""
 
 
+OPTIONS = Options
+
+
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     """Checks the method's arguments; raises PolicyError for any."""
-    if arguments:
-        raise PolicyError(
-            f"fragments has no argument {arguments[0][0]!r}",
-            hint="write METHOD fragments, or METHOD fragments FRAGMENTS (zip, age), (disease)",
-        )
-    return Options()
+    return parsed("fragments", Options, arguments)
 
 
 def encoding(_: Task, __: Options) -> None:
