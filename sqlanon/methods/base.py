@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import get_annotations
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -165,7 +166,9 @@ class Wording:
 
 
 class Method(Protocol):
-    """The parts that every method has. `given` are its own `Options`."""
+    """The parts that every method has. `given` are its own `OPTIONS`, whose fields are `shared.arguments.argument`s."""
+
+    OPTIONS: type[Any]
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> Any:
         """The arguments, checked. Raises UserError for those that the method does not take."""
@@ -213,5 +216,5 @@ class Method(Protocol):
 
 def parts_lacking(method: object) -> list[str]:
     """The parts of `Method` that a module does not have."""
-    parts = (name for name in vars(Method) if not name.startswith("_"))
+    parts = (*get_annotations(Method), *(name for name in vars(Method) if not name.startswith("_")))
     return [part for part in parts if not callable(getattr(method, part, None))]

@@ -12,8 +12,9 @@ import sqlglot
 from sqlglot import exp
 
 from sqlanon.domain.policy import Requirement
+from sqlanon.domain.values import written
 from sqlanon.errors import InternalError, PolicyError
-from sqlanon.questions._arguments import Argument, asked_about, bound_arguments, chosen, written
+from sqlanon.questions._arguments import Argument, asked_about, bound_arguments, chosen
 from sqlanon.questions._fractions import comparable
 from sqlanon.questions.load import Question, questions_of
 from sqlanon.sqlgen.build.names import identifier

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlanon.export.loss_definitions import DEFINITIONS
 
 from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
 from sqlanon.domain.release import Release, ReleaseAttribute
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.export.certificate import Evidence, Proof, certificate, to_json, with_files
-from sqlanon.export.loss_definitions import DEFINITIONS
 from sqlanon.export.markdown import to_markdown
 from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.questions.ask import bind_requirement

@@ -158,7 +158,8 @@ def test_an_unknown_loss_is_told_the_names() -> None:
     with pytest.raises(PolicyError, match="no loss 'ncp'") as raised:
         options([("loss", "ncp")])
     assert raised.value.hint == (
-        "there are: granularity_loss, discernibility, average_class_size, height, precision, non_uniform_entropy"
+        "write one of loss => 'granularity_loss', loss => 'discernibility', loss => 'average_class_size', "
+        "loss => 'height', loss => 'precision', loss => 'non_uniform_entropy'"
     )
 
 

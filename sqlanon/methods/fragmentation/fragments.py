@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
-from sqlanon.errors import PolicyError
 from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
 from sqlanon.methods.fragmentation.choice import Fragmented
 from sqlanon.methods.fragmentation.constraints import fragments_of, loss_of, rows_of_source
@@ -26,6 +25,7 @@ from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 
 __all__ = [
     "KEEPS_CONSTRAINTS",
+    "OPTIONS",
     "Options",
     "assumes",
     "choose",
@@ -38,6 +38,7 @@ __all__ = [
     "why",
     "wording",
 ]
+from sqlanon.methods.shared.arguments import parsed
 
 KEEPS_CONSTRAINTS = True
 
@@ -47,14 +48,12 @@ class Options:
     """METHOD fragments, which takes no arguments."""
 
 
+OPTIONS = Options
+
+
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     """Checks the method's arguments; raises PolicyError for any."""
-    if arguments:
-        raise PolicyError(
-            f"fragments has no argument {arguments[0][0]!r}",
-            hint="write METHOD fragments, or METHOD fragments FRAGMENTS (zip, age), (disease)",
-        )
-    return Options()
+    return parsed("fragments", Options, arguments)
 
 
 def promises(_: Options) -> tuple[Requirement, ...]:

@@ -41,6 +41,7 @@ from sqlanon.methods.fragmentation.tables import (
 )
 from sqlanon.methods.fragmentation.verify import FIGURES, loosely_associated
 from sqlanon.methods.fragmentation.wording import PUBLISHED
+from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.random_worlds import of_groups
 from sqlanon.sqlgen.build.names import alias, relation
@@ -49,6 +50,7 @@ from sqlanon.udfs import registered
 
 __all__ = [
     "KEEPS_CONSTRAINTS",
+    "OPTIONS",
     "Options",
     "assumes",
     "choose",
@@ -65,8 +67,6 @@ __all__ = [
 
 KEEPS_CONSTRAINTS = True
 
-_ARGUMENTS = ("k", "groups", "near", "suppression")
-_EXAMPLE = "write loose(k => 4), or loose(groups => (2, 2))"
 _MOST_K = 1_000_000
 _MOST_ROWS = 10_000
 
@@ -85,10 +85,28 @@ class Options:
     seldom make up whole blocks.
     """
 
-    k: int | None
-    groups: tuple[int, ...]
-    near: bool = False
-    suppression: Decimal = SUPPRESSION
+    k: int | None = argument(
+        "how many different rows of another fragment a row is linked to at least",
+        Kind.WHOLE,
+        default=None,
+        least=2,
+        most=_MOST_K,
+        example=4,
+    )
+    groups: tuple[int, ...] = argument(
+        "the least sizes of each fragment's groups, in the order of the fragments",
+        Kind.WHOLES,
+        default=(),
+        least=1,
+        most=_MOST_ROWS,
+        example=(2, 2),
+    )
+    near: bool = argument(
+        "whether groups hold rows that are alike in the quasi-identifiers of one fragment", Kind.FLAG, default=False
+    )
+    suppression: Decimal = argument(
+        "the share of rows that may be left out", Kind.FRACTION, default=SUPPRESSION, example=SUPPRESSION
+    )
 
     def sizes(self, fragments: int) -> tuple[int, ...]:
         """The sizes of the groups. Where only k is given, the most even ones whose products come to it."""
@@ -107,25 +125,17 @@ class Options:
         return int(Fraction(self.suppression) * rows)
 
 
+OPTIONS = Options
+
+
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
-    given = dict(arguments)
-    k, groups, near = given.pop("k", None), given.pop("groups", None), given.pop("near", False)
-    suppression = given.pop("suppression", SUPPRESSION)
-    if given:
-        raise PolicyError(f"loose has no argument {next(iter(given))!r}", hint=f"it has: {', '.join(_ARGUMENTS)}")
-    if k is None and groups is None:
-        raise PolicyError("loose lacks its argument 'k', or 'groups'", hint=_EXAMPLE)
-    if k is not None and not _is_whole(k, 2, _MOST_K):
-        raise PolicyError("loose takes a whole number from 2 for k", hint=_EXAMPLE)
-    if groups is not None and not (isinstance(groups, tuple) and all(_is_whole(one, 1, _MOST_ROWS) for one in groups)):
-        raise PolicyError("loose takes a list of whole numbers from 1 for groups, one a fragment", hint=_EXAMPLE)
-    if not isinstance(near, bool):
-        raise PolicyError("loose: near is true or false", hint="write near => true")
-    if isinstance(suppression, bool) or not isinstance(suppression, int | Decimal) or not 0 <= suppression <= 1:
-        raise PolicyError(f"loose: suppression is a fraction between 0 and 1, not {suppression}")
-    sizes = tuple(one for one in groups if isinstance(one, int)) if isinstance(groups, tuple) else ()
-    return Options(k if isinstance(k, int) else None, sizes, near, Decimal(suppression))
+    found = parsed("loose", Options, arguments)
+    if found.k is None and not found.groups:
+        raise PolicyError(
+            "loose lacks its argument 'k', or 'groups'", hint="write loose(k => 4), or loose(groups => (2, 2))"
+        )
+    return found
 
 
 def promises(_: Options) -> tuple[Requirement, ...]:
@@ -136,10 +146,6 @@ def promises(_: Options) -> tuple[Requirement, ...]:
 def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
     """What the figures of a release rest on, whatever columns it has."""
     return (of_groups(),)
-
-
-def _is_whole(value: Value, least: int, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def required(fragments: Sets, constraints: Sets, given: Options) -> int | None:

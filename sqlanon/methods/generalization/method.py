@@ -20,7 +20,6 @@ from sqlanon.domain.reading import Reading
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.domain.watching import Watching
-from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Encoding, PublishedTables, Recoded, Structure, Task, Wording
 from sqlanon.methods.generalization.choice import Generalization, Round
 from sqlanon.methods.generalization.explain import why as why_so
@@ -35,6 +34,7 @@ from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.sqlgen.release.recode import Recoding
 
 __all__ = [
+    "OPTIONS",
     "RECODINGS",
     "Options",
     "assumes",
@@ -48,6 +48,7 @@ __all__ = [
     "why",
     "wording",
 ]
+from sqlanon.methods.shared.arguments import Kind, argument, parsed
 
 # Called with how far the search has come, and the least loss so far as it is reported.
 Report = Callable[[Progress, Fraction | None], None]
@@ -55,8 +56,6 @@ Report = Callable[[Progress, Fraction | None], None]
 RECODINGS = ("global", "local")
 
 Count = Callable[[Sequence[Node]], Sequence[Counted]]
-
-_EXAMPLE = "generalization(suppression => 0.02, recoding => 'local', loss => 'granularity_loss', time_limit => 60)"
 
 
 @dataclass(frozen=True)
@@ -69,32 +68,34 @@ class Options:
     one node for all rows, or 'local'.
     """
 
-    suppression: Decimal = Decimal(0)
-    loss: str = "granularity_loss"
-    time_limit: Decimal | None = None
-    recoding: str = "global"
+    suppression: Decimal = argument(
+        "the share of rows that may be left out", Kind.FRACTION, default=Decimal(0), example=Decimal("0.02")
+    )
+    loss: str = argument(
+        "the measure that is to be least", Kind.CHOICE, default="granularity_loss", choices=tuple(LOSSES)
+    )
+    time_limit: Decimal | None = argument(
+        "after which the best levels so far are taken",
+        Kind.NUMBER,
+        default=None,
+        above=0,
+        unit="of seconds",
+        example=60,
+    )
+    recoding: str = argument(
+        "whether all rows have the same levels, or the rows that these suppress others",
+        Kind.CHOICE,
+        default=RECODINGS[0],
+        choices=RECODINGS,
+    )
+
+
+OPTIONS = Options
 
 
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     """Checks the method's arguments; raises PolicyError for one that is unknown or out of bounds."""
-    given = dict(arguments)
-    suppression = given.pop("suppression", 0)
-    loss = given.pop("loss", "granularity_loss")
-    limit = given.pop("time_limit", None)
-    recoding = given.pop("recoding", "global")
-    if given:
-        raise PolicyError(f"generalization has no argument {next(iter(given))!r}", hint=f"write {_EXAMPLE}")
-    if isinstance(suppression, bool) or not isinstance(suppression, int | Decimal) or not 0 <= suppression <= 1:
-        raise PolicyError(f"generalization: suppression is a fraction between 0 and 1, not {suppression}")
-    if not isinstance(loss, str) or loss not in LOSSES:
-        raise PolicyError(f"generalization: there is no loss {loss!r}", hint=f"there are: {', '.join(LOSSES)}")
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | Decimal) or limit <= 0):
-        raise PolicyError(f"generalization: time_limit is a number of seconds above 0, not {limit}")
-    if not isinstance(recoding, str) or recoding not in RECODINGS:
-        raise PolicyError(
-            f"generalization: there is no recoding {recoding!r}", hint=f"there are: {', '.join(RECODINGS)}"
-        )
-    return Options(Decimal(suppression), loss, None if limit is None else Decimal(limit), recoding)
+    return parsed("generalization", Options, arguments)
 
 
 def _reporter(watching: Watching | None) -> Report | None:

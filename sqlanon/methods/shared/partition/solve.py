@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
+from sqlanon.domain.values import QualifiedName
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError, PrivacyViolation
+from sqlanon.methods.shared.arguments import Kind, argument
 from sqlanon.methods.shared.cell_source import RankedCells
 from sqlanon.methods.shared.frequent_values import too_frequent_in
 from sqlanon.methods.shared.partition.allowable_cuts import root_violations
@@ -40,6 +43,10 @@ MOST_ATTRIBUTES = 62
 _COUNTED_FROM = 2
 
 
+def _one_of(help: str, default: str, *others: str) -> Any:
+    return argument(help, Kind.CHOICE, default=default, choices=(default, *others))
+
+
 @dataclass(frozen=True)
 class Options:
     """METHOD mondrian(mode, split, target, hierarchy, publish, bounds).
@@ -53,12 +60,18 @@ class Options:
     as columns of the attribute's type.
     """
 
-    mode: str = "strict"
-    split: str = "median"
-    target: str | None = None
-    hierarchy: str = "order"
-    publish: str = "range"
-    bounds: bool = False
+    mode: str = _one_of("whether equal values stay on one side of a cut", "strict", "relaxed")
+    split: str = _one_of("where a region is cut", "median", "information_gain")
+    target: str | None = argument(
+        "the column that cuts are to tell most about",
+        Kind.COLUMN,
+        default=None,
+        example=QualifiedName(("occupation",)),
+        needs=("split", "information_gain"),
+    )
+    hierarchy: str = _one_of("whether cuts fall anywhere, or between the children of a node only", "order", "tree")
+    publish: str = _one_of("what stands for a region", "range", "ancestor", "centroid", "none")
+    bounds: bool = argument("whether ranges have their ends as columns, too", Kind.FLAG, default=False)
 
 
 def target_of(policy: BoundPolicy, given: Options) -> BoundAttribute | None:
