@@ -17,7 +17,7 @@ from sqlanon.methods.generalization.lattice.rollup import Rollups
 from sqlanon.methods.generalization.lattice.search import Counted, Lattice, Node
 from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
 from sqlanon.methods.shared.cell_source import CellSource
-from sqlanon.questions.ask import BoundRequirement
+from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.sqlgen.build.names import alias, identifier, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.steps import Step, with_steps
@@ -51,18 +51,9 @@ class Problem:
     def loss(self, name: str, cells: CellSource, limit: int, batch: Batch) -> Loss:
         """The measure of this name over the cells, of which at most `limit` rows are suppressed."""
         rows = self.engine.rows
-        setting = Setting(self.policy, cells, limit, self._k(), batch.key, self.keep, batch.place, rows)
+        least = least_rows(self.requirements)
+        setting = Setting(self.policy, cells, limit, least, batch.key, self.keep, batch.place, rows)
         return LOSSES[name](setting)
-
-    def _k(self) -> int:
-        """The k that the policy asks of a class, 1 if it asks for none."""
-        asked = [
-            int(value)
-            for requirement in self.requirements
-            for name, value in requirement.arguments
-            if name == "k" and isinstance(value, int)
-        ]
-        return max(asked, default=1)
 
 
 class Nodes:

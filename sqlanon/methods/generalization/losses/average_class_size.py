@@ -1,4 +1,4 @@
-"""The average class size C_avg (LeFevre et al. 2006), as a multiple of the least that the policy asks for."""
+"""The average class size C_avg (LeFevre et al. 2006), as a multiple of the least that a class may have."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ __all__ = ["AverageClassSize"]
 
 
 class AverageClassSize:
-    """(rows of the source / published classes) / k, with k = 1 if the policy asks for none; its weights do not count.
+    """(rows of the source / published classes) / k, where k is the least rows of a class that the policy's requirements
+    declare, and 1 where they declare none; the policy's weights do not count.
 
     It is least where most classes are published. The search compares by how many the
     classes are fewer than the rows: never below 0, and greatest where none is published.
@@ -31,7 +32,7 @@ class AverageClassSize:
 
     def __init__(self, setting: Setting) -> None:
         self._rows = setting.cells.rows
-        self._k = setting.k
+        self._least_rows = setting.least_rows
         self._place = setting.place
         self._labels = Labels(setting)
         self._public = setting.cells.public is not None
@@ -72,4 +73,4 @@ class AverageClassSize:
         No release that publishes anything reaches that figure.
         """
         classes = self._rows - loss
-        return Fraction(self._rows, self._k) / (classes or Fraction(1, 2))
+        return Fraction(self._rows, self._least_rows) / (classes or Fraction(1, 2))

@@ -27,16 +27,17 @@ _INT64 = (1 << 62) - 1
 
 @dataclass(frozen=True)
 class Setting:
-    """What losses are counted from: the bound policy, its cells, how many rows may be suppressed, and the policy's k.
+    """What losses are counted from: the bound policy, its cells, and how many rows may be suppressed.
 
-    `key` gives a word of the key that a class_id is, `place` the node's place in a batch;
-    `keep` makes a temporary table of a query's rows, `rows` fetches them.
+    A class with fewer than `least_rows` rows violates the policy whatever they hold. `key` gives a word of
+    the key that a class_id is, `place` the node's place in a batch; `keep` makes a temporary table of a query's rows,
+    `rows` fetches them.
     """
 
     policy: BoundPolicy
     cells: CellSource
     limit: int
-    k: int
+    least_rows: int
     key: Key
     keep: Keep
     place: Callable[[exp.Expr], exp.Expr]

@@ -25,7 +25,7 @@ from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import Points
 from sqlanon.methods.shared.partition.recursion import Partitioned, partition
 from sqlanon.methods.shared.partition.region_labels import region_loss
-from sqlanon.questions.ask import BoundRequirement
+from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.cells.value_ranks import ancestors, is_numeric, ranked_summary
 from sqlanon.sqlgen.classes.requirement import subjects
@@ -158,21 +158,10 @@ def _cuts(
         points=points,
         requirements=requirements,
         given=cells.given,
-        least=_least_rows(requirements),
+        least=least_rows(requirements),
         heights=heights,
         ancestors=keep("ancestors", above) if above else None,
     )
-
-
-def _least_rows(requirements: Sequence[BoundRequirement]) -> int:
-    """The rows that any class needs: the greatest k that is asked, for a respondent has a row at least."""
-    asked = [
-        value
-        for requirement in requirements
-        for name, value in requirement.arguments
-        if name == "k" and isinstance(value, int)
-    ]
-    return max([1, *asked])
 
 
 def _require_root(
