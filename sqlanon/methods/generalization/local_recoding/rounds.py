@@ -21,6 +21,7 @@ from typing import Protocol
 from sqlanon.methods.generalization.lattice.search import Found, Lattice, Node
 from sqlanon.methods.generalization.local_recoding.leftover_sql import classes_kept, divided, recounted
 from sqlanon.methods.generalization.local_recoding.union import Kept, Left, published
+from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
 from sqlanon.methods.shared.cell_source import CellSource
 from sqlanon.sqlgen.build.names import relation
@@ -32,9 +33,6 @@ __all__ = ["ROUNDS", "Recoded", "Searches", "recoded"]
 
 # So many rounds at most: what the later ones keep is little.
 ROUNDS = 4
-
-# To height suppressed rows are as good as published ones: what is left is recoded by what levels cost a row.
-_INSTEAD = {"height": "precision"}
 
 
 class Searches(Protocol):
@@ -92,7 +90,7 @@ def recoded(
         if not suppressed:
             rounds.consider()
             break
-        nodes = Nodes(problem, rounds.left, node, limit, _INSTEAD.get(loss, loss))
+        nodes = Nodes(problem, rounds.left, node, limit, LOSSES[loss].LATER_ROUNDS)
         last = searches.of_a_round(nodes, limit)
         if last is not None:
             rounds.consider((nodes, last))

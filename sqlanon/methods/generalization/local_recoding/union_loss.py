@@ -6,21 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from sqlanon.errors import InternalError
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.local_recoding.union_sql import class_sizes, wholly_withheld
+from sqlanon.methods.generalization.losses import LOSSES, AddsUp
 from sqlanon.methods.generalization.node_evaluator import Problem
 from sqlanon.methods.shared.cell_source import CellSource
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
 
 __all__ = ["union_loss"]
-
-# Measures that add up what each published row loses, and what the suppressed rows do; those of the published
-# classes; and those of the levels, which are the first round's: to this measure the others' rows are suppressed.
-_OF_ROWS = ("granularity_loss", "precision", "non_uniform_entropy")
-_OF_CLASSES = ("discernibility", "average_class_size")
-_OF_LEVELS = ("height",)
 
 
 def union_loss(
@@ -37,16 +31,12 @@ def union_loss(
     cells that are not published and their rows, `classes` the cells with their classes,
     the classes that are withheld, and the layout of their keys.
     """
-    if name in _OF_ROWS:
+    adds_up = LOSSES[name].ADDS_UP
+    if adds_up is AddsUp.ROWS:
         rows = sum(_published(problem, name, cells, table, levels) for levels, table in rounds)
         return rows + _suppressed(problem, name, cells, suppressed[0])
-    batch = problem.batch(cells)
-    if name in _OF_CLASSES:
-        answer = problem.engine.rows(class_sizes(*classes))[0]
-        return problem.loss(name, cells, 0, batch).of(rounds[0][0], suppressed[1], answer)
-    if name in _OF_LEVELS:
-        return problem.loss(name, cells, 0, batch).of(rounds[0][0], suppressed[1], ())
-    raise InternalError(f"local recoding does not know how the loss {name} adds up")
+    answer = problem.engine.rows(class_sizes(*classes))[0] if adds_up is AddsUp.CLASSES else ()
+    return problem.loss(name, cells, 0, problem.batch(cells)).of(rounds[0][0], suppressed[1], answer)
 
 
 def _published(problem: Problem, name: str, cells: CellSource, table: str, levels: Node) -> int:

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.methods.generalization.lattice.rollup import Classes
 from sqlanon.methods.generalization.lattice.search import Node
-from sqlanon.methods.generalization.losses.base import Setting
+from sqlanon.methods.generalization.losses.base import AddsUp, Setting
 from sqlanon.methods.generalization.losses.loss_sql import published_of
 from sqlanon.methods.generalization.losses.most_classes import Labels
 
@@ -28,6 +28,13 @@ class AverageClassSize:
     classes are fewer than the rows: never below 0, and greatest where none is published.
     """
 
+    NAME = "average_class_size"
+    DEFINITION = (
+        "average class size (LeFevre et al. 2006): the rows of the source divided by the number of released classes, "
+        "as a multiple of the k rows, or respondents, that the policy asks of a class, or of 1"
+    )
+    ADDS_UP = AddsUp.CLASSES
+    LATER_ROUNDS = NAME
     GROWS = True
 
     def __init__(self, setting: Setting) -> None:
