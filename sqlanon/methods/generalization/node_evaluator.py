@@ -16,7 +16,7 @@ from sqlanon.methods.generalization.lattice.remaining import Rank
 from sqlanon.methods.generalization.lattice.rollup import Rollups
 from sqlanon.methods.generalization.lattice.search import Counted, Lattice, Node
 from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
-from sqlanon.methods.shared.cell_source import CellSource
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.sqlgen.build.names import alias, identifier, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
@@ -43,12 +43,12 @@ class Problem:
     guards: Sequence[tuple[int, str]]
     keep: Keep
 
-    def batch(self, cells: CellSource) -> Batch:
+    def batch(self, cells: Cells) -> Batch:
         """What the normal relations of nodes over these cells are made of."""
         entity = self.policy.entity is not None
         return Batch(cells.layout, self.requirements, entity, cells.carried, tuple(self.guards), cells.given)
 
-    def loss(self, name: str, cells: CellSource, limit: int, batch: Batch) -> Loss:
+    def loss(self, name: str, cells: Cells, limit: int, batch: Batch) -> Loss:
         """The measure of this name over the cells, of which at most `limit` rows are suppressed."""
         rows = self.engine.rows
         least = least_rows(self.requirements)
@@ -59,7 +59,7 @@ class Problem:
 class Nodes:
     """The nodes from `low` up over some cells, of which at most `limit` rows may be suppressed."""
 
-    def __init__(self, problem: Problem, cells: CellSource, low: Node, limit: int, loss: str) -> None:
+    def __init__(self, problem: Problem, cells: Cells, low: Node, limit: int, loss: str) -> None:
         self._problem = problem
         self._cells = cells
         self.batch = problem.batch(cells)

@@ -16,7 +16,7 @@ from sqlanon.errors import InternalError
 from sqlanon.methods.generalization.lattice.node_summary_sql import Key
 from sqlanon.methods.generalization.lattice.rollup import Classes
 from sqlanon.methods.generalization.lattice.search import Node
-from sqlanon.methods.shared.cell_source import CellSource
+from sqlanon.methods.shared.cells import Cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class Setting:
     """
 
     policy: BoundPolicy
-    cells: CellSource
+    cells: Cells
     limit: int
     least_rows: int
     key: Key

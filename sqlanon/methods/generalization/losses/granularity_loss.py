@@ -14,7 +14,8 @@ from sqlanon.methods.generalization.lattice.node_summary_sql import Key
 from sqlanon.methods.generalization.lattice.rollup import Classes
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.losses.base import AddsUp, Setting, additive
-from sqlanon.methods.generalization.losses.loss_sql import Trees, huge_total, node_rows
+from sqlanon.methods.generalization.losses.loss_sql import huge_total, node_rows
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
@@ -103,7 +104,7 @@ class GranularityLoss:
         return Fraction(loss, cells) if cells else Fraction()
 
 
-def leaf_counts(policy: BoundPolicy, cells: Trees) -> exp.Query:
+def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
     """For each attribute and level the nodes of its tree: attribute, level, part_0, ..., others.
 
     `part_w` is what the node's codes are in the word w of a key, `others` how many

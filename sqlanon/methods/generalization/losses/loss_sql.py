@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from sqlglot import exp
 
@@ -11,22 +10,10 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sqlgen.build.expressions import huge, or_zero
 from sqlanon.sqlgen.build.names import alias, column, literal, parameter, relation
 from sqlanon.sqlgen.cells.cells import rank_name
-from sqlanon.sqlgen.cells.key_layout import KeyLayout
 
-__all__ = ["Trees", "huge_total", "node_rows", "occurring", "published_of", "rank_path", "same_place", "withheld_of"]
+__all__ = ["huge_total", "node_rows", "occurring", "published_of", "rank_path", "same_place", "withheld_of"]
 
 _BIGINTS = exp.DataType.build("BIGINT[]", dialect="duckdb")
-
-
-class Trees(Protocol):
-    """The cells, the trees of the attributes, and where their levels stand in the key."""
-
-    @property
-    def table(self) -> str: ...
-    @property
-    def trees(self) -> Sequence[str]: ...
-    @property
-    def layout(self) -> KeyLayout: ...
 
 
 def withheld_of(first: int) -> exp.Select:

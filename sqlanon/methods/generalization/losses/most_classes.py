@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.methods.generalization.losses.base import Setting
-from sqlanon.methods.generalization.losses.loss_sql import Trees, huge_total, occurring, rank_path
+from sqlanon.methods.generalization.losses.loss_sql import huge_total, occurring, rank_path
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.sqlgen.build.expressions import huge, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
@@ -57,7 +58,7 @@ class Labels:
         return squares.take(levels[:, place])
 
 
-def _label_counts(policy: BoundPolicy, cells: Trees) -> exp.Query:
+def _label_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
     """For each attribute and level: attribute, level, the labels that occur there, the sum of their squared rows."""
     queries: list[exp.Query] = []
     for place, bound in enumerate(policy.quasi_identifiers):

@@ -15,13 +15,13 @@ from sqlanon.methods.generalization.lattice.rollup import Classes
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.losses.base import AddsUp, Setting, additive
 from sqlanon.methods.generalization.losses.loss_sql import (
-    Trees,
     huge_total,
     node_rows,
     occurring,
     rank_path,
     same_place,
 )
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.sqlgen.build.expressions import big, huge, or_zero, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import codes, key_name
@@ -114,7 +114,7 @@ class NonUniformEntropy:
         return Fraction(loss, 1 << _UNIT_BITS) * self._most
 
 
-def _value_costs(policy: BoundPolicy, cells: Trees) -> exp.Query:
+def _value_costs(policy: BoundPolicy, cells: Cells) -> exp.Query:
     """For each attribute and level from 1 the values that occur: attribute, level, part_0, ..., n, cost.
 
     `part_w` is what the value's code is in the word w of a key, `n` its rows, `cost`
@@ -165,7 +165,7 @@ def _cost_totals(costs: str, words: int, limit: int) -> exp.Select:
     return query.group_by(*(g.copy() for g in group), copy=False)
 
 
-def _entropy_of(attributes: int, costs: str, cells: Trees, key: Key, first: int) -> exp.Select:
+def _entropy_of(attributes: int, costs: str, cells: Cells, key: Key, first: int) -> exp.Select:
     """A row a node: its place, its withheld rows, and for each attribute what withholding them adds to the entropy.
 
     That is, in units of 2 ** -_LOG_BITS, the entropy of their values among themselves
@@ -198,7 +198,7 @@ def _entropy_of(attributes: int, costs: str, cells: Trees, key: Key, first: int)
     )
 
 
-def _values_lost(attributes: int, cells: Trees, key: Key, first: int) -> exp.Select:
+def _values_lost(attributes: int, cells: Cells, key: Key, first: int) -> exp.Select:
     """The values of the withheld rows: place, attribute, level, part_0, ..., n."""
     words = range(cells.layout.words)
     names = ["place", *(f"mask_{word}" for word in words), *(f"level_{place}" for place in range(attributes))]
@@ -217,7 +217,7 @@ def _values_lost(attributes: int, cells: Trees, key: Key, first: int) -> exp.Sel
     )
 
 
-def _rows_lost(cells: Trees, key: Key, first: int, names: Sequence[str]) -> exp.Select:
+def _rows_lost(cells: Cells, key: Key, first: int, names: Sequence[str]) -> exp.Select:
     """The cells of the withheld classes: place, key_0, ..., n."""
     words = range(cells.layout.words)
     leaves = cells.layout.masks([0] * len(cells.layout.fields))

@@ -18,7 +18,7 @@ from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError, PrivacyViolation
-from sqlanon.methods.shared.cell_source import RankedCells
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.frequent_values import too_frequent_in
 from sqlanon.methods.shared.partition.allowable_cuts import root_violations
 from sqlanon.methods.shared.partition.cuts import Cuts
@@ -86,7 +86,7 @@ def solve(
     requirements: Sequence[BoundRequirement],
     guards: Sequence[tuple[int, str]],
     given: Options,
-    cells: RankedCells,
+    cells: Cells,
     keep: Keep,
     progress: Callable[[int, int], None] | None = None,
 ) -> Partition:
@@ -142,7 +142,7 @@ def _cuts(
     requirements: Sequence[BoundRequirement],
     points: Points,
     given: Options,
-    cells: RankedCells,
+    cells: Cells,
     keep: Keep,
 ) -> Cuts:
     quasi = policy.quasi_identifiers
