@@ -24,7 +24,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
 from sqlanon.inputs.requirement_columns import guards_of
-from sqlanon.methods.shared.cell_source import RankedCells
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.recode import Recoding
@@ -73,7 +73,7 @@ class Task:
     fragments: tuple[tuple[str, ...], ...]
     dry: bool
     scratch: Scratch
-    cells: RankedCells | None = None
+    cells: Cells | None = None
     watching: Watching | None = None
 
     @property
@@ -82,7 +82,7 @@ class Task:
         return tuple(guards_of(self.requirements).items())
 
     @property
-    def encoded(self) -> RankedCells:
+    def encoded(self) -> Cells:
         """The cells, for a method that has an encoding."""
         if self.cells is None:
             raise InternalError("a method that works on cells has none")

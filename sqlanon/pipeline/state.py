@@ -18,8 +18,8 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
 from sqlanon.inputs.source import BoundSource
 from sqlanon.methods.base import Recoded, Task
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.pipeline.candidate import Candidate
-from sqlanon.pipeline.cells import Cells
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery

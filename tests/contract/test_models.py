@@ -7,6 +7,7 @@ compared with the module of `tests/oracles/models` that has its name.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from importlib import import_module
@@ -19,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.domain.values import QualifiedName
+from sqlanon.questions.ask import least_rows
 from sqlanon.questions.load import load_question, question_names
 from sqlanon.sqlgen.build.render import to_sql
 from tests.contract.models_support import (
@@ -121,6 +123,37 @@ def test_the_header_keeps_its_promises_to_the_search(connection: Any, name: str,
     removed = data.draw(st.sets(st.sampled_from(places), min_size=1))
     left = violations(connection, drawn, without(drawn.table, removed))
     assert total_excess(before) <= len(removed) + total_excess(left) + ROUNDING
+
+
+@pytest.mark.parametrize("name", [name for name in question_names() if load_question(name).least_rows])
+@quick
+@given(data=st.data())
+def test_a_class_with_fewer_than_the_least_rows_violates(connection: Any, name: str, data: st.DataObject) -> None:
+    drawn = draw_model(data, name)
+    small = {of for of, places in drawn.table.classes.items() if len(places) < drawn.requirement.least_rows}
+    assert small <= set(violations(connection, drawn, drawn.table))
+
+
+@pytest.mark.parametrize("name", [name for name in question_names() if load_question(name).enough_rows])
+@quick
+@given(data=st.data())
+def test_a_class_with_enough_rows_of_different_respondents_satisfies(
+    connection: Any, name: str, data: st.DataObject
+) -> None:
+    drawn = draw_model(data, name)
+    enough = drawn.requirement.enough_rows
+    assert enough is not None
+    table = replace(drawn.table, entities=None)
+    large = {of for of, places in table.classes.items() if len(places) >= enough}
+    assert not large & set(violations(connection, drawn, table))
+
+
+def test_the_k_of_k_map_counts_no_rows_of_a_class() -> None:
+    """A class with one row satisfies it beside a public table with k of them."""
+    asked = {name: bound(load_question(name), {"k": 4}) for name in ("k_map", "k_anonymity")}
+    assert least_rows([asked["k_map"]]) == 1
+    assert least_rows(list(asked.values())) == 4
+    assert asked["k_map"].enough_rows is None
 
 
 def test_the_figures_of_a_table_by_hand(connection: Any) -> None:

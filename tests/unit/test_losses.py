@@ -170,7 +170,7 @@ def test_squares_beyond_64_bits_stay_exact() -> None:
     setting: Any = SimpleNamespace(
         policy=SimpleNamespace(quasi_identifiers=[SimpleNamespace(height=1)] * 2),
         cells=SimpleNamespace(rows=rows, trees=["a", "b"], public=None),
-        k=7,
+        least_rows=7,
         place=None,
         rows=lambda query: counted,
     )

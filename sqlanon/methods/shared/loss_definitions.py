@@ -19,7 +19,7 @@ DEFINITIONS: Mapping[str, str] = {
     ),
     "average_class_size": (
         "average class size (LeFevre et al. 2006): the rows of the source divided by the number of released classes, "
-        "as a multiple of the k that the policy asks for, or of 1"
+        "as a multiple of the k rows, or respondents, that the policy asks of a class, or of 1"
     ),
     "height": "height (Samarati 2001): the sum of the levels of all quasi-identifiers",
     "precision": (
