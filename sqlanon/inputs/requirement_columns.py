@@ -15,7 +15,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, cast, is_not_null
+from sqlanon.sqlgen.build.expressions import cast, is_not_null, total
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import carried_code, public_cells, rank_name, tree
@@ -105,8 +105,11 @@ def given_relations(
     wanted = {name for requirement in requirements for name in requirement.reads}
     for number, subject in enumerate(subjects(requirements)):
         code = carried_code(layout, [places[name] for name in subject])
-        total = big(f.sum(column("n")))
-        whole = exp.select(alias(code, "value"), alias(total, "n")).from_(relation(cells)).group_by(code.copy())
+        whole = (
+            exp.select(alias(code, "value"), alias(total(column("n")), "n"))
+            .from_(relation(cells))
+            .group_by(code.copy())
+        )
         keep(f"sensitive_value_{number}", whole)
         if len(subject) > 1 or not wanted & {"sensitive_ancestor", "guarding_node", "value_range"}:
             continue

@@ -17,7 +17,7 @@ from sqlanon.inputs.collation import require_binary_text
 from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.source import find_relation
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import infix, is_not_null
+from sqlanon.sqlgen.build.expressions import cast, is_not_null, is_null, try_cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["bind_ranges"]
@@ -74,43 +74,37 @@ def _columns(columns: Sequence[Column], what: str) -> tuple[Column, Column, Colu
 
 def _read(value: Column, low: str, high: str, kind: str, rows: exp.Table) -> exp.Select:
     """value, low and high as they are asked for, with what tells whether they could be had."""
-    cast = exp.TryCast(this=column(value[0]), to=_type(kind))
+    typed = try_cast(column(value[0]), kind)
     return exp.select(
-        alias(exp.Cast(this=column(value[0]), to=_type("VARCHAR")), "text"),
-        alias(cast, "value"),
-        alias(_fits(column(value[0]), without_enums(value[1]), cast, kind), "fits"),
+        alias(cast(column(value[0]), "VARCHAR"), "text"),
+        alias(typed, "value"),
+        alias(_fits(column(value[0]), without_enums(value[1]), typed.copy(), kind), "fits"),
         alias(_number(low), "low"),
         alias(_number(high), "high"),
         alias(exp.and_(_bound(low), _bound(high)), "bounded"),
     ).from_(rows)
 
 
-def _fits(value: exp.Expr, own: str, cast: exp.Expr, kind: str) -> exp.Expr:
+def _fits(value: exp.Expr, column_type: str, typed: exp.Expr, kind: str) -> exp.Expr:
     """Whether the value is NULL or one of the type: a cast rounds 1.5 to 2, which is another value."""
     same: exp.Expr
-    if own not in _TEXT:
-        same = infix(exp.TryCast(this=cast.copy(), to=_type(own)), "=", value.copy())
+    if column_type not in _TEXT:
+        same = try_cast(typed, column_type).eq(value)
     elif _EXACT.fullmatch(kind):
-        double = _type("DOUBLE")
-        same = exp.TryCast(this=cast.copy(), to=double).eq(exp.TryCast(this=value.copy(), to=double.copy()))
+        same = try_cast(typed, "DOUBLE").eq(try_cast(value, "DOUBLE"))
     else:
-        same = is_not_null(cast.copy())
-    is_null = value.is_(exp.null())
-    return exp.or_(is_null, f.coalesce(same, False))
+        same = is_not_null(typed)
+    return exp.or_(is_null(value), f.coalesce(same, False))
 
 
 def _number(name: str) -> exp.Expr:
-    return exp.TryCast(this=column(name), to=_type("DOUBLE"))
+    return try_cast(column(name), "DOUBLE")
 
 
 def _bound(name: str) -> exp.Expr:
     """Whether the bound is NULL or from 0 to 1; NaN is not."""
     inside = _number(name).between(0, 1)
-    return exp.or_(column(name).is_(exp.null()), f.coalesce(inside, False))
-
-
-def _type(kind: str) -> exp.DataType:
-    return exp.DataType.build(kind, dialect="duckdb")
+    return exp.or_(is_null(column(name)), f.coalesce(inside, False))
 
 
 def _require(engine: Engine, table: exp.Table, attribute: BoundAttribute, what: str) -> None:

@@ -20,6 +20,7 @@ from sqlanon.sqlgen.build.expressions import (
     cast,
     identical,
     is_not_null,
+    is_null,
     order_by,
     total,
     try_cast,
@@ -219,7 +220,6 @@ def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select
     """
     given = column("value", "listed")
     value = try_cast(given, taxonomy.bound.published_type)
-    is_null = given.is_(exp.null())
     possible = is_not_null(value)
     same = identical(value.copy(), column("value_0", "coded"))
     absent = exp.Neg(this=window(f.row_number()))
@@ -231,7 +231,9 @@ def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select
             alias(high, "high"),
         )
         .from_(ranges.copy().subquery("listed"))
-        .join(relation(codes, as_="coded"), on=exp.and_(same, exp.or_(is_null, possible)), join_type="LEFT")
+        .join(
+            relation(codes, as_="coded"), on=exp.and_(same, exp.or_(is_null(given.copy()), possible)), join_type="LEFT"
+        )
     )
 
 

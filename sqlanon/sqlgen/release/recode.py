@@ -18,6 +18,7 @@ from sqlanon.sqlgen.build.expressions import (
     if_,
     infix,
     is_not_null,
+    is_null,
     order_by,
     paren,
     try_cast,
@@ -122,7 +123,6 @@ def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp
     """
     bound = recoding.bound
     value = try_cast(by_bytes(column("value")), bound.published_type)
-    is_null = column("value").is_(exp.null())
     has_value = is_not_null(value.copy())
     copied = (
         # One row a value whatever the table holds: a value listed twice must not double its rows.
@@ -131,7 +131,7 @@ def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp
         .where(
             column("release_id").eq(literal(release_id)),
             column("attribute").eq(literal(bound.column)),
-            exp.or_(is_null, has_value),
+            exp.or_(is_null(column("value")), has_value),
         )
         .group_by(value.copy())
     )

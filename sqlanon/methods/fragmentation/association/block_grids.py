@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import added, ascending, infix, order_by, paren, same
+from sqlanon.sqlgen.build.expressions import added, ascending, infix, order_by, paren, same, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = [
@@ -119,10 +119,8 @@ def place_number(
     partition: Sequence[exp.Expr], order: Sequence[exp.Expr], function: exp.Expr | None = None
 ) -> exp.Expr:
     """A row's number in its partition, counted from 0; or its rank, if that is the function."""
-    window = exp.Window(
-        this=function or f.row_number(), partition_by=[part.copy() for part in partition], order=in_order(order)
-    )
-    return window - 1
+    copies = [part.copy() for part in partition]
+    return window(function or f.row_number(), partition_by=copies, order=in_order(order)) - 1
 
 
 def in_order(by: Sequence[exp.Expr]) -> exp.Order:

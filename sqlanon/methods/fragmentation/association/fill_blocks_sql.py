@@ -30,6 +30,7 @@ from sqlanon.sqlgen.build.expressions import (
     order_by,
     paren,
     up_to_here,
+    window,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
@@ -154,7 +155,7 @@ def _block_counts(size: int) -> list[Step]:
     own = [column("chunk")]
     order = order_by(descending(column("n")), ascending(column("value")))
     several = column("value") > literal(ALONE)
-    place = exp.Window(this=f.row_number(), partition_by=own, order=order)
+    place = window(f.row_number(), partition_by=own, order=order)
     top = _sum(column("n"), order)
     ranked = exp.select(column("chunk"), alias(place, "place"), alias(top, "top"))
     ranked = ranked.from_(relation("counts")).where(several)
@@ -175,7 +176,7 @@ def _block_counts(size: int) -> list[Step]:
     same = column("chunk", "total").eq(column("chunk", "ranked"))
     blocks.join(ranked.subquery("ranked"), on=same, join_type="LEFT", copy=False)
     blocks = blocks.group_by(column("chunk", "total"))
-    reached = exp.Window(this=f.sum(column("blocks")), order=in_order([column("chunk")]), spec=up_to_here())
+    reached = window(f.sum(column("blocks")), order=in_order([column("chunk")]), frame=up_to_here())
     base = big(reached) - column("blocks")
     query = exp.select(exp.Star(), alias(base, "base")).from_(blocks.subquery("filled"))
     return [("block_count", query.where(column("blocks") > 0))]
@@ -191,7 +192,7 @@ def _starts() -> exp.Select:
     fewer = f.least(column("n"), column("blocks"))
     kept = if_(alone, column("n"), fewer)
     order = in_order([column("chunk"), column("value")])
-    upto = exp.Window(this=f.sum(column("n")), order=order, spec=up_to_here())
+    upto = window(f.sum(column("n")), order=order, frame=up_to_here())
     before = big(upto) - column("n")
     counted = exp.select(exp.Star(), alias(before, "before")).from_(relation("counts"))
     names = [column(name) for name in ("chunk", "value", "before", "blocks", "base")]
@@ -199,8 +200,8 @@ def _starts() -> exp.Select:
     joined = exp.select(*names, alias(kept, "kept")).from_(counted.subquery("counted"), copy=False)
     joined.join(relation("block_count"), using=["chunk"], copy=False)
     first = _sum(column("kept"), in_order([column("value")])) - column("kept")
-    every = big(exp.Window(this=f.sum(column("kept")), partition_by=[column("chunk")]))
-    drawn = exp.Window(this=exp.BitwiseXorAgg(this=column("drawn")), partition_by=[column("chunk")])
+    every = big(window(f.sum(column("kept")), partition_by=[column("chunk")]))
+    drawn = window(exp.BitwiseXorAgg(this=column("drawn")), partition_by=[column("chunk")])
     # Engines without unsigned numbers have draws below 0.
     within = paren(drawn % every)
     turn = big(paren(within + every) % every)
@@ -210,8 +211,7 @@ def _starts() -> exp.Select:
 
 def _sum(part: exp.Expr, order: exp.Order) -> exp.Expr:
     """What has come together in a chunk so far."""
-    window = exp.Window(this=f.sum(part), partition_by=[column("chunk")], order=order.copy(), spec=up_to_here())
-    return big(window)
+    return big(window(f.sum(part), partition_by=[column("chunk")], order=order.copy(), frame=up_to_here()))
 
 
 def no_blocks(rows: str) -> exp.Select:
@@ -234,8 +234,8 @@ def some_blocks(placed: str, count: int, draw: str) -> exp.Select:
 
 def rows_of_blocks(keyed: str, placed: str, blocks: str, keys: int) -> exp.Select:
     """What is known of the rows of these blocks."""
-    chosen = exp.select(column("block")).from_(relation(blocks)).subquery()
-    held = exp.select(column("row")).from_(relation(placed)).where(exp.In(this=column("block"), query=chosen))
+    chosen = exp.select(column("block")).from_(relation(blocks))
+    held = exp.select(column("row")).from_(relation(placed)).where(column("block").isin(query=chosen))
     query = exp.select(*map(column, row_columns(keys))).from_(relation(keyed))
     return query.where(column("row").isin(query=held))
 

@@ -108,8 +108,8 @@ def _choose(keys: Keys, pool: str, chosen: str, most: int, alike: int, wanted: i
     while before < held < wanted:
         engine.run(_without(pool, chosen))
         for place, name in enumerate(names):
-            full = left_out_sql.full_values(chosen, place, alike).subquery()
-            engine.run(exp.delete(relation(pool), where=exp.In(this=column(name), query=full)))
+            full = left_out_sql.full_values(chosen, place, alike)
+            engine.run(exp.delete(relation(pool), where=column(name).isin(query=full)))
         rows = left_out_sql.picked(pool, chosen, keys.counts, most, alike, wanted - held)
         engine.run(exp.insert(rows, relation(chosen), copy=False))
         before, held = held, _count(engine, chosen)

@@ -29,6 +29,7 @@ from sqlanon.sqlgen.build.expressions import (
     total,
     union_all,
     up_to_here,
+    window,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
@@ -231,13 +232,10 @@ def enough(preferred: str, holding: str, excess: str, size: int, k: int) -> exp.
     same += [column(name, "excess").eq(column(name, "holding")) for name in ("key", "value")]
     every.join(relation(holding, as_="holding"), on=exp.and_(*same), join_type="LEFT", copy=False)
     order = order_by(ascending(column("number")))
-    window = exp.Window(
-        this=f.sum(column("gain")),
-        partition_by=[column("key"), column("value")],
-        order=order,
-        spec=up_to_here(),
+    gained = window(
+        f.sum(column("gain")), partition_by=[column("key"), column("value")], order=order, frame=up_to_here()
     )
-    reached = exp.select(exp.Star(), alias(big(window), "gained")).from_(every.subquery("every"))
+    reached = exp.select(exp.Star(), alias(big(gained), "gained")).from_(every.subquery("every"))
     met = column("gained") >= column("lack")
     first = exp.select(alias(f.min(column("number")), "number")).from_(reached.subquery("reached")).where(met)
     first = first.group_by(column("key"), column("value"))
