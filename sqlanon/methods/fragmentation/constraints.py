@@ -13,6 +13,7 @@ from sqlanon.domain.policy import Policy, Role
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.methods.fragmentation.minimal_fragmentation import Fragmentation, fragmentation, require_correct
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import relation
 
 __all__ = ["Sets", "constraints_of", "fragments_of", "loss_of", "publishable", "require_policy", "rows_of_source"]
@@ -123,5 +124,5 @@ def loss_of(policy: BoundPolicy, fragments: Sets, rows: int, suppressed: int) ->
 
 
 def rows_of_source(engine: Engine, policy: BoundPolicy) -> int:
-    query = exp.select(exp.Count(this=exp.Star())).from_(relation(policy.relation))
+    query = exp.select(f.count()).from_(relation(policy.relation))
     return int(engine.rows(query)[0][0])
