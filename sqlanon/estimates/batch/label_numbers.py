@@ -20,7 +20,19 @@ from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import VALUE, Condition, Part, common_type
 from sqlanon.estimates.query.templates import Slot
 from sqlanon.estimates.release_model import Dealt, Published, dealt_name
-from sqlanon.sqlgen.build.expressions import big, integer, union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import (
+    ascending,
+    big,
+    infix,
+    integer,
+    is_not_null,
+    is_null,
+    order_by,
+    paren,
+    union_all,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 if TYPE_CHECKING:
@@ -70,26 +82,24 @@ class Encoded:
         query = exp.select(*others).from_(shown.subquery("shown"), copy=False)
         sums: list[exp.Expr] = [literal(0) for _ in range(self.codes.count)]
         if bucket is not None:
-            sums[0] = exp.Paren(this=exp.BitwiseLeftShift(this=column("local", "shown"), expression=literal(CODE_BITS)))
+            sums[0] = paren(infix(column("local", "shown"), "<<", literal(CODE_BITS)))
         for number, (table, where) in enumerate(zip(self.tables, self.codes.columns, strict=True)):
             held = f"held_{number}"
             # What compares NULL with NULL is a third slower.
-            same = exp.EQ(this=column(f"value_{number}", "shown"), expression=column(VALUE, held))
+            same = column(f"value_{number}", "shown").eq(column(VALUE, held))
             query.join(relation(table, as_=held), on=same, join_type="LEFT", copy=False)
-            null = exp.Is(this=column(VALUE), expression=exp.Null())
+            null = is_null(column(VALUE))
             of_null = exp.select(column("code")).from_(relation(table)).where(null).subquery()
-            code = exp.Coalesce(this=column("code", held), expressions=[of_null])
-            sums[where.index] = exp.Add(this=sums[where.index], expression=code)
-        return query.select(
-            *(alias(big(exp.Paren(this=tree)), code_name(i)) for i, tree in enumerate(sums)), copy=False
-        )
+            code = f.coalesce(column("code", held), of_null)
+            sums[where.index] = infix(sums[where.index], "+", code)
+        return query.select(*(alias(big(paren(tree)), code_name(i)) for i, tree in enumerate(sums)), copy=False)
 
 
 def in_block(bucket: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
     """The block of a bucket, and its number there."""
-    block = exp.BitwiseRightShift(this=big(bucket), expression=literal(LOCAL_BITS))
-    local = exp.BitwiseAnd(this=big(bucket.copy()), expression=literal((1 << LOCAL_BITS) - 1))
-    return block, exp.Paren(this=local)
+    block = infix(big(bucket), ">>", literal(LOCAL_BITS))
+    local = infix(big(bucket.copy()), "&", literal((1 << LOCAL_BITS) - 1))
+    return block, paren(local)
 
 
 class Labelled:
@@ -146,13 +156,11 @@ class Labelled:
 def labels(rows: exp.Expr, value: exp.Expr, keep: Keep) -> str:
     """The table of number, from 0, and value of what occurs, NULL at the end."""
     different = exp.select(alias(value, VALUE)).distinct(copy=False).from_(rows.copy(), copy=False)
-    order = exp.Order(expressions=[exp.Ordered(this=column(VALUE), desc=False, nulls_first=False)])
-    number = exp.Sub(this=exp.Window(this=exp.RowNumber(), order=order), expression=literal(1))
+    order = order_by(ascending(column(VALUE)))
+    number = window(f.row_number(), order=order) - 1
     return keep(
         "label",
-        exp.select(alias(integer(exp.Paren(this=number)), "number"), column(VALUE)).from_(
-            different.subquery("different")
-        ),
+        exp.select(alias(integer(paren(number)), "number"), column(VALUE)).from_(different.subquery("different")),
     )
 
 
@@ -165,7 +173,7 @@ def encoded(tables: Sequence[str], held: Sequence[Masks], queries: int, keep: Ke
     for table, masks, where in zip(tables, held, codes.columns, strict=True):
         every = [number * where.stride for number in range(len(masks.first))]
         starts = keep("mask", listed({"first": "BIGINT", "code": "BIGINT"}), [masks.first.tolist(), every])
-        on = exp.GTE(this=column("number", "label"), expression=column("first", "mask"))
+        on = column("number", "label") >= column("first", "mask")
         query = exp.select(column(VALUE, "label"), column("code", "mask")).from_(relation(table, as_="label"))
         query.append("joins", exp.Join(this=relation(starts, as_="mask"), method="ASOF", on=on))
         found.append(keep("code", query))
@@ -179,7 +187,7 @@ def listed_codes(codes: int) -> exp.Expr:
 
 
 def called(function: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=function, expressions=list(arguments))
+    return f.call(function, *arguments)
 
 
 def masks(
@@ -212,25 +220,25 @@ def _between(table: str, common: str, compared: exp.Select) -> exp.Select:
     """The labels between two constants: the first that is not below one, the last that is not above the other."""
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = [alias(exp.TryCast(this=column(end), to=kind.copy()), end) for end in ("low", "high")]
-    has = exp.Not(this=exp.Is(this=column("high"), expression=exp.Null()))
+    has = is_not_null(column("high"))
     asked = exp.select(column("query"), *ends).distinct(copy=False).from_(compared.subquery("compared")).where(has)
     value = alias(exp.Cast(this=column(VALUE), to=kind.copy()), VALUE)
-    known = exp.Not(this=exp.Is(this=column(VALUE), expression=exp.Null()))
+    known = is_not_null(column(VALUE))
     held = exp.select(column("number"), value).from_(relation(table)).where(known)
     query = exp.select(column("query", "asked"), alias(column("number", "first"), "low")).from_(asked.subquery("asked"))
     query.select(alias(column("number", "last"), "high"), copy=False)
     for name, end, compares in (("first", "low", exp.LTE), ("last", "high", exp.GTE)):
         on = compares(this=column(end, "asked"), expression=column(VALUE, name))
         query.append("joins", exp.Join(this=held.copy().subquery(name), method="ASOF", on=on))
-    return query.where(exp.LTE(this=column("number", "first"), expression=column("number", "last")), copy=False)
+    return query.where(column("number", "first") <= column("number", "last"), copy=False)
 
 
 def _runs(held: exp.Select) -> exp.Select:
     """Numbers behind each other as the first and the last of them."""
-    order = exp.Order(expressions=[exp.Ordered(this=column("number"), desc=False, nulls_first=False)])
-    place = exp.Window(this=exp.RowNumber(), partition_by=[column("query")], order=order)
-    run = exp.Sub(this=column("number"), expression=place)
+    order = order_by(ascending(column("number")))
+    place = window(f.row_number(), partition_by=[column("query")], order=order)
+    run = column("number") - place
     every = exp.select(column("query"), column("number"), alias(run, "run")).from_(held.subquery("held"))
-    query = exp.select(column("query"), alias(exp.Min(this=column("number")), "low"))
-    query.select(alias(exp.Max(this=column("number")), "high"), copy=False)
+    query = exp.select(column("query"), alias(f.min(column("number")), "low"))
+    query.select(alias(f.max(column("number")), "high"), copy=False)
     return query.from_(every.subquery("every")).group_by(column("query"), column("run"))

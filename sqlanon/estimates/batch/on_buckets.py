@@ -20,7 +20,8 @@ from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import Part
 from sqlanon.estimates.release_model import Dealt, Published
 from sqlanon.estimates.single.bucket_values import AGAIN
-from sqlanon.sqlgen.build.expressions import big, digest
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import big, digest, identical, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 from sqlanon.udfs import registered
@@ -39,7 +40,7 @@ def most_queries(engine: Engine, tables: Sequence[str]) -> int:
     """How many queries may be asked at once of the labels in some tables: whole words."""
     count = 1
     for table in tables:
-        ((own,),) = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))
+        ((own,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
         count = max(count, int(own))
     return max(64, min(BATCH, MOST_BYTES // count * 8) // 64 * 64)
 
@@ -47,14 +48,14 @@ def most_queries(engine: Engine, tables: Sequence[str]) -> int:
 def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, keep: Keep) -> str:
     """The table of query and rows: how many rows, of which these have the codes, satisfy each query."""
     names = [column(code_name(index)) for index in range(by.codes.count)]
-    block = alias(exp.Mod(this=digest(names), expression=literal(_BLOCKS)), "block")
+    block = alias(digest(names) % literal(_BLOCKS), "block")
     shown = exp.select(*names, block).from_(rows.subquery("encoded", copy=False))
     with registered(engine, "satisfying_rows", codes=by.codes) as function:
         own = alias(called(function, listed_codes(len(names))), "found")
         found = exp.select(own).from_(shown.subquery("shown")).group_by(column("block"))
-        every = exp.Anonymous(this="range", expressions=[called("len", column("found"))])
-        long = exp.select(alias(exp.Explode(this=column("found")), "rows"), alias(exp.Explode(this=every), "query"))
-        summed = exp.select(column("query"), alias(big(exp.Sum(this=column("rows"))), "rows"))
+        every = f.call("range", called("len", column("found")))
+        long = exp.select(alias(f.unnest(column("found")), "rows"), alias(f.unnest(every), "query"))
+        summed = exp.select(column("query"), alias(big(f.sum(column("rows"))), "rows"))
         return keep(
             "counts", summed.from_(long.from_(found.subquery("block")).subquery("long")).group_by(column("query"))
         )
@@ -113,19 +114,17 @@ class ByBuckets:
 
     def _copies(self, dealt: Dealt) -> list[exp.Alias]:
         """A value that a bucket has several times as rows of their own. Hardly any release has such."""
-        other = exp.NEQ(this=column("weight"), expression=literal(1))
-        ((several,),) = self._engine.rows(
-            exp.select(exp.Count(this=exp.Star())).from_(dealt.values.subquery(DEALT)).where(other)
-        )
-        return [alias(exp.Explode(this=called("range", big(column("weight", DEALT)))), "copy")] if several else []
+        other = column("weight").neq(1)
+        ((several,),) = self._engine.rows(exp.select(f.count()).from_(dealt.values.subquery(DEALT)).where(other))
+        return [alias(f.unnest(called("range", big(column("weight", DEALT)))), "copy")] if several else []
 
     def _summed(self, found: str, queries: int) -> str:
         """The table of query, n and sums."""
         numbers = called("range", literal(queries))
-        long = exp.select(alias(part("n"), "n"), alias(exp.Explode(this=numbers), "query"))
+        long = exp.select(alias(part("n"), "n"), alias(f.unnest(numbers), "query"))
         for name in ("hits", "squares", "low", "high"):
-            long.select(alias(exp.Explode(this=part(name)), name), copy=False)
-        known = exp.Not(this=exp.Is(this=part("n"), expression=exp.Null()))
+            long.select(alias(f.unnest(part(name)), name), copy=False)
+        known = is_not_null(part("n"))
         return self._keep("summed", long.from_(relation(found)).where(known))
 
     def _figures(self, summed: exp.Expr, some: Sequence[Part]) -> exp.Query:
@@ -149,7 +148,7 @@ def _blocks(rows: exp.Select, values: exp.Select) -> exp.Select:
     """block: the rows and the values of some buckets, as the function gets them."""
     block = class_label({"rows": column("rows", "own"), "value": column("value", "held")})
     query = exp.select(alias(block, "block")).from_(rows.subquery("own"))
-    on = exp.NullSafeEQ(this=column("block", "own"), expression=column("block", "held"))
+    on = identical(column("block", "own"), column("block", "held"))
     return query.join(values.subquery("held"), on=on, join_type="FULL", copy=False)
 
 
@@ -164,8 +163,8 @@ def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, keep: Ke
     Raises DataError with the message where one of them says that something of the blocks is `wrong`.
     """
     sums = exp.select(alias(called(function, column("block")), "found")).from_(blocks.subquery("blocks"))
-    table = keep("sums", exp.select(alias(exp.Explode(this=column("found")), "found")).from_(sums.subquery("sums")))
-    ((wrong,),) = engine.rows(exp.select(exp.Sum(this=part("wrong"))).from_(relation(table)))
+    table = keep("sums", exp.select(alias(f.unnest(column("found")), "found")).from_(sums.subquery("sums")))
+    ((wrong,),) = engine.rows(exp.select(f.sum(part("wrong"))).from_(relation(table)))
     if wrong:
         raise DataError(message, hint=AGAIN)
     return table

@@ -22,6 +22,7 @@ from sqlanon.estimates.query.conjunctions import Part
 from sqlanon.estimates.query.parse import AggregateQuery
 from sqlanon.estimates.release_model import Published
 from sqlanon.estimates.single.bucket_values import require_linked
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["FragmentsAtOnce"]
@@ -92,7 +93,7 @@ class FragmentsAtOnce:
             dealt = self._release.dealt[place]
             by = self._labelled.encoded(own[place], held, len(some))
             counts = counts_of_rows(self._engine, self._labelled.rows(own[place], by, dealt=dealt), by, self._keep)
-            every = exp.select(exp.Count(this=exp.Star())).from_(dealt.values.subquery("dealt"))
+            every = exp.select(f.count()).from_(dealt.values.subquery("dealt"))
             ((rows,),) = self._engine.rows(every)
             satisfying[place] = self._keep("satisfying", _satisfying(counts, int(rows)))
         one = exp.select(
@@ -106,4 +107,4 @@ def _satisfying(counts: str, rows: int) -> exp.Select:
     """query, bucket, satisfying and total of the one bucket that has all rows, where any satisfy."""
     query = exp.select(column("query"), alias(literal(0), "bucket"), alias(column("rows"), "satisfying"))
     query.select(alias(literal(rows), "total"), copy=False)
-    return query.from_(relation(counts)).where(exp.GT(this=column("rows"), expression=literal(0)))
+    return query.from_(relation(counts)).where(column("rows") > 0)

@@ -13,7 +13,8 @@ from sqlanon.estimates.batch.label_numbers import DEALT, Encoded, Labelled, call
 from sqlanon.estimates.batch.on_buckets import in_blocks, part, sums_over_blocks
 from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.single.bucket_values import own_bucket
-from sqlanon.sqlgen.build.expressions import big
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import big, identical, infix, is_null, paren, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 from sqlanon.udfs import registered
@@ -36,7 +37,7 @@ def figures_of_links(labelled: Labelled, sides: Sequence[Side], queries: int) ->
     tables = [_summed(labelled, first, second, queries, links=True)]
     tables.append(_summed(labelled, second, first, queries, links=False))
     summed = exp.union(*(exp.select(exp.Star()).from_(relation(table)) for table in tables), distinct=False)
-    listed = exp.Explode(this=called("range", literal(queries)))
+    listed = f.unnest(called("range", literal(queries)))
     tables_of = {
         "asked": exp.select(alias(listed, "query")).subquery("asked"),
         "summed": summed.subquery("summed"),
@@ -62,10 +63,10 @@ def _summed(labelled: Labelled, own: Side, other: Side, queries: int, *, links: 
     with registered(labelled.engine, "link_sums", **codes, links=links) as function:
         table = sums_over_blocks(labelled.engine, function, blocks, labelled.keep, message)
     query = exp.select(alias(literal(own[0]), "place"), alias(part("total"), "total"))
-    query.select(alias(exp.Explode(this=called("range", literal(queries))), "query"), copy=False)
+    query.select(alias(f.unnest(called("range", literal(queries))), "query"), copy=False)
     for name in (*_OF_LINKS, *_OF_GROUPS):
-        query.select(alias(exp.Explode(this=part(name)), name), copy=False)
-    of_sums = exp.Is(this=part("wrong"), expression=exp.Null())
+        query.select(alias(f.unnest(part(name)), name), copy=False)
+    of_sums = is_null(part("wrong"))
     return labelled.keep("summed", query.from_(relation(table)).where(of_sums))
 
 
@@ -81,22 +82,22 @@ def _blocks(
     held = labelled.rows(list(other_names), other_by, bucket, release.dealt[further])
     block, local = in_block(own_bucket(release.dealt[place]))
     # One number for a group and its link is sorted several times as fast as two.
-    high = exp.BitwiseLeftShift(this=local, expression=literal(LINK_BITS))
-    number = exp.Add(this=exp.Paren(this=high), expression=exp.Window(this=exp.RowNumber()))
+    high = infix(local, "<<", literal(LINK_BITS))
+    number = paren(high) + window(f.row_number())
     link = exp.select(alias(block, "block"), alias(number, "link"))
     link.select(alias(own_bucket(release.dealt[further]), "bucket"), copy=False)
     link = link.from_(release.rows.copy().subquery("released"))
     led = exp.select(column("block", "linked"), column("link", "linked"))
     for index in range(other_by.codes.count):
         # No row has such a code: the link leads to none.
-        missing = exp.Coalesce(this=column(code_name(index), "held"), expressions=[literal(-1)])
+        missing = f.coalesce(column(code_name(index), "held"), literal(-1))
         led.select(alias(missing, code_name(index)), copy=False)
-    on: exp.Expr = exp.NullSafeEQ(this=column("bucket", "linked"), expression=column("bucket", "held"))
+    on: exp.Expr = identical(column("bucket", "linked"), column("bucket", "held"))
     led = led.from_(link.subquery("linked")).join(held.subquery("held"), on=on, join_type="LEFT", copy=False)
     owned = in_blocks(rows, "own", by.codes.count)
     linked = in_blocks(led, "other", other_by.codes.count, ["link"])
     parts = {"own": "owned", "other": "linked", "link": "linked"}
     lists = class_label({name: column(name, table) for name, table in parts.items()})
     query = exp.select(alias(lists, "block")).from_(owned.subquery("owned"))
-    on = exp.NullSafeEQ(this=column("block", "owned"), expression=column("block", "linked"))
+    on = identical(column("block", "owned"), column("block", "linked"))
     return query.join(linked.subquery("linked"), on=on, join_type="FULL", copy=False)

@@ -30,7 +30,8 @@ from sqlanon.estimates.query.templates import Slot
 from sqlanon.estimates.release_model import Published, dealt_name
 from sqlanon.estimates.single.bucket_values import require_whole
 from sqlanon.estimates.single.estimate import label_of, text_of
-from sqlanon.sqlgen.build.expressions import big, same
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import big, cast, identical, same
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["MOST_ROWS", "Together", "kinds_of"]
@@ -127,7 +128,7 @@ class Together:
         return Shown(column(release.exact[name], ROW))
 
     def _require_whole(self, place: int, name: str) -> None:
-        held = exp.EQ(this=column("bucket", "held"), expression=column(bucket_of(place), "class"))
+        held = column("bucket", "held").eq(column(bucket_of(place), "class"))
         rows = exp.select(alias(column("label", "held"), "bucket"), column("n", "class"))
         rows.from_(relation(self._classes.table, as_="class"), copy=False)
         rows.join(relation(self._classes.labels[place], as_="held"), on=held, copy=False)
@@ -144,12 +145,12 @@ class Together:
         query = exp.select(*(column(name, "found") for name in _MATCHED))
         query.from_(found.subquery("found", copy=False), copy=False)
         if place is None:
-            nothing = exp.Cast(this=exp.null(), to=_DOUBLE.copy())
+            nothing = cast(exp.null(), "DOUBLE")
             parts = {"bucket": literal(0), "satisfying": nothing, "total": nothing.copy()}
             query.select(*(alias(tree, name) for name, tree in parts.items()), copy=False)
         else:
             shares = next(one.shares for one in asked if one.place == place)
-            number = exp.EQ(this=column(number_of(place), "found"), expression=column("number", "share"))
+            number = column(number_of(place), "found").eq(column("number", "share"))
             query.select(alias(column(bucket_of(place), "found"), "bucket"), copy=False)
             query.select(column("satisfying", "share"), column("total", "share"), copy=False)
             share = exp.alias_(shares.copy(), "share", table=True, quoted=True)
@@ -165,7 +166,7 @@ class Together:
         found = self._matched(some, asked, [number_of(place)])
         query = exp.select(*(column(name, "found") for name in _MATCHED), *(column(name, "value") for name in MOMENTS))
         query.from_(found.subquery("found", copy=False), copy=False)
-        on: exp.Expr = exp.EQ(this=column(number_of(place), "found"), expression=column("number", "value"))
+        on: exp.Expr = column(number_of(place), "found").eq(column("number", "value"))
         kind = self._number(argument)
         values = next((one.moments for one in asked if one.place == place), None)
         if values is None:
@@ -228,7 +229,7 @@ class Together:
         if "star" not in given.forms:
             return labels.select(alias(literal(1), "n"))
         if place not in self._shown_by:
-            n = exp.select(alias(column(number_of(place)), "number"), alias(exp.Sum(this=column("n")), "n"))
+            n = exp.select(alias(column(number_of(place)), "number"), alias(f.sum(column("n")), "n"))
             n = n.from_(relation(self._classes.table)).group_by(column(number_of(place)))
             self._shown_by[place] = self._keep("counts", n)
         on = same("number", "held", "counts")
@@ -249,13 +250,13 @@ class Together:
         if name in release.dealt_places:
             which, at = release.dealt_places[name]
             # Any of the buckets with a number tells what all of them hold.
-            first = alias(exp.AnyValue(this=column("label")), "label")
+            first = alias(f.any_value(column("label")), "label")
             several = exp.select(column("number"), first).from_(held).group_by(column("number"))
             values = alias(column(dealt_name(at), "leaf"), VALUE)
             rows = exp.select(column("number", "held"), values, column("weight", "leaf")).from_(
                 several.subquery("held")
             )
-            on = exp.NullSafeEQ(this=column("label", "held"), expression=column("bucket", "leaf"))
+            on = identical(column("label", "held"), column("bucket", "leaf"))
             rows.join(release.dealt[which].values.subquery("leaf"), on=on, copy=False)
         else:
             shown = self._with_counts(place)
@@ -265,7 +266,7 @@ class Together:
             if counted:
                 kind = self._number(name)
                 rows.select(*leaf_moments(column("value", "leaf"), ONE, "leaf", not made.each, kind), copy=False)
-            on = exp.NullSafeEQ(this=column("label", "held"), expression=column("label", "leaf"))
+            on = identical(column("label", "held"), column("label", "leaf"))
             rows.join(relation(made.table, as_="leaf"), on=on, copy=False)
         return relation(self._keep("leaf", rows), as_="leaf")
 
@@ -279,7 +280,7 @@ def _constants(name: str, some: Sequence[Part]) -> list[exp.Expr]:
 
 
 def _one() -> exp.Expr:
-    return exp.Cast(this=literal(1), to=_DOUBLE.copy())
+    return cast(literal(1), "DOUBLE")
 
 
 def _shares(leaf: exp.Expr, found: exp.Query) -> exp.Query:

@@ -20,6 +20,8 @@ from sqlanon.estimates.query.bind import fold
 from sqlanon.estimates.query.conjunctions import VALUE, compared_columns
 from sqlanon.estimates.query.parse import Aggregate
 from sqlanon.estimates.query.templates import Asked
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, if_, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 if TYPE_CHECKING:
@@ -133,8 +135,8 @@ class Counted:
             rows_of = by.rows(self._source, [column(self._names[index]) for index in used])
             counts = counts_of_rows(self._engine, rows_of, by, self._keep)
             names = ("total", "least", "greatest")
-            nothing = (alias(exp.Cast(this=exp.null(), to=_DOUBLE.copy()), name) for name in names)
-            rows = alias(exp.Cast(this=column("rows"), to=_DOUBLE.copy()), "rows")
+            nothing = (alias(cast(exp.null(), "DOUBLE"), name) for name in names)
+            rows = alias(cast(column("rows"), "DOUBLE"), "rows")
             found = exp.select(column("query"), rows, *nothing).from_(relation(counts))
             yield len(batch), self._answers(found.subquery(), batch)
 
@@ -180,22 +182,22 @@ class Counted:
 
     def _sums(self, functions: set[str], argument: str | None) -> list[exp.Expr]:
         """What the functions, and those that they need, come to over rows that stand for n each."""
-        n, nothing = column("n"), exp.Cast(this=exp.null(), to=_DOUBLE.copy())
+        n, nothing = column("n"), cast(exp.null(), "DOUBLE")
         value = literal(1) if argument is None else column(self._arguments[argument])
-        known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
-        rows = exp.Sum(this=n if argument is None else exp.Case(ifs=[exp.If(this=known, true=n)]))
+        known = is_not_null(value.copy())
+        rows = f.sum(n if argument is None else if_(known, n))
         # Counts may be of values of any type.
         kind = number(self._kinds[argument]) if argument is not None and functions - {"count"} else None
-        added = exp.Sum(this=kind.times(value.copy(), n.copy())) if kind else nothing.copy()
+        added = f.sum(kind.times(value.copy(), n.copy())) if kind else nothing.copy()
         found: dict[str, exp.Expr] = {
             "rows": rows,
             "total": added,
-            "least": exp.Min(this=value.copy()),
-            "greatest": exp.Max(this=value.copy()),
+            "least": f.min(value.copy()),
+            "greatest": f.max(value.copy()),
         }
         needed = {"rows": {"count", "avg"}, "total": {"sum", "avg"}, "least": {"min"}, "greatest": {"max"}}
         return [
-            alias(exp.Cast(this=tree, to=_DOUBLE.copy()) if needed[name] & functions else nothing.copy(), name)
+            alias(cast(tree, "DOUBLE") if needed[name] & functions else nothing.copy(), name)
             for name, tree in found.items()
         ]
 

@@ -17,6 +17,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.estimates.query.functions import require_known
 from sqlanon.estimates.query.parse import AggregateQuery, refused, shown
 from sqlanon.estimates.release_model import Published, dealt_name
+from sqlanon.sqlgen.build.expressions import cast, paren
 from sqlanon.sqlgen.build.names import column
 
 __all__ = ["ROW", "Binding", "Factors", "bucket_name", "fold", "leaf_name", "lookup_name", "relations_in"]
@@ -243,4 +244,4 @@ class Factors:
 
 
 def _truth(tree: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=exp.Paren(this=tree.copy()), to=exp.DataType.build("BOOLEAN"))
+    return cast(paren(tree.copy()), "BOOLEAN")

@@ -18,6 +18,7 @@ from sqlanon.estimates.query.functions import constants_of, is_ordered
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, is_plain
 from sqlanon.estimates.query.templates import Asked, Slot, conjuncts
 from sqlanon.estimates.release_model import Published
+from sqlanon.sqlgen.build.expressions import cast, is_not_null, paren
 from sqlanon.sqlgen.build.names import column
 
 __all__ = ["VALUE", "Condition", "Conjunction", "Conjunctions", "Part", "common_type", "compared_columns"]
@@ -54,7 +55,7 @@ class Conjunction:
         if isinstance(held, Slot):
             # NULL is none of its constants.
             return self
-        has = exp.Not(this=exp.Is(this=column(VALUE), expression=exp.Null()))
+        has = is_not_null(column(VALUE))
         both = has if held is None else exp.and_(held, has)
         return Conjunction({**self.conditions, name: both}, self.constants)
 
@@ -206,4 +207,4 @@ def _of_trees(query: AggregateQuery, release: Published) -> Conjunction | None:
 def _of_value(tree: exp.Expr) -> exp.Expr:
     """A bound condition, which nothing else has, over values."""
     value = tree.transform(lambda node: column(VALUE) if isinstance(node, exp.Column) else node, copy=False)
-    return tried(exp.Cast(this=exp.Paren(this=value), to=_BOOLEAN.copy()))
+    return tried(cast(paren(value), "BOOLEAN"))

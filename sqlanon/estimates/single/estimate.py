@@ -44,7 +44,8 @@ from sqlanon.estimates.single.bucket_values import (
 )
 from sqlanon.estimates.single.combination import CLASS, Taken, combination
 from sqlanon.estimates.single.signatures import WEIGHT, evaluated, grouped, shares
-from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, is_not_null, is_null, total, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
@@ -144,7 +145,7 @@ def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, ta
     asked: list[tuple[str, Part]] = list(zip(plan.factors.parts.get(name, {}), said_parts(plan, name), strict=True))
     if not asked:
         return
-    nulls = [exp.LogicalOr(this=exp.Is(this=column(own), expression=exp.Null())) for own, _ in asked]
+    nulls = [f.bool_or(is_null(column(own))) for own, _ in asked]
     found = engine.rows(exp.select(*nulls).from_(relation(table)))[0]
     doubtful = [part for (_, part), null in zip(asked, found, strict=True) if null]
     require_evaluable(engine, join_lookups(exp.select().from_(rows), plan, name), doubtful)
@@ -152,7 +153,7 @@ def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, ta
 
 def _of_values(plan: Plan, name: str, values: exp.Expr) -> exp.Select:
     """A SELECT of nothing from the leaves that are values."""
-    known = exp.Not(this=exp.Is(this=column("value", name), expression=exp.Null()))
+    known = is_not_null(column("value", name))
     return join_lookups(exp.select().from_(values), plan, name).where(known)
 
 
@@ -194,13 +195,13 @@ def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generaliz
 
     If they have a weight, each stands for as many as it says.
     """
-    count: exp.Expr = exp.Count(this=exp.Star())
+    count: exp.Expr = f.count()
     if any(part.alias_or_name == WEIGHT for part in rows.selects):
-        count = exp.Cast(this=exp.Sum(this=column(WEIGHT)), to=exp.DataType.build("BIGINT"))
+        count = total(column(WEIGHT))
     counted = exp.select(*(column(name) for name in names), alias(count, "n"))
     counted.from_(rows.subquery("shown", copy=False), copy=False).group_by(*map(column, names), copy=False)
     texts = [alias(text_of(given, column(f"label_{i}")), f"shown_{i}") for i, given in columns.items()]
-    own = alias(exp.Window(this=exp.RowNumber()), "id")
+    own = alias(window(f.row_number()), "id")
     return exp.select(own, exp.Star(), *texts).from_(counted.subquery("counted", copy=False), copy=False)
 
 
@@ -213,8 +214,8 @@ def label_of(given: Generalized) -> exp.Expr:
 def text_of(given: Generalized, label: exp.Expr) -> exp.Expr:
     """What `label_of` found, as a text."""
     if len(given.keys) > 1:
-        label = exp.Anonymous(this="struct_extract", expressions=[label, literal(_PARTS[0])])
-    return exp.Cast(this=label, to=exp.DataType.build("VARCHAR"))
+        label = f.call("struct_extract", label, literal(_PARTS[0]))
+    return as_text(label)
 
 
 def _asked(plan: Plan, place: int, given: Generalized, classes: str) -> Asked:
@@ -237,7 +238,7 @@ def _asked(plan: Plan, place: int, given: Generalized, classes: str) -> Asked:
         if binding.owners[p] == name and _reads(binding.bound(lookup.on), name)
     ]
     shown, label = column(f"shown_{place}"), column(f"label_{place}")
-    n = alias(exp.Sum(this=column("n")), "n")
+    n = alias(f.sum(column("n")), "n")
     labels = exp.select(alias(label, "label"), alias(shown, "shown"), n).from_(relation(classes))
     labels = labels.group_by(label.copy(), shown.copy())
     return Asked(labels, constants, keys, why is not None, _said(why, given) if why is not None else "")
