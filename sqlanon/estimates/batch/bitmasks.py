@@ -18,7 +18,7 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, if_, infix, integer, paren, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["WORD", "Column", "bits", "each", "masked"]
+__all__ = ["WORD", "MaskedColumn", "bits", "each", "masked"]
 
 WORD = 64
 
@@ -27,7 +27,7 @@ _SIDES = ("possible", "certain")
 
 
 @dataclass(frozen=True)
-class Column:
+class MaskedColumn:
     """What `queries` ask of the column at a place: `labels` has its numbers, `shares` query, number and certain.
 
     The labels of an `exact` column satisfy for certain, or not at all; its shares need not say so.
@@ -48,7 +48,7 @@ def bits(size: int, keep: Keep) -> str:
     return keep("bit", exp.select(alias(bit, "bit"), alias(_shifted(bit.copy()), "value")).from_(rows))
 
 
-def masked(classes: str, carried: Sequence[str], columns: Sequence[Column], size: int, keep: Keep) -> str:
+def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn], size: int, keep: Keep) -> str:
     """The table of word, possible and certain of every class and word in which it may satisfy a query.
 
     It has the columns `carried`, too. Where all columns are exact there is no certain: it is the same. `size` is the
@@ -88,11 +88,11 @@ def each(masks: str, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.S
     return rows.where(paren(held).neq(0), copy=False)
 
 
-def _sides(columns: Sequence[Column]) -> Sequence[str]:
+def _sides(columns: Sequence[MaskedColumn]) -> Sequence[str]:
     return _SIDES[:1] if all(one.exact for one in columns) else _SIDES
 
 
-def _masks(columns: Sequence[Column], size: int, keep: Keep) -> exp.Select:
+def _masks(columns: Sequence[MaskedColumn], size: int, keep: Keep) -> exp.Select:
     """place, number, and the words of each label's masks: possible_0, possible_1, ... and perhaps certain_0, ..."""
     numbers = [
         exp.select(alias(literal(one.place), "place"), column("number"))
@@ -123,7 +123,7 @@ def _masks(columns: Sequence[Column], size: int, keep: Keep) -> exp.Select:
     return query.group_by(column("place"), column("number"), copy=False)
 
 
-def _held(columns: Sequence[Column]) -> exp.Select:
+def _held(columns: Sequence[MaskedColumn]) -> exp.Select:
     """place, number, word, possible and certain: the queries that a label satisfies, of a word that has any."""
     shares: list[exp.Query] = []
     for one in columns:
@@ -141,7 +141,7 @@ def _held(columns: Sequence[Column]) -> exp.Select:
     return query.group_by(column("place"), column("number"), word.copy(), copy=False)
 
 
-def _others(one: Column, word: int, size: int) -> int:
+def _others(one: MaskedColumn, word: int, size: int) -> int:
     some = range(word * WORD, min(size, (word + 1) * WORD))
     return sum(1 << query % WORD for query in some if query not in one.queries)
 

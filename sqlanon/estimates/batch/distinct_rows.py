@@ -12,13 +12,13 @@ from typing import Protocol
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimates.release_model import Dealt, dealt_name
+from sqlanon.estimates.release_model import BucketedColumns, bucketed_value
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, cast, digest, identical, integer, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["Classes", "Keep", "Shown", "bucket_of", "classes", "listed", "number_of", "numbered"]
+__all__ = ["DistinctRows", "Keep", "ShownColumn", "bucket_of", "classes", "listed", "number_of", "numbered"]
 
 
 class Keep(Protocol):
@@ -28,19 +28,19 @@ class Keep(Protocol):
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownColumn:
     """What a row shows of a column: a `label`, with its `text`, over the column `label`, if values are below it.
 
-    Where values are dealt out in buckets the label is the bucket, and `dealt` has the values.
+    Where values are dealt out in buckets the label is the bucket, and `bucketed` has the values.
     """
 
     label: exp.Expr
     text: exp.Expr | None = None
-    dealt: Dealt | None = None
+    bucketed: BucketedColumns | None = None
 
 
 @dataclass(frozen=True)
-class Classes:
+class DistinctRows:
     """`table` has `number_of` each column, which stands for its label, and n, how many rows show this together.
 
     `labels` has a table for each column: number, label, and text where labels have one. Buckets that hold the
@@ -65,13 +65,13 @@ def bucket_of(place: int) -> str:
 def classes(
     engine: Engine,
     rows: exp.Expr,
-    shown: Sequence[Shown],
+    shown: Sequence[ShownColumn],
     keep: Keep,
     *,
     also: Sequence[exp.Alias] = (),
     counted: bool = True,
     dictionaries: bool = False,
-) -> Classes:
+) -> DistinctRows:
     """The rows of a relation by what they show, and by the columns `also`, which the table then has, too.
 
     Unless rows are `counted` each is a class of its own. `dictionaries` says that the relation is a table that keeps
@@ -92,11 +92,11 @@ def classes(
         on = identical(column(_label(place), "shown"), same)
         query.join(relation(labels[-1], as_=held), on=on, copy=False)
         query.select(alias(column("number", held), number_of(place)), copy=False)
-        if one.dealt is not None:
+        if one.bucketed is not None:
             query.select(alias(column("bucket", held), bucket_of(place)), copy=False)
     made = keep("class", query)
     count = exp.select(f.count()).from_(relation(made))
-    return Classes(made, int(engine.rows(count)[0][0]), labels)
+    return DistinctRows(made, int(engine.rows(count)[0][0]), labels)
 
 
 def _label(place: int) -> str:
@@ -135,10 +135,10 @@ def _counted(every: exp.Select, digests: Mapping[int, str], keep: Keep) -> exp.E
     return relation(keep("shown", query.group_by(*(name.copy() for name in names), copy=False)), as_="shown")
 
 
-def _labels(one: Shown, rows: exp.Select) -> exp.Select:
+def _labels(one: ShownColumn, rows: exp.Select) -> exp.Select:
     """number and label of what occurs, whose rows have a `label`."""
-    if one.dealt is not None:
-        return _buckets(rows, one.dealt)
+    if one.bucketed is not None:
+        return _buckets(rows, one.bucketed)
     query = exp.select(alias(_number(), "number"), exp.Star()).from_(rows.subquery("every"))
     return query if one.text is None else query.select(alias(one.text, "text"), copy=False)
 
@@ -151,12 +151,12 @@ def _number(order: exp.Expr | None = None) -> exp.Expr:
     return integer(window(f.call("dense_rank"), order=ordered))
 
 
-def _buckets(rows: exp.Select, dealt: Dealt) -> exp.Select:
+def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
     """Buckets numbered, those alike that hold the same values: what is asked of the values of one is asked of all."""
-    names = [*map(dealt_name, range(len(dealt.columns))), "weight"]
+    names = [*map(bucketed_value, range(len(bucketed.columns))), "weight"]
     values = class_label({name: column(name) for name in names})
     held = f.call("list_sort", exp.ArrayAgg(this=values))
-    content = exp.select(column("bucket"), alias(held, "content")).from_(dealt.values.subquery("dealt"))
+    content = exp.select(column("bucket"), alias(held, "content")).from_(bucketed.values.subquery("dealt"))
     content = content.group_by(column("bucket"), copy=False)
     same = identical(column("label", "every"), column("bucket", "held"))
     number = alias(_number(column("content", "held")), "number")

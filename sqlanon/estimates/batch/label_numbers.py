@@ -17,9 +17,9 @@ from sqlanon.estimates.batch.code_layout import CODE_BITS, LOCAL_BITS
 from sqlanon.estimates.batch.distinct_rows import Keep, listed
 from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
 from sqlanon.estimates.query.bind import ROW
-from sqlanon.estimates.query.conjunctions import VALUE, Condition, Part, common_type
+from sqlanon.estimates.query.conjunctions import VALUE, Condition, ConjunctiveAggregate, common_type
 from sqlanon.estimates.query.templates import Slot
-from sqlanon.estimates.release_model import Dealt, Published, dealt_name
+from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     ascending,
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from sqlanon.estimates.batch.label_masks import Codes, Masks
 
 __all__ = [
-    "DEALT",
+    "BUCKETED",
     "Encoded",
-    "Labelled",
+    "NumberedLabels",
     "called",
     "code_name",
     "encoded",
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 # The relation of the values that are dealt out.
-DEALT = "dealt"
+BUCKETED = "dealt"
 
 
 def code_name(index: int) -> str:
@@ -102,11 +102,11 @@ def in_block(bucket: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
     return block, paren(local)
 
 
-class Labelled:
+class NumberedLabels:
     """The columns of a release with numbers for their values, and what some queries ask of these."""
 
     def __init__(
-        self, engine: Engine, release: Published, kinds: Mapping[str, str], constants: Constants, keep: Keep
+        self, engine: Engine, release: ReleaseModel, kinds: Mapping[str, str], constants: Constants, keep: Keep
     ) -> None:
         self.engine, self.release, self.keep = engine, release, keep
         self._kinds, self._constants = kinds, constants
@@ -119,7 +119,7 @@ class Labelled:
             self._labels[name] = labels(rows, value, self.keep)
         return self._labels[name]
 
-    def masks(self, names: Iterable[str], some: Sequence[Part]) -> dict[str, Masks]:
+    def masks(self, names: Iterable[str], some: Sequence[ConjunctiveAggregate]) -> dict[str, Masks]:
         """The masks of the labels of some columns for these queries, numbered from 0."""
         compared = among({query: one.number for query, one in enumerate(some) if one.condition.compared}, self.keep)
         found: dict[str, Masks] = {}
@@ -139,18 +139,18 @@ class Labelled:
         names: Sequence[str],
         by: Encoded,
         also: Sequence[exp.Alias] = (),
-        dealt: Dealt | None = None,
+        bucketed: BucketedColumns | None = None,
         bucket: exp.Expr | None = None,
     ) -> exp.Select:
         """The rows of the release, or the values that are dealt out, with their codes in some columns."""
-        rows = self.release.rows.subquery(ROW) if dealt is None else dealt.values.subquery(DEALT)
+        rows = self.release.rows.subquery(ROW) if bucketed is None else bucketed.values.subquery(BUCKETED)
         return by.rows(rows, [self._value(name)[1] for name in names], also, bucket)
 
     def _value(self, name: str) -> tuple[exp.Expr, exp.Expr]:
         if name in self.release.exact:
             return self.release.rows.subquery(ROW), column(self.release.exact[name], ROW)
-        which, at = self.release.dealt_places[name]
-        return self.release.dealt[which].values.subquery(DEALT), column(dealt_name(at), DEALT)
+        which, at = self.release.bucketed_positions[name]
+        return self.release.bucketed[which].values.subquery(BUCKETED), column(bucketed_value(at), BUCKETED)
 
 
 def labels(rows: exp.Expr, value: exp.Expr, keep: Keep) -> str:

@@ -13,12 +13,12 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
 from sqlanon.estimates.batch.distinct_rows import Keep, listed
-from sqlanon.estimates.batch.label_numbers import DEALT, Encoded, Labelled, called, code_name, listed_codes
+from sqlanon.estimates.batch.label_numbers import BUCKETED, Encoded, NumberedLabels, called, code_name, listed_codes
 from sqlanon.estimates.batch.satisfying_values import Constants
 from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.query.bind import ROW
-from sqlanon.estimates.query.conjunctions import Part
-from sqlanon.estimates.release_model import Dealt, Published
+from sqlanon.estimates.query.conjunctions import ConjunctiveAggregate
+from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel
 from sqlanon.estimates.single.bucket_values import AGAIN
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import big, digest, identical, is_not_null
@@ -26,7 +26,7 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 from sqlanon.udfs import registered
 
-__all__ = ["BATCH", "ByBuckets", "counts_of_rows", "in_blocks", "most_queries", "part", "sums_over_blocks"]
+__all__ = ["BATCH", "BucketCounts", "counts_of_rows", "in_blocks", "most_queries", "part", "sums_over_blocks"]
 
 # So many queries are asked at once, of no more bytes of masks.
 BATCH = 1024
@@ -61,50 +61,52 @@ def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, keep: Keep) ->
         )
 
 
-class ByBuckets:
+class BucketCounts:
     """Asks counts of one release, as ESTIMATE asks each. Raises DataError where its tables do not belong together."""
 
     def __init__(
         self,
         engine: Engine,
-        release: Published,
+        release: ReleaseModel,
         kinds: Mapping[str, str],
-        asked: Sequence[Part],
+        asked: Sequence[ConjunctiveAggregate],
         constants: Constants,
         keep: Keep,
     ) -> None:
         self._engine, self._release, self._keep = engine, release, keep
         self._asked = asked
-        self._labelled = Labelled(engine, release, kinds, constants, keep)
+        self._labelled = NumberedLabels(engine, release, kinds, constants, keep)
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
         """For some queries after the other how many they are, and a SELECT of their figures."""
-        places = self._release.dealt_places
-        kinds: dict[int | None, list[Part]] = {}
+        places = self._release.bucketed_positions
+        kinds: dict[int | None, list[ConjunctiveAggregate]] = {}
         for one in self._asked:
-            dealt = next((places[name][0] for name in one.condition.conditions if name in places), None)
-            kinds.setdefault(dealt, []).append(one)
+            bucketed = next((places[name][0] for name in one.condition.conditions if name in places), None)
+            kinds.setdefault(bucketed, []).append(one)
         for place, some in kinds.items():
             names = list(dict.fromkeys(name for one in some for name in one.condition.conditions))
             size = most_queries(self._engine, [self._labelled.labels_of(name) for name in names])
             for first in range(0, len(some), size):
                 batch = some[first : first + size]
-                yield len(batch), self._batch(batch, None if place is None else self._release.dealt[place])
+                yield len(batch), self._batch(batch, None if place is None else self._release.bucketed[place])
 
-    def _batch(self, some: Sequence[Part], dealt: Dealt | None) -> exp.Query:
+    def _batch(self, some: Sequence[ConjunctiveAggregate], bucketed: BucketedColumns | None) -> exp.Query:
         names = dict.fromkeys(name for one in some for name in one.condition.conditions)
         rows = [name for name in names if name in self._release.exact]
         values = [name for name in names if name not in self._release.exact]
         held = self._labelled.masks(names, some)
         of_rows = self._labelled.encoded(rows, held, len(some))
-        if dealt is None:
+        if bucketed is None:
             counts = counts_of_rows(self._engine, self._labelled.rows(rows, of_rows), of_rows, self._keep)
             return self._figures(_certain(counts), some)
         of_values = self._labelled.encoded(values, held, len(some))
-        own = self._labelled.rows(rows, of_rows, bucket=column(str(dealt.bucket), ROW))
-        dealt_out = self._labelled.rows(values, of_values, self._copies(dealt), dealt, column("bucket", DEALT))
+        own = self._labelled.rows(rows, of_rows, bucket=column(str(bucketed.bucket), ROW))
+        of_buckets = self._labelled.rows(
+            values, of_values, self._copies(bucketed), bucketed, column("bucket", BUCKETED)
+        )
         blocks = _blocks(
-            in_blocks(own, "rows", of_rows.codes.count), in_blocks(dealt_out, "value", of_values.codes.count)
+            in_blocks(own, "rows", of_rows.codes.count), in_blocks(of_buckets, "value", of_values.codes.count)
         )
         given = {"row_codes": of_rows.codes, "value_codes": of_values.codes}
         message = f"buckets of {self._release.name} do not have as many values as rows"
@@ -112,11 +114,11 @@ class ByBuckets:
             table = sums_over_blocks(self._engine, function, blocks, self._keep, message)
         return self._figures(relation(self._summed(table, len(some))), some)
 
-    def _copies(self, dealt: Dealt) -> list[exp.Alias]:
+    def _copies(self, bucketed: BucketedColumns) -> list[exp.Alias]:
         """A value that a bucket has several times as rows of their own. Hardly any release has such."""
         other = column("weight").neq(1)
-        ((several,),) = self._engine.rows(exp.select(f.count()).from_(dealt.values.subquery(DEALT)).where(other))
-        return [alias(f.unnest(called("range", big(column("weight", DEALT)))), "copy")] if several else []
+        ((several,),) = self._engine.rows(exp.select(f.count()).from_(bucketed.values.subquery(BUCKETED)).where(other))
+        return [alias(f.unnest(called("range", big(column("weight", BUCKETED)))), "copy")] if several else []
 
     def _summed(self, found: str, queries: int) -> str:
         """The table of query, n and sums."""
@@ -127,7 +129,7 @@ class ByBuckets:
         known = is_not_null(part("n"))
         return self._keep("summed", long.from_(relation(found)).where(known))
 
-    def _figures(self, summed: exp.Expr, some: Sequence[Part]) -> exp.Query:
+    def _figures(self, summed: exp.Expr, some: Sequence[ConjunctiveAggregate]) -> exp.Query:
         kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "alone": "BOOLEAN"}
         numbers = [(query, one.number, one.result, one.alone) for query, one in enumerate(some)]
         asked = self._keep("asked", listed(kinds), [list(part) for part in zip(*numbers, strict=True)])

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.batch.distinct_rows import Keep, listed
 from sqlanon.estimates.query.conjunctions import VALUE, Condition, common_type
-from sqlanon.estimates.query.templates import Asked, Slot
+from sqlanon.estimates.query.templates import Slot, WorkloadQuery
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import integer, is_null, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -43,7 +43,7 @@ class Constants:
         return rows.where(here, copy=False)
 
 
-def constants(asked: Sequence[Asked], keep: Keep) -> Constants:
+def constants(asked: Sequence[WorkloadQuery], keep: Keep) -> Constants:
     """The constants of all queries."""
     rows: list[tuple[int, int, str, str | None]] = []
     places: dict[str, int] = {}

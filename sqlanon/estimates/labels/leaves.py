@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.estimates.axes import Axis, axis_of
-from sqlanon.estimates.labels.listed_leaves import listed_leaves, no_moments, nulls, one, tree_steps
+from sqlanon.estimates.labels.listed_leaves import listed_leaves, no_moments, nulls, tree_steps, unit_weight
 from sqlanon.estimates.labels.marginals import MARGINAL, also_marginal, weighed
 from sqlanon.estimates.labels.pieces import piece_steps, pieces
 from sqlanon.estimates.labels.spans import STAR, spans
@@ -40,7 +40,7 @@ from sqlanon.sqlgen.build.expressions import (
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step
 
-__all__ = ["MOST_LEAVES", "Asked", "Leaves", "leaves"]
+__all__ = ["MOST_LEAVES", "ColumnUse", "Leaves", "leaves"]
 
 MOST_LEAVES = 100_000
 
@@ -58,7 +58,7 @@ Keep = Callable[[str, exp.Query], str]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ColumnUse:
     """What a query asks of one generalized column.
 
     `labels` is the relation of its labels (label, shown, and n: how many rows show it). `constants` are what its values
@@ -86,7 +86,7 @@ class Leaves:
     unlisted: str | None = None
 
 
-def leaves(engine: Engine, given: Generalized, asked: Asked, keep: Keep) -> Leaves:
+def leaves(engine: Engine, given: Generalized, asked: ColumnUse, keep: Keep) -> Leaves:
     """The leaves below the labels of a column.
 
     Raises PolicyError where the query needs more than is known of the values, DataError
@@ -119,7 +119,7 @@ def leaves(engine: Engine, given: Generalized, asked: Asked, keep: Keep) -> Leav
 
 
 def _leaves_on_axis(
-    engine: Engine, given: Generalized, asked: Asked, axis: Axis, shown: str, each: bool, keep: Keep
+    engine: Engine, given: Generalized, asked: ColumnUse, axis: Axis, shown: str, each: bool, keep: Keep
 ) -> str:
     """The leaves of a type whose values lie on an axis: values if `each`, else pieces of it."""
     span = keep("span", _with(_spans(given, axis, listed=each), [_shown(shown)]))
@@ -138,7 +138,7 @@ def _leaves_on_axis(
 def _starred_leaves(
     engine: Engine,
     given: Generalized,
-    asked: Asked,
+    asked: ColumnUse,
     table: str,
     shown: str,
     starred: exp.Query,
@@ -223,7 +223,7 @@ def _written_leaves(given: Generalized) -> exp.Query:
         raise _unknown_type(given)
     value = try_cast(column("shown"), kind)
     rows = exp.select(column("label"), alias(value, "value")).from_(relation("shown"))
-    rows = exp.select(column("label"), column("value"), alias(one(), "weight"), *no_moments()).from_(
+    rows = exp.select(column("label"), column("value"), alias(unit_weight(), "weight"), *no_moments()).from_(
         rows.subquery("written")
     )
     found = rows.where(is_not_null(column("value")))
@@ -237,7 +237,7 @@ def _unknown_type(given: Generalized) -> PolicyError:
     )
 
 
-def _require_few(engine: Engine, given: Generalized, asked: Asked, axis: Axis, span: str) -> None:
+def _require_few(engine: Engine, given: Generalized, asked: ColumnUse, axis: Axis, span: str) -> None:
     """Every leaf can be listed, and there are not too many."""
     unlisted: exp.Expr = exp.not_(column("known"))
     if axis.kind != "integer":
@@ -268,13 +268,13 @@ def _single_leaves(axis: Axis) -> exp.Select:
     series = f.unnest(exp.GenerateSeries(start=literal(0), end=number))
     at = exp.select(column("label"), column("low"), column("low_side"), alias(series, "step")).from_(relation("span"))
     place = column("low") + column("low_side") + huge(column("step"))
-    single = exp.select(column("label"), alias(axis.back(paren(place)), "value"), alias(one(), "weight"))
+    single = exp.select(column("label"), alias(axis.back(paren(place)), "value"), alias(unit_weight(), "weight"))
     return single.select(*no_moments()).from_(at.subquery("single"))
 
 
 def _point_leaves(axis: Axis) -> exp.Select:
     """The values of spans that are one value each."""
-    single = exp.select(column("label"), alias(axis.back(column("low")), "value"), alias(one(), "weight"))
+    single = exp.select(column("label"), alias(axis.back(column("low")), "value"), alias(unit_weight(), "weight"))
     return single.select(*no_moments()).from_(relation("span"))
 
 

@@ -17,7 +17,7 @@ from sqlanon.sqlgen.cells.cells import rank_name, tree
 from sqlanon.sqlgen.cells.labels import level_name, listed_values
 from sqlanon.sqlgen.cells.value_ranks import ranked
 
-__all__ = ["MOMENTS", "listed_leaves", "no_moments", "nulls", "one", "tree_steps"]
+__all__ = ["MOMENTS", "listed_leaves", "no_moments", "nulls", "tree_steps", "unit_weight"]
 
 MOMENTS = ("mean", "square", "least", "greatest")
 _DOUBLE = exp.DataType.build("DOUBLE")
@@ -29,7 +29,9 @@ def nulls(given: Generalized, axis: Axis | None) -> exp.Query:
     if "bounds" in given.forms:
         ends = f.call("struct_extract", column("label"), "low")
         is_null = ends.is_(exp.null())
-    rows: exp.Query = exp.select(column("label"), alias(one(), "weight")).from_(relation("shown")).where(is_null)
+    rows: exp.Query = (
+        exp.select(column("label"), alias(unit_weight(), "weight")).from_(relation("shown")).where(is_null)
+    )
     if (others := null_labels(given.nulls or given.forms, axis)) is not None:
         rows = exp.union(rows, others, distinct=False, copy=False)
     none = cast(exp.null(), given.bound.type)
@@ -80,7 +82,7 @@ def _level_label(bound: BoundAttribute, level: int) -> exp.Expr:
 
 def _listed_range(given: Generalized) -> exp.Select:
     """The listed values between the ends of a range, in the order of the hierarchy."""
-    query = exp.select(column("label", "range"), column("value", "listed"), alias(one(), "weight")).from_(
+    query = exp.select(column("label", "range"), column("value", "listed"), alias(unit_weight(), "weight")).from_(
         fixed("range").subquery("range")
     )
     for end in ("low", "high"):
@@ -105,8 +107,8 @@ def tree_steps(given: Generalized) -> list[Step]:
     ]
 
 
-def one() -> exp.Expr:
-    """The weight of a leaf."""
+def unit_weight() -> exp.Expr:
+    """1 as DOUBLE: the weight of a leaf that is one value, or the probability of what is certain."""
     return cast(literal(1), "DOUBLE")
 
 

@@ -15,7 +15,7 @@ from sqlanon.errors import PolicyError
 from sqlanon.estimates.labels.marginals import MARGINAL, MARGINAL_WEIGHT
 from sqlanon.estimates.numbers import number
 from sqlanon.estimates.query.bind import fold
-from sqlanon.estimates.release_model import Generalized, Published
+from sqlanon.estimates.release_model import Generalized, ReleaseModel
 from sqlanon.inputs.collation import require_binary_text
 from sqlanon.inputs.source import find_relation, require_not_source
 from sqlanon.sqlgen.build import functions as f
@@ -31,8 +31,8 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def with_marginals(
-    engine: Engine, release: Published, marginals: Marginals, policy: Policy, scratch: Scratch
-) -> Published:
+    engine: Engine, release: ReleaseModel, marginals: Marginals, policy: Policy, scratch: Scratch
+) -> ReleaseModel:
     """The release, the leaves of these columns weighed as often as the tables say that they occur.
 
     Raises PolicyError for a column that is no quasi-identifier, and for a table that does not say

@@ -10,7 +10,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import Axis
 from sqlanon.estimates.fixed_sql import fixed
-from sqlanon.estimates.labels.listed_leaves import MOMENTS, no_moments, one
+from sqlanon.estimates.labels.listed_leaves import MOMENTS, no_moments, unit_weight
 from sqlanon.estimates.query.parse import refused
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.sqlgen.build import functions as f
@@ -131,7 +131,7 @@ def _digit_leaves() -> exp.Select:
     text = as_text(column("number"))
     padded = f.call("lpad", text, column("stars"), "0")
     whole = exp.DPipe(this=column("low"), expression=padded, safe=False)
-    query = exp.select(column("label"), alias(whole, "value"), alias(one(), "weight"), *no_moments())
+    query = exp.select(column("label"), alias(whole, "value"), alias(unit_weight(), "weight"), *no_moments())
     return query.from_(rows.subquery("digits"))
 
 

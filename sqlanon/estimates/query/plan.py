@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.estimates.query.bind import Binding, Factors, lookup_name
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
-from sqlanon.estimates.release_model import Published
+from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.sqlgen.build.expressions import is_null, paren
 from sqlanon.sqlgen.build.names import column
 
@@ -30,7 +30,7 @@ class Plan:
     functions: tuple[str, ...]
 
 
-def plan_of(query: AggregateQuery, release: Published, lookups: Sequence[tuple[exp.Table, Sequence[str]]]) -> Plan:
+def plan_of(query: AggregateQuery, release: ReleaseModel, lookups: Sequence[tuple[exp.Table, Sequence[str]]]) -> Plan:
     """Raises PolicyError, naming it, for whatever of the query the release cannot answer."""
     binding = Binding(query, release, [columns for _, columns in lookups])
     factors = Factors(binding)

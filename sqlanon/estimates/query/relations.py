@@ -13,7 +13,7 @@ from sqlanon.estimates.query.evaluable import Part, require_bindable, tried
 from sqlanon.estimates.query.lookups import require_castable, require_unique
 from sqlanon.estimates.query.parse import refused
 from sqlanon.estimates.query.plan import Plan
-from sqlanon.estimates.release_model import Dealt, Generalized
+from sqlanon.estimates.release_model import BucketedColumns, Generalized
 from sqlanon.sqlgen.build.expressions import cast, paren
 from sqlanon.sqlgen.build.names import alias, column
 
@@ -29,11 +29,11 @@ __all__ = [
 
 
 def relations_of(
-    released: exp.Query, dealt: Mapping[int, Dealt], columns: Mapping[int, Generalized]
+    released: exp.Query, bucketed: Mapping[int, BucketedColumns], columns: Mapping[int, Generalized]
 ) -> dict[str, exp.Expr]:
     """What the parts of a plan read of each relation, by its name: of leaves no more than their type is there yet."""
     found: dict[str, exp.Expr] = {ROW: released.subquery(ROW)}
-    for place, one in dealt.items():
+    for place, one in bucketed.items():
         found[bucket_name(place)] = one.values.subquery(bucket_name(place))
     for place, given in columns.items():
         if given.bound.type:

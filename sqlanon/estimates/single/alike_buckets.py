@@ -1,7 +1,8 @@
 """Buckets of which a query asks the same are put together: what it comes to depends on how many rows and values of
 each kind they have, and not on which bucket that is.
 
-All that estimate.sql and dealt.sql compute is added up over buckets, and twice the rows and values are twice as much.
+All that estimate.sql and bucket_bounds.sql compute is added up over buckets, and twice the rows and values are twice
+as much.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from sqlanon.sqlgen.build.expressions import (
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["WORDS", "Side", "alike_buckets", "copied"]
+__all__ = ["WORDS", "BucketTable", "alike_buckets", "copied"]
 
 Keep = Callable[[str, exp.Query], str]
 
@@ -36,7 +37,7 @@ WORDS = (62, 126)
 
 
 @dataclass(frozen=True)
-class Side:
+class BucketTable:
     """A table of what buckets hold: the columns `bucket` and perhaps `weight`, and `others`, which tell kinds apart."""
 
     table: str
@@ -48,7 +49,7 @@ class Side:
         return literal(1) if self.weight is None else column(self.weight, "held")
 
 
-def alike_buckets(engine: Engine, sides: Sequence[Side], keep: Keep) -> str | None:
+def alike_buckets(engine: Engine, sides: Sequence[BucketTable], keep: Keep) -> str | None:
     """The table of bucket and copies: one of the buckets that are alike, and how many these are.
 
     None where too many kinds of rows and values are told apart for many buckets to be alike.
@@ -69,7 +70,7 @@ def alike_buckets(engine: Engine, sides: Sequence[Side], keep: Keep) -> str | No
     return None
 
 
-def copied(side: Side, alike: str | None) -> exp.Select:
+def copied(side: BucketTable, alike: str | None) -> exp.Select:
     """The rows of one of the buckets that are alike, each with a `weight` for all of them."""
     query = exp.select(column(side.bucket, "held"), *(column(name, "held") for name in side.others))
     query.from_(relation(side.table, as_="held"), copy=False)
@@ -80,14 +81,14 @@ def copied(side: Side, alike: str | None) -> exp.Select:
     return query.select(alias(side.count() * column("copies", "alike"), "weight"), copy=False)
 
 
-def _kinds(side: Side, keep: Keep) -> str:
+def _kinds(side: BucketTable, keep: Keep) -> str:
     number = window(f.row_number()) - 1
     different = exp.select(*(map(column, side.others) if side.others else [alias(literal(0), "every")]))
     different = different.distinct(copy=False).from_(relation(side.table))
     return keep("kind", exp.select(alias(number, "kind"), exp.Star()).from_(different.subquery("different")))
 
 
-def _facts(engine: Engine, side: Side, kinds: str) -> tuple[int, int | None]:
+def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | None]:
     """How many kinds there are, and rows; None for these where a weight or a bucket is none that can be counted."""
     n = side.count()
     trunc = f.call("trunc", n.copy())
@@ -100,7 +101,7 @@ def _facts(engine: Engine, side: Side, kinds: str) -> tuple[int, int | None]:
     return int(count), int(rows) if counted else None
 
 
-def _code(side: Side, kinds: str, first: int, bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
+def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
     """bucket and code of each row: the bits of a number that count its kind."""
     number = paren(column("kind") + literal(first))
     shift = paren(number * literal(bits))

@@ -13,12 +13,12 @@ from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.query.evaluable import require_bindable, require_evaluable, tried
 from sqlanon.estimates.query.functions import require_known
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, Group, aggregate_of, aggregates_in, refused
-from sqlanon.estimates.single.estimate import Combined
+from sqlanon.estimates.single.estimate import Combinations
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, big, cast, if_, or_zero, paren
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["MOST_GROUPS", "Answered", "answered"]
+__all__ = ["MOST_GROUPS", "Answer", "answered"]
 
 MOST_GROUPS = 10_000
 
@@ -37,7 +37,7 @@ Keep = Callable[[str, exp.Query], str]
 
 
 @dataclass(frozen=True)
-class Answered:
+class Answer:
     """The rows of an answer, before HAVING, and the columns of its groups and figures, as the query has them.
 
     `kept` is what HAVING asks of them, if it is there. `room` is how many rows may be in groups that the answer does
@@ -86,7 +86,7 @@ class Answered:
         return query
 
 
-def answered(engine: Engine, query: AggregateQuery, found: Combined, withheld: int | None, keep: Keep) -> Answered:
+def answered(engine: Engine, query: AggregateQuery, found: Combinations, withheld: int | None, keep: Keep) -> Answer:
     """What a query comes to. Raises PolicyError for too many groups, and for what cannot be asked of estimates."""
     table = keep("estimate", _figures(engine, found, withheld))
     rows = keep("answer", _answered(found, table, withheld))
@@ -97,19 +97,19 @@ def answered(engine: Engine, query: AggregateQuery, found: Combined, withheld: i
         require_bindable(engine, own, [(query.having, asked)])
         require_evaluable(engine, own, [(query.having, asked)])
         kept = tried(cast(paren(asked), "BOOLEAN"))
-    answer = Answered(rows, _outputs(query, found), query.items, kept, _room(engine, found, withheld), found.groups)
+    answer = Answer(rows, _outputs(query, found), query.items, kept, _room(engine, found, withheld), found.groups)
     (count,) = engine.rows(exp.select(f.count()).from_(answer.shown().subquery("answer")))[0]
     if count > MOST_GROUPS:
         raise PolicyError(f"there are {count} groups, more than {MOST_GROUPS}", hint="group by less, or add a WHERE")
     return answer
 
 
-def _room(engine: Engine, found: Combined, withheld: int | None) -> int | None:
+def _room(engine: Engine, found: Combinations, withheld: int | None) -> int | None:
     """How many rows may be in groups that no released row is known to be in."""
     return withheld if withheld is None or not found.open_groups else withheld + _rows_of(engine, found)
 
 
-def _rows_of(engine: Engine, found: Combined) -> int:
+def _rows_of(engine: Engine, found: Combinations) -> int:
     """How many rows the release has."""
     rows = exp.select(column("id"), alias(f.max(column("n")), "n")).from_(relation(found.tables[True]))
     rows = rows.where(column("number").eq(0)).group_by(column("id"))
@@ -117,7 +117,7 @@ def _rows_of(engine: Engine, found: Combined) -> int:
     return int(engine.rows(exp.select(number).from_(rows.subquery("released")))[0][0])
 
 
-def _figures(engine: Engine, found: Combined, withheld: int | None) -> exp.Query:
+def _figures(engine: Engine, found: Combinations, withheld: int | None) -> exp.Query:
     """Every figure of each group and aggregate, from the combinations of the classes and the leaves."""
     every = [_figures_of(found, exact, withheld) for exact in found.tables]
     if any(kind.wide for kind in found.kinds):
@@ -128,7 +128,7 @@ def _figures(engine: Engine, found: Combined, withheld: int | None) -> exp.Query
     return every[0] if len(every) == 1 else exp.union(*every, distinct=False, copy=False)
 
 
-def _figures_of(found: Combined, exact: bool, withheld: int | None) -> exp.Select:
+def _figures_of(found: Combinations, exact: bool, withheld: int | None) -> exp.Select:
     """Every figure of each group, of the aggregates whose numbers are exact or of those whose are not."""
     classes = fixed("estimate")
     for table in list(classes.find_all(exp.Table)):
@@ -139,7 +139,7 @@ def _figures_of(found: Combined, exact: bool, withheld: int | None) -> exp.Selec
     given = {
         "class": classes,
         "withheld": exp.select(alias(rows, "rows")),
-        "bound": _bounds(found, found.tables[exact], dealt=found.dealt and exact),
+        "bound": _bounds(found, found.tables[exact], bucketed=found.bucketed and exact),
     }
     for table in list(query.find_all(exp.Table)):
         if table.name in given:
@@ -155,11 +155,11 @@ def _figures_of(found: Combined, exact: bool, withheld: int | None) -> exp.Selec
     return exp.select(*parts).from_(query.subquery("figures", copy=False), copy=False)
 
 
-def _bounds(found: Combined, combination: str, *, dealt: bool) -> exp.Query:
+def _bounds(found: Combinations, combination: str, *, bucketed: bool) -> exp.Query:
     """What counts are bounded by besides their rows: none has more, or fewer, than was dealt out."""
     counts = [literal(number) for number, one in enumerate(found.aggregates, start=1) if one.function == "count"]
-    if dealt and counts:
-        query = fixed("dealt")
+    if bucketed and counts:
+        query = fixed("bucket_bounds")
         asked = exp.select(exp.Star()).from_(relation(combination))
         asked = asked.where(column("number").isin(*counts))
         for table in [one for one in query.find_all(exp.Table) if one.name == "combination"]:
@@ -169,7 +169,7 @@ def _bounds(found: Combined, combination: str, *, dealt: bool) -> exp.Query:
     return exp.select(column("key"), column("number"), *ends).from_(relation(combination)).where(exp.false())
 
 
-def _answered(found: Combined, table: str, withheld: int | None) -> exp.Select:
+def _answered(found: Combinations, table: str, withheld: int | None) -> exp.Select:
     """A row a group: group_i, and for each aggregate its four figures, value_i, value_i_stderr, ..."""
     groups = [f"group_{i}" for i in range(found.groups)]
     keys = [alias(f.call("struct_extract", column("key"), literal(name)), name) for name in groups]
@@ -190,7 +190,7 @@ def _answered(found: Combined, table: str, withheld: int | None) -> exp.Select:
     return exp.select(*map(column, groups), *typed).from_(rows.subquery("figures"))
 
 
-def _figure(found: Combined, number: int, end: str, withheld: int | None) -> exp.Expr:
+def _figure(found: Combinations, number: int, end: str, withheld: int | None) -> exp.Expr:
     """One figure of an aggregate, bounds in parts."""
     function = found.aggregates[number - 1].function
     own = exp.Where(this=column("number").eq(literal(number)))
@@ -207,7 +207,7 @@ def _figure(found: Combined, number: int, end: str, withheld: int | None) -> exp
     return exp.Cast(this=if_(nothing, none, value), to=to.copy())
 
 
-def _outputs(query: AggregateQuery, found: Combined) -> list[exp.Alias]:
+def _outputs(query: AggregateQuery, found: Combinations) -> list[exp.Alias]:
     """The result's columns by their names."""
     outputs: list[exp.Alias] = []
     for item in query.items:
@@ -220,7 +220,7 @@ def _outputs(query: AggregateQuery, found: Combined) -> list[exp.Alias]:
     return outputs
 
 
-def _having(query: AggregateQuery, found: Combined) -> exp.Expr:
+def _having(query: AggregateQuery, found: Combinations) -> exp.Expr:
     """HAVING, asked of the estimates."""
     assert query.having is not None
     calls = [(one.function, one.argument) for one in found.aggregates]

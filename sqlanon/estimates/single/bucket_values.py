@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, PolicyError
-from sqlanon.estimates.release_model import Dealt, Published, dealt_name
+from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, identical, infix, or_zero
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -21,10 +21,10 @@ from sqlanon.sqlgen.classes.rows import class_label
 __all__ = [
     "AGAIN",
     "bucket_column",
+    "bucket_of_row",
+    "bucketed_leaves",
     "component",
-    "dealt_leaves",
     "drawn",
-    "own_bucket",
     "require_few",
     "require_linked",
     "require_whole",
@@ -36,33 +36,33 @@ MOST_COMBINATIONS = 20_000_000
 AGAIN = "it was changed: create it again"
 
 
-def dealt_leaves(dealt: Dealt) -> exp.Select:
+def bucketed_leaves(bucketed: BucketedColumns) -> exp.Select:
     """The values of each bucket: any row of it has any of them, each as likely as it is frequent."""
-    parts = (column(name) for name in (*map(dealt_name, range(len(dealt.columns))), "weight"))
-    return exp.select(alias(column("bucket"), "label"), *parts).from_(dealt.values.subquery("bucket"))
+    parts = (column(name) for name in (*map(bucketed_value, range(len(bucketed.columns))), "weight"))
+    return exp.select(alias(column("bucket"), "label"), *parts).from_(bucketed.values.subquery("bucket"))
 
 
-def own_bucket(dealt: Dealt, rows: str | None = None) -> exp.Expr:
+def bucket_of_row(bucketed: BucketedColumns, rows: str | None = None) -> exp.Expr:
     """The bucket that a row of the release has of these columns."""
-    return literal(0) if dealt.bucket is None else column(dealt.bucket, rows)
+    return literal(0) if bucketed.bucket is None else column(bucketed.bucket, rows)
 
 
-def bucket_column(release: Published, place: int) -> str:
+def bucket_column(release: ReleaseModel, place: int) -> str:
     """The column of the classes with the bucket of the dealt columns at this place, one for all that share it."""
     return f"bucket_{place}" if release.linked else "bucket"
 
 
-def component(release: Published, classes: str) -> exp.Expr:
+def component(release: ReleaseModel, classes: str) -> exp.Expr:
     """What is bounded by itself: each bucket, or all rows where every set of dealt columns has buckets of its own."""
     return literal(0) if release.linked else column("bucket", classes)
 
 
-def require_linked(engine: Engine, release: Published) -> None:
+def require_linked(engine: Engine, release: ReleaseModel) -> None:
     """Raises DataError unless each group of a fragment has as many rows as the release links to it."""
-    for dealt in release.dealt:
-        rows = exp.select(alias(own_bucket(dealt), "bucket"), alias(literal(1), "n"))
+    for bucketed in release.bucketed:
+        rows = exp.select(alias(bucket_of_row(bucketed), "bucket"), alias(literal(1), "n"))
         rows = rows.from_(release.rows.copy().subquery("released"))
-        values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(dealt.values.subquery("dealt"))
+        values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(bucketed.values.subquery("dealt"))
         if _differ(engine, rows.subquery("rows"), values.subquery("held")):
             raise DataError(f"the tables of {release.name} do not have the same rows", hint=AGAIN)
 

@@ -19,7 +19,7 @@ from sqlanon.sqlgen.build.expressions import cast, huge, identical, infix, union
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["CLASS", "Taken", "combination"]
+__all__ = ["CLASS", "BucketDraws", "combination"]
 
 # The relation of the classes.
 CLASS = "class"
@@ -28,8 +28,8 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 @dataclass(frozen=True)
-class Taken:
-    """The relations of buckets with the bucket that a class has of each, and what is bounded by itself (dealt.sql)."""
+class BucketDraws:
+    """The relations of buckets with the bucket of a class in each, and the component that is bounded by itself."""
 
     component: exp.Expr
     relations: Sequence[tuple[str, exp.Expr]]
@@ -39,7 +39,7 @@ def combination(
     plan: Plan,
     classes: str,
     signatures: Sequence[tuple[str, exp.Expr, str]],
-    taken: Taken | None,
+    taken: BucketDraws | None,
     numbers: Mapping[int, Number],
 ) -> exp.Query:
     """A row for each aggregate, class and combination of signatures of its labels, and what is `taken` of buckets.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimates.labels.leaves import Asked, Leaves, leaves
+from sqlanon.estimates.labels.leaves import ColumnUse, Leaves, leaves
 from sqlanon.estimates.labels.unlisted_leaves import unlisted_rows
 from sqlanon.estimates.numbers import Number
 from sqlanon.estimates.query.bind import ROW, bucket_name, leaf_name
@@ -31,25 +31,25 @@ from sqlanon.estimates.query.relations import (
     require_joins,
     said_parts,
 )
-from sqlanon.estimates.release_model import Generalized, Published
-from sqlanon.estimates.single.alike_buckets import Side, alike_buckets, copied
+from sqlanon.estimates.release_model import Generalized, ReleaseModel
+from sqlanon.estimates.single.alike_buckets import BucketTable, alike_buckets, copied
 from sqlanon.estimates.single.bucket_values import (
     bucket_column,
+    bucket_of_row,
+    bucketed_leaves,
     component,
-    dealt_leaves,
-    own_bucket,
     require_few,
     require_linked,
     require_whole,
 )
-from sqlanon.estimates.single.combination import CLASS, Taken, combination
+from sqlanon.estimates.single.combination import CLASS, BucketDraws, combination
 from sqlanon.estimates.single.signatures import WEIGHT, evaluated, grouped, shares
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, is_not_null, is_null, total, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["Combined", "combined", "label_of", "text_of"]
+__all__ = ["Combinations", "combined", "label_of", "text_of"]
 
 Keep = Callable[[str, exp.Query], str]
 
@@ -58,11 +58,11 @@ _PARTS = ("shown", "low", "high")
 
 
 @dataclass(frozen=True)
-class Combined:
+class Combinations:
     """The tables `combination` that estimate.sql reads, by whether the numbers in them are exact.
 
     The aggregates are numbered from 1, and `kinds` says what their numbers are, and those of 0, the rows. There are so
-    many groups, `dealt` tells whether values of buckets are among what was combined, and `open_groups` whether rows
+    many groups, `bucketed` tells whether values of buckets are among what was combined, and `open_groups` whether rows
     may be in groups that nobody can list.
     """
 
@@ -70,17 +70,17 @@ class Combined:
     aggregates: tuple[Aggregate, ...]
     kinds: Sequence[Number]
     groups: int
-    dealt: bool
+    bucketed: bool
     open_groups: bool
 
 
 def combined(
     engine: Engine,
     query: AggregateQuery,
-    release: Published,
+    release: ReleaseModel,
     lookups: Sequence[tuple[exp.Table, Sequence[str]]],
     keep: Keep,
-) -> Combined:
+) -> Combinations:
     """Counts the release by what it shows and the leaves by what the query asks.
 
     `lookups` are the joined tables with their columns. Raises PolicyError, naming it, for
@@ -89,24 +89,26 @@ def combined(
     plan = plan_of(query, release, lookups)
     binding = plan.factors.binding
     columns = {place: release.generalized[name] for name, place in binding.places.items()}
-    if release.fragmented:
+    if release.separate_tables:
         require_linked(engine, release)
-    base = None if binding.base is None else release.dealt[binding.base]
+    base = None if binding.base is None else release.bucketed[binding.base]
     released = release.rows if base is None else base.values
     asked = {*plan.factors.parts, *(argument[0] for argument in plan.arguments if argument)}
-    dealt = {place: one for place, one in enumerate(release.dealt) if bucket_name(place) in asked}
-    relations = relations_of(released, dealt, columns)
+    bucketed = {place: one for place, one in enumerate(release.bucketed) if bucket_name(place) in asked}
+    relations = relations_of(released, bucketed, columns)
     kinds = kinds_of_numbers(engine, plan, relations)
     require_joins(engine, plan, relations)
-    buckets = {bucket_column(release, place): own_bucket(one, ROW) for place, one in dealt.items()}
+    buckets = {bucket_column(release, place): bucket_of_row(one, ROW) for place, one in bucketed.items()}
     shown = _shown(plan, buckets, columns, released, weighed=base is not None)
     rows: exp.Query = shown
     held: dict[str, exp.Query] = {
-        bucket_name(place): evaluated(plan, bucket_name(place), dealt_leaves(one).subquery(bucket_name(place)), kinds)
-        for place, one in dealt.items()
+        bucket_name(place): evaluated(
+            plan, bucket_name(place), bucketed_leaves(one).subquery(bucket_name(place)), kinds
+        )
+        for place, one in bucketed.items()
     }
-    if dealt and not release.fragmented:
-        rows, held = _alike(engine, bucket_column(release, next(iter(dealt))), shown, held, keep)
+    if bucketed and not release.separate_tables:
+        rows, held = _alike(engine, bucket_column(release, next(iter(bucketed))), shown, held, keep)
     classes = keep(CLASS, _classes(rows, [part.alias for part in shown.selects if part.alias], columns))
     _require_evaluable(engine, plan, ROW, released.subquery(ROW), classes)
     signatures: list[tuple[str, exp.Expr, str]] = []
@@ -121,23 +123,23 @@ def combined(
         signatures.append((name, column(f"label_{place}", CLASS), signature))
         open_groups |= found.unlisted is not None and any(group.table == name for group in plan.groups)
     drawn_of: list[tuple[str, exp.Expr]] = []
-    for place, one in dealt.items():
+    for place, one in bucketed.items():
         name, bucket = bucket_name(place), bucket_column(release, place)
         found_held = keep("leaf", grouped(plan, name, held[name], kinds))
-        if not release.fragmented:
+        if not release.separate_tables:
             require_whole(engine, release.name, classes, found_held)
         signature = keep("signature", shares(plan, name, relation(found_held)))
-        _require_evaluable(engine, plan, name, dealt_leaves(one).subquery(name), signature)
+        _require_evaluable(engine, plan, name, bucketed_leaves(one).subquery(name), signature)
         drawn_of.append((name, column(bucket, CLASS)))
         signatures.append((*drawn_of[-1], signature))
-    if dealt:
+    if bucketed:
         require_few(engine, classes, [(label, table) for _, label, table in signatures], len(plan.arguments))
-    taken = Taken(component(release, CLASS), drawn_of) if dealt else None
+    taken = BucketDraws(component(release, CLASS), drawn_of) if bucketed else None
     tables: dict[bool, str] = {}
     for exact in (True, False):
         if own := {place: kind for place, kind in enumerate(kinds) if (kind.unit is not None) is exact}:
             tables[exact] = keep("combination", combination(plan, classes, signatures, taken, own))
-    return Combined(tables, query.aggregates, kinds, len(plan.groups), bool(dealt), open_groups)
+    return Combinations(tables, query.aggregates, kinds, len(plan.groups), bool(bucketed), open_groups)
 
 
 def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, table: str) -> None:
@@ -181,11 +183,13 @@ def _alike(
     engine: Engine, bucket: str, shown: exp.Select, held: Mapping[str, exp.Query], keep: Keep
 ) -> tuple[exp.Query, dict[str, exp.Query]]:
     """Rows and dealt values, those of one bucket for all buckets that are alike to the query."""
-    rows = Side(keep("shown", shown), bucket, None, [part.alias for part in shown.selects if part.alias != bucket])
-    values: dict[str, Side] = {}
+    rows = BucketTable(
+        keep("shown", shown), bucket, None, [part.alias for part in shown.selects if part.alias != bucket]
+    )
+    values: dict[str, BucketTable] = {}
     for name, query in held.items():
         others = [part for part, _ in engine.columns(query) if part not in ("label", WEIGHT)]
-        values[name] = Side(keep("held", query), "label", WEIGHT, others)
+        values[name] = BucketTable(keep("held", query), "label", WEIGHT, others)
     alike = alike_buckets(engine, [rows, *values.values()], keep)
     return copied(rows, alike), {name: copied(side, alike) for name, side in values.items()}
 
@@ -218,7 +222,7 @@ def text_of(given: Generalized, label: exp.Expr) -> exp.Expr:
     return as_text(label)
 
 
-def _asked(plan: Plan, place: int, given: Generalized, classes: str) -> Asked:
+def _asked(plan: Plan, place: int, given: Generalized, classes: str) -> ColumnUse:
     name = leaf_name(place)
     groups = {group.name for group in plan.groups if group.table == name}
     constants: list[exp.Expr] = []
@@ -241,7 +245,7 @@ def _asked(plan: Plan, place: int, given: Generalized, classes: str) -> Asked:
     n = alias(f.sum(column("n")), "n")
     labels = exp.select(alias(label, "label"), alias(shown, "shown"), n).from_(relation(classes))
     labels = labels.group_by(label.copy(), shown.copy())
-    return Asked(labels, constants, keys, why is not None, _said(why, given) if why is not None else "")
+    return ColumnUse(labels, constants, keys, why is not None, _said(why, given) if why is not None else "")
 
 
 def _reads(tree: exp.Expr, name: str) -> bool:
