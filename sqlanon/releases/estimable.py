@@ -14,7 +14,7 @@ from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import axis_of
-from sqlanon.estimates.release_model import Dealt, Generalized, Published, dealt_name
+from sqlanon.estimates.release_model import BucketedColumns, Generalized, ReleaseModel, bucketed_value
 from sqlanon.hierarchies.base import builder
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.sqlgen.build.names import alias, column, literal
@@ -75,7 +75,7 @@ class Recorded:
     withheld: int | None
 
 
-def published(recorded: Recorded, names: Sequence[str]) -> Published:
+def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
     """The release as an estimate reads it; `names` are those by which a query may call its source.
 
     The rows are those of the table that links the others, if there is one, and else of the first. Of other tables, and
@@ -95,27 +95,27 @@ def published(recorded: Recorded, names: Sequence[str]) -> Published:
             exact[name] = part.name
         else:
             generalized[name] = _generalized(recorded, rows, part)
-    dealt = tuple(_dealt(recorded, rows))
-    known = {*exact, *generalized, *(name for one in dealt for name in one.columns)}
+    bucketed = tuple(_bucketed(recorded, rows))
+    known = {*exact, *generalized, *(name for one in bucketed for name in one.columns)}
     # Where nothing is known of a row by itself, each of its values is in some table or in none.
     separate = len(recorded.tables) > 1 and not rows.having(Reading.BUCKET)
     why = "no fragment has it" if separate else "it is not published"
     attributes = {fold(attribute.name): attribute for attribute in recorded.policy.attributes}
-    return Published(
+    return ReleaseModel(
         name=recorded.name,
         rows=rows.rows,
         names=tuple(names),
         exact={name: column for name, column in exact.items() if name in attributes},
         generalized=generalized,
         hidden={name: _why_hidden(one, why) for name, one in attributes.items() if name not in known},
-        dealt=dealt,
-        fragmented=separate,
+        bucketed=bucketed,
+        separate_tables=separate,
         withheld=recorded.withheld,
         enums=_enums(recorded),
     )
 
 
-def _dealt(recorded: Recorded, rows: RecordedTable) -> Iterator[Dealt]:
+def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColumns]:
     """The values that are known by bucket: of each table, in which the rows are one row of the source each or counted.
 
     A table's buckets are those of the rows' column of buckets, its groups those of the rows' next link.
@@ -129,12 +129,12 @@ def _dealt(recorded: Recorded, rows: RecordedTable) -> Iterator[Dealt]:
         if (own and not buckets) or (groups and own):
             raise PolicyError(f"{recorded.name}: its columns do not say how its tables belong together")
         if own and table is rows:
-            yield Dealt(_names(values), _counted_rows(table, own[0], values), own[0].name)
+            yield BucketedColumns(_names(values), _counted_rows(table, own[0], values), own[0].name)
             continue
         key = own[0].name if own else groups[0].name if groups else None
         link = buckets[0].name if own else next(links).name if groups else None
         counts = table.having(Reading.COUNT)
-        yield Dealt(_names(values), _weighted(table, key, values, counts[0].name if counts else None), link)
+        yield BucketedColumns(_names(values), _weighted(table, key, values, counts[0].name if counts else None), link)
 
 
 def _names(values: Sequence[RecordedColumn]) -> tuple[str, ...]:
@@ -143,7 +143,7 @@ def _names(values: Sequence[RecordedColumn]) -> tuple[str, ...]:
 
 def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedColumn], count: str | None) -> exp.Select:
     """The values of each bucket, and how many of its rows have them: as many as are counted, or one."""
-    shown = [alias(column(part.name), dealt_name(index)) for index, part in enumerate(values)]
+    shown = [alias(column(part.name), bucketed_value(index)) for index, part in enumerate(values)]
     weight = exp.cast(column(count) if count else literal(1), "DOUBLE")
     bucket = column(key) if key else literal(0)
     rows = exp.select(alias(bucket, "bucket"), *shown, alias(weight, "weight"))
@@ -153,7 +153,7 @@ def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedCo
 def _counted_rows(table: RecordedTable, bucket: RecordedColumn, values: Sequence[RecordedColumn]) -> exp.Select:
     """The values that were dealt out in each bucket, and how many of its rows have them."""
     own = [column(bucket.name), *(column(part.name) for part in values)]
-    shown = [alias(part.copy(), dealt_name(index)) for index, part in enumerate(own[1:])]
+    shown = [alias(part.copy(), bucketed_value(index)) for index, part in enumerate(own[1:])]
     weight = exp.cast(exp.Count(this=exp.Star()), "DOUBLE")
     counted = exp.select(alias(own[0].copy(), "bucket"), *shown, alias(weight, "weight"))
     return counted.from_(table.rows.copy().subquery("released")).group_by(*own)

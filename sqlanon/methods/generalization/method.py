@@ -30,7 +30,6 @@ from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
 from sqlanon.methods.generalization.reasons import decision
 from sqlanon.methods.generalization.reasons import reasons as around
-from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.sqlgen.release.recode import Recoding
 
 __all__ = [
@@ -243,4 +242,4 @@ def verify(_: PublishedTables, __: Options) -> Structure:
 
 def wording(_: Options) -> Wording:
     """What a certificate says of the release, whose columns state their levels."""
-    return Wording(None, DEFINITIONS)
+    return Wording(None, {name: loss.DEFINITION for name, loss in LOSSES.items()})

@@ -16,6 +16,7 @@ from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.losses.base import AddsUp, Setting, additive
 from sqlanon.methods.generalization.losses.loss_sql import huge_total, node_rows
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.loss_definitions import GRANULARITY_LOSS
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
@@ -34,12 +35,7 @@ class GranularityLoss:
     """
 
     NAME = "granularity_loss"
-    DEFINITION = (
-        "granularity loss (NCP): a generalized value costs (n - 1) / (N - 1), where n of the N leaves of its "
-        "hierarchy lie below it, a suppressed row 1 in each quasi-identifier; the mean over all rows of the source "
-        "and all quasi-identifiers, weighted where the policy weighs: 0 where nothing is changed, 1 where nothing is "
-        "left"
-    )
+    DEFINITION = GRANULARITY_LOSS
     ADDS_UP = AddsUp.ROWS
     LATER_ROUNDS = NAME
     GROWS = True
