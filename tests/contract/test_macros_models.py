@@ -18,10 +18,10 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.questions.load import Question, load_question, question_names
 from sqlanon.questions.macros import macro_definitions
 from sqlanon.session import Connection
-from tests.contract import macros_support as support
-from tests.contract.macros_support import call, check, expected, some_arguments, stored_hierarchy
-from tests.contract.models_support import Drawn, drawn_models
 from tests.oracles.models.support import Table
+from tests.support.models import macros as support
+from tests.support.models.drawn import Drawn, drawn_models
+from tests.support.models.macros import call, check, expected, some_arguments, stored_hierarchy
 
 every_model = pytest.mark.parametrize("name", question_names())
 

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from sqlanon.domain.values import QualifiedName
 from sqlanon.questions.load import load_question, question_names
 from sqlanon.sqlgen.build.render import to_sql
-from tests.contract.models_support import (
+from tests.oracles.models.support import Table
+from tests.support.models.drawn import (
     BEYOND_MENDING,
     Drawn,
     answer,
@@ -33,7 +34,6 @@ from tests.contract.models_support import (
     violations,
     without,
 )
-from tests.oracles.models.support import Table
 
 quick = settings(deadline=None, max_examples=40)
 # Of a sum of excesses, in rows.

@@ -7,7 +7,7 @@ import pytest
 from sqlanon.methods.fragmentation.association.looseness import looseness
 from tests.oracles.left_out import fewest
 from tests.oracles.loose import most_blocks
-from tests.properties.loose_support import (
+from tests.support.loose import (
     Table,
     agrees,
     database,

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sqlanon import Connection
 from sqlanon.errors import PolicyError, PrivacyViolation
 from tests.oracles.estimates import Figures, estimates
-from tests.properties.estimates_support import COLUMNS, DEALT, RELEASES, Having, Query, Task, havings, queries, tables
-from tests.properties.labels_support import ANY, cells
+from tests.support.estimates.labels import ANY, cells
+from tests.support.estimates.queries import COLUMNS, DEALT, RELEASES, Having, Query, Task, havings, queries, tables
 
 QUASI = ("number", "kind", "code")
 

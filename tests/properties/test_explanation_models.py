@@ -27,8 +27,8 @@ from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import ExplainRelease
 from tests.oracles.lattice import Node, nodes, recoded
 from tests.properties import test_models_optimal as models
-from tests.properties.policies_support import BUDGET, Quasi
 from tests.properties.test_models_optimal import Drawn
+from tests.support.policies import BUDGET, Quasi
 
 # Of the others no round follows the first.
 OF_OTHERS = [name for name in question_names() if {"sensitive_value", "public_class"} & set(load_question(name).reads)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, connect
 from tests.oracles.k_anonymity import achieved
-from tests.properties.policies_support import BUDGET, Case, Row, cases, insert, levels_of, shown
+from tests.support.policies import BUDGET, Case, Row, cases, insert, levels_of, shown
 
 
 @st.composite

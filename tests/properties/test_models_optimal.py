@@ -29,7 +29,7 @@ from sqlanon.syntax.parser import parse_script
 from tests.oracles.granularity_loss import granularity_loss
 from tests.oracles.lattice import nodes, recoded
 from tests.oracles.models.support import Table
-from tests.properties.policies_support import BUDGET, SUPPRESSIONS, Quasi, quasi_identifiers
+from tests.support.policies import BUDGET, SUPPRESSIONS, Quasi, quasi_identifiers
 
 VALUES = ("a", "b", "c", "d")
 GROUPS = {"a": ("low", "all"), "b": ("low", "all"), "c": ("high", "all"), "d": ("odd", "other")}

@@ -28,7 +28,7 @@ from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.normal_relations import Background
 from tests.oracles.anatomy import by_bucket, diverse, fitting, unequal
-from tests.spark.relations import registered
+from tests.support.spark import registered
 
 pytestmark = pytest.mark.spark
 
