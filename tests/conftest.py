@@ -17,6 +17,9 @@ import sqlglot.parsers.duckdb
 import sqlglot.tokenizer_core
 from hypothesis import settings
 
+# An assertion in a helper says what was compared, as one in a test does.
+pytest.register_assert_rewrite("tests.support")
+
 # What trees are read, made, copied and written with.
 SQLGLOT = (
     sqlglot.expressions.core,

@@ -26,8 +26,8 @@ from sqlanon.questions.load import Parameter, load_question, question_names
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import ExplainRelease
 from tests.oracles.lattice import Node, nodes, recoded
-from tests.properties import test_models_optimal as models
-from tests.properties.test_models_optimal import Drawn
+from tests.support.models import search as models
+from tests.support.models.search import Drawn
 from tests.support.policies import BUDGET, Quasi
 
 # Of the others no round follows the first.

@@ -17,8 +17,7 @@ from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.questions.load import question_names
 from tests.oracles.lattice import Node
 from tests.oracles.local_recoding import Task, local_recoding, lost, optimum, placements, shown
-from tests.properties.test_live_view import apply, changes
-from tests.properties.test_models_optimal import Drawn, install
+from tests.support.live_views import apply, changes
 from tests.support.local_recoding import (
     method,
     skewed,
@@ -27,6 +26,7 @@ from tests.support.local_recoding import (
     task_of_case,
     task_of_drawn,
 )
+from tests.support.models.search import Drawn, install
 from tests.support.policies import Case
 
 # Each example makes a database, and a few searches of it.

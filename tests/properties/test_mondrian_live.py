@@ -24,7 +24,7 @@ from sqlanon.sqlgen.classes.guard import ROUNDS
 from tests.oracles.models import k_anonymity
 from tests.oracles.models.support import Class, Table
 from tests.oracles.mondrian import Domain, bounds, order
-from tests.properties.test_models_optimal import NODES, RANGES, TAXONOMY, VALUES
+from tests.support.models.search import NODES, RANGES, TAXONOMY, VALUES
 from tests.support.mondrian import QUESTIONS, Case, cases, quoted
 from tests.support.policies import BUDGET
 
