@@ -29,7 +29,7 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.buckets import asked_of_buckets
 from sqlanon.sqlgen.classes.normal_relations import Background
 from tests.oracles.anatomy import by_bucket, diverse, fitting, unequal
-from tests.spark.relations import registered
+from tests.support.spark import registered
 
 pytestmark = pytest.mark.spark
 

@@ -38,7 +38,7 @@ from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.sqlgen.build.names import column, literal, relation
 from sqlanon.sqlgen.classes.normal_relations import Background
 from tests.oracles.anatomy import by_bucket, dealt, diverse, feasible, most_groups
-from tests.spark.relations import registered
+from tests.support.spark import registered
 
 pytestmark = pytest.mark.spark
 

@@ -18,7 +18,7 @@ from sqlanon.questions.load import (
     question_names,
     questions_of,
 )
-from tests.unit.questions_support import WHOLE
+from tests.support.models.questions import WHOLE
 
 
 def test_a_header_is_read_as_written() -> None:

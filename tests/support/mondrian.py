@@ -28,8 +28,8 @@ from tests.oracles.mondrian import (
     bounds,
     range_label,
 )
-from tests.properties.policies_support import Quasi, intervals, plain, prefixes, stored
-from tests.properties.test_models_optimal import GROUPS, NODES, NUMBERS, RANGES, TAXONOMY
+from tests.support.models.search import GROUPS, NODES, NUMBERS, RANGES, TAXONOMY
+from tests.support.policies import Quasi, intervals, plain, prefixes, stored
 
 __all__ = ["QUESTIONS", "Case", "Regions", "cases", "digits", "expected", "quoted"]
 

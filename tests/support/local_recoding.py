@@ -24,8 +24,8 @@ from sqlanon.syntax.parser import parse_script
 from tests.oracles.k_anonymity import violating_rows
 from tests.oracles.local_recoding import Class, Classes, Counts, Task
 from tests.oracles.models.support import Table
-from tests.properties.policies_support import Case, Quasi, quasi_identifiers
-from tests.properties.test_models_optimal import RANGES, TAXONOMY, Drawn, drawn
+from tests.support.models.search import RANGES, TAXONOMY, Drawn, drawn
+from tests.support.policies import Case, Quasi, quasi_identifiers
 
 __all__ = ["method", "skewed", "skewed_cases", "solved", "task_of_case", "task_of_drawn", "violating_of"]
 
