@@ -145,10 +145,6 @@ def test_a_figure_that_json_has_no_number_for_is_a_text(figure: float, written: 
     assert f"| 2 | {written} | yes |" in to_markdown(said)
 
 
-def test_every_loss_is_defined() -> None:
-    assert all(loss.DEFINITION for loss in LOSSES.values())
-
-
 @pytest.mark.parametrize(
     ("proof", "bound", "sentence"),
     [
