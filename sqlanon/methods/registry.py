@@ -17,6 +17,7 @@ from sqlanon.methods.base import PublishedTables, Structure, Wording, parts_lack
 from sqlanon.plugins import named_module
 
 __all__ = [
+    "DEFAULT",
     "METHODS",
     "assumed_by",
     "assumed_of",
@@ -26,6 +27,9 @@ __all__ = [
     "verified",
     "worded",
 ]
+
+# The method of a statement that names none.
+DEFAULT = "generalization"
 
 METHODS: Mapping[str, str] = {
     "anatomy": "sqlanon.methods.anatomy.method",

@@ -73,7 +73,7 @@ def encoding(_: Task, __: Options) -> None:
 
 def choose(task: Task, _: Options) -> Fragmented:
     """The fragments: those that the user named, or the fewest. Raises PolicyError where they cannot be published."""
-    policy, named = task.policy, task.fragments
+    policy, named = task.policy, task.sets
     found = fragments_of(policy, named, "fragments")
     rows = rows_of_source(task.engine, policy)
     loss = loss_of(policy, found.fragments, rows, 0)

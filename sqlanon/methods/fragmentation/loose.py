@@ -185,7 +185,7 @@ def choose(task: Task, given: Options) -> Fragmented:
     Raises PolicyError where they cannot be published, PrivacyViolation where not one row has a place in them, or
     more rows have none than may be left out.
     """
-    engine, policy, named, keep = task.engine, task.policy, task.fragments, task.scratch.table
+    engine, policy, named, keep = task.engine, task.policy, task.sets, task.scratch.table
     found = fragments_of(policy, named, "loose")
     fragments, constraints = found.fragments, constraints_of(policy.policy)
     _require_free_name(fragments)
