@@ -13,13 +13,25 @@ from dataclasses import dataclass
 from sqlanon.domain.transformation import Fragmented
 from sqlanon.domain.values import Value
 from sqlanon.methods.base import Task
-from sqlanon.methods.fragmentation.constraints import fragments_of, loss_of, rows_of_source
+from sqlanon.methods.fragmentation.constraints import fragments_of, limits_of_fragments, loss_of, rows_of_source
 from sqlanon.methods.fragmentation.reasons import kept_apart
 from sqlanon.methods.fragmentation.tables import apart, require_free_tables
+from sqlanon.methods.limits import Limits
 from sqlanon.methods.shared.arguments import parsed
 from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
 
-__all__ = ["KEEPS_CONSTRAINTS", "OPTIONS", "Options", "choose", "compile", "encoding", "options", "reasons", "why"]
+__all__ = [
+    "KEEPS_CONSTRAINTS",
+    "OPTIONS",
+    "Options",
+    "choose",
+    "compile",
+    "encoding",
+    "limits",
+    "options",
+    "reasons",
+    "why",
+]
 
 KEEPS_CONSTRAINTS = True
 
@@ -35,6 +47,11 @@ OPTIONS = Options
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     """Checks the method's arguments; raises PolicyError for any."""
     return parsed("fragments", Options, arguments)
+
+
+def limits(_: Options) -> Limits:
+    """What fragments can promise."""
+    return limits_of_fragments()
 
 
 def encoding(_: Task, __: Options) -> None:

@@ -29,7 +29,14 @@ from sqlanon.methods.base import Task
 from sqlanon.methods.fragmentation.association.associate import associate, promised
 from sqlanon.methods.fragmentation.association.block_grids import value_name
 from sqlanon.methods.fragmentation.association.refusal import refusal
-from sqlanon.methods.fragmentation.constraints import Sets, constraints_of, fragments_of, loss_of, rows_of_source
+from sqlanon.methods.fragmentation.constraints import (
+    Sets,
+    constraints_of,
+    fragments_of,
+    limits_of_fragments,
+    loss_of,
+    rows_of_source,
+)
 from sqlanon.methods.fragmentation.reasons import kept_apart
 from sqlanon.methods.fragmentation.tables import (
     GROUP,
@@ -39,6 +46,7 @@ from sqlanon.methods.fragmentation.tables import (
     require_free_tables,
     values_of,
 )
+from sqlanon.methods.limits import Limits
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.random_worlds import of_groups
 from sqlanon.sqlgen.build.names import alias, relation
@@ -53,6 +61,7 @@ __all__ = [
     "choose",
     "compile",
     "encoding",
+    "limits",
     "options",
     "reasons",
     "required",
@@ -161,6 +170,11 @@ def required(fragments: Sets, constraints: Sets, given: Options) -> int | None:
             hint="ask for larger groups, or leave groups out",
         )
     return most if given.k is None or most is None else given.k
+
+
+def limits(_: Options) -> Limits:
+    """What fragments can promise."""
+    return limits_of_fragments()
 
 
 def encoding(_: Task, __: Options) -> None:

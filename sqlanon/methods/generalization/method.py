@@ -27,10 +27,11 @@ from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
 from sqlanon.methods.generalization.reasons import decision
 from sqlanon.methods.generalization.reasons import reasons as around
+from sqlanon.methods.limits import Limits, no_confidential, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.sqlgen.release.recode import Recoding
 
-__all__ = ["OPTIONS", "RECODINGS", "Options", "choose", "compile", "encoding", "options", "reasons", "why"]
+__all__ = ["OPTIONS", "RECODINGS", "Options", "choose", "compile", "encoding", "limits", "options", "reasons", "why"]
 
 # Called with how far the search has come, and the least loss so far as it is reported.
 Report = Callable[[Progress, Fraction | None], None]
@@ -91,6 +92,24 @@ def _reporter(watching: Watching | None) -> Report | None:
         watching("solve", seen.checked + seen.pruned, seen.nodes, detail)
 
     return report
+
+
+def limits(_: Options) -> Limits:
+    """What levels can promise: any model, of rows and of respondents."""
+    return Limits(
+        view=None,
+        unconstrained=None,
+        confidential=no_confidential(),
+        sets=no_sets(),
+        requirements=None,
+        respondents=None,
+        pseudonyms=None,
+        min_level=None,
+        max_level=None,
+        public=None,
+        guarding=None,
+        jointly=None,
+    )
 
 
 def encoding(_: Task, __: Options) -> Encoding:
