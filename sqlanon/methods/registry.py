@@ -22,7 +22,6 @@ __all__ = [
     "assumed_by",
     "assumed_of",
     "find_method",
-    "keeps_constraints",
     "promised_by",
     "verified",
     "worded",
@@ -81,8 +80,3 @@ def worded(method: str, arguments: Sequence[tuple[str, Value]]) -> Wording:
     module = find_method(method)
     found: Wording = module.wording(module.options(arguments))
     return found
-
-
-def keeps_constraints(method: str) -> bool:
-    """Whether a method keeps apart what a policy names as CONFIDENTIAL, and promises nothing else."""
-    return bool(getattr(find_method(method), "KEEPS_CONSTRAINTS", False))
