@@ -12,6 +12,7 @@ runs it, and because of the change at hand. `--hypothesis-profile=random` draws 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.machinery import EXTENSION_SUFFIXES
 
 import pytest
@@ -38,6 +39,14 @@ SQLGLOT = (
 settings.register_profile("fixed", derandomize=True)
 settings.register_profile("random", derandomize=False)
 settings.load_profile("fixed")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    """No test cuts the power, and so none waits until what sqlanon writes would outlast that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", lambda descriptor: None)
+        yield
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import PolicyError, UserError
-from tests.support.names import HOSTILE
+from tests.support.names import HOSTILE, quoted
 
 # What sqlanon itself calls its relations and columns.
 OURS = [
@@ -53,10 +53,6 @@ OURS = [
     "answer",
     "candidate",
 ]
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def text(value: str) -> str:
