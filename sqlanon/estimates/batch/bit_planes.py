@@ -47,35 +47,35 @@ def _added(a: Plane, b: Plane, c: Plane | None) -> tuple[Plane, Plane]:
 
 def sort_bits(masks: Plane) -> None:
     """Sorts the bits of masks at each place, those that are set first: the mask at index i has what more than i had."""
-    for number, one in enumerate(masks):
-        for more in masks[:number]:
-            both = more & one
-            more |= one
-            one[...] = both
+    for number, mask in enumerate(masks):
+        for earlier in masks[:number]:
+            both = earlier & mask
+            earlier |= mask
+            mask[...] = both
 
 
 def product(a: Sequence[Plane], b: Sequence[Plane]) -> Iterator[tuple[int, Plane]]:
     """Planes with their places, which add up to the product of two numbers."""
-    for i, one in enumerate(a):
-        for j, other in enumerate(b):
-            yield i + j, one & other
+    for i, left in enumerate(a):
+        for j, right in enumerate(b):
+            yield i + j, left & right
 
 
 def squares(a: Sequence[Plane]) -> list[tuple[int, Plane]]:
     """Planes with their places, which add up to the square of a number: a bit is its own square."""
-    found = [(2 * i, one) for i, one in enumerate(a)]
-    found += [(i + j + 1, one & a[j]) for i, one in enumerate(a) for j in range(i)]
+    found = [(2 * i, bit) for i, bit in enumerate(a)]
+    found += [(i + j + 1, bit & a[j]) for i, bit in enumerate(a) for j in range(i)]
     return found
 
 
 def lesser(a: Sequence[Plane], b: Sequence[Plane]) -> list[Plane]:
     """The lesser of two numbers with as many planes each."""
     less, same = np.zeros_like(a[0]), ~np.zeros_like(a[0])
-    for one, other in zip(reversed(a), reversed(b), strict=True):
-        differ = one ^ other
-        less |= same & differ & other
+    for bit_a, bit_b in zip(reversed(a), reversed(b), strict=True):
+        differ = bit_a ^ bit_b
+        less |= same & differ & bit_b
         same &= ~differ
-    return [other ^ ((one ^ other) & less) for one, other in zip(a, b, strict=True)]
+    return [bit_b ^ ((bit_a ^ bit_b) & less) for bit_a, bit_b in zip(a, b, strict=True)]
 
 
 class Totals:
@@ -88,23 +88,23 @@ class Totals:
         self._rows = rows
         self._open: dict[int, list[Plane]] = {}
 
-    def add(self, place: int, plane: Plane) -> None:
+    def add(self, position: int, plane: Plane) -> None:
         """Adds a plane, the bit at a place of so many numbers or fewer."""
         if (missing := self._rows - plane.shape[-2]) > 0:
             zeros = np.zeros((*plane.shape[:-2], missing, plane.shape[-1]), dtype=np.uint64)
             plane = np.concatenate([plane, zeros], axis=-2)
         while True:
-            waiting = self._open.setdefault(place, [])
+            waiting = self._open.setdefault(position, [])
             if len(waiting) < 2:
                 waiting.append(plane)
                 return
             bit, plane = _added(waiting.pop(), waiting.pop(), plane)
             waiting.append(bit)
-            place += 1
+            position += 1
 
     def add_number(self, planes: Sequence[Plane]) -> None:
-        for place, plane in enumerate(planes):
-            self.add(place, plane)
+        for position, plane in enumerate(planes):
+            self.add(position, plane)
 
     def counts(self, queries: int) -> NDArray[np.int64]:
         """The sum for each query, along the last axis."""
@@ -112,17 +112,17 @@ class Totals:
         while folded._rows > _FEW:
             half = (folded._rows + 1) // 2
             smaller = Totals(half)
-            for place, plane in folded._planes():
-                smaller.add(place, plane[..., :half, :])
-                smaller.add(place, plane[..., half:, :])
+            for position, plane in folded._planes():
+                smaller.add(position, plane[..., :half, :])
+                smaller.add(position, plane[..., half:, :])
             folded = smaller
         sums = np.zeros(queries, dtype=np.int64)
-        for place, plane in folded._planes():
+        for position, plane in folded._planes():
             bits = np.unpackbits(np.ascontiguousarray(plane).view(np.uint8), axis=-1, bitorder="little")
-            sums = sums + (bits[..., :queries].sum(axis=-2, dtype=np.int64) << place)
+            sums = sums + (bits[..., :queries].sum(axis=-2, dtype=np.int64) << position)
         return sums
 
     def _planes(self) -> Iterator[tuple[int, Plane]]:
-        for place, waiting in self._open.items():
+        for position, waiting in self._open.items():
             for plane in waiting:
-                yield place, plane
+                yield position, plane

@@ -33,7 +33,7 @@ class MaskedColumn:
     The labels of an `exact` column satisfy for certain, or not at all; its shares need not say so.
     """
 
-    place: int
+    index: int
     labels: str
     shares: exp.Expr
     queries: Collection[int]
@@ -42,8 +42,8 @@ class MaskedColumn:
 
 def bits(size: int, keep: Keep) -> str:
     """The table of the bits of a word that so many queries need: bit and value."""
-    every = f.unnest(f.call("range", literal(min(size, WORD))))
-    rows = exp.select(alias(every, "bit")).subquery("every")
+    numbers = f.unnest(f.call("range", literal(min(size, WORD))))
+    rows = exp.select(alias(numbers, "bit")).subquery("every")
     bit = integer(column("bit"))
     return keep("bit", exp.select(alias(bit, "bit"), alias(_shifted(bit.copy()), "value")).from_(rows))
 
@@ -56,65 +56,67 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
     """
     sides = _sides(columns)
     words = range(-(-size // WORD))
-    every = exp.select(*(column(name, "class") for name in carried)).from_(relation(classes, as_="class"))
+    query = exp.select(*(column(name, "class") for name in carried)).from_(relation(classes, as_="class"))
     masks = keep("masks", _masks(columns, size, keep))
-    for one in columns:
+    for col in columns:
         # In a table of its own, so that DuckDB knows how few they are when it orders the joins.
-        here = column("place").eq(literal(one.place))
+        here = column("place").eq(literal(col.index))
         table = keep("mask", exp.select(exp.Star()).from_(relation(masks)).where(here))
-        number = column(number_of(one.place), "class").eq(column("number", f"mask_{one.place}"))
-        every.join(relation(table, as_=f"mask_{one.place}"), on=number, copy=False)
+        number = column(number_of(col.index), "class").eq(column("number", f"mask_{col.index}"))
+        query.join(relation(table, as_=f"mask_{col.index}"), on=number, copy=False)
     for side in sides:
         for word in words:
-            parts = [column(_name(side, word), f"mask_{one.place}") for one in columns]
-            every.select(alias(_all(exp.BitwiseAnd, parts), _name(side, word)), copy=False)
+            parts = [column(_name(side, word), f"mask_{col.index}") for col in columns]
+            query.select(alias(_all(exp.BitwiseAnd, parts), _name(side, word)), copy=False)
     lists: dict[str, list[exp.Expr]] = {"word": [integer(literal(word)) for word in words]}
     lists |= {side: [column(_name(side, word)) for word in words] for side in sides}
     unnested = [alias(f.call("unnest", exp.Array(expressions=parts)), name) for name, parts in lists.items()]
-    long = exp.select(*map(column, carried), *unnested).from_(every.subquery("every", copy=False))
-    some = column("possible").neq(0)
+    long = exp.select(*map(column, carried), *unnested).from_(query.subquery("every", copy=False))
+    any_possible = column("possible").neq(0)
     # Classes may be too few for several threads, and their words are many: from a table these are read by all threads.
-    return keep("masked", exp.select(exp.Star()).from_(long.subquery("long", copy=False)).where(some, copy=False))
+    return keep(
+        "masked", exp.select(exp.Star()).from_(long.subquery("long", copy=False)).where(any_possible, copy=False)
+    )
 
 
 def each(masks: str, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.Select:
     """query and the columns `carried`, for every bit that is set in an expression over the table of `masked`."""
     first = column("word", "masked") * literal(WORD)
     query = integer(paren(infix(first, "+", column("bit", "bit"))))
-    held = infix(paren(which), "&", column("value", "bit"))
+    is_set = infix(paren(which), "&", column("value", "bit"))
     rows = exp.select(alias(query, "query"), *(column(name, "masked") for name in carried))
     rows.from_(relation(masks, as_="masked"), copy=False)
     rows.join(relation(bit, as_="bit"), join_type="CROSS", copy=False)
-    return rows.where(paren(held).neq(0), copy=False)
+    return rows.where(paren(is_set).neq(0), copy=False)
 
 
 def _sides(columns: Sequence[MaskedColumn]) -> Sequence[str]:
-    return _SIDES[:1] if all(one.exact for one in columns) else _SIDES
+    return _SIDES[:1] if all(col.exact for col in columns) else _SIDES
 
 
 def _masks(columns: Sequence[MaskedColumn], size: int, keep: Keep) -> exp.Select:
     """place, number, and the words of each label's masks: possible_0, possible_1, ... and perhaps certain_0, ..."""
     numbers = [
-        exp.select(alias(literal(one.place), "place"), column("number"))
+        exp.select(alias(literal(col.index), "place"), column("number"))
         .distinct(copy=False)
-        .from_(relation(one.labels))
-        for one in columns
+        .from_(relation(col.labels))
+        for col in columns
     ]
     words = range(-(-size // WORD))
-    others = [(one.place, word, _others(one, word, size)) for one in columns for word in words]
+    others = [(col.index, word, _others(col, word, size)) for col in columns for word in words]
     lists: list[object] = [list(part) for part in zip(*others, strict=True)]
     table = keep("others", listed({"place": "INTEGER", "word": "INTEGER", "others": "UBIGINT"}), lists)
-    every = exp.select(column("place", "label"), column("number", "label"), column("word", "word"))
+    label_words = exp.select(column("place", "label"), column("number", "label"), column("word", "word"))
     sides = _sides(columns)
     for side in sides:
         # Those that satisfy, and those that do not ask about the column.
-        own = f.coalesce(column(side, "held"), _mask_of(0))
-        every.select(alias(infix(own, "|", column("others", "word")), side), copy=False)
-    every.from_(union_all(numbers).subquery("label", copy=False), copy=False)
-    every.join(relation(table, as_="word"), on=same("place", "label", "word"), copy=False)
+        satisfied = f.coalesce(column(side, "held"), _mask_of(0))
+        label_words.select(alias(infix(satisfied, "|", column("others", "word")), side), copy=False)
+    label_words.from_(union_all(numbers).subquery("label", copy=False), copy=False)
+    label_words.join(relation(table, as_="word"), on=same("place", "label", "word"), copy=False)
     on = exp.and_(same("place", "label", "held"), same("number", "label", "held"), same("word", "word", "held"))
-    every.join(_held(columns).subquery("held", copy=False), on=on, join_type="LEFT", copy=False)
-    query = exp.select(column("place"), column("number")).from_(every.subquery("every", copy=False))
+    label_words.join(_satisfied_words(columns).subquery("held", copy=False), on=on, join_type="LEFT", copy=False)
+    query = exp.select(column("place"), column("number")).from_(label_words.subquery("every", copy=False))
     for side in sides:
         for word in words:
             here = exp.Where(this=column("word").eq(literal(word)))
@@ -123,14 +125,14 @@ def _masks(columns: Sequence[MaskedColumn], size: int, keep: Keep) -> exp.Select
     return query.group_by(column("place"), column("number"), copy=False)
 
 
-def _held(columns: Sequence[MaskedColumn]) -> exp.Select:
+def _satisfied_words(columns: Sequence[MaskedColumn]) -> exp.Select:
     """place, number, word, possible and certain: the queries that a label satisfies, of a word that has any."""
     shares: list[exp.Query] = []
-    for one in columns:
-        certain = exp.true() if one.exact else column("certain", "share")
+    for col in columns:
+        certain = exp.true() if col.exact else column("certain", "share")
         parts = (column("number", "share"), column("query", "share"), alias(certain, "certain"))
-        rows = exp.select(alias(literal(one.place), "place"), *parts)
-        shares.append(rows.from_(exp.alias_(one.shares.copy(), "share", table=True, quoted=True), copy=False))
+        rows = exp.select(alias(literal(col.index), "place"), *parts)
+        shares.append(rows.from_(exp.alias_(col.shares.copy(), "share", table=True, quoted=True), copy=False))
     word = column("query") // literal(WORD)
     bit = _shifted(integer(paren(column("query") % literal(WORD))))
     certain_bit = if_(column("certain"), bit.copy())
@@ -141,9 +143,9 @@ def _held(columns: Sequence[MaskedColumn]) -> exp.Select:
     return query.group_by(column("place"), column("number"), word.copy(), copy=False)
 
 
-def _others(one: MaskedColumn, word: int, size: int) -> int:
-    some = range(word * WORD, min(size, (word + 1) * WORD))
-    return sum(1 << query % WORD for query in some if query not in one.queries)
+def _others(col: MaskedColumn, word: int, size: int) -> int:
+    queries = range(word * WORD, min(size, (word + 1) * WORD))
+    return sum(1 << query % WORD for query in queries if query not in col.queries)
 
 
 def _mask_of(number: int) -> exp.Expr:

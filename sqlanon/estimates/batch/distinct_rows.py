@@ -52,14 +52,14 @@ class DistinctRows:
     labels: Sequence[str]
 
 
-def number_of(place: int) -> str:
+def number_of(index: int) -> str:
     """The column with the number of the label of the column at this place."""
-    return f"number_{place}"
+    return f"number_{index}"
 
 
-def bucket_of(place: int) -> str:
+def bucket_of(index: int) -> str:
     """The column with the bucket, where the values of the column at this place are dealt out."""
-    return f"bucket_{place}"
+    return f"bucket_{index}"
 
 
 def classes(
@@ -77,70 +77,80 @@ def classes(
     Unless rows are `counted` each is a class of its own. `dictionaries` says that the relation is a table that keeps
     texts as numbers where they repeat.
     """
-    every = exp.select(*(alias(one.label, _label(place)) for place, one in enumerate(shown)), *also)
-    every.from_(rows, copy=False)
-    digests = _digests(engine, every, len(shown), keep) if counted and dictionaries else {}
-    table = _counted(every, digests, keep) if counted else every.select(alias(literal(1), "n")).subquery("shown")
+    labelled_rows = exp.select(
+        *(alias(shown_column.label, _label(index)) for index, shown_column in enumerate(shown)), *also
+    )
+    labelled_rows.from_(rows, copy=False)
+    digests = _digests(engine, labelled_rows, len(shown), keep) if counted and dictionaries else {}
+    table = (
+        _counted(labelled_rows, digests, keep)
+        if counted
+        else labelled_rows.select(alias(literal(1), "n")).subquery("shown")
+    )
     query = exp.select(column("n", "shown"), *(column(part.alias, "shown") for part in also))
     query.from_(table.copy(), copy=False)
     labels: list[str] = []
-    for place, one in enumerate(shown):
-        held, found = f"held_{place}", digests.get(place)
-        own = exp.select(alias(column(_label(place)), "label")).distinct(copy=False).from_(table.copy(), copy=False)
-        labels.append(keep("label", _labels(one, exp.select(exp.Star()).from_(relation(found)) if found else own)))
-        same = column("digest" if found else "label", held)
-        on = identical(column(_label(place), "shown"), same)
-        query.join(relation(labels[-1], as_=held), on=on, copy=False)
-        query.select(alias(column("number", held), number_of(place)), copy=False)
-        if one.bucketed is not None:
-            query.select(alias(column("bucket", held), bucket_of(place)), copy=False)
+    for index, shown_column in enumerate(shown):
+        label_table, found = f"held_{index}", digests.get(index)
+        distinct = (
+            exp.select(alias(column(_label(index)), "label")).distinct(copy=False).from_(table.copy(), copy=False)
+        )
+        labels.append(
+            keep("label", _labels(shown_column, exp.select(exp.Star()).from_(relation(found)) if found else distinct))
+        )
+        same = column("digest" if found else "label", label_table)
+        on = identical(column(_label(index), "shown"), same)
+        query.join(relation(labels[-1], as_=label_table), on=on, copy=False)
+        query.select(alias(column("number", label_table), number_of(index)), copy=False)
+        if shown_column.bucketed is not None:
+            query.select(alias(column("bucket", label_table), bucket_of(index)), copy=False)
     made = keep("class", query)
     count = exp.select(f.count()).from_(relation(made))
     return DistinctRows(made, int(engine.rows(count)[0][0]), labels)
 
 
-def _label(place: int) -> str:
-    return f"label_{place}"
+def _label(index: int) -> str:
+    return f"label_{index}"
 
 
-def _digests(engine: Engine, every: exp.Select, places: int, keep: Keep) -> dict[int, str]:
+def _digests(engine: Engine, labelled_rows: exp.Select, count: int, keep: Keep) -> dict[int, str]:
     """The tables of label and digest of every column of texts of which no two have the same digest, by its place.
 
     DuckDB computes the digest of a text that it keeps in a dictionary once, and groups by numbers in a third of the
     time. Texts are equal if their bytes are, so equal ones have equal digests.
     """
-    kinds = [kind for _, kind in engine.columns(every)]
+    kinds = [kind for _, kind in engine.columns(labelled_rows)]
     found: dict[int, str] = {}
-    for place in (place for place in range(places) if kinds[place] == "VARCHAR"):
-        label = alias(column(_label(place)), "label")
-        rows = exp.select(label).distinct(copy=False).from_(every.subquery("every"))
-        own = exp.select(column("label"), alias(digest([column("label")]), "digest")).from_(rows.subquery("every"))
-        table = keep("digest", own)
+    for index in (index for index in range(count) if kinds[index] == "VARCHAR"):
+        label = alias(column(_label(index)), "label")
+        rows = exp.select(label).distinct(copy=False).from_(labelled_rows.subquery("every"))
+        digested = exp.select(column("label"), alias(digest([column("label")]), "digest")).from_(rows.subquery("every"))
+        table = keep("digest", digested)
         different = f.count_distinct(column("digest"))
         alone = f.count().eq(different)
         if engine.rows(exp.select(alone).from_(relation(table)))[0][0]:
-            found[place] = table
+            found[index] = table
     return found
 
 
-def _counted(every: exp.Select, digests: Mapping[int, str], keep: Keep) -> exp.Expr:
+def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], keep: Keep) -> exp.Expr:
     """The table of the different rows, with n, in which digests stand for labels that have them."""
-    own = [
-        alias(digest([part.this]), part.alias) if place in digests else part
-        for place, part in enumerate(every.expressions)
+    labels = [
+        alias(digest([part.this]), part.alias) if index in digests else part
+        for index, part in enumerate(labelled_rows.expressions)
     ]
-    rows = every.copy().select(*own, append=False, copy=False)
-    names = [column(part.alias) for part in own]
+    rows = labelled_rows.copy().select(*labels, append=False, copy=False)
+    names = [column(part.alias) for part in labels]
     query = exp.select(*names, alias(f.count(), "n")).from_(rows.subquery("every", copy=False))
     return relation(keep("shown", query.group_by(*(name.copy() for name in names), copy=False)), as_="shown")
 
 
-def _labels(one: ShownColumn, rows: exp.Select) -> exp.Select:
+def _labels(shown_column: ShownColumn, rows: exp.Select) -> exp.Select:
     """number and label of what occurs, whose rows have a `label`."""
-    if one.bucketed is not None:
-        return _buckets(rows, one.bucketed)
+    if shown_column.bucketed is not None:
+        return _buckets(rows, shown_column.bucketed)
     query = exp.select(alias(_number(), "number"), exp.Star()).from_(rows.subquery("every"))
-    return query if one.text is None else query.select(alias(one.text, "text"), copy=False)
+    return query if shown_column.text is None else query.select(alias(shown_column.text, "text"), copy=False)
 
 
 def _number(order: exp.Expr | None = None) -> exp.Expr:
@@ -155,8 +165,8 @@ def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
     """Buckets numbered, those alike that hold the same values: what is asked of the values of one is asked of all."""
     names = [*map(bucketed_value, range(len(bucketed.columns))), "weight"]
     values = class_label({name: column(name) for name in names})
-    held = f.call("list_sort", exp.ArrayAgg(this=values))
-    content = exp.select(column("bucket"), alias(held, "content")).from_(bucketed.values.subquery("dealt"))
+    values_list = f.call("list_sort", exp.ArrayAgg(this=values))
+    content = exp.select(column("bucket"), alias(values_list, "content")).from_(bucketed.values.subquery("dealt"))
     content = content.group_by(column("bucket"), copy=False)
     same = identical(column("label", "every"), column("bucket", "held"))
     number = alias(_number(column("content", "held")), "number")
@@ -167,10 +177,10 @@ def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
 def listed(names: Mapping[str, str]) -> exp.Select:
     """A SELECT of columns of these types whose values, a list each, are its parameters."""
     lists = (cast(exp.Placeholder(), f"{kind}[]") for kind in names.values())
-    return exp.select(*(alias(f.unnest(one), name) for one, name in zip(lists, names, strict=True)))
+    return exp.select(*(alias(f.unnest(values), name) for values, name in zip(lists, names, strict=True)))
 
 
-def numbered(asked: Sequence[tuple[int, int, str, str]]) -> tuple[exp.Select, list[object]]:
+def numbered(results: Sequence[tuple[int, int, str, str]]) -> tuple[exp.Select, list[object]]:
     """A SELECT of query, query_id, result and function of what is asked, and its parameters."""
     kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "function": "VARCHAR"}
-    return listed(kinds), [list(part) for part in zip(*asked, strict=True)]
+    return listed(kinds), [list(part) for part in zip(*results, strict=True)]

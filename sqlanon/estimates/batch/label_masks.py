@@ -74,18 +74,18 @@ class Codes:
         return found
 
 
-def masks_of(queries: int, asked: Sequence[int], intervals: Sequence[tuple[int, int, int]]) -> Masks:
+def masks_of(queries: int, asking: Sequence[int], intervals: Sequence[tuple[int, int, int]]) -> Masks:
     """The masks of labels for so many queries, of which some are `asked` of the labels: the others hold for all.
 
     The intervals have a query, and the first and the last number of labels that satisfy it; those of a query are apart.
     """
     words = -(-queries // WORD)
     query, first, last = np.asarray(intervals, dtype=np.int64).reshape(-1, 3).T
-    starts, places = np.unique(np.concatenate([[0], first, last + 1]), return_inverse=True)
+    starts, positions = np.unique(np.concatenate([[0], first, last + 1]), return_inverse=True)
     turned = np.zeros((len(starts), words), dtype=np.uint64)
-    turned[0] = _packed(~np.isin(np.arange(queries), np.asarray(asked, dtype=np.int64)), words)
+    turned[0] = _packed(~np.isin(np.arange(queries), np.asarray(asking, dtype=np.int64)), words)
     bit = np.left_shift(np.uint64(1), (query % WORD).astype(np.uint64))
-    for ends in np.split(places[1:], 2):
+    for ends in np.split(positions[1:], 2):
         np.bitwise_xor.at(turned, (ends, query // WORD), bit)
     return Masks(np.bitwise_xor.accumulate(turned, axis=0), starts)
 
@@ -95,19 +95,19 @@ def encoded(columns: Sequence[Masks], queries: int, *, together: int = _MOST_TOG
     found: dict[int, CodePosition] = {}
     digits: list[_Digit] = []
     index = shift = 0
-    for some in _digits([len(one.words) for one in columns], together):
-        words = columns[some[0]].words
-        for number in some[1:]:
+    for members in _digits([len(masks.words) for masks in columns], together):
+        words = columns[members[0]].words
+        for number in members[1:]:
             words = (words[:, None, :] & columns[number].words[None, :, :]).reshape(-1, words.shape[1])
-        own = max(1, (len(words) - 1).bit_length())
-        if shift and shift + own > bits:
+        bits_needed = max(1, (len(words) - 1).bit_length())
+        if shift and shift + bits_needed > bits:
             index, shift = index + 1, 0
-        digits.append(_Digit(words, index, shift, own))
+        digits.append(_Digit(words, index, shift, bits_needed))
         stride = len(words)
-        for number in some:
+        for number in members:
             stride //= len(columns[number].words)
             found[number] = CodePosition(index, stride << shift)
-        shift += own
+        shift += bits_needed
     return Codes([found[number] for number in range(len(columns))], index + 1, queries, digits)
 
 
@@ -115,13 +115,13 @@ def _digits(sizes: Sequence[int], most: int) -> list[list[int]]:
     """The columns of each digit, from how many masks each column has."""
     digits: list[tuple[int, list[int]]] = []
     for number in sorted(range(len(sizes)), key=lambda number: -sizes[number]):
-        for at, (size, some) in enumerate(digits):
+        for at, (size, members) in enumerate(digits):
             if size * sizes[number] <= most:
-                digits[at] = (size * sizes[number], [*some, number])
+                digits[at] = (size * sizes[number], [*members, number])
                 break
         else:
             digits.append((sizes[number], [number]))
-    return [some for _, some in digits]
+    return [members for _, members in digits]
 
 
 def _packed(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:

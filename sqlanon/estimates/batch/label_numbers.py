@@ -84,13 +84,13 @@ class Encoded:
         if bucket is not None:
             sums[0] = paren(infix(column("local", "shown"), "<<", literal(CODE_BITS)))
         for number, (table, where) in enumerate(zip(self.tables, self.codes.columns, strict=True)):
-            held = f"held_{number}"
+            code_table = f"held_{number}"
             # What compares NULL with NULL is a third slower.
-            same = column(f"value_{number}", "shown").eq(column(VALUE, held))
-            query.join(relation(table, as_=held), on=same, join_type="LEFT", copy=False)
+            same = column(f"value_{number}", "shown").eq(column(VALUE, code_table))
+            query.join(relation(table, as_=code_table), on=same, join_type="LEFT", copy=False)
             null = is_null(column(VALUE))
             of_null = exp.select(column("code")).from_(relation(table)).where(null).subquery()
-            code = f.coalesce(column("code", held), of_null)
+            code = f.coalesce(column("code", code_table), of_null)
             sums[where.index] = infix(sums[where.index], "+", code)
         return query.select(*(alias(big(paren(tree)), code_name(i)) for i, tree in enumerate(sums)), copy=False)
 
@@ -119,20 +119,25 @@ class NumberedLabels:
             self._labels[name] = labels(rows, value, self.keep)
         return self._labels[name]
 
-    def masks(self, names: Iterable[str], some: Sequence[ConjunctiveAggregate]) -> dict[str, Masks]:
+    def masks(self, names: Iterable[str], batch: Sequence[ConjunctiveAggregate]) -> dict[str, Masks]:
         """The masks of the labels of some columns for these queries, numbered from 0."""
-        compared = among({query: one.number for query, one in enumerate(some) if one.condition.compared}, self.keep)
+        compared = among(
+            {query: aggregate.number for query, aggregate in enumerate(batch) if aggregate.condition.compared},
+            self.keep,
+        )
         found: dict[str, Masks] = {}
         for name in names:
-            parts = ((query, one.condition.conditions.get(name)) for query, one in enumerate(some))
-            asked = {query: part for query, part in parts if part is not None}
-            given, kind = self._constants.of(name, compared), self._kinds[name]
-            found[name] = masks(self.engine, self.labels_of(name), kind, asked, given, len(some))
+            parts = ((query, aggregate.condition.conditions.get(name)) for query, aggregate in enumerate(batch))
+            conditions = {query: part for query, part in parts if part is not None}
+            constants, kind = self._constants.of(name, compared), self._kinds[name]
+            found[name] = masks(self.engine, self.labels_of(name), kind, conditions, constants, len(batch))
         return found
 
-    def encoded(self, names: Sequence[str], held: Mapping[str, Masks], queries: int) -> Encoded:
+    def encoded(self, names: Sequence[str], masks_of_columns: Mapping[str, Masks], queries: int) -> Encoded:
         """How rows say which of the masks they have in some columns."""
-        return encoded([self.labels_of(name) for name in names], [held[name] for name in names], queries, self.keep)
+        return encoded(
+            [self.labels_of(name) for name in names], [masks_of_columns[name] for name in names], queries, self.keep
+        )
 
     def rows(
         self,
@@ -164,15 +169,15 @@ def labels(rows: exp.Expr, value: exp.Expr, keep: Keep) -> str:
     )
 
 
-def encoded(tables: Sequence[str], held: Sequence[Masks], queries: int, keep: Keep) -> Encoded:
+def encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: int, keep: Keep) -> Encoded:
     """The codes of columns whose labels stand in these tables and have these masks."""
     from sqlanon.estimates.batch.label_masks import encoded
 
-    codes = encoded(held, queries)
+    codes = encoded(masks_of_columns, queries)
     found: list[str] = []
-    for table, masks, where in zip(tables, held, codes.columns, strict=True):
-        every = [number * where.stride for number in range(len(masks.first))]
-        starts = keep("mask", listed({"first": "BIGINT", "code": "BIGINT"}), [masks.first.tolist(), every])
+    for table, masks, where in zip(tables, masks_of_columns, codes.columns, strict=True):
+        codes_of_masks = [number * where.stride for number in range(len(masks.first))]
+        starts = keep("mask", listed({"first": "BIGINT", "code": "BIGINT"}), [masks.first.tolist(), codes_of_masks])
         on = column("number", "label") >= column("first", "mask")
         query = exp.select(column(VALUE, "label"), column("code", "mask")).from_(relation(table, as_="label"))
         query.append("joins", exp.Join(this=relation(starts, as_="mask"), method="ASOF", on=on))
@@ -183,7 +188,7 @@ def encoded(tables: Sequence[str], held: Sequence[Masks], queries: int, keep: Ke
 def listed_codes(codes: int) -> exp.Expr:
     """The codes of a group of rows in one list: the first of all rows, then the second, ..."""
     parts = [called("list", column(code_name(index))) for index in range(codes)]
-    return reduce(lambda some, more: called("list_concat", some, more), parts)
+    return reduce(lambda left, right: called("list_concat", left, right), parts)
 
 
 def called(function: str, *arguments: exp.Expr) -> exp.Expr:
@@ -191,28 +196,35 @@ def called(function: str, *arguments: exp.Expr) -> exp.Expr:
 
 
 def masks(
-    engine: Engine, table: str, kind: str, asked: Mapping[int, Condition], compared: exp.Select | None, queries: int
+    engine: Engine,
+    table: str,
+    kind: str,
+    conditions: Mapping[int, Condition],
+    compared: exp.Select | None,
+    queries: int,
 ) -> Masks:
     """The masks of the labels in a table, of which some of so many queries ask."""
     from sqlanon.estimates.batch.label_masks import masks_of
 
-    found = engine.rows(_intervals(engine, table, kind, asked, compared))
-    return masks_of(queries, list(asked), found)
+    found = engine.rows(_intervals(engine, table, kind, conditions, compared))
+    return masks_of(queries, list(conditions), found)
 
 
 def _intervals(
-    engine: Engine, table: str, kind: str, asked: Mapping[int, Condition], compared: exp.Select | None
+    engine: Engine, table: str, kind: str, conditions: Mapping[int, Condition], compared: exp.Select | None
 ) -> exp.Query:
     """query, low and high: the numbers of labels that satisfy what queries ask of them, runs of them as one row."""
-    between = {query: one for query, one in asked.items() if isinstance(one, Slot) and one.between}
-    others = {query: one for query, one in asked.items() if query not in between}
+    between = {
+        query: condition for query, condition in conditions.items() if isinstance(condition, Slot) and condition.between
+    }
+    others = {query: condition for query, condition in conditions.items() if query not in between}
     found: list[exp.Query] = []
     if between and compared is not None and (common := common_type(next(iter(between.values())), kind)):
         found.append(_between(table, common, compared))
     if others:
         value = exp.select(column("number"), column(VALUE), alias(literal(1), "weight")).from_(relation(table))
-        held = satisfying(engine, value.subquery("leaf", copy=False), kind, others, compared)
-        found.append(_runs(exp.select(column("query"), column("number")).from_(held.subquery("held", copy=False))))
+        satisfied = satisfying(engine, value.subquery("leaf", copy=False), kind, others, compared)
+        found.append(_runs(exp.select(column("query"), column("number")).from_(satisfied.subquery("held", copy=False))))
     return union_all(found)
 
 
@@ -221,24 +233,26 @@ def _between(table: str, common: str, compared: exp.Select) -> exp.Select:
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = [alias(exp.TryCast(this=column(end), to=kind.copy()), end) for end in ("low", "high")]
     has = is_not_null(column("high"))
-    asked = exp.select(column("query"), *ends).distinct(copy=False).from_(compared.subquery("compared")).where(has)
+    ranges = exp.select(column("query"), *ends).distinct(copy=False).from_(compared.subquery("compared")).where(has)
     value = alias(exp.Cast(this=column(VALUE), to=kind.copy()), VALUE)
     known = is_not_null(column(VALUE))
-    held = exp.select(column("number"), value).from_(relation(table)).where(known)
-    query = exp.select(column("query", "asked"), alias(column("number", "first"), "low")).from_(asked.subquery("asked"))
+    labelled = exp.select(column("number"), value).from_(relation(table)).where(known)
+    query = exp.select(column("query", "asked"), alias(column("number", "first"), "low")).from_(
+        ranges.subquery("asked")
+    )
     query.select(alias(column("number", "last"), "high"), copy=False)
     for name, end, compares in (("first", "low", exp.LTE), ("last", "high", exp.GTE)):
         on = compares(this=column(end, "asked"), expression=column(VALUE, name))
-        query.append("joins", exp.Join(this=held.copy().subquery(name), method="ASOF", on=on))
+        query.append("joins", exp.Join(this=labelled.copy().subquery(name), method="ASOF", on=on))
     return query.where(column("number", "first") <= column("number", "last"), copy=False)
 
 
-def _runs(held: exp.Select) -> exp.Select:
+def _runs(satisfied: exp.Select) -> exp.Select:
     """Numbers behind each other as the first and the last of them."""
     order = order_by(ascending(column("number")))
-    place = window(f.row_number(), partition_by=[column("query")], order=order)
-    run = column("number") - place
-    every = exp.select(column("query"), column("number"), alias(run, "run")).from_(held.subquery("held"))
+    position = window(f.row_number(), partition_by=[column("query")], order=order)
+    run = column("number") - position
+    numbered = exp.select(column("query"), column("number"), alias(run, "run")).from_(satisfied.subquery("held"))
     query = exp.select(column("query"), alias(f.min(column("number")), "low"))
     query.select(alias(f.max(column("number")), "high"), copy=False)
-    return query.from_(every.subquery("every")).group_by(column("query"), column("run"))
+    return query.from_(numbered.subquery("every")).group_by(column("query"), column("run"))
