@@ -30,6 +30,8 @@ from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
 from sqlanon.methods.generalization.reasons import decision
 from sqlanon.methods.generalization.reasons import reasons as around
+from sqlanon.methods.limits import Limits, no_confidential, no_sets
+from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.sqlgen.release.recode import Recoding
 
 __all__ = [
@@ -48,8 +50,6 @@ __all__ = [
     "why",
     "wording",
 ]
-from sqlanon.methods.limits import Limits, no_confidential, no_sets
-from sqlanon.methods.shared.arguments import Kind, argument, parsed
 
 # Called with how far the search has come, and the least loss so far as it is reported.
 Report = Callable[[Progress, Fraction | None], None]
