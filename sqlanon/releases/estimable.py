@@ -14,7 +14,7 @@ from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import axis_of
 from sqlanon.estimates.release_model import Dealt, Generalized, Published, dealt_name
-from sqlanon.hierarchies.base import builder
+from sqlanon.hierarchies.base import builder, functional
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.methods.anatomy.tables import COUNT, VALUE
 from sqlanon.sqlgen.build.names import alias, column, literal
@@ -24,7 +24,6 @@ from sqlanon.sqlgen.release.region_rows import BUCKET, ENDS
 __all__ = ["Recorded", "RecordedFragment", "published"]
 
 _METHODS = ("generalization", "mondrian", "anatomy", "fragments", "loose")
-_LABELS = {"intervals": "interval", "calendar": "period", "prefixes": "mask"}
 _WHY = {
     Role.IDENTIFIER: "identifiers are not published",
     Role.ENTITY: "respondents are not published",
@@ -199,9 +198,11 @@ def _forms(bound: BoundAttribute, levels: Sequence[int]) -> tuple[str, ...]:
     if 0 in levels:
         forms.append("value")
     if any(0 < level < bound.height for level in levels) and bound.hierarchy is not None:
-        if builder(bound.hierarchy.kind).STORED:
+        kind = bound.hierarchy.kind
+        reading = "any" if builder(kind).STORED else functional(kind).READ_AS
+        if reading == "any":
             return ("any",)
-        forms.append(_LABELS[bound.hierarchy.kind.lower()])
+        forms.append(reading)
     if bound.height in levels:
         forms.append("star")
     # A mask without stars is the text itself.

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.hierarchies.base import builder, functional
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
@@ -19,9 +20,6 @@ __all__ = ["ancestors", "by_value", "first_name", "is_number", "is_numeric", "ra
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 _INTEGER = exp.DataType.build("INTEGER")
-
-# Hierarchies whose nodes are intervals of the value order.
-_OF_VALUES = ("intervals", "calendar")
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "REAL", "DECIMAL")
 
@@ -33,7 +31,9 @@ def first_name(level: int) -> str:
 
 def by_value(bound: BoundAttribute) -> bool:
     """Whether the order of the ranks is that of the values; else it is that of the hierarchy."""
-    return bound.hierarchy is None or bound.hierarchy.kind.lower() in _OF_VALUES
+    if bound.hierarchy is None:
+        return True
+    return not builder(bound.hierarchy.kind).STORED and functional(bound.hierarchy.kind).KEEPS_ORDER
 
 
 def is_numeric(bound: BoundAttribute) -> bool:
