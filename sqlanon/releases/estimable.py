@@ -13,7 +13,7 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import axis_of
-from sqlanon.estimates.release_model import Dealt, Generalized, Published, dealt_name
+from sqlanon.estimates.release_model import BucketedColumns, Generalized, ReleaseModel, bucketed_value
 from sqlanon.hierarchies.base import builder, functional
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.methods.anatomy.tables import COUNT, VALUE
@@ -69,7 +69,7 @@ class Recorded:
     fragments: Sequence[RecordedFragment] = ()
 
 
-def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Published:
+def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> ReleaseModel:
     """The release as an estimate reads it; `names` are those by which a query may call its source.
 
     Raises PolicyError for a method whose releases it does not know how to read.
@@ -86,12 +86,12 @@ def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Publ
     generalized: dict[str, Generalized] = {}
     hidden: dict[str, str] = {}
     together: dict[str, str] = {}
-    apart: list[Dealt] = []
+    apart: list[BucketedColumns] = []
     buckets = bool(recorded.buckets) or recorded.arguments.get("publish") == "none"
     for attribute in recorded.policy.attributes:
         name = fold(attribute.name)
         if name in recorded.buckets:
-            apart.append(Dealt((name,), _counted(recorded.buckets[name]), BUCKET))
+            apart.append(BucketedColumns((name,), _counted(recorded.buckets[name]), BUCKET))
         elif attribute.pseudonym or attribute.role in _WHY or name not in own:
             hidden[name] = _why_hidden(attribute)
         elif attribute.role is not Role.QUASI_IDENTIFIER:
@@ -100,20 +100,20 @@ def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Publ
             exact[name] = own[name]
         else:
             generalized[name] = _generalized(recorded, attribute, own[name])
-    return Published(
+    return ReleaseModel(
         name=recorded.name,
         rows=rows,
         names=tuple(names),
         exact=exact,
         generalized=generalized,
         hidden=hidden,
-        dealt=(*apart, *([Dealt(tuple(together), _buckets(rows, together), BUCKET)] if together else [])),
+        bucketed=(*apart, *([BucketedColumns(tuple(together), _buckets(rows, together), BUCKET)] if together else [])),
         withheld=recorded.withheld,
         enums=_enums(recorded),
     )
 
 
-def _fragmented(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Published:
+def _fragmented(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> ReleaseModel:
     """A release of fragments: nothing of a row is exact, and each fragment has the values of its groups.
 
     De Capitani di Vimercati et al., Fragments and loose associations, 2010: a row of the association is a row of
@@ -122,28 +122,28 @@ def _fragmented(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Pu
     """
     shown = {fold(name) for fragment in recorded.fragments for name in fragment.columns}
     hidden = {fold(a.name): a for a in recorded.policy.attributes if fold(a.name) not in shown}
-    return Published(
+    return ReleaseModel(
         name=recorded.name,
         rows=rows,
         names=tuple(names),
         exact={},
         generalized={},
         hidden={name: _why_hidden(attribute, "no fragment has it") for name, attribute in hidden.items()},
-        dealt=tuple(map(_dealt, recorded.fragments)),
-        fragmented=True,
+        bucketed=tuple(map(_dealt, recorded.fragments)),
+        separate_tables=True,
         withheld=recorded.withheld,
         enums=_enums(recorded),
     )
 
 
-def _dealt(fragment: RecordedFragment) -> Dealt:
+def _dealt(fragment: RecordedFragment) -> BucketedColumns:
     """The rows of a fragment as the values of its groups: each row is one of a row of the source."""
     bucket = column(fragment.group) if fragment.group else literal(0)
-    values = [alias(column(name), dealt_name(place)) for place, name in enumerate(fragment.columns)]
+    values = [alias(column(name), bucketed_value(place)) for place, name in enumerate(fragment.columns)]
     weight = exp.Cast(this=literal(1), to=exp.DataType.build("DOUBLE"))
     rows = exp.select(alias(bucket, "bucket"), *values, alias(weight, "weight"))
     own = tuple(fold(name) for name in fragment.columns)
-    return Dealt(own, rows.from_(fragment.rows.copy().subquery("fragment")), fragment.linked_by)
+    return BucketedColumns(own, rows.from_(fragment.rows.copy().subquery("fragment")), fragment.linked_by)
 
 
 def _why_hidden(attribute: Attribute, why: str = "it is not published") -> str:
@@ -154,10 +154,10 @@ def _enums(recorded: Recorded) -> frozenset[str]:
     return frozenset(name for name, kind in recorded.types.items() if kind == ENUM)
 
 
-def _buckets(rows: exp.Query, dealt: Mapping[str, str]) -> exp.Select:
+def _buckets(rows: exp.Query, bucketed: Mapping[str, str]) -> exp.Select:
     """The values that were dealt out in each bucket, and how many of its rows have them."""
-    own = [column(name) for name in (BUCKET, *dealt.values())]
-    values = [alias(part.copy(), dealt_name(place)) for place, part in enumerate(own[1:])]
+    own = [column(name) for name in (BUCKET, *bucketed.values())]
+    values = [alias(part.copy(), bucketed_value(place)) for place, part in enumerate(own[1:])]
     weight = exp.Cast(this=exp.Count(this=exp.Star()), to=exp.DataType.build("DOUBLE"))
     counted = exp.select(alias(own[0].copy(), "bucket"), *values, alias(weight, "weight"))
     return counted.from_(rows.copy().subquery("released")).group_by(*own)
@@ -166,7 +166,7 @@ def _buckets(rows: exp.Query, dealt: Mapping[str, str]) -> exp.Select:
 def _counted(table: exp.Query) -> exp.Select:
     """The values dealt out in each bucket, from a table that has counted them (Xiao and Tao, Anatomy, definition 3)."""
     weight = exp.Cast(this=column(COUNT), to=exp.DataType.build("DOUBLE"))
-    parts = (alias(column(BUCKET), "bucket"), alias(column(VALUE), dealt_name(0)), alias(weight, "weight"))
+    parts = (alias(column(BUCKET), "bucket"), alias(column(VALUE), bucketed_value(0)), alias(weight, "weight"))
     return exp.select(*parts).from_(table.copy().subquery("counted"))
 
 

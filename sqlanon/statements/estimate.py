@@ -21,8 +21,8 @@ from sqlanon.errors import EngineError, PolicyError, StatementError, UserError
 from sqlanon.estimates.labels.marginal_tables import Marginals, with_marginals
 from sqlanon.estimates.query.bind import fold as same_name
 from sqlanon.estimates.query.parse import AggregateQuery, Lookup, parsed
-from sqlanon.estimates.release_model import Published
-from sqlanon.estimates.single.answers import Answered as Rows
+from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.estimates.single.answers import Answer as Rows
 from sqlanon.estimates.single.answers import answered
 from sqlanon.estimates.single.estimate import combined
 from sqlanon.hierarchies.base import builder
@@ -61,7 +61,7 @@ def estimate_release(engine: Engine, release: Release, text: str, marginals: Mar
         return estimate(engine, query, own, scratch, policy_of(release), marginals)
 
 
-def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]) -> Published:
+def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]) -> ReleaseModel:
     """A release in this database as these queries read it; raises PolicyError as `estimate_release` does."""
     require_own_columns(engine, release)
     # Queries of a workload that differ in constants alone are one object.
@@ -73,7 +73,7 @@ def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]
 def estimate(
     engine: Engine,
     query: AggregateQuery,
-    release: Published,
+    release: ReleaseModel,
     scratch: Scratch,
     policy: Policy,
     marginals: Marginals = (),
@@ -115,7 +115,7 @@ def require_same_source(query: AggregateQuery, release: str, names: Sequence[str
         )
 
 
-def _answer(engine: Engine, query: AggregateQuery, release: Published, scratch: Scratch, policy: Policy) -> Rows:
+def _answer(engine: Engine, query: AggregateQuery, release: ReleaseModel, scratch: Scratch, policy: Policy) -> Rows:
     lookups = [_lookup(engine, lookup, policy) for lookup in query.lookups]
     found = combined(engine, query, release, lookups, scratch.table)
     return answered(engine, query, found, release.withheld, scratch.table)
