@@ -11,8 +11,8 @@ __all__ = ["SUBJECTS", "subjects_of"]
 
 _FILES = {
     "generalization": (
-        "add_a_loss encode generalization_optimal hospital infeasible keys lattice_optimal lattice_search limits losses "
-        "method_arguments methods methods_killed "
+        "add_a_loss encode generalization_optimal hospital infeasible keys lattice_optimal lattice_search limits "
+        "losses method_arguments methods methods_killed "
         "models_optimal order_linkage release_query release_sql rollups search_heuristic shared steps"
     ),
     "local_recoding": "infeasible local_recoding losses",
