@@ -21,6 +21,7 @@ from sqlanon.questions.load import load_question, question_names
 from sqlanon.sqlgen.build.render import to_sql
 from tests.oracles.models.support import Table
 from tests.support.database import one_thread
+from tests.support.draws import draws
 from tests.support.models.contract import check_against_the_oracle, check_an_empty_table, check_the_header, draw_model
 from tests.support.models.drawn import (
     Drawn,
@@ -29,7 +30,9 @@ from tests.support.models.drawn import (
     violations,
 )
 
-quick = settings(deadline=None, max_examples=40)
+pytestmark = pytest.mark.drawn
+
+quick = settings(deadline=None, max_examples=draws(12, long=40))
 every_model = pytest.mark.parametrize("name", question_names())
 
 
