@@ -77,10 +77,8 @@ def test_a_class_with_enough_rows_of_different_respondents_satisfies(
     connection: Any, name: str, data: st.DataObject
 ) -> None:
     drawn = draw_model(data, name)
-    enough = drawn.requirement.enough_rows
-    assert enough is not None
     table = replace(drawn.table, entities=None)
-    large = {of for of, places in table.classes.items() if len(places) >= enough}
+    large = {of for of, places in table.classes.items() if drawn.requirement.satisfied_by(len(places))}
     assert not large & set(violations(connection, drawn, table))
 
 
@@ -89,7 +87,8 @@ def test_the_k_of_k_map_counts_no_rows_of_a_class() -> None:
     asked = {name: bound(load_question(name), {"k": 4}) for name in ("k_map", "k_anonymity")}
     assert least_rows([asked["k_map"]]) == 1
     assert least_rows(list(asked.values())) == 4
-    assert asked["k_map"].enough_rows is None
+    assert not asked["k_map"].satisfied_by(1_000_000)
+    assert [asked["k_anonymity"].satisfied_by(rows) for rows in (3, 4)] == [False, True]
 
 
 def test_the_figures_of_a_table_by_hand(connection: Any) -> None:

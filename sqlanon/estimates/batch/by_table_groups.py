@@ -6,12 +6,13 @@ how many rows of the group satisfy. They are joined through the release's rows, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.query.bind import Binding, fold
@@ -32,7 +33,7 @@ _MOST_QUERIES = 500
 
 _BOOLEAN = exp.DataType.build("BOOLEAN")
 
-Keep = Callable[[str, exp.Query], str]
+
 Figures = tuple[int, float | None, float | None, int, int | None]
 
 

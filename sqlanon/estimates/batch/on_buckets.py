@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import DataError
-from sqlanon.estimates.batch.distinct_rows import Keep, listed
+from sqlanon.estimates.batch.distinct_rows import listed
 from sqlanon.estimates.batch.label_numbers import BUCKETED, Encoded, NumberedLabels, called, code_name, listed_codes
 from sqlanon.estimates.batch.satisfying_values import Constants
 from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows

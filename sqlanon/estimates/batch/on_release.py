@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.batch.bitmasks import WORD, MaskedColumn, bits, masked
 from sqlanon.estimates.batch.candidate_rows import matched
-from sqlanon.estimates.batch.distinct_rows import Keep, ShownColumn, bucket_of, classes, number_of, numbered
+from sqlanon.estimates.batch.distinct_rows import ShownColumn, bucket_of, classes, number_of, numbered
 from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
 from sqlanon.estimates.batch.sums import ONE, as_stored, label_moments, satisfying_moments, sums
 from sqlanon.estimates.fixed_sql import fixed, read_from, withheld_rows

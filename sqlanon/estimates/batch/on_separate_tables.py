@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.batch.by_table_groups import Figures, figures_of, group_column
-from sqlanon.estimates.batch.distinct_rows import Keep
 from sqlanon.estimates.batch.label_numbers import NumberedLabels
 from sqlanon.estimates.batch.on_buckets import counts_of_rows, most_queries
 from sqlanon.estimates.batch.on_linked_tables import figures_of_links

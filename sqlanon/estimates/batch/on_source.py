@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.batch.bitmasks import WORD, MaskedColumn, bits, each, masked
-from sqlanon.estimates.batch.distinct_rows import Keep, ShownColumn, classes, numbered
+from sqlanon.estimates.batch.distinct_rows import ShownColumn, classes, numbered
 from sqlanon.estimates.batch.label_numbers import encoded, labels, masks
 from sqlanon.estimates.batch.on_buckets import counts_of_rows, most_queries
 from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
