@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-import sqlglot
 from sqlglot import exp
 
-from sqlanon.assets import read
+from sqlanon.sqlgen.build.sql_files import query_file
 
 __all__ = ["fixed"]
 
 
 def fixed(name: str) -> exp.Query:
     """The query of a file under sql/estimates."""
-    return _parsed(name).copy()
-
-
-@cache
-def _parsed(name: str) -> exp.Query:
-    query = sqlglot.parse_one(read("sql", "estimates", f"{name}.sql"), dialect="duckdb")
-    assert isinstance(query, exp.Query)
-    for node in query.walk():
-        node.pop_comments()
-    return query
+    return query_file("estimates", name)
