@@ -48,7 +48,7 @@ def _require_constraints_kept(policy: Policy, create: CreateRelease) -> None:
             f"CONFIDENTIAL ({', '.join(policy.confidential[0])})",
             hint=f"leave CONFIDENTIAL out of a policy for {name}, or use METHOD fragments or loose",
         )
-    if create.method.fragments:
+    if create.method.sets:
         raise PolicyError(f"the method {name} takes no FRAGMENTS", hint="use METHOD fragments or loose")
 
 

@@ -15,14 +15,14 @@ from decimal import Decimal
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.transformation import Bucketization
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods.anatomy import assign_groups, merge_groups
+from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.feasibility import shortfall
 from sqlanon.methods.shared.frequent_values import frequent, too_frequent_in
-from sqlanon.questions.ask import BoundRequirement, bind_requirement
+from sqlanon.questions.ask import BoundRequirement, bind_requirement, least_rows
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.steps import with_steps
@@ -111,7 +111,7 @@ class Dealing:
             drawn = keep("drawn", assign_groups.drawn(self._policy, self._sensitive, self._codes, regions, draw, words))
             of_all = assign_groups.held_by_all(self._codes[0], draw)
             held = keep("held", of_all if regions is None else assign_groups.held(drawn, draw))
-        groups = keep("groups", assign_groups.groups(held, max(least, self._least_rows()), different))
+        groups = keep("groups", assign_groups.groups(held, max(least, least_rows(self._requirements)), different))
         columns = [*map(assign_groups.code_name, range(len(self._codes)))]
         columns += map(assign_groups.carried_name, range(len(assign_groups.carried(self._policy))))
         starts = keep("starts", assign_groups.starts(held, groups))
@@ -192,11 +192,6 @@ class Dealing:
         query = exp.select(column("class_id")).from_(violations(requirements).subquery("violation"), copy=False)
         whole = with_steps(query, steps)
         return exp.select(alias(column("class_id"), "class_id")).from_(whole.subquery("broken"), copy=False)
-
-    def _least_rows(self) -> int:
-        """The rows that any bucket needs: the greatest k that is asked."""
-        asked = [v for r in self._requirements for name, v in r.arguments if name == "k" and isinstance(v, int)]
-        return max([1, *asked])
 
     def _violation(self, places: Iterable[int]) -> PrivacyViolation:
         """What the requirements at these places come to in nothing that rows could be put into."""

@@ -10,81 +10,73 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption
-from sqlanon.domain.transformation import Partition
-from sqlanon.domain.values import QualifiedName, Value
+from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
-from sqlanon.methods.base import Encoding, Recoded, Task
+from sqlanon.methods.base import Encoding, PublishedTables, Recoded, Structure, Task, Wording
+from sqlanon.methods.mondrian.place_rows import place_rows, readings_of
 from sqlanon.methods.mondrian.reasons import cut_up
-from sqlanon.methods.mondrian.region_tables import place_rows
+from sqlanon.methods.shared.arguments import parsed
+from sqlanon.methods.shared.loss_definitions import OF_REGIONS
+from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, Options, reporter, solve, target_of
 from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.questions.ask import BoundRequirement
 
 __all__ = [
     "MOST_ATTRIBUTES",
+    "OPTIONS",
     "Options",
     "assumes",
     "choose",
     "compile",
     "encoding",
-    "in_buckets",
     "options",
+    "promises",
     "reasons",
+    "verify",
     "why",
+    "wording",
 ]
 
-MODES = ("strict", "relaxed")
-SPLITS = ("median", "information_gain")
-HIERARCHIES = ("order", "tree")
-PUBLISHED = ("range", "ancestor", "centroid", "none")
-_ARGUMENTS = ("mode", "split", "target", "hierarchy", "publish", "bounds")
+_BY_REGION = "Rows are recoded by region, not by level: those of one region show the same in each quasi-identifier."
+_IN_BUCKETS = (
+    "The quasi-identifiers are the source's own values, so who is in the table can be told. The requirements hold "
+    "of the rows of a bucket: sensitive values were dealt out anew among them, in an order that the operating "
+    "system drew."
+)
+OPTIONS = Options
 
 
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     """Checks the method's arguments; raises PolicyError for one that is unknown or out of bounds."""
-    given = dict(arguments)
-    target, bounds = given.pop("target", None), given.pop("bounds", False)
-    chosen = {
-        name: _one_of(name, given.pop(name, allowed[0]), allowed)
-        for name, allowed in (("mode", MODES), ("split", SPLITS), ("hierarchy", HIERARCHIES), ("publish", PUBLISHED))
-    }
-    if given:
-        unknown = next(iter(given))
-        hint = "it suppresses no row" if unknown == "suppression" else f"it has: {', '.join(_ARGUMENTS)}"
-        raise PolicyError(f"mondrian has no argument {unknown!r}", hint=hint)
-    if not isinstance(bounds, bool):
-        raise PolicyError(f"mondrian: bounds is true or false, not {bounds!r}", hint="write bounds => true")
-    if target is not None and not isinstance(target, str | QualifiedName):
-        raise PolicyError(f"mondrian: target is the name of a column, not {target}")
-    if (target is not None) != (chosen["split"] == "information_gain"):
+    found = parsed("mondrian", Options, arguments)
+    if found.split == "information_gain" and found.target is None:
         raise PolicyError(
-            "mondrian: split => 'information_gain' and target => column belong together",
+            "mondrian: split => 'information_gain' needs its target, the name of a column",
             hint="write mondrian(split => 'information_gain', target => occupation)",
         )
-    if chosen["mode"] == "relaxed" and target is not None:
-        raise PolicyError("mondrian: mode => 'relaxed' divides at the median, not where information is gained")
-    if bounds and chosen["publish"] == "none":
-        raise PolicyError("mondrian: publish => 'none' keeps the values as they are and has no bounds")
-    name = target.name if isinstance(target, QualifiedName) else target
-    return Options(**chosen, target=name, bounds=bounds)
+    if found.mode == "relaxed" and found.target is not None:
+        raise PolicyError(
+            "mondrian: mode => 'relaxed' divides at the median, not where information is gained",
+            hint="write mode => 'strict', or leave split and target out",
+        )
+    if found.bounds and found.publish == "none":
+        raise PolicyError(
+            "mondrian: publish => 'none' keeps the values as they are and has no bounds", hint="leave bounds out"
+        )
+    return found
 
 
-def _one_of(name: str, value: Value, allowed: Sequence[str]) -> str:
-    if not isinstance(value, str) or value not in allowed:
-        shown = ", ".join(f"{name} => '{one}'" for one in allowed)
-        raise PolicyError(f"mondrian: there is no {name} {str(value)!r}", hint=f"write one of {shown}")
-    return value
+def promises(_: Options) -> tuple[Requirement, ...]:
+    """Nothing: regions meet what the policy requires."""
+    return ()
 
 
 def assumes(given: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
     """What the figures of a release rest on; `sensitive` are its columns of that role."""
-    return (of_buckets(sensitive),) if in_buckets(given) else ()
-
-
-def in_buckets(given: Options) -> bool:
-    """Whether quasi-identifiers keep their values, so that classes are told apart by the bucket alone."""
-    return given.publish == "none"
+    return (of_buckets(sensitive),) if given.publish == "none" else ()
 
 
 def encoding(task: Task, given: Options) -> Encoding:
@@ -152,4 +144,15 @@ def reasons(_: Task, found: Partition, __: None) -> Iterator[tuple[str, str, str
 
 def compile(task: Task, found: Partition, _: str, __: Mapping[str, str]) -> Recoded:
     """The regions that rows are placed in."""
-    return Recoded(placed=place_rows(task.engine, task.policy, found, task.scratch, live=task.kind == "view"))
+    placed = place_rows(task.engine, task.policy, found, task.scratch, live=task.kind == "view")
+    return Recoded(readings=readings_of(task.policy, found), placed=placed)
+
+
+def verify(_: PublishedTables, __: Options) -> Structure:
+    """Nothing: what regions promise are requirements of classes."""
+    return Structure()
+
+
+def wording(given: Options) -> Wording:
+    """What a certificate says of the release."""
+    return Wording(_IN_BUCKETS if given.publish == "none" else _BY_REGION, OF_REGIONS)

@@ -46,6 +46,11 @@ class Asks(Protocol):
         """The sensitive columns that it is asked about, several if jointly; empty if it asks about none."""
         ...
 
+    @property
+    def enough_rows(self) -> int | None:
+        """The number of rows, each of another respondent, that always satisfy; None where none does."""
+        ...
+
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
         """The statement `achieved` or `violations`; `relations` says which relation stands for each that it reads."""
         ...

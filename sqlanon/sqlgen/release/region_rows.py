@@ -15,7 +15,6 @@ from sqlanon.sqlgen.cells.cells import rank_name
 from sqlanon.sqlgen.cells.labels import published_value
 
 __all__ = [
-    "BUCKET",
     "ENDS",
     "ROW",
     "Placed",
@@ -29,9 +28,6 @@ __all__ = [
 
 # The ends of a range.
 ENDS = ("low", "high")
-
-# The column that tells the regions apart where the values stay as they are.
-BUCKET = "bucket"
 
 # The source's row number, where relaxed cuts put equal rows into several regions.
 ROW = "__sqlanon_row"

@@ -21,6 +21,7 @@ from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relat
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.labels import passed, published_value
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
+from sqlanon.sqlgen.classes.buckets import BUCKET
 from sqlanon.sqlgen.classes.guard import kept_classes, restricted
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of
 from sqlanon.sqlgen.classes.requirement import Asks, report_row, subjects
@@ -34,7 +35,7 @@ from sqlanon.sqlgen.release.public_table import (
 )
 from sqlanon.sqlgen.release.recode import Recoding, join_codes, recode
 from sqlanon.sqlgen.release.recoding_rounds import Rounds, join_rounds, round_labels
-from sqlanon.sqlgen.release.region_rows import BUCKET, ENDS, Placed, box_name, label_name, placed_rows, placement
+from sqlanon.sqlgen.release.region_rows import ENDS, Placed, box_name, label_name, placed_rows, placement
 
 __all__ = ["Recoding", "ReleaseQuery"]
 
