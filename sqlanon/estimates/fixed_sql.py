@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 
-import sqlglot
 from sqlglot import exp
 
-from sqlanon.assets import read
 from sqlanon.sqlgen.build.expressions import big
 from sqlanon.sqlgen.build.names import alias, literal, relation
+from sqlanon.sqlgen.build.sql_files import query_file
 
 __all__ = ["Tables", "fixed", "read_from", "withheld_rows"]
 
@@ -20,7 +18,7 @@ Tables = Mapping[str, str | exp.Query]
 
 def fixed(name: str, tables: Tables | None = None) -> exp.Query:
     """The query of a file under sql/estimates, reading `tables` where the file has their names."""
-    query = _parsed(name).copy()
+    query = query_file("estimates", name)
     return read_from(query, tables) if tables else query
 
 
@@ -36,12 +34,3 @@ def read_from(query: exp.Query, tables: Tables) -> exp.Query:
 def withheld_rows(number: int | None) -> exp.Select:
     """One row with the number of rows that a release leaves out, NULL if nobody knows it: `withheld` of these files."""
     return exp.select(alias(big(literal(number)), "rows"))
-
-
-@cache
-def _parsed(name: str) -> exp.Query:
-    query = sqlglot.parse_one(read("sql", "estimates", f"{name}.sql"), dialect="duckdb")
-    assert isinstance(query, exp.Query)
-    for node in query.walk():
-        node.pop_comments()
-    return query
