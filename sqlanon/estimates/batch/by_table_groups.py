@@ -206,7 +206,8 @@ def _groups(matched: str, index: int, indexes: Sequence[int]) -> exp.Select:
     """query, place, satisfying, total, possible, open and always of each group of a table.
 
     `satisfying` of the `total` rows of the group satisfy the condition on this table. Of the release's rows in the
-    group `possible` may satisfy the query, `open` may and need not, and `always` satisfy all conditions on other tables.
+    group `possible` may satisfy the query, `open` may and need not, and `always` satisfy the conditions on all other
+    tables.
     """
     none, n = literal(0), column("n")
     others = [column(f"full_{other}") for other in indexes if other != index]
