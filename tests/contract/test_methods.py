@@ -136,7 +136,7 @@ def test_what_may_not_be_published_is_withheld(con: sqlanon.Connection, name: st
     assert made(con) == []
 
 
-@pytest.mark.parametrize("lacking", ["options", "encoding", "choose", "why", "reasons", "compile"])
+@pytest.mark.parametrize("lacking", ["OPTIONS", "limits", "options", "encoding", "choose", "why", "reasons", "compile"])
 def test_a_method_that_lacks_a_part_publishes_nothing(
     con: sqlanon.Connection, monkeypatch: pytest.MonkeyPatch, lacking: str
 ) -> None:

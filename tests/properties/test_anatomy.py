@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from sqlanon import Connection, PrivacyViolation, connect
 from sqlanon.methods.anatomy.method import GROUPINGS, VARIANTS, Options
 from tests.oracles.anatomy import by_bucket, diverse, feasible, feasible_by_search, fitting, least_size
+from tests.support.names import quoted
 
 _NAMES = ('a "b"', "it's", "select", "é中", "region", "value", "count", "row", "slot", "a.b", " ", "qi", "Sensitive")
 _TEXTS = (None, "", " ", "*", "NULL", 'a "b"', "it's", "B", "b", "é", "\n", "bucket")
@@ -60,10 +61,6 @@ class Case:
         c = f", c => {self.c}" if self.variant == "recursive" else ""
         method = f"anatomy(l => {self.l}, variant => '{self.variant}'{c}, grouping => '{self.grouping}')"
         return f"CREATE ANONYMIZED TABLE {RELEASE} AS POLICY p METHOD {method}"
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 @st.composite

@@ -17,6 +17,7 @@ from sqlanon import Connection, PolicyError, PrivacyViolation, connect
 from tests.oracles.fragments import best, correct
 from tests.oracles.left_out import fewest, worst
 from tests.oracles.loose import pair
+from tests.support.names import quoted
 
 _NAMES = ('a "b"', "it's", "select", "é中", "row", "value_0", "a.b", " ", "group_1", "fragments", "source")
 _TEXTS = (None, "", " ", "NULL", 'a "b"', "B", "b", "é", "\n", "'", "0", "None")
@@ -65,10 +66,6 @@ class Case:
 
     def selected(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
         return [tuple(row[self.names.index(name)] for name in names) for row in self.rows]
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def listed(names: Sequence[str]) -> str:

@@ -16,8 +16,8 @@ from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.estimates.batch import by_table_groups
 from sqlanon.statements import measure
 from tests.oracles import associations
-from tests.properties.estimates_support import Condition, Query, conjuncts, queries
-from tests.properties.fragments_support import METHODS, Apart, shown, sources
+from tests.support.estimates.fragments import METHODS, Apart, shown, sources
+from tests.support.estimates.queries import Condition, Query, conjuncts, queries
 
 MOST = 5_000
 World = Sequence[dict[str, Any]]

@@ -32,11 +32,6 @@ CREATE TABLE other.patients AS FROM patients;
 """
 
 
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 @pytest.fixture
 def con() -> Iterator[Any]:
     with sqlanon.connect() as connection:

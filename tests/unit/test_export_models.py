@@ -11,7 +11,7 @@ import pytest
 from sqlanon import Connection, PrivacyViolation
 from sqlanon.export.formats import csv as csv_format
 from sqlanon.questions.load import load_question
-from tests.unit.patients_support import (
+from tests.support.models.patients import (
     DISEASES,
     HIDDEN,
     METHOD,
@@ -22,11 +22,6 @@ from tests.unit.patients_support import (
     every_model,
     policy,
 )
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
 
 
 @pytest.fixture

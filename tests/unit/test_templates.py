@@ -10,13 +10,10 @@ from sqlglot import exp
 from sqlanon import UserError
 from sqlanon.estimates.query.parse import parsed
 from sqlanon.estimates.query.templates import Slot, Templates, conjuncts
+from tests.support.names import quoted
 
 NAMES = ["age", "select", 'a "quoted" IN (1)', "BETWEEN 1 AND 2", "größe", "-- x", "a;b", "$1", "it's"]
 TEXTS = ["", "x", "it's", "IN (1, 2)", "-- no comment", "a;b", "$$", '"', "BETWEEN 'a' AND 'b'", "größe", "/*"]
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def literal(value: str | int) -> str:

@@ -24,6 +24,7 @@ from sqlanon.sqlgen.build.expressions import (
     or_zero,
     order_by,
     paren,
+    total,
     window,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -127,8 +128,7 @@ def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> e
         return own
     others = exp.select(column("value"), alias(literal(0), "n")).from_(public.subquery("public")).distinct(copy=False)
     both = exp.union(own, others, distinct=False, copy=False).subquery("occurring")
-    total = big(f.sum(column("n")))
-    return exp.select(column("value"), alias(total, "n")).from_(both).group_by(column("value"))
+    return exp.select(column("value"), alias(total(column("n")), "n")).from_(both).group_by(column("value"))
 
 
 def _leaves(counted: exp.Expr, path: Sequence[exp.Expr]) -> exp.Expr:
@@ -142,24 +142,21 @@ def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
     the greatest of them, at each level from 1.
     """
 
-    def total(part: exp.Expr) -> exp.Expr:
+    def added_up(part: exp.Expr) -> exp.Expr:
         return huge(or_zero(f.sum(part)))
 
     def siblings(level: int) -> exp.Expr:
-        most = f.max(column(rank_name(level))) + 1
-        return or_zero(most)
+        return or_zero(f.max(column(rank_name(level))) + 1)
 
     def spread(level: int) -> exp.Expr:
-        others = paren(column(leaves_name(level)) - 1)
-        return total(column("n") * others)
+        return added_up(column("n") * (column(leaves_name(level)) - 1))
 
     def most(level: int) -> exp.Expr:
-        others = f.max(column(leaves_name(level))) - 1
-        return or_zero(others)
+        return or_zero(f.max(column(leaves_name(level))) - 1)
 
     return exp.select(
-        total(column("leaf")),
-        total(column("n")),
+        added_up(column("leaf")),
+        added_up(column("n")),
         *(siblings(level) for level in range(bound.height)),
         *(spread(level) for level in range(1, bound.height)),
         *(most(level) for level in range(1, bound.height)),

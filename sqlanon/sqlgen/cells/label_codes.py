@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, big, if_, order_by, union_all, window
+from sqlanon.sqlgen.build.expressions import as_text, ascending, big, if_, order_by, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.labels import level_name
@@ -32,13 +32,13 @@ def shown_at(bound: BoundAttribute, levels: Sequence[int]) -> list[exp.Alias]:
     return [alias(_shown(bound, level, several), label_at(level)) for level in sorted(set(levels))]
 
 
-def _shown(bound: BoundAttribute, level: int, as_text: bool) -> exp.Expr:
+def _shown(bound: BoundAttribute, level: int, published_as_text: bool) -> exp.Expr:
     if level == bound.height:
         return literal("*")
     if level:
         return column(level_name(level))
     value = column("value")
-    return exp.Cast(this=value, to=exp.DataType.build("VARCHAR")) if as_text else value
+    return as_text(value) if published_as_text else value
 
 
 def numbered(labelled: exp.Query, levels: Sequence[int], listed: Sequence[int] = ()) -> exp.Select:

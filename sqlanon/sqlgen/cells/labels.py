@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.hierarchies.base import functional
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, cast, identical, is_not_null, or_zero, try_cast
+from sqlanon.sqlgen.build.expressions import as_text, cast, identical, is_not_null, is_null, or_zero, try_cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["generalized", "level_name", "listed_twice", "listed_values", "passed", "published_value"]
@@ -105,8 +105,7 @@ def _possible(bound: BoundAttribute) -> list[exp.Expr]:
     """The rows of the attribute's hierarchy whose text is a value of the column's type, or NULL."""
     assert bound.hierarchy is not None
     name = column("hierarchy").eq(literal(bound.hierarchy.name))
-    is_null = column("value").is_(exp.null())
-    return [name, exp.or_(is_null, is_not_null(_in_type(bound)))]
+    return [name, exp.or_(is_null(column("value")), is_not_null(_in_type(bound)))]
 
 
 def passed(query: exp.Select, bound: BoundAttribute, place: int, tokens: Mapping[str, str]) -> exp.Expr:

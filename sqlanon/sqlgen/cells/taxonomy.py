@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.binary_text import by_bytes
-from sqlanon.sqlgen.build.expressions import as_text, identical, if_, is_not_null, try_cast, union_all, window
+from sqlanon.sqlgen.build.expressions import as_text, identical, if_, is_not_null, is_null, try_cast, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import generalized, level_name
 
@@ -39,7 +39,6 @@ def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Select:
     twice, with the same labels or not, counts once.
     """
     value = try_cast(by_bytes(column("value")), bound.published_type)
-    is_null = column("value").is_(exp.null())
     possible = is_not_null(value.copy())
     return (
         exp.select(
@@ -51,7 +50,7 @@ def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Select:
         .where(
             column("release_id").eq(literal(release_id)),
             column("attribute").eq(literal(bound.column)),
-            exp.or_(is_null, possible),
+            exp.or_(is_null(column("value")), possible),
             copy=False,
         )
         .group_by(value.copy(), copy=False)

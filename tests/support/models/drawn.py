@@ -23,8 +23,8 @@ from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.questions.load import Parameter, Question
 from sqlanon.sqlgen.build.render import to_sql
-from tests.contract.relations_support import KNOWN, VALUES, literal
 from tests.oracles.models.support import Class, Table
+from tests.support.models.relations import KNOWN, VALUES, literal
 
 # No figure of a drawn table is as large: withholding rows does not mend the class.
 BEYOND_MENDING = 9e15

@@ -21,8 +21,8 @@ import pytest
 from sqlanon import Connection, connect
 from sqlanon.domain.values import Value
 from sqlanon.questions.load import load_question, question_names
-from tests.contract.models_support import exact
 from tests.oracles.models.support import Class, Table
+from tests.support.models.drawn import exact
 
 __all__ = [
     "DISEASES",

@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from tests.attacks.settings_support import CHECKS, MACROS, QUERIES, READS
+from tests.support.attacks.settings import CHECKS, MACROS, QUERIES, READS
 
 __all__ = ["LIMITS", "MEANINGS", "REFUSED", "SKIPPED", "SOME_MACROS", "TRIED", "put", "values_of"]
 

@@ -21,7 +21,7 @@ from tests.oracles.losses.non_uniform_entropy import non_uniform_entropy
 from tests.oracles.losses.precision import precision
 from tests.oracles.models import equal_t_closeness
 from tests.oracles.models.support import Table
-from tests.properties.policies_support import Case, cases, insert
+from tests.support.policies import Case, cases, insert
 
 
 def _granularity(rows, taxonomies, levels, suppressed=frozenset(), weights=None, k=1) -> Fraction:  # type: ignore[no-untyped-def]

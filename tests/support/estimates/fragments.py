@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, connect
 from tests.oracles.associations import Fragment
-from tests.properties.estimates_support import CODES, COLUMNS, LISTED, NUMBERS, Row, quoted
+from tests.support.estimates.queries import CODES, COLUMNS, LISTED, NUMBERS, Row, quoted
 
 __all__ = ["METHODS", "Apart", "shown", "sources"]
 

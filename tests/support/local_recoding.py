@@ -12,9 +12,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
-from sqlanon.domain.transformation import Generalization
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.solve import solve_stage
@@ -24,8 +24,8 @@ from sqlanon.syntax.parser import parse_script
 from tests.oracles.k_anonymity import violating_rows
 from tests.oracles.local_recoding import Class, Classes, Counts, Task
 from tests.oracles.models.support import Table
-from tests.properties.policies_support import Case, Quasi, quasi_identifiers
-from tests.properties.test_models_optimal import RANGES, TAXONOMY, Drawn, drawn
+from tests.support.models.search import RANGES, TAXONOMY, Drawn, drawn
+from tests.support.policies import Case, Quasi, quasi_identifiers
 
 __all__ = ["method", "skewed", "skewed_cases", "solved", "task_of_case", "task_of_drawn", "violating_of"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.properties.estimates_support import LISTED, Task
+from tests.support.estimates.queries import LISTED, Task
 
 __all__ = ["ANY", "cells"]
 

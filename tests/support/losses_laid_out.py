@@ -24,8 +24,8 @@ from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.syntax.statements import CreateRelease
 from tests.oracles.k_anonymity import respondents
 from tests.oracles.lattice import nodes
-from tests.properties.losses_support import ORACLES
-from tests.properties.policies_support import Case
+from tests.support.losses import ORACLES
+from tests.support.policies import Case
 
 # A batch has few places, and an example little time.
 _NODES = 12
