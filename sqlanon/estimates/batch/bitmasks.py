@@ -1,9 +1,9 @@
-"""Many conjunctions at once, as bits: what a row shows of each column tells the queries that it may satisfy.
+"""Evaluates many conjunctions at once with a bitmask for each label: the AND of a row's masks are its queries.
 
-A mask has a bit for each query, in words of 64. That of a label has the queries whose condition one of the values below
-it satisfies, and those that do not ask about its column. So the queries that a class of rows may satisfy
-are the AND of the masks of its labels, and those that it satisfies for certain the AND of the same for all
-values below a label.
+A mask has a bit for each query, in words of 64. The mask of a label has the bits of the queries whose condition holds
+for a value below the label, and of those without a condition on its column. So a class of rows may satisfy the queries
+in the AND of the masks of its labels. Masks of the queries whose condition holds for all values below a label say in
+the same way which queries a class satisfies for certain.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _SIDES = ("possible", "certain")
 
 @dataclass(frozen=True)
 class MaskedColumn:
-    """What `queries` ask of the column at a place: `labels` has its numbers, `shares` query, number and certain.
-
-    The labels of an `exact` column satisfy for certain, or not at all; its shares need not say so.
-    """
+    """A column of the released rows and the queries that have a condition on it."""
 
     index: int
+    # The table of the numbers of its labels.
     labels: str
+    # Which labels (number) may satisfy which query, and whether they do for certain (query, number, certain).
     shares: exp.Expr
     queries: Collection[int]
+    # The labels of an exact column satisfy for certain or not at all, and its shares need not say so.
     exact: bool
 
 
 def bits(size: int, keep: Keep) -> str:
-    """The table of the bits of a word that so many queries need: bit and value."""
+    """The table of the bits (bit and value) that a word of masks has for this number of queries."""
     numbers = f.unnest(f.call("range", literal(min(size, WORD))))
     rows = exp.select(alias(numbers, "bit")).subquery("every")
     bit = integer(column("bit"))
@@ -50,10 +50,10 @@ def bits(size: int, keep: Keep) -> str:
 
 
 def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn], size: int, keep: Keep) -> str:
-    """The table of word, possible and certain of every class and word in which it may satisfy a query.
+    """The table of word, possible, certain and the columns `carried`, of every class and word with possible queries.
 
-    It has the columns `carried`, too. Where all columns are exact there is no certain: it is the same. `size` is the
-    number of queries, which are numbered from 0.
+    Where all columns are exact there is no column certain, since it would equal possible. `size` is the number of
+    queries, which are numbered from 0.
     """
     sides = _sides(columns)
     words = range(-(-size // WORD))
@@ -81,7 +81,7 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
 
 
 def each(masks: str, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.Select:
-    """query and the columns `carried`, for every bit that is set in an expression over the table of `masked`."""
+    """query and the columns `carried`, for every bit that an expression over the table of `masked` has set."""
     first = column("word", "masked") * literal(WORD)
     query = integer(paren(infix(first, "+", column("bit", "bit"))))
     is_set = infix(paren(which), "&", column("value", "bit"))
@@ -96,7 +96,7 @@ def _sides(columns: Sequence[MaskedColumn]) -> Sequence[str]:
 
 
 def _masks(columns: Sequence[MaskedColumn], size: int, keep: Keep) -> exp.Select:
-    """place, number, and the words of each label's masks: possible_0, possible_1, ... and perhaps certain_0, ..."""
+    """place, number and the words of each label's masks: possible_0, ... and, unless all are exact, certain_0, ..."""
     numbers = [
         exp.select(alias(literal(col.index), "place"), column("number"))
         .distinct(copy=False)
@@ -110,7 +110,7 @@ def _masks(columns: Sequence[MaskedColumn], size: int, keep: Keep) -> exp.Select
     label_words = exp.select(column("place", "label"), column("number", "label"), column("word", "word"))
     sides = _sides(columns)
     for side in sides:
-        # Those that satisfy, and those that do not ask about the column.
+        # The queries whose condition holds, and those without a condition on the column.
         satisfied = f.coalesce(column(side, "held"), _mask_of(0))
         label_words.select(alias(infix(satisfied, "|", column("others", "word")), side), copy=False)
     label_words.from_(union_all(numbers).subquery("label", copy=False), copy=False)
@@ -127,7 +127,7 @@ def _masks(columns: Sequence[MaskedColumn], size: int, keep: Keep) -> exp.Select
 
 
 def _satisfied_words(columns: Sequence[MaskedColumn]) -> exp.Select:
-    """place, number, word, possible and certain: the queries that a label satisfies, of a word that has any."""
+    """place, number, word, possible and certain: the words of queries that a label satisfies, where there are any."""
     shares: list[exp.Query] = []
     for col in columns:
         certain = exp.true() if col.exact else column("certain", "share")

@@ -1,7 +1,8 @@
-"""Many counts of a release of fragments at once, with the figures that each of them has by itself.
+"""Counts of a release whose columns are published in separate tables, many at once, from the groups of each table.
 
-A query is a condition on each of some fragments. For each of these there is a table of every query and group:
-how many rows of the group satisfy. They are joined through the release's rows, counted by their groups.
+A query has a condition on one or more of the tables. For each of these tables the rows of every group that satisfy the
+query are counted; the counts are joined through the release's rows, which say which groups belong together. The figures
+are those that each query would have by itself.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["ConditionsByTable", "Figures", "figures_by_tables", "figures_of", "group_column"]
 
-# A statement joins so many rows at most, and asks so many queries.
+# The rows that one statement joins at most.
 MOST_ROWS = 20_000_000
+# The queries that one statement answers at most.
 _MOST_QUERIES = 500
 
 _BOOLEAN = exp.DataType.build("BOOLEAN")
@@ -39,31 +41,30 @@ Figures = tuple[int, float | None, float | None, int, int | None]
 
 @dataclass(frozen=True)
 class ConditionsByTable:
-    """COUNT(*) of the rows that satisfy a condition on each of some fragments, by their places in the release.
+    """A query that counts the rows which satisfy a condition on each of one or more tables of the release."""
 
-    A condition reads the columns of its fragment. `base` is the fragment whose rows stand for the release's,
-    where nothing links fragments.
-    """
-
+    # By the index of a table among `ReleaseModel.bucketed`, the condition that reads its columns.
     conditions: Mapping[int, exp.Expr]
+    # Where nothing links the tables, the index of the one whose rows stand for the release's.
     base: int | None
 
     @property
     def indexes(self) -> tuple[int, ...]:
+        """The indexes of the tables that have a condition, in ascending order."""
         return tuple(sorted(self.conditions))
 
 
 def figures_by_tables(
     engine: Engine, release: ReleaseModel, queries: Mapping[int, AggregateQuery], keep: Keep
 ) -> Iterator[Figures]:
-    """Number, estimate, standard error and bounds of the queries that can be asked at once.
+    """The number, estimate, standard error and bounds of each query that can be answered together with others.
 
     Raises DataError where the release's tables do not belong together.
     """
     by_query = {n: found for n, query in queries.items() if (found := _conditions_by_table(query, release)) is not None}
     if by_query:
         require_linked(engine, release)
-    # Queries about the same fragments are asked of the same rows.
+    # Queries about the same tables read the same rows.
     alike: dict[tuple[tuple[int, ...], int | None], dict[int, ConditionsByTable]] = {}
     for number, conditions in by_query.items():
         alike.setdefault((conditions.indexes, conditions.base), {})[number] = conditions
@@ -79,7 +80,7 @@ def figures_by_tables(
 
 
 def _conditions_by_table(query: AggregateQuery, release: ReleaseModel) -> ConditionsByTable | None:
-    """The query as one of these; None for one that has to be asked by itself, or is refused."""
+    """The conditions of a query; None if it has to be answered by itself, or is refused."""
     counts = [item.function == "count" and item.argument is None for item in query.aggregates]
     if not is_plain(query) or counts != [True] or query.where is None:
         return None
@@ -104,13 +105,13 @@ def _conditions_by_table(query: AggregateQuery, release: ReleaseModel) -> Condit
 
 
 def _plain(tree: exp.Expr) -> exp.Expr:
-    """A bound condition over the rows of its fragment alone."""
+    """A bound condition as one that reads nothing but the rows of its table."""
     plain = tree.transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node, copy=False)
     return tried(cast(paren(plain), "BOOLEAN"))
 
 
 def _linked(release: ReleaseModel, indexes: Sequence[int]) -> exp.Select:
-    """The release's rows by their groups in some fragments: bucket_i of each, and n."""
+    """bucket_i for each of the tables, and n: how many rows of the release are in these groups together."""
     rows = exp.select(*(alias(bucket_of_row(release.bucketed[index]), group_column(index)) for index in indexes))
     names = [column(group_column(index)) for index in indexes]
     counted = exp.select(*names, alias(f.count(), "n"))
@@ -119,7 +120,7 @@ def _linked(release: ReleaseModel, indexes: Sequence[int]) -> exp.Select:
 
 
 def _satisfying(release: ReleaseModel, index: int, batch: Mapping[int, Mapping[int, exp.Expr]]) -> exp.Select:
-    """query, bucket, satisfying and total: how many rows of each group satisfy each query, where any does."""
+    """query, bucket, satisfying and total: how many of all rows of each group satisfy each query, where any does."""
     values = release.bucketed[index].values
     parts: list[exp.Query] = []
     for number, conditions in batch.items():
@@ -146,10 +147,10 @@ def figures_of(
     base: int | None,
     keep: Keep,
 ) -> Sequence[Figures]:
-    """The figures of some queries about the same fragments.
+    """The figures of queries that have conditions on the same tables of the release.
 
-    `linked` is the table of the release's rows by their groups, those of `satisfying` say how many rows of each group
-    satisfy each query (query, bucket, satisfying and total).
+    `linked` is the table of the release's rows by their groups. For the index of each table, `satisfying` is the table
+    of how many rows of each group satisfy each query (query, bucket, satisfying and total).
     """
     matched = keep("matched", _matched(linked, satisfying, base))
     indexes = list(satisfying)
@@ -166,10 +167,10 @@ def figures_of(
 
 
 def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> exp.Select:
-    """The release's rows by their groups that may satisfy each query: n, p, and what of each group satisfies.
+    """Combinations of groups with rows that may satisfy: query, n, known, p, certain, and counts of each group.
 
-    p is the probability that one of the n rows satisfies, of `known`: rows of which it is known that they satisfy
-    what is asked of one fragment, or may satisfy.
+    Of the n rows `known` satisfy the condition that can be decided exactly, or n if there is none; each of these
+    satisfies all conditions with the probability p.
     """
     query = exp.select(column("query", _satisfying_name(next(iter(satisfying)))), column("n", "linked"))
     query.from_(relation(linked, as_="linked"), copy=False)
@@ -192,7 +193,7 @@ def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> ex
         query.select(*(alias(tree.copy(), name) for name, tree in names.items()), copy=False)
         full.append(whole)
         shares[index] = infix(real(1.0) * count_satisfying, "/", count_total.copy())
-    # What is asked of one fragment alone is exact, and so is that of the fragment whose rows stand for all.
+    # The condition is exact if there is but one, and so is that on the table whose rows stand for the release's.
     sure = next(iter(shares)) if len(shares) == 1 else base
     known = shares.pop(sure) if sure in shares else real(1.0)
     p = real(1.0)
@@ -203,9 +204,11 @@ def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> ex
 
 
 def _groups(matched: str, index: int, indexes: Sequence[int]) -> exp.Select:
-    """What the rows of each group of a fragment come to, whose rows `satisfying` of `total` satisfy.
+    """query, place, satisfying, total, possible, open and always of each group of a table.
 
-    So many rows are possible, open (not certain), and `always` satisfy where they do in this fragment.
+    `satisfying` of the `total` rows of the group satisfy the condition on this table. Of the release's rows in the
+    group `possible` may satisfy the query, `open` may and need not, and `always` satisfy the conditions on all other
+    tables.
     """
     none, n = literal(0), column("n")
     others = [column(f"full_{other}") for other in indexes if other != index]
@@ -223,10 +226,10 @@ def _groups(matched: str, index: int, indexes: Sequence[int]) -> exp.Select:
 
 
 def group_column(index: int) -> str:
-    """The column of a row's group in the fragment at this place."""
+    """The column with a row's group in the table at this index."""
     return f"bucket_{index}"
 
 
 def _satisfying_name(index: int) -> str:
-    """The table with what of the groups of a fragment satisfies."""
+    """The alias of the table that says how many rows of each group satisfy the condition at this index."""
     return f"satisfying_of_{index}"

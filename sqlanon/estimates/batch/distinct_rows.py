@@ -1,6 +1,6 @@
-"""Rows by what they show of the columns that queries ask about: each label as a number, and equal rows counted.
+"""Numbers the labels of the columns that queries read, and counts the rows that show the same labels.
 
-This is done once for many queries, of a release as of its source, whose labels are the values themselves.
+This is done once for many queries, on a release and on its source, where the labels are the values themselves.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ __all__ = ["DistinctRows", "ShownColumn", "bucket_of", "classes", "listed", "num
 
 @dataclass(frozen=True)
 class ShownColumn:
-    """What a row shows of a column: a `label`, with its `text`, over the column `label`, if values are below it.
+    """What a row shows of a column."""
 
-    Where values are dealt out in buckets the label is the bucket, and `bucketed` has the values.
-    """
-
+    # The label of the row; of bucketed columns its bucket.
     label: exp.Expr
+    # The label as a text, as an expression over the column `label`; None where labels are values.
     text: exp.Expr | None = None
+    # Where the label is a bucket, the columns whose values the bucket has.
     bucketed: BucketedColumns | None = None
 
 
 @dataclass(frozen=True)
 class DistinctRows:
-    """`table` has `number_of` each column, which stands for its label, and n, how many rows show this together.
+    """The distinct combinations of labels that rows show."""
 
-    `labels` has a table for each column: number, label, and text where labels have one. Buckets that hold the
-    same values equally often have the same number; which bucket it is is told by `bucket_of`.
-    """
-
+    # The table of `number_of` each column, the number of its label, and n, how many rows show these labels together.
+    # Buckets that hold the same values equally often have the same number; `bucket_of` a column tells them apart.
     table: str
+    # The number of rows of that table.
     count: int
+    # For each column the table of number, label, and text where labels have one.
     labels: Sequence[str]
 
 
 def number_of(index: int) -> str:
-    """The column with the number of the label of the column at this place."""
+    """The column with the number of a label of the column at this index."""
     return f"number_{index}"
 
 
 def bucket_of(index: int) -> str:
-    """The column with the bucket, where the values of the column at this place are dealt out."""
+    """The column with the bucket of a row, for a bucketed column at this index."""
     return f"bucket_{index}"
 
 
@@ -66,10 +66,10 @@ def classes(
     counted: bool = True,
     dictionaries: bool = False,
 ) -> DistinctRows:
-    """The rows of a relation by what they show, and by the columns `also`, which the table then has, too.
+    """The distinct rows of a relation by their labels and by the columns `also`, which are columns of the result, too.
 
-    Unless rows are `counted` each is a class of its own. `dictionaries` says that the relation is a table that keeps
-    texts as numbers where they repeat.
+    Unless rows are `counted`, each is a row of the result. `dictionaries` says that the relation is a table, which
+    stores texts that repeat in dictionaries.
     """
     labelled_rows = exp.select(
         *(alias(shown_column.label, _label(index)) for index, shown_column in enumerate(shown)), *also
@@ -108,10 +108,10 @@ def _label(index: int) -> str:
 
 
 def _digests(engine: Engine, labelled_rows: exp.Select, count: int, keep: Keep) -> dict[int, str]:
-    """The tables of label and digest of every column of texts of which no two have the same digest, by its place.
+    """By the index of a column of texts, the table of label and digest, if no two of its texts have the same digest.
 
-    DuckDB computes the digest of a text that it keeps in a dictionary once, and groups by numbers in a third of the
-    time. Texts are equal if their bytes are, so equal ones have equal digests.
+    DuckDB computes the digest of a text in a dictionary once, and groups by numbers in a third of the time. Texts are
+    equal if their bytes are, so equal texts have equal digests.
     """
     kinds = [kind for _, kind in engine.columns(labelled_rows)]
     found: dict[int, str] = {}
@@ -128,7 +128,7 @@ def _digests(engine: Engine, labelled_rows: exp.Select, count: int, keep: Keep) 
 
 
 def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], keep: Keep) -> exp.Expr:
-    """The table of the different rows, with n, in which digests stand for labels that have them."""
+    """The distinct rows, with n, as a table in which digests stand for the labels of columns that have them."""
     labels = [
         alias(digest([part.this]), part.alias) if index in digests else part
         for index, part in enumerate(labelled_rows.expressions)
@@ -140,7 +140,7 @@ def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], keep: Keep) 
 
 
 def _labels(shown_column: ShownColumn, rows: exp.Select) -> exp.Select:
-    """number and label of what occurs, whose rows have a `label`."""
+    """number and label of every label that occurs in the column `label` of these rows, and text where there is one."""
     if shown_column.bucketed is not None:
         return _buckets(rows, shown_column.bucketed)
     query = exp.select(alias(_number(), "number"), exp.Star()).from_(rows.subquery("every"))
@@ -148,7 +148,7 @@ def _labels(shown_column: ShownColumn, rows: exp.Select) -> exp.Select:
 
 
 def _number(order: exp.Expr | None = None) -> exp.Expr:
-    """Rows numbered, or where there is an order those that are equal in it alike."""
+    """The number of a row; with an order, rows that are equal in it have the same number."""
     if order is None:
         return integer(window(f.row_number()))
     ordered = order_by(ascending(order))
@@ -156,7 +156,7 @@ def _number(order: exp.Expr | None = None) -> exp.Expr:
 
 
 def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
-    """Buckets numbered, those alike that hold the same values: what is asked of the values of one is asked of all."""
+    """number, bucket and label of buckets: those that hold the same values, equally often, have the same number."""
     names = [*map(bucketed_value, range(len(bucketed.columns))), "weight"]
     values = class_label({name: column(name) for name in names})
     values_list = f.call("list_sort", exp.ArrayAgg(this=values))
@@ -169,12 +169,12 @@ def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
 
 
 def listed(names: Mapping[str, str]) -> exp.Select:
-    """A SELECT of columns of these types whose values, a list each, are its parameters."""
+    """A SELECT with columns of these names and types; its parameters are a list of values for each column."""
     lists = (cast(exp.Placeholder(), f"{kind}[]") for kind in names.values())
     return exp.select(*(alias(f.unnest(values), name) for values, name in zip(lists, names, strict=True)))
 
 
 def numbered(results: Sequence[tuple[int, int, str, str]]) -> tuple[exp.Select, list[object]]:
-    """A SELECT of query, query_id, result and function of what is asked, and its parameters."""
+    """A SELECT of query, query_id, result and function, a row for each of the results, and its parameters."""
     kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "function": "VARCHAR"}
     return listed(kinds), [list(part) for part in zip(*results, strict=True)]

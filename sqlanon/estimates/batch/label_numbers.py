@@ -1,6 +1,6 @@
-"""Rows by codes, which say what queries ask of the rows' labels and of these alone.
+"""Numbers the labels of columns, and gives rows the codes that name the masks of their labels.
 
-Labels are numbered in the order of the values, so that what a query asks is mostly one run of numbers.
+Labels are numbered in the order of the values, so that the labels that satisfy a query are mostly one run of numbers.
 """
 
 from __future__ import annotations
@@ -52,17 +52,18 @@ __all__ = [
     "masks",
 ]
 
-# The relation of the values that are dealt out.
+# The relation of the values of buckets.
 BUCKETED = "dealt"
 
 
 def code_name(index: int) -> str:
+    """The column with the code of a row at this index."""
     return f"code_{index}"
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """How rows say which masks their labels have, and for each column the table of value and code of its labels."""
+    """The codes of rows, and for each column the table of value and code of its labels."""
 
     codes: Codes
     tables: Sequence[str]
@@ -70,9 +71,9 @@ class Encoded:
     def rows(
         self, rows: exp.Expr, values: Sequence[exp.Expr], also: Sequence[exp.Alias] = (), bucket: exp.Expr | None = None
     ) -> exp.Select:
-        """The columns `also` of all rows, and the codes of their values: `code_name` of each.
+        """The columns `also` of all rows, and their codes from these values of the columns, each named by `code_name`.
 
-        With a `bucket` there is its `block`, and the first code says which bucket of that it is.
+        With a `bucket` there is the column `block`, too, and the first code has the number of the bucket in its block.
         """
         if bucket is not None:
             block, local = in_block(bucket)
@@ -86,7 +87,7 @@ class Encoded:
             sums[0] = paren(infix(column("local", "shown"), "<<", literal(CODE_BITS)))
         for number, (table, where) in enumerate(zip(self.tables, self.codes.columns, strict=True)):
             code_table = f"held_{number}"
-            # What compares NULL with NULL is a third slower.
+            # A join that finds NULL for NULL is a third slower.
             same = column(f"value_{number}", "shown").eq(column(VALUE, code_table))
             query.join(relation(table, as_=code_table), on=same, join_type="LEFT", copy=False)
             null = is_null(column(VALUE))
@@ -97,14 +98,14 @@ class Encoded:
 
 
 def in_block(bucket: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
-    """The block of a bucket, and its number there."""
+    """The block of a bucket, and the number of the bucket in it."""
     block = infix(big(bucket), ">>", literal(LOCAL_BITS))
     local = infix(big(bucket.copy()), "&", literal((1 << LOCAL_BITS) - 1))
     return block, paren(local)
 
 
 class NumberedLabels:
-    """The columns of a release with numbers for their values, and what some queries ask of these."""
+    """The labels of a release's columns, numbered, and their masks for batches of queries."""
 
     def __init__(
         self, engine: Engine, release: ReleaseModel, kinds: Mapping[str, str], constants: Constants, keep: Keep
@@ -114,14 +115,14 @@ class NumberedLabels:
         self._labels: dict[str, str] = {}
 
     def labels_of(self, name: str) -> str:
-        """The table of a column's labels."""
+        """The table of number and value of a column's labels."""
         if name not in self._labels:
             rows, value = self._value(name)
             self._labels[name] = labels(rows, value, self.keep)
         return self._labels[name]
 
     def masks(self, names: Iterable[str], batch: Sequence[ConjunctiveAggregate]) -> dict[str, Masks]:
-        """The masks of the labels of some columns for these queries, numbered from 0."""
+        """For each of the columns the masks of its labels, whose bits are the queries of a batch in their order."""
         compared = among(
             {query: aggregate.number for query, aggregate in enumerate(batch) if aggregate.condition.compared},
             self.keep,
@@ -135,7 +136,7 @@ class NumberedLabels:
         return found
 
     def encoded(self, names: Sequence[str], masks_of_columns: Mapping[str, Masks], queries: int) -> Encoded:
-        """How rows say which of the masks they have in some columns."""
+        """The codes of rows for columns with these masks."""
         return encoded(
             [self.labels_of(name) for name in names], [masks_of_columns[name] for name in names], queries, self.keep
         )
@@ -148,11 +149,12 @@ class NumberedLabels:
         bucketed: BucketedColumns | None = None,
         bucket: exp.Expr | None = None,
     ) -> exp.Select:
-        """The rows of the release, or the values that are dealt out, with their codes in some columns."""
+        """The rows of the release, or with `bucketed` the values of its buckets, with their codes for some columns."""
         rows = self.release.rows.subquery(ROW) if bucketed is None else bucketed.values.subquery(BUCKETED)
         return by.rows(rows, [self._value(name)[1] for name in names], also, bucket)
 
     def _value(self, name: str) -> tuple[exp.Expr, exp.Expr]:
+        """The relation that has a column, and the column there."""
         if name in self.release.exact:
             return self.release.rows.subquery(ROW), column(self.release.exact[name], ROW)
         which, at = self.release.bucketed_positions[name]
@@ -160,7 +162,7 @@ class NumberedLabels:
 
 
 def labels(rows: exp.Expr, value: exp.Expr, keep: Keep) -> str:
-    """The table of number, from 0, and value of what occurs, NULL at the end."""
+    """The table of number, from 0, and value of every value that occurs, in their order, NULL at the end."""
     different = exp.select(alias(value, VALUE)).distinct(copy=False).from_(rows.copy(), copy=False)
     order = order_by(ascending(column(VALUE)))
     number = window(f.row_number(), order=order) - 1
@@ -171,7 +173,7 @@ def labels(rows: exp.Expr, value: exp.Expr, keep: Keep) -> str:
 
 
 def encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: int, keep: Keep) -> Encoded:
-    """The codes of columns whose labels stand in these tables and have these masks."""
+    """The codes of rows for columns with these tables of labels and these masks."""
     from sqlanon.estimates.batch.label_masks import encoded
 
     codes = encoded(masks_of_columns, queries)
@@ -187,7 +189,7 @@ def encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: i
 
 
 def listed_codes(codes: int) -> exp.Expr:
-    """The codes of a group of rows in one list: the first of all rows, then the second, ..."""
+    """The codes of a group of rows in one list: the first code of every row, then the second code of every row, ..."""
     parts = [called("list", column(code_name(index))) for index in range(codes)]
     return reduce(lambda left, right: called("list_concat", left, right), parts)
 
@@ -204,7 +206,7 @@ def masks(
     compared: exp.Select | None,
     queries: int,
 ) -> Masks:
-    """The masks of the labels in a table, of which some of so many queries ask."""
+    """The masks of the labels in a table for this number of queries, from the conditions that some of them have."""
     from sqlanon.estimates.batch.label_masks import masks_of
 
     found = engine.rows(_intervals(engine, table, kind, conditions, compared))
@@ -214,7 +216,7 @@ def masks(
 def _intervals(
     engine: Engine, table: str, kind: str, conditions: Mapping[int, Condition], compared: exp.Select | None
 ) -> exp.Query:
-    """query, low and high: the numbers of labels that satisfy what queries ask of them, runs of them as one row."""
+    """query, low and high: a row for each run of numbers of labels that satisfy the condition of a query."""
     between = {
         query: condition for query, condition in conditions.items() if isinstance(condition, Slot) and condition.between
     }
@@ -230,7 +232,7 @@ def _intervals(
 
 
 def _between(table: str, common: str, compared: exp.Select) -> exp.Select:
-    """The labels between two constants: the first that is not below one, the last that is not above the other."""
+    """query, low and high: the numbers of the first and the last label between the two constants of each query."""
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = [alias(exp.TryCast(this=column(end), to=kind.copy()), end) for end in ("low", "high")]
     has = is_not_null(column("high"))
@@ -249,7 +251,7 @@ def _between(table: str, common: str, compared: exp.Select) -> exp.Select:
 
 
 def _runs(satisfied: exp.Select) -> exp.Select:
-    """Numbers behind each other as the first and the last of them."""
+    """query, low and high: the first and the last number of each run of numbers without a gap."""
     order = order_by(ascending(column("number")))
     position = window(f.row_number(), partition_by=[column("query")], order=order)
     run = column("number") - position

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.estimates.fixed_sql import fixed
+from sqlanon.estimates.fixed_sql import fixed, read_from
 from sqlanon.estimates.labels.listed_leaves import MOMENTS
 from sqlanon.estimates.labels.moments import moments_of, value_moments
 from sqlanon.estimates.numbers import Number
@@ -35,12 +35,12 @@ def sums(kind: Number) -> exp.Query:
     """The query of sums.sql over `matched`, `asked` and `withheld`, for numbers of one kind."""
     nothing = [alias(integer(exp.null()), name) for name in ("key", "number", "low", "high")]
     figures = fixed("figures", {"bound": exp.select(*nothing).where(exp.false())})
-    query = fixed("sums", {"figure": figures})
+    query = fixed("sums")
     unit = huge(literal(kind.unit))
     for name in list(query.find_all(exp.Column)):
         if name.name == "unit" and not name.table:
             name.replace(alias(unit.copy(), "unit"))
-    return query
+    return read_from(query, {"figure": figures})
 
 
 def as_stored(figures: exp.Query, kind: Number) -> exp.Query:
