@@ -1,7 +1,11 @@
-"""What inputs the property tests draw: the same each time, unless others are asked for.
+"""Which tests a run has, and what inputs the property tests draw.
 
-A test that fails then fails for whoever runs it, and because of the change at hand.
-`--hypothesis-profile=random` draws new ones, to find what nobody has seen yet.
+`--part` chooses: `quick` is what `make test` runs, `long` what `make test-long` runs, `all` is both in one. The long
+part has the tests marked `long`, and once more those marked `drawn`, which draw more inputs there. Each test has the
+markers of its subjects.
+
+Property tests draw the same inputs each time, unless others are asked for: a test that fails then fails for whoever
+runs it, and because of the change at hand. `--hypothesis-profile=random` draws new ones, to find what nobody has seen.
 
 `--compiled` is for sqlglot's compiled build, and ends at once with any other.
 """
@@ -16,6 +20,12 @@ import sqlglot.generators.duckdb
 import sqlglot.parsers.duckdb
 import sqlglot.tokenizer_core
 from hypothesis import settings
+
+# An assertion in a helper says what was compared, as one in a test does.
+pytest.register_assert_rewrite("tests.support")
+
+from tests.support.draws import Part, run_only  # noqa: E402
+from tests.support.subjects import SUBJECTS, subjects_of  # noqa: E402
 
 # What trees are read, made, copied and written with.
 SQLGLOT = (
@@ -32,11 +42,36 @@ settings.load_profile("fixed")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--compiled", action="store_true", help="fail unless sqlglot's compiled build is imported")
+    parser.addoption(
+        "--part", choices=[*Part], default=Part.QUICK, help="quick (make test), long (make test-long) or all"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    run_only(Part(config.getoption("--part")))
+    for subject in SUBJECTS:
+        config.addinivalue_line("markers", f"{subject}: a subject; see docs/maintainers/testing.md")
     if not config.getoption("--compiled"):
         return
     plain = [str(module.__file__) for module in SQLGLOT if not str(module.__file__).endswith(tuple(EXTENSION_SUFFIXES))]
     if plain:
         raise pytest.UsageError(f"--compiled: this is not sqlglot's compiled build: {plain[0]}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        for subject in subjects_of(item.path):
+            item.add_marker(subject)
+    part = Part(config.getoption("--part"))
+    left_out = [item for item in items if not _runs(item, part)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if _runs(item, part)]
+
+
+def _runs(item: pytest.Item, part: Part) -> bool:
+    is_long = item.get_closest_marker("long") is not None
+    if part is Part.LONG:
+        return is_long or item.get_closest_marker("drawn") is not None
+    return part is Part.ALL or not is_long

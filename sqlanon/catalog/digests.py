@@ -15,6 +15,7 @@ from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, EngineError
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 
@@ -47,8 +48,8 @@ def require_sealed(engine: Engine, name: QualifiedName, release_id: str, digest:
 def forgetting(name: QualifiedName) -> str:
     """The statement that takes a release out of the catalog, and drops nothing."""
     schema_and_name = zip(("schema_name", "object_name"), name.parts, strict=True)
-    where = exp.and_(*(exp.EQ(this=column(key), expression=literal(part)) for key, part in schema_and_name))
-    return to_sql(exp.Delete(this=relation(("anon", "release")), where=exp.Where(this=where)))
+    where = exp.and_(*(column(key).eq(literal(part)) for key, part in schema_and_name))
+    return to_sql(exp.delete(relation(("anon", "release")), where=where))
 
 
 def table_digest(engine: Engine, name: QualifiedName) -> str:
@@ -62,7 +63,7 @@ def table_digest(engine: Engine, name: QualifiedName) -> str:
 def _in_utc(name: str, kind: str) -> exp.Expr:
     if kind != "TIMESTAMP WITH TIME ZONE":
         return column(name)
-    return exp.Anonymous(this="timezone", expressions=[literal("UTC"), column(name)])
+    return f.call("timezone", "UTC", column(name))
 
 
 def require_own_rows(engine: Engine, release: Release) -> None:

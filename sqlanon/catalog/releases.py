@@ -14,6 +14,7 @@ from sqlanon.catalog._source_text import read_sources, write_sources
 from sqlanon.catalog.digests import forgetting, require_sealed
 from sqlanon.catalog.names import fold, nearest
 from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName
@@ -46,7 +47,7 @@ _PLAIN = (
     "created_at",
 )
 _COLUMNS = (*_PLAIN, "schema_name", "object_name", "method_arguments", "sources", "digest")
-_ATTRIBUTE = ("attribute", "role", "hierarchy", "level", "height", "weight", "fragment", "source")
+_ATTRIBUTE = ("attribute", "role", "hierarchy", "level", "height", "weight", "fragment", "source", "reading")
 _OBJECT = ("kind", "schema_name", "object_name", "fragment", "digest")
 _MEASURED = ("question", "attribute", "required", "achieved", "satisfied")
 _TABLES = (
@@ -125,6 +126,7 @@ def _attribute_row(attribute: ReleaseAttribute) -> dict[str, object]:
         "weight": attribute.weight,
         "fragment": attribute.fragment,
         "source": attribute.source,
+        "reading": None if attribute.reading is None else attribute.reading.value,
     }
 
 
@@ -250,4 +252,5 @@ def _attribute(row: dict[str, Any]) -> ReleaseAttribute:
         weight=Decimal(row["weight"]),
         fragment=row["fragment"],
         source=row["source"],
+        reading=None if row["reading"] is None else Reading(row["reading"]),
     )

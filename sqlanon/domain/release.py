@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import QualifiedName, Value
 
 __all__ = ["KnownRelease", "Release", "ReleaseAttribute", "ReleaseObject", "SourceRead"]
@@ -21,7 +22,8 @@ class ReleaseAttribute:
 
     `level` counts from 0, the value itself, to `height`, where the value is `*`; both
     are None where nothing is generalized. `fragment` is the one that has the column, in a
-    release of several, and `source` the source's column behind it where that has another name.
+    release of several, and `source` the source's column behind it where that has another name. `reading` says what its
+    values say of the source's rows; nothing is estimated from a column without one.
     """
 
     name: str
@@ -32,6 +34,7 @@ class ReleaseAttribute:
     weight: Decimal = Decimal(1)
     fragment: str | None = None
     source: str | None = None
+    reading: Reading | None = None
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,8 @@ def summary(release_id: str, workload: str, queries: int) -> exp.Query:
     """figure and value: what the errors of a workload on a release come to, of so many queries."""
     own = exp.select(exp.Star()).from_(relation(("anon", "query_error")))
     own.where(
-        exp.EQ(this=column("release_id"), expression=literal(release_id)),
-        exp.EQ(this=column("workload"), expression=literal(workload)),
+        column("release_id").eq(literal(release_id)),
+        column("workload").eq(literal(workload)),
         copy=False,
     )
     query = fixed("summary")

@@ -14,6 +14,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, is_not_null, total
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import carried_code, public_cells, rank_name, tree
@@ -70,7 +72,7 @@ def carry(
     carried: list[Carried] = []
     for bound in plain:
         table = scratch.table("values", tree(bound, source, source))
-        count = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0]
+        count = engine.rows(exp.select(f.count()).from_(relation(table)))[0][0]
         carried.append(Carried(bound, table, int(count)))
     return carried
 
@@ -103,8 +105,11 @@ def given_relations(
     wanted = {name for requirement in requirements for name in requirement.reads}
     for number, subject in enumerate(subjects(requirements)):
         code = carried_code(layout, [places[name] for name in subject])
-        total = exp.Cast(this=exp.Sum(this=column("n")), to=exp.DataType.build("BIGINT"))
-        whole = exp.select(alias(code, "value"), alias(total, "n")).from_(relation(cells)).group_by(code.copy())
+        whole = (
+            exp.select(alias(code, "value"), alias(total(column("n")), "n"))
+            .from_(relation(cells))
+            .group_by(code.copy())
+        )
         keep(f"sensitive_value_{number}", whole)
         if len(subject) > 1 or not wanted & {"sensitive_ancestor", "guarding_node", "value_range"}:
             continue
@@ -146,7 +151,7 @@ def _own_relations(
         pairs = exp.select(alias(column("class_id", "text"), "node"), column("value", "below")).from_(
             relation(f"guarded_{place}", as_="text")
         )
-        same = exp.EQ(this=column("node", "text"), expression=column("node", "below"))
+        same = column("node", "text").eq(column("node", "below"))
         keep(f"guarding_node_{place}", pairs.join(relation(f"guarding_node_{place}", as_="below"), on=same))
     for place, table in ranges.items():
         subject = tuple(requirements[place].attributes)
@@ -171,9 +176,9 @@ def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
     """A stored hierarchy lists every value that occurs, NULL aside: what has no place in it has no distance."""
     if not bound.stored:
         return
-    has_value = exp.Not(this=exp.Is(this=column(level_name(0)), expression=exp.Null()))
+    has_value = is_not_null(column(level_name(0)))
     outside = exp.select(column(level_name(0))).from_(relation(paths))
-    outside = outside.where(exp.NEQ(this=column("branch"), expression=exp.Literal.number(0)), has_value)
+    outside = outside.where(column("branch").neq(exp.Literal.number(0)), has_value)
     missing = [str(row[0]) for row in engine.rows(outside.order_by(column(level_name(0))))]
     if missing:
         assert bound.hierarchy is not None
@@ -196,7 +201,7 @@ def _public_value(policy: BoundPolicy, place: int, of: str | None) -> exp.Expr:
     assert policy.public is not None
     kind = policy.quasi_identifiers[place].published_type
     value = column(policy.public.columns[place], of)
-    return exp.Cast(this=value, to=exp.DataType.build(kind, dialect="duckdb"))
+    return cast(value, kind)
 
 
 def public_cells_of(

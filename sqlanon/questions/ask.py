@@ -19,7 +19,7 @@ from sqlanon.questions._fractions import comparable
 from sqlanon.questions.load import Question, questions_of
 from sqlanon.sqlgen.build.names import identifier
 
-__all__ = ["BoundRequirement", "bind_requirement"]
+__all__ = ["BoundRequirement", "bind_requirement", "least_rows"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,21 @@ class BoundRequirement:
             if known == name:
                 return value
         raise InternalError(f"{self.question.name} has no parameter {name!r}")
+
+    @property
+    def least_rows(self) -> int:
+        """The number of rows below which a class always violates: 1 where the header names none."""
+        return 1 if self.question.least_rows is None else self._rows(self.question.least_rows)
+
+    @property
+    def enough_rows(self) -> int | None:
+        """The number of rows, each of another respondent, that always satisfy; None where the header names none."""
+        return None if self.question.enough_rows is None else self._rows(self.question.enough_rows)
+
+    def _rows(self, parameter: str) -> int:
+        number = self.argument(parameter)
+        assert isinstance(number, int)
+        return number
 
     def __str__(self) -> str:
         parts = [f"{name} => {written(value)}" for name, value in self.arguments]
@@ -134,3 +149,8 @@ def bind_requirement(requirement: Requirement, sensitive: Sequence[str] = ()) ->
     if not isfinite(bound[0].required):
         raise PolicyError(f"{question.model}: {question.required} is too large")
     return bound
+
+
+def least_rows(requirements: Sequence[BoundRequirement]) -> int:
+    """The number of rows below which a class violates one of the requirements, as their headers say; at least 1."""
+    return max((requirement.least_rows for requirement in requirements), default=1)

@@ -19,7 +19,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from tests.oracles.associations import sources
 from tests.oracles.left_out import worst
 from tests.oracles.loose import most_blocks
-from tests.properties.loose_support import Table, database, left_out
+from tests.support.loose import Table, database, left_out
 
 FRAGMENTS = (("age",), ("disease",))
 CONSTRAINTS = (("age", "disease"),)

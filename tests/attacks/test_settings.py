@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sqlanon
-from tests.attacks.settings_support import CHECKS, MACROS, QUERIES, READS, ROWS, make
-from tests.attacks.settings_tried import LIMITS, MEANINGS, REFUSED, SKIPPED, SOME_MACROS, TRIED, put, values_of
+from tests.support.attacks.settings import CHECKS, MACROS, QUERIES, READS, ROWS, make
+from tests.support.attacks.settings_tried import LIMITS, MEANINGS, REFUSED, SKIPPED, SOME_MACROS, TRIED, put, values_of
 
 SECRETS = ("SECRET", "secret", "ULM", "u lm", "9007", "90.25", "2090", "1890")
 

@@ -18,18 +18,18 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.questions.load import Question, load_question, question_names
 from sqlanon.questions.macros import macro_definitions
 from sqlanon.session import Connection
-from tests.contract import macros_support as support
-from tests.contract.macros_support import call, check, expected, some_arguments, stored_hierarchy
-from tests.contract.models_support import Drawn, drawn_models
 from tests.oracles.models.support import Table
+from tests.support.database import one_thread
+from tests.support.models import macros as support
+from tests.support.models.drawn import Drawn, drawn_models
+from tests.support.models.macros import call, check, expected, some_arguments, stored_hierarchy
 
 every_model = pytest.mark.parametrize("name", question_names())
 
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[Any]:
-    with duckdb.connect(config={"threads": "1"}) as opened:
-        opened.execute("SET enable_progress_bar = false")
+    with one_thread() as opened:
         migrations.install(DuckDBEngine(opened))
         for definition in macro_definitions():
             opened.execute(definition)

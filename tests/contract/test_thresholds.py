@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sqlanon.domain.values import Value
 from sqlanon.questions.load import Parameter, load_question, question_names
-from tests.contract.models_support import Drawn, bound, drawn_models, exact, violations
+from tests.support.models.drawn import Drawn, bound, drawn_models, exact, violations
 
 # Their figures are logarithms, of which only so many digits are computed.
 LOGARITHMS = ("delta_disclosure", "entropy_l_diversity", "jensen_shannon_t_closeness")

@@ -10,9 +10,9 @@ import pytest
 import sqlanon
 from sqlanon import Connection
 from tests.oracles.loose import pair
-from tests.papers.test_loose_associations import ROWS
+from tests.support.hospital import OTHERS
 
-WHOLE = [*ROWS, ("1958-12-11", "F", "94142", "Pneumonia")]
+WHOLE = [*OTHERS, ("1958-12-11", "F", "94142", "Pneumonia")]
 ROLES = "dob QUASI IDENTIFIER, sex QUASI IDENTIFIER, zip QUASI IDENTIFIER, disease SENSITIVE"
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, connect
 from sqlanon.questions.load import load_question, question_names
-from tests.contract.models_support import Drawn, drawn_models
 from tests.oracles.k_anonymity import achieved
 from tests.oracles.models.support import Table
-from tests.properties.policies_support import BUDGET, insert
+from tests.support.models.drawn import Drawn, drawn_models
+from tests.support.policies import BUDGET, insert
 
 Row = tuple[Any, ...]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlanon import Connection, connect
 from sqlanon.errors import PrivacyViolation
 from tests.oracles.dealt import Holds, drawn, extremes
-from tests.properties.estimates_support import Task, quoted, tables
+from tests.support.estimates.queries import Task, quoted, tables
 
 METHODS = {"buckets": "r", "anatomy": "r_qi", "near": "r_qi"}
 ROWS, DRAWS = 120, 1500

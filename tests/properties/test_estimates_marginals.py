@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sqlanon import Connection, connect
 from sqlanon.errors import PolicyError, PrivacyViolation
 from tests.oracles.estimates import Cell, Figures, estimates
-from tests.properties.estimates_support import LISTED, NUMBERS, Query, Task, queries, quoted, tables
-from tests.properties.test_estimates import QUASI, released_rows
+from tests.support.estimates.queries import LISTED, NUMBERS, Query, Task, queries, quoted, tables
+from tests.support.estimates.released_rows import QUASI, released_rows
 
 RELEASES = ("global", "suppressed", "local", "view", "range", "ancestor", "bounds", "flat")
 # Values that the oracle knows of, below whichever label.

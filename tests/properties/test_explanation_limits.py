@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from sqlanon import Connection, PolicyError, PrivacyViolation, connect
 from sqlanon.methods.generalization import method as generalization
 from sqlanon.methods.generalization.lattice import search
-from tests.papers.test_hospital import HOSPITAL
-from tests.properties.losses_support import ORACLES, Demand, demands
-from tests.properties.policies_support import BUDGET
+from tests.support.hospital import HOSPITAL
+from tests.support.losses import ORACLES, Demand, demands
+from tests.support.policies import BUDGET
 
 Rows = list[tuple[str, str, str]]
 

@@ -26,9 +26,9 @@ from sqlanon.questions.load import Parameter, load_question, question_names
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import ExplainRelease
 from tests.oracles.lattice import Node, nodes, recoded
-from tests.properties import test_models_optimal as models
-from tests.properties.policies_support import BUDGET, Quasi
-from tests.properties.test_models_optimal import Drawn
+from tests.support.models import search as models
+from tests.support.models.search import Drawn
+from tests.support.policies import BUDGET, Quasi
 
 # Of the others no round follows the first.
 OF_OTHERS = [name for name in question_names() if {"sensitive_value", "public_class"} & set(load_question(name).reads)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import event, given
 
-from tests.properties.policies_support import BUDGET, Case, assert_optimal, cases
+from tests.support.policies import BUDGET, Case, assert_optimal, cases
 
 
 @given(case=cases())

@@ -12,7 +12,7 @@ from sqlanon.hierarchies.base import functional
 from sqlanon.sqlgen.build.names import column
 from sqlanon.sqlgen.build.render import to_sql
 from tests.oracles import hierarchies as oracle
-from tests.properties.hierarchies_support import (
+from tests.support.hierarchies import (
     assert_levels_nest,
     assert_null_stays_null,
     connection,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from tests.oracles import hierarchies as oracle
-from tests.properties.hierarchies_support import assert_levels_nest, assert_null_stays_null, labelled, quick
+from tests.support.hierarchies import assert_levels_nest, assert_null_stays_null, labelled, quick
 
 BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 # Up to here, in the units that bounds are printed in, every type has intervals without open ends.

@@ -12,7 +12,7 @@ from sqlanon.hierarchies import stored
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
 from tests.oracles import hierarchies as oracle
-from tests.properties.hierarchies_support import connection, quick
+from tests.support.hierarchies import connection, quick
 
 NAMES = st.text(alphabet="ab*'\"% \u0301é", max_size=4)
 Tree = dict[str | None, str | None]

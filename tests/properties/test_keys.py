@@ -9,7 +9,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.sqlgen.cells.key_layout import WORD_BITS, KeyLayout, bits_for
-from tests.properties.policies_support import (
+from tests.support.policies import (
     BUDGET,
     Case,
     Quasi,

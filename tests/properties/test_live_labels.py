@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation, connect
 from sqlanon.sqlgen.release import recode
-from tests.properties.policies_support import BUDGET
+from tests.support.policies import BUDGET
 
 Row = tuple[Any, ...]
 # Each example makes a database and fills it.

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sqlanon import Connection
 from sqlanon.questions.load import question_names
 from tests.oracles.lattice import recoded
-from tests.properties.policies_support import BUDGET, levels_of
-from tests.properties.test_models_optimal import NODES, VALUES, Drawn, drawn, exhaustive, install, withheld
+from tests.support.models.search import NODES, VALUES, Drawn, drawn, exhaustive, install, withheld
+from tests.support.policies import BUDGET, levels_of
 
 FEW = settings(BUDGET, max_examples=3)
 

@@ -17,7 +17,8 @@ from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.questions.load import question_names
 from tests.oracles.lattice import Node
 from tests.oracles.local_recoding import Task, local_recoding, lost, optimum, placements, shown
-from tests.properties.local_support import (
+from tests.support.live_views import apply, changes
+from tests.support.local_recoding import (
     method,
     skewed,
     skewed_cases,
@@ -25,9 +26,8 @@ from tests.properties.local_support import (
     task_of_case,
     task_of_drawn,
 )
-from tests.properties.policies_support import Case
-from tests.properties.test_live_view import apply, changes
-from tests.properties.test_models_optimal import Drawn, install
+from tests.support.models.search import Drawn, install
+from tests.support.policies import Case
 
 # Each example makes a database, and a few searches of it.
 FEW = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))

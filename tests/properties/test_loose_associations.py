@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sqlanon.methods.fragmentation.association.block_grids import Grid, grid
 from tests.oracles.left_out import fewest, worst
-from tests.properties.loose_support import Made, Table, agrees, database, judged, left_over, make, multiset, selected
+from tests.support.loose import Made, Table, agrees, database, judged, left_over, make, multiset, selected
 
 BUDGET = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 

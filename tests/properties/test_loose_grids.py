@@ -11,7 +11,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.methods.fragmentation.association.block_grids import grid
 from sqlanon.methods.fragmentation.association.grid_proof import are_grids
 from sqlanon.methods.fragmentation.association.looseness import looseness
-from tests.properties.loose_support import Table, database, make, published_as
+from tests.support.loose import Table, database, make, published_as
 
 BUDGET = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 SHAPES = (

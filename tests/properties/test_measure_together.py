@@ -13,7 +13,7 @@ from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.estimates.batch import distinct_rows, on_buckets, on_release, satisfying_values
 from sqlanon.sqlgen.build.names import literal
 from sqlanon.statements import measure, measure_source
-from tests.properties.estimates_support import DEALT, RELEASES, Condition, Task, conjuncts, quoted, tables
+from tests.support.estimates.queries import DEALT, RELEASES, Condition, Task, conjuncts, quoted, tables
 
 DRAWN = "CREATE WORKLOAD w ON POLICY p (queries => 2, dimensions => {}, seed => {}, selectivity => 0.3)"
 KEPT = st.sampled_from(["memory", "file", "alike"])

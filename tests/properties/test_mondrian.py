@@ -21,8 +21,8 @@ from sqlanon.methods.shared.partition import one_dimension, recursion, solve
 from sqlanon.questions.load import load_question
 from sqlanon.sqlgen.cells import key_layout
 from tests.oracles.mondrian import Domain, Options, granularity_loss
-from tests.properties.mondrian_support import QUESTIONS, Case, Regions, cases, digits, expected, quoted
-from tests.properties.policies_support import Quasi
+from tests.support.mondrian import QUESTIONS, Case, Regions, cases, digits, expected, quoted
+from tests.support.policies import Quasi
 
 # Each example makes a database.
 FEW = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))

@@ -24,9 +24,9 @@ from sqlanon.sqlgen.classes.guard import ROUNDS
 from tests.oracles.models import k_anonymity
 from tests.oracles.models.support import Class, Table
 from tests.oracles.mondrian import Domain, bounds, order
-from tests.properties.mondrian_support import QUESTIONS, Case, cases, quoted
-from tests.properties.policies_support import BUDGET
-from tests.properties.test_models_optimal import NODES, RANGES, TAXONOMY, VALUES
+from tests.support.models.search import NODES, RANGES, TAXONOMY, VALUES
+from tests.support.mondrian import QUESTIONS, Case, cases, quoted
+from tests.support.policies import BUDGET
 
 # Each example makes a database and a view, which takes long, so a failing one is shown as it was found; a change
 # and a look at the view cost little.

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from sqlanon import PrivacyViolation
 from sqlanon.methods.generalization.lattice import rollup
-from tests.properties.policies_support import BUDGET, Case, cases, levels_of
+from tests.support.policies import BUDGET, Case, cases, levels_of
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -9,7 +9,7 @@ import pytest
 
 from sqlanon import Connection, PolicyError
 from tests.oracles.models.support import Class, Table
-from tests.unit import patients_support as patients
+from tests.support.models import patients as patients
 
 BUCKETS = [name for name in patients.MODELS if name not in patients.HIDDEN]
 

@@ -9,7 +9,7 @@ import pytest
 
 from sqlanon import Connection, DataError, PolicyError, connect
 from tests.oracles.models.support import Class, Table
-from tests.unit.patients_support import (
+from tests.support.models.patients import (
     DISEASES,
     RANGES,
     arguments,

@@ -18,7 +18,6 @@ from sqlanon.domain.release import Release, ReleaseAttribute
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.export.certificate import Evidence, Proof, certificate, to_json, with_files
-from sqlanon.export.loss_definitions import DEFINITIONS
 from sqlanon.export.markdown import to_markdown
 from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.questions.ask import bind_requirement
@@ -147,7 +146,7 @@ def test_a_figure_that_json_has_no_number_for_is_a_text(figure: float, written: 
 
 
 def test_every_loss_is_defined() -> None:
-    assert DEFINITIONS.keys() == LOSSES.keys()
+    assert all(loss.DEFINITION for loss in LOSSES.values())
 
 
 @pytest.mark.parametrize(
@@ -167,7 +166,7 @@ def test_how_near_the_loss_is_to_the_least(proof: bool | None, bound: float | No
         "achieved": 12.0,
         "proven_optimal": proof,
         "at_least": bound,
-        "definition": DEFINITIONS["height"],
+        "definition": LOSSES["height"].DEFINITION,
     }
     assert sentence in to_markdown(said)
     assert "The loss is the height (Samarati 2001)" in to_markdown(said)

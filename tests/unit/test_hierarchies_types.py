@@ -6,7 +6,7 @@ import pytest
 
 from sqlanon import Connection, connect
 from sqlanon.errors import PolicyError
-from tests.unit.test_column_types import TYPES
+from tests.support.column_types import TYPES
 
 READABLE = frozenset(kind for kind in TYPES if not kind.startswith(("UNION", "VARIANT")))
 INTEGERS = frozenset(kind for kind in TYPES if kind.endswith(("INT", "INTEGER")))

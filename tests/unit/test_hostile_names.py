@@ -11,44 +11,8 @@ from hypothesis import strategies as st
 
 import sqlanon
 from sqlanon import PolicyError, UserError
+from tests.support.names import HOSTILE
 
-HOSTILE = [
-    'sel"ect',
-    "it's",
-    "a.b",
-    "a b",
-    " ",
-    ".",
-    '"',
-    '""',
-    "'",
-    "select",
-    "order",
-    "group",
-    "values",
-    "é中文",
-    "😀👨‍👩‍👧",
-    "שלום عربى",
-    "1st",
-    "n" * 200,
-    "back\\slash",
-    "semi;colon",
-    "new\nline",
-    "tab\tand\rreturn",
-    "$1",
-    "$$",
-    "{x}",
-    "{{achieved}}",
-    "%s",
-    "?",
-    ":p",
-    "-- comment",
-    "/* open",
-    "*",
-    "temp",
-    "main",
-    "anon",
-]
 # What sqlanon itself calls its relations and columns.
 OURS = [
     "source",

@@ -18,9 +18,9 @@ from sqlanon.methods.generalization.losses.average_class_size import AverageClas
 from sqlanon.methods.generalization.losses.discernibility import Discernibility
 from sqlanon.methods.generalization.method import options
 from sqlanon.sqlgen.cells import key_layout
-from tests.properties.losses_support import ORACLES
-from tests.properties.policies_support import Case, cases
-from tests.unit.losses_support import Laid, Places, laid
+from tests.support.losses import ORACLES
+from tests.support.losses_laid_out import Laid, Places, laid
+from tests.support.policies import Case, cases
 
 BUDGET = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 # An entropy is a multiple of a unit, and its oracle adds up floating point numbers.
@@ -170,7 +170,7 @@ def test_squares_beyond_64_bits_stay_exact() -> None:
     setting: Any = SimpleNamespace(
         policy=SimpleNamespace(quasi_identifiers=[SimpleNamespace(height=1)] * 2),
         cells=SimpleNamespace(rows=rows, trees=["a", "b"], public=None),
-        k=7,
+        least_rows=7,
         place=None,
         rows=lambda query: counted,
     )

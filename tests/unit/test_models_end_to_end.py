@@ -16,7 +16,7 @@ from sqlanon.pipeline import run
 from sqlanon.pipeline.state import State
 from sqlanon.questions.load import load_question
 from tests.oracles.models.support import Table
-from tests.unit.patients_support import (
+from tests.support.models.patients import (
     DISEASES,
     HIDDEN,
     METHOD,

@@ -16,7 +16,7 @@ import sqlanon
 from sqlanon.errors import UserError
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
-from tests.unit.statements_support import SCRIPT, SETUP
+from tests.support.statements import SCRIPT, SETUP
 
 SQL = Path(__file__).resolve().parents[2] / "sql"
 # What follows the last key of an ORDER BY.

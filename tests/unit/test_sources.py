@@ -19,7 +19,7 @@ import pytest
 
 from sqlanon import Connection, PolicyError, connect
 from sqlanon.engines.duckdb import DuckDBEngine
-from tests.unit.sources_support import FORMS, Form, database
+from tests.support.sources import FORMS, Form, database
 
 NUMBERS = count()
 COLUMNS = "a QUASI IDENTIFIER MAX LEVEL 0, s SENSITIVE"

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.estimates.batch.distinct_rows import Keep, listed, number_of
-from sqlanon.sqlgen.build.expressions import integer, same, union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, if_, infix, integer, paren, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["WORD", "Column", "bits", "each", "masked"]
+__all__ = ["WORD", "MaskedColumn", "bits", "each", "masked"]
 
 WORD = 64
 
@@ -26,7 +27,7 @@ _SIDES = ("possible", "certain")
 
 
 @dataclass(frozen=True)
-class Column:
+class MaskedColumn:
     """What `queries` ask of the column at a place: `labels` has its numbers, `shares` query, number and certain.
 
     The labels of an `exact` column satisfy for certain, or not at all; its shares need not say so.
@@ -41,13 +42,13 @@ class Column:
 
 def bits(size: int, keep: Keep) -> str:
     """The table of the bits of a word that so many queries need: bit and value."""
-    every = exp.Explode(this=exp.Anonymous(this="range", expressions=[literal(min(size, WORD))]))
+    every = f.unnest(f.call("range", literal(min(size, WORD))))
     rows = exp.select(alias(every, "bit")).subquery("every")
     bit = integer(column("bit"))
     return keep("bit", exp.select(alias(bit, "bit"), alias(_shifted(bit.copy()), "value")).from_(rows))
 
 
-def masked(classes: str, carried: Sequence[str], columns: Sequence[Column], size: int, keep: Keep) -> str:
+def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn], size: int, keep: Keep) -> str:
     """The table of word, possible and certain of every class and word in which it may satisfy a query.
 
     It has the columns `carried`, too. Where all columns are exact there is no certain: it is the same. `size` is the
@@ -59,9 +60,9 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[Column], size
     masks = keep("masks", _masks(columns, size, keep))
     for one in columns:
         # In a table of its own, so that DuckDB knows how few they are when it orders the joins.
-        here = exp.EQ(this=column("place"), expression=literal(one.place))
+        here = column("place").eq(literal(one.place))
         table = keep("mask", exp.select(exp.Star()).from_(relation(masks)).where(here))
-        number = exp.EQ(this=column(number_of(one.place), "class"), expression=column("number", f"mask_{one.place}"))
+        number = column(number_of(one.place), "class").eq(column("number", f"mask_{one.place}"))
         every.join(relation(table, as_=f"mask_{one.place}"), on=number, copy=False)
     for side in sides:
         for word in words:
@@ -69,32 +70,29 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[Column], size
             every.select(alias(_all(exp.BitwiseAnd, parts), _name(side, word)), copy=False)
     lists: dict[str, list[exp.Expr]] = {"word": [integer(literal(word)) for word in words]}
     lists |= {side: [column(_name(side, word)) for word in words] for side in sides}
-    unnested = [
-        alias(exp.Anonymous(this="unnest", expressions=[exp.Array(expressions=parts)]), name)
-        for name, parts in lists.items()
-    ]
+    unnested = [alias(f.call("unnest", exp.Array(expressions=parts)), name) for name, parts in lists.items()]
     long = exp.select(*map(column, carried), *unnested).from_(every.subquery("every", copy=False))
-    some = exp.NEQ(this=column("possible"), expression=literal(0))
+    some = column("possible").neq(0)
     # Classes may be too few for several threads, and their words are many: from a table these are read by all threads.
     return keep("masked", exp.select(exp.Star()).from_(long.subquery("long", copy=False)).where(some, copy=False))
 
 
 def each(masks: str, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.Select:
     """query and the columns `carried`, for every bit that is set in an expression over the table of `masked`."""
-    first = exp.Mul(this=column("word", "masked"), expression=literal(WORD))
-    query = integer(exp.Paren(this=exp.Add(this=first, expression=column("bit", "bit"))))
-    held = exp.BitwiseAnd(this=exp.Paren(this=which), expression=column("value", "bit"))
+    first = column("word", "masked") * literal(WORD)
+    query = integer(paren(infix(first, "+", column("bit", "bit"))))
+    held = infix(paren(which), "&", column("value", "bit"))
     rows = exp.select(alias(query, "query"), *(column(name, "masked") for name in carried))
     rows.from_(relation(masks, as_="masked"), copy=False)
     rows.join(relation(bit, as_="bit"), join_type="CROSS", copy=False)
-    return rows.where(exp.NEQ(this=exp.Paren(this=held), expression=literal(0)), copy=False)
+    return rows.where(paren(held).neq(0), copy=False)
 
 
-def _sides(columns: Sequence[Column]) -> Sequence[str]:
+def _sides(columns: Sequence[MaskedColumn]) -> Sequence[str]:
     return _SIDES[:1] if all(one.exact for one in columns) else _SIDES
 
 
-def _masks(columns: Sequence[Column], size: int, keep: Keep) -> exp.Select:
+def _masks(columns: Sequence[MaskedColumn], size: int, keep: Keep) -> exp.Select:
     """place, number, and the words of each label's masks: possible_0, possible_1, ... and perhaps certain_0, ..."""
     numbers = [
         exp.select(alias(literal(one.place), "place"), column("number"))
@@ -110,8 +108,8 @@ def _masks(columns: Sequence[Column], size: int, keep: Keep) -> exp.Select:
     sides = _sides(columns)
     for side in sides:
         # Those that satisfy, and those that do not ask about the column.
-        own = exp.Coalesce(this=column(side, "held"), expressions=[_mask_of(0)])
-        every.select(alias(exp.BitwiseOr(this=own, expression=column("others", "word")), side), copy=False)
+        own = f.coalesce(column(side, "held"), _mask_of(0))
+        every.select(alias(infix(own, "|", column("others", "word")), side), copy=False)
     every.from_(union_all(numbers).subquery("label", copy=False), copy=False)
     every.join(relation(table, as_="word"), on=same("place", "label", "word"), copy=False)
     on = exp.and_(same("place", "label", "held"), same("number", "label", "held"), same("word", "word", "held"))
@@ -119,13 +117,13 @@ def _masks(columns: Sequence[Column], size: int, keep: Keep) -> exp.Select:
     query = exp.select(column("place"), column("number")).from_(every.subquery("every", copy=False))
     for side in sides:
         for word in words:
-            here = exp.Where(this=exp.EQ(this=column("word"), expression=literal(word)))
-            one_word = exp.Filter(this=exp.AnyValue(this=column(side)), expression=here)
+            here = exp.Where(this=column("word").eq(literal(word)))
+            one_word = exp.Filter(this=f.any_value(column(side)), expression=here)
             query.select(alias(one_word, _name(side, word)), copy=False)
     return query.group_by(column("place"), column("number"), copy=False)
 
 
-def _held(columns: Sequence[Column]) -> exp.Select:
+def _held(columns: Sequence[MaskedColumn]) -> exp.Select:
     """place, number, word, possible and certain: the queries that a label satisfies, of a word that has any."""
     shares: list[exp.Query] = []
     for one in columns:
@@ -133,9 +131,9 @@ def _held(columns: Sequence[Column]) -> exp.Select:
         parts = (column("number", "share"), column("query", "share"), alias(certain, "certain"))
         rows = exp.select(alias(literal(one.place), "place"), *parts)
         shares.append(rows.from_(exp.alias_(one.shares.copy(), "share", table=True, quoted=True), copy=False))
-    word = exp.IntDiv(this=column("query"), expression=literal(WORD))
-    bit = _shifted(integer(exp.Paren(this=exp.Mod(this=column("query"), expression=literal(WORD)))))
-    certain_bit = exp.Case(ifs=[exp.If(this=column("certain"), true=bit.copy())])
+    word = column("query") // literal(WORD)
+    bit = _shifted(integer(paren(column("query") % literal(WORD))))
+    certain_bit = if_(column("certain"), bit.copy())
     query = exp.select(column("place"), column("number"), alias(word, "word"))
     query.select(alias(exp.BitwiseOrAgg(this=bit), "possible"), copy=False)
     query.select(alias(exp.BitwiseOrAgg(this=certain_bit), "certain"), copy=False)
@@ -143,17 +141,17 @@ def _held(columns: Sequence[Column]) -> exp.Select:
     return query.group_by(column("place"), column("number"), word.copy(), copy=False)
 
 
-def _others(one: Column, word: int, size: int) -> int:
+def _others(one: MaskedColumn, word: int, size: int) -> int:
     some = range(word * WORD, min(size, (word + 1) * WORD))
     return sum(1 << query % WORD for query in some if query not in one.queries)
 
 
 def _mask_of(number: int) -> exp.Expr:
-    return exp.Cast(this=literal(number), to=_UBIGINT.copy())
+    return cast(literal(number), "UBIGINT")
 
 
 def _shifted(by: exp.Expr) -> exp.Expr:
-    return exp.BitwiseLeftShift(this=_mask_of(1), expression=by)
+    return infix(_mask_of(1), "<<", by)
 
 
 def _name(side: str, word: int) -> str:

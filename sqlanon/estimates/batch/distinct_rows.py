@@ -12,12 +12,13 @@ from typing import Protocol
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimates.release_model import Dealt, dealt_name
-from sqlanon.sqlgen.build.expressions import digest, integer
+from sqlanon.estimates.release_model import BucketedColumns, bucketed_value
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import ascending, cast, digest, identical, integer, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["Classes", "Keep", "Shown", "bucket_of", "classes", "listed", "number_of", "numbered"]
+__all__ = ["DistinctRows", "Keep", "ShownColumn", "bucket_of", "classes", "listed", "number_of", "numbered"]
 
 
 class Keep(Protocol):
@@ -27,19 +28,19 @@ class Keep(Protocol):
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownColumn:
     """What a row shows of a column: a `label`, with its `text`, over the column `label`, if values are below it.
 
-    Where values are dealt out in buckets the label is the bucket, and `dealt` has the values.
+    Where values are dealt out in buckets the label is the bucket, and `bucketed` has the values.
     """
 
     label: exp.Expr
     text: exp.Expr | None = None
-    dealt: Dealt | None = None
+    bucketed: BucketedColumns | None = None
 
 
 @dataclass(frozen=True)
-class Classes:
+class DistinctRows:
     """`table` has `number_of` each column, which stands for its label, and n, how many rows show this together.
 
     `labels` has a table for each column: number, label, and text where labels have one. Buckets that hold the
@@ -64,13 +65,13 @@ def bucket_of(place: int) -> str:
 def classes(
     engine: Engine,
     rows: exp.Expr,
-    shown: Sequence[Shown],
+    shown: Sequence[ShownColumn],
     keep: Keep,
     *,
     also: Sequence[exp.Alias] = (),
     counted: bool = True,
     dictionaries: bool = False,
-) -> Classes:
+) -> DistinctRows:
     """The rows of a relation by what they show, and by the columns `also`, which the table then has, too.
 
     Unless rows are `counted` each is a class of its own. `dictionaries` says that the relation is a table that keeps
@@ -88,14 +89,14 @@ def classes(
         own = exp.select(alias(column(_label(place)), "label")).distinct(copy=False).from_(table.copy(), copy=False)
         labels.append(keep("label", _labels(one, exp.select(exp.Star()).from_(relation(found)) if found else own)))
         same = column("digest" if found else "label", held)
-        on = exp.NullSafeEQ(this=column(_label(place), "shown"), expression=same)
+        on = identical(column(_label(place), "shown"), same)
         query.join(relation(labels[-1], as_=held), on=on, copy=False)
         query.select(alias(column("number", held), number_of(place)), copy=False)
-        if one.dealt is not None:
+        if one.bucketed is not None:
             query.select(alias(column("bucket", held), bucket_of(place)), copy=False)
     made = keep("class", query)
-    count = exp.select(exp.Count(this=exp.Star())).from_(relation(made))
-    return Classes(made, int(engine.rows(count)[0][0]), labels)
+    count = exp.select(f.count()).from_(relation(made))
+    return DistinctRows(made, int(engine.rows(count)[0][0]), labels)
 
 
 def _label(place: int) -> str:
@@ -115,8 +116,8 @@ def _digests(engine: Engine, every: exp.Select, places: int, keep: Keep) -> dict
         rows = exp.select(label).distinct(copy=False).from_(every.subquery("every"))
         own = exp.select(column("label"), alias(digest([column("label")]), "digest")).from_(rows.subquery("every"))
         table = keep("digest", own)
-        different = exp.Count(this=exp.Distinct(expressions=[column("digest")]))
-        alone = exp.EQ(this=exp.Count(this=exp.Star()), expression=different)
+        different = f.count_distinct(column("digest"))
+        alone = f.count().eq(different)
         if engine.rows(exp.select(alone).from_(relation(table)))[0][0]:
             found[place] = table
     return found
@@ -130,14 +131,14 @@ def _counted(every: exp.Select, digests: Mapping[int, str], keep: Keep) -> exp.E
     ]
     rows = every.copy().select(*own, append=False, copy=False)
     names = [column(part.alias) for part in own]
-    query = exp.select(*names, alias(exp.Count(this=exp.Star()), "n")).from_(rows.subquery("every", copy=False))
+    query = exp.select(*names, alias(f.count(), "n")).from_(rows.subquery("every", copy=False))
     return relation(keep("shown", query.group_by(*(name.copy() for name in names), copy=False)), as_="shown")
 
 
-def _labels(one: Shown, rows: exp.Select) -> exp.Select:
+def _labels(one: ShownColumn, rows: exp.Select) -> exp.Select:
     """number and label of what occurs, whose rows have a `label`."""
-    if one.dealt is not None:
-        return _buckets(rows, one.dealt)
+    if one.bucketed is not None:
+        return _buckets(rows, one.bucketed)
     query = exp.select(alias(_number(), "number"), exp.Star()).from_(rows.subquery("every"))
     return query if one.text is None else query.select(alias(one.text, "text"), copy=False)
 
@@ -145,19 +146,19 @@ def _labels(one: Shown, rows: exp.Select) -> exp.Select:
 def _number(order: exp.Expr | None = None) -> exp.Expr:
     """Rows numbered, or where there is an order those that are equal in it alike."""
     if order is None:
-        return integer(exp.Window(this=exp.RowNumber()))
-    ordered = exp.Order(expressions=[exp.Ordered(this=order, nulls_first=False)])
-    return integer(exp.Window(this=exp.Anonymous(this="dense_rank"), order=ordered))
+        return integer(window(f.row_number()))
+    ordered = order_by(ascending(order))
+    return integer(window(f.call("dense_rank"), order=ordered))
 
 
-def _buckets(rows: exp.Select, dealt: Dealt) -> exp.Select:
+def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
     """Buckets numbered, those alike that hold the same values: what is asked of the values of one is asked of all."""
-    names = [*map(dealt_name, range(len(dealt.columns))), "weight"]
+    names = [*map(bucketed_value, range(len(bucketed.columns))), "weight"]
     values = class_label({name: column(name) for name in names})
-    held = exp.Anonymous(this="list_sort", expressions=[exp.ArrayAgg(this=values)])
-    content = exp.select(column("bucket"), alias(held, "content")).from_(dealt.values.subquery("dealt"))
+    held = f.call("list_sort", exp.ArrayAgg(this=values))
+    content = exp.select(column("bucket"), alias(held, "content")).from_(bucketed.values.subquery("dealt"))
     content = content.group_by(column("bucket"), copy=False)
-    same = exp.NullSafeEQ(this=column("label", "every"), expression=column("bucket", "held"))
+    same = identical(column("label", "every"), column("bucket", "held"))
     number = alias(_number(column("content", "held")), "number")
     query = exp.select(number, alias(_number(), "bucket"), column("label", "every")).from_(rows.subquery("every"))
     return query.join(content.subquery("held"), on=same, join_type="LEFT", copy=False)
@@ -165,11 +166,8 @@ def _buckets(rows: exp.Select, dealt: Dealt) -> exp.Select:
 
 def listed(names: Mapping[str, str]) -> exp.Select:
     """A SELECT of columns of these types whose values, a list each, are its parameters."""
-    lists = (
-        exp.Cast(this=exp.Placeholder(), to=exp.DataType.build(f"{kind}[]", dialect="duckdb"))
-        for kind in names.values()
-    )
-    return exp.select(*(alias(exp.Explode(this=one), name) for one, name in zip(lists, names, strict=True)))
+    lists = (cast(exp.Placeholder(), f"{kind}[]") for kind in names.values())
+    return exp.select(*(alias(f.unnest(one), name) for one, name in zip(lists, names, strict=True)))
 
 
 def numbered(asked: Sequence[tuple[int, int, str, str]]) -> tuple[exp.Select, list[object]]:

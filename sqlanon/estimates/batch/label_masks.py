@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sqlanon.estimates.batch.bit_planes import Plane
 from sqlanon.estimates.batch.code_layout import CODE_BITS
 
-__all__ = ["WORD", "Codes", "Column", "Masks", "encoded", "masks_of"]
+__all__ = ["WORD", "CodePosition", "Codes", "Masks", "encoded", "masks_of"]
 
 WORD = 64
 
@@ -33,7 +33,7 @@ class Masks:
 
 
 @dataclass(frozen=True)
-class Column:
+class CodePosition:
     """Where a column is in the codes of a row: mask i of it adds i times the stride to the code at an index."""
 
     index: int
@@ -52,7 +52,7 @@ class _Digit:
 class Codes:
     """What rows satisfy, by their codes, of which a row has `count`."""
 
-    columns: Sequence[Column]
+    columns: Sequence[CodePosition]
     count: int
     queries: int
     digits: Sequence[_Digit]
@@ -92,7 +92,7 @@ def masks_of(queries: int, asked: Sequence[int], intervals: Sequence[tuple[int, 
 
 def encoded(columns: Sequence[Masks], queries: int, *, together: int = _MOST_TOGETHER, bits: int = CODE_BITS) -> Codes:
     """The codes of rows that have these columns: of `bits` each, and columns of at most so many masks `together`."""
-    found: dict[int, Column] = {}
+    found: dict[int, CodePosition] = {}
     digits: list[_Digit] = []
     index = shift = 0
     for some in _digits([len(one.words) for one in columns], together):
@@ -106,7 +106,7 @@ def encoded(columns: Sequence[Masks], queries: int, *, together: int = _MOST_TOG
         stride = len(words)
         for number in some:
             stride //= len(columns[number].words)
-            found[number] = Column(index, stride << shift)
+            found[number] = CodePosition(index, stride << shift)
         shift += own
     return Codes([found[number] for number in range(len(columns))], index + 1, queries, digits)
 

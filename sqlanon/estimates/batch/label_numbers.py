@@ -17,19 +17,31 @@ from sqlanon.estimates.batch.code_layout import CODE_BITS, LOCAL_BITS
 from sqlanon.estimates.batch.distinct_rows import Keep, listed
 from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
 from sqlanon.estimates.query.bind import ROW
-from sqlanon.estimates.query.conjunctions import VALUE, Condition, Part, common_type
+from sqlanon.estimates.query.conjunctions import VALUE, Condition, ConjunctiveAggregate, common_type
 from sqlanon.estimates.query.templates import Slot
-from sqlanon.estimates.release_model import Dealt, Published, dealt_name
-from sqlanon.sqlgen.build.expressions import big, integer, union_all
+from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import (
+    ascending,
+    big,
+    infix,
+    integer,
+    is_not_null,
+    is_null,
+    order_by,
+    paren,
+    union_all,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 if TYPE_CHECKING:
     from sqlanon.estimates.batch.label_masks import Codes, Masks
 
 __all__ = [
-    "DEALT",
+    "BUCKETED",
     "Encoded",
-    "Labelled",
+    "NumberedLabels",
     "called",
     "code_name",
     "encoded",
@@ -40,7 +52,7 @@ __all__ = [
 ]
 
 # The relation of the values that are dealt out.
-DEALT = "dealt"
+BUCKETED = "dealt"
 
 
 def code_name(index: int) -> str:
@@ -70,33 +82,31 @@ class Encoded:
         query = exp.select(*others).from_(shown.subquery("shown"), copy=False)
         sums: list[exp.Expr] = [literal(0) for _ in range(self.codes.count)]
         if bucket is not None:
-            sums[0] = exp.Paren(this=exp.BitwiseLeftShift(this=column("local", "shown"), expression=literal(CODE_BITS)))
+            sums[0] = paren(infix(column("local", "shown"), "<<", literal(CODE_BITS)))
         for number, (table, where) in enumerate(zip(self.tables, self.codes.columns, strict=True)):
             held = f"held_{number}"
             # What compares NULL with NULL is a third slower.
-            same = exp.EQ(this=column(f"value_{number}", "shown"), expression=column(VALUE, held))
+            same = column(f"value_{number}", "shown").eq(column(VALUE, held))
             query.join(relation(table, as_=held), on=same, join_type="LEFT", copy=False)
-            null = exp.Is(this=column(VALUE), expression=exp.Null())
+            null = is_null(column(VALUE))
             of_null = exp.select(column("code")).from_(relation(table)).where(null).subquery()
-            code = exp.Coalesce(this=column("code", held), expressions=[of_null])
-            sums[where.index] = exp.Add(this=sums[where.index], expression=code)
-        return query.select(
-            *(alias(big(exp.Paren(this=tree)), code_name(i)) for i, tree in enumerate(sums)), copy=False
-        )
+            code = f.coalesce(column("code", held), of_null)
+            sums[where.index] = infix(sums[where.index], "+", code)
+        return query.select(*(alias(big(paren(tree)), code_name(i)) for i, tree in enumerate(sums)), copy=False)
 
 
 def in_block(bucket: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
     """The block of a bucket, and its number there."""
-    block = exp.BitwiseRightShift(this=big(bucket), expression=literal(LOCAL_BITS))
-    local = exp.BitwiseAnd(this=big(bucket.copy()), expression=literal((1 << LOCAL_BITS) - 1))
-    return block, exp.Paren(this=local)
+    block = infix(big(bucket), ">>", literal(LOCAL_BITS))
+    local = infix(big(bucket.copy()), "&", literal((1 << LOCAL_BITS) - 1))
+    return block, paren(local)
 
 
-class Labelled:
+class NumberedLabels:
     """The columns of a release with numbers for their values, and what some queries ask of these."""
 
     def __init__(
-        self, engine: Engine, release: Published, kinds: Mapping[str, str], constants: Constants, keep: Keep
+        self, engine: Engine, release: ReleaseModel, kinds: Mapping[str, str], constants: Constants, keep: Keep
     ) -> None:
         self.engine, self.release, self.keep = engine, release, keep
         self._kinds, self._constants = kinds, constants
@@ -109,7 +119,7 @@ class Labelled:
             self._labels[name] = labels(rows, value, self.keep)
         return self._labels[name]
 
-    def masks(self, names: Iterable[str], some: Sequence[Part]) -> dict[str, Masks]:
+    def masks(self, names: Iterable[str], some: Sequence[ConjunctiveAggregate]) -> dict[str, Masks]:
         """The masks of the labels of some columns for these queries, numbered from 0."""
         compared = among({query: one.number for query, one in enumerate(some) if one.condition.compared}, self.keep)
         found: dict[str, Masks] = {}
@@ -129,30 +139,28 @@ class Labelled:
         names: Sequence[str],
         by: Encoded,
         also: Sequence[exp.Alias] = (),
-        dealt: Dealt | None = None,
+        bucketed: BucketedColumns | None = None,
         bucket: exp.Expr | None = None,
     ) -> exp.Select:
         """The rows of the release, or the values that are dealt out, with their codes in some columns."""
-        rows = self.release.rows.subquery(ROW) if dealt is None else dealt.values.subquery(DEALT)
+        rows = self.release.rows.subquery(ROW) if bucketed is None else bucketed.values.subquery(BUCKETED)
         return by.rows(rows, [self._value(name)[1] for name in names], also, bucket)
 
     def _value(self, name: str) -> tuple[exp.Expr, exp.Expr]:
         if name in self.release.exact:
             return self.release.rows.subquery(ROW), column(self.release.exact[name], ROW)
-        which, at = self.release.dealt_places[name]
-        return self.release.dealt[which].values.subquery(DEALT), column(dealt_name(at), DEALT)
+        which, at = self.release.bucketed_positions[name]
+        return self.release.bucketed[which].values.subquery(BUCKETED), column(bucketed_value(at), BUCKETED)
 
 
 def labels(rows: exp.Expr, value: exp.Expr, keep: Keep) -> str:
     """The table of number, from 0, and value of what occurs, NULL at the end."""
     different = exp.select(alias(value, VALUE)).distinct(copy=False).from_(rows.copy(), copy=False)
-    order = exp.Order(expressions=[exp.Ordered(this=column(VALUE), desc=False, nulls_first=False)])
-    number = exp.Sub(this=exp.Window(this=exp.RowNumber(), order=order), expression=literal(1))
+    order = order_by(ascending(column(VALUE)))
+    number = window(f.row_number(), order=order) - 1
     return keep(
         "label",
-        exp.select(alias(integer(exp.Paren(this=number)), "number"), column(VALUE)).from_(
-            different.subquery("different")
-        ),
+        exp.select(alias(integer(paren(number)), "number"), column(VALUE)).from_(different.subquery("different")),
     )
 
 
@@ -165,7 +173,7 @@ def encoded(tables: Sequence[str], held: Sequence[Masks], queries: int, keep: Ke
     for table, masks, where in zip(tables, held, codes.columns, strict=True):
         every = [number * where.stride for number in range(len(masks.first))]
         starts = keep("mask", listed({"first": "BIGINT", "code": "BIGINT"}), [masks.first.tolist(), every])
-        on = exp.GTE(this=column("number", "label"), expression=column("first", "mask"))
+        on = column("number", "label") >= column("first", "mask")
         query = exp.select(column(VALUE, "label"), column("code", "mask")).from_(relation(table, as_="label"))
         query.append("joins", exp.Join(this=relation(starts, as_="mask"), method="ASOF", on=on))
         found.append(keep("code", query))
@@ -179,7 +187,7 @@ def listed_codes(codes: int) -> exp.Expr:
 
 
 def called(function: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=function, expressions=list(arguments))
+    return f.call(function, *arguments)
 
 
 def masks(
@@ -212,25 +220,25 @@ def _between(table: str, common: str, compared: exp.Select) -> exp.Select:
     """The labels between two constants: the first that is not below one, the last that is not above the other."""
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = [alias(exp.TryCast(this=column(end), to=kind.copy()), end) for end in ("low", "high")]
-    has = exp.Not(this=exp.Is(this=column("high"), expression=exp.Null()))
+    has = is_not_null(column("high"))
     asked = exp.select(column("query"), *ends).distinct(copy=False).from_(compared.subquery("compared")).where(has)
     value = alias(exp.Cast(this=column(VALUE), to=kind.copy()), VALUE)
-    known = exp.Not(this=exp.Is(this=column(VALUE), expression=exp.Null()))
+    known = is_not_null(column(VALUE))
     held = exp.select(column("number"), value).from_(relation(table)).where(known)
     query = exp.select(column("query", "asked"), alias(column("number", "first"), "low")).from_(asked.subquery("asked"))
     query.select(alias(column("number", "last"), "high"), copy=False)
     for name, end, compares in (("first", "low", exp.LTE), ("last", "high", exp.GTE)):
         on = compares(this=column(end, "asked"), expression=column(VALUE, name))
         query.append("joins", exp.Join(this=held.copy().subquery(name), method="ASOF", on=on))
-    return query.where(exp.LTE(this=column("number", "first"), expression=column("number", "last")), copy=False)
+    return query.where(column("number", "first") <= column("number", "last"), copy=False)
 
 
 def _runs(held: exp.Select) -> exp.Select:
     """Numbers behind each other as the first and the last of them."""
-    order = exp.Order(expressions=[exp.Ordered(this=column("number"), desc=False, nulls_first=False)])
-    place = exp.Window(this=exp.RowNumber(), partition_by=[column("query")], order=order)
-    run = exp.Sub(this=column("number"), expression=place)
+    order = order_by(ascending(column("number")))
+    place = window(f.row_number(), partition_by=[column("query")], order=order)
+    run = column("number") - place
     every = exp.select(column("query"), column("number"), alias(run, "run")).from_(held.subquery("held"))
-    query = exp.select(column("query"), alias(exp.Min(this=column("number")), "low"))
-    query.select(alias(exp.Max(this=column("number")), "high"), copy=False)
+    query = exp.select(column("query"), alias(f.min(column("number")), "low"))
+    query.select(alias(f.max(column("number")), "high"), copy=False)
     return query.from_(every.subquery("every")).group_by(column("query"), column("run"))

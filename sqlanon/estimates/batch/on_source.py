@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimates.batch.bitmasks import WORD, Column, bits, each, masked
-from sqlanon.estimates.batch.distinct_rows import Keep, Shown, classes, numbered
+from sqlanon.estimates.batch.bitmasks import WORD, MaskedColumn, bits, each, masked
+from sqlanon.estimates.batch.distinct_rows import Keep, ShownColumn, classes, numbered
 from sqlanon.estimates.batch.label_numbers import encoded, labels, masks
 from sqlanon.estimates.batch.on_buckets import counts_of_rows, most_queries
 from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
@@ -19,13 +19,15 @@ from sqlanon.estimates.numbers import number
 from sqlanon.estimates.query.bind import fold
 from sqlanon.estimates.query.conjunctions import VALUE, compared_columns
 from sqlanon.estimates.query.parse import Aggregate
-from sqlanon.estimates.query.templates import Asked
+from sqlanon.estimates.query.templates import WorkloadQuery
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, if_, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 if TYPE_CHECKING:
     from sqlanon.estimates.batch.label_masks import Masks
 
-__all__ = ["Counted", "countable"]
+__all__ = ["SourceAggregates", "countable"]
 
 # A statement has so many rows of masks at most, and asks so many queries.
 MOST_ROWS = 20_000_000
@@ -34,7 +36,7 @@ _MOST_WORDS = 16
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 
-def countable(one: Asked, kinds: Mapping[str, str]) -> bool:
+def countable(one: WorkloadQuery, kinds: Mapping[str, str]) -> bool:
     """Whether all of a query's condition is comparisons of different columns of its source with constants, and its
     aggregates are of plain columns, of which a few hundred can be added up.
 
@@ -55,15 +57,15 @@ def _is_countable(one: Aggregate, kinds: Mapping[str, str]) -> bool:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _ColumnAggregates:
     """The aggregates of a query that are of one column, or of the rows."""
 
-    one: Asked
+    one: WorkloadQuery
     argument: str | None
     aggregates: tuple[Aggregate, ...]
 
 
-class Counted:
+class SourceAggregates:
     """Asks queries of the rows of a source. Where equal rows are frequent these are `repeated`, and counted first."""
 
     def __init__(
@@ -71,7 +73,7 @@ class Counted:
         engine: Engine,
         source: exp.Table,
         kinds: Mapping[str, str],
-        asked: Sequence[Asked],
+        asked: Sequence[WorkloadQuery],
         constants: Constants,
         keep: Keep,
         *,
@@ -94,7 +96,7 @@ class Counted:
         if not others:
             return
         also = [alias(column(name), own) for name, own in self._arguments.items()]
-        shown = [Shown(column(name)) for name in self._names]
+        shown = [ShownColumn(column(name)) for name in self._names]
         self._classes = classes(
             self._engine,
             self._source,
@@ -105,7 +107,7 @@ class Counted:
             dictionaries=self._dictionaries,
         )
         size = WORD * max(1, min(_MOST_WORDS, MOST_ROWS // max(1, self._classes.count)))
-        kinds: dict[str | None, list[_Part]] = {}
+        kinds: dict[str | None, list[_ColumnAggregates]] = {}
         for part in others:
             kinds.setdefault(part.argument, []).append(part)
         for argument, some in kinds.items():
@@ -113,7 +115,7 @@ class Counted:
                 batch = some[first : first + size]
                 yield len(batch), self._batch(batch, argument)
 
-    def _of_rows(self, some: Sequence[_Part]) -> Iterator[tuple[int, exp.Query]]:
+    def _of_rows(self, some: Sequence[_ColumnAggregates]) -> Iterator[tuple[int, exp.Query]]:
         """SELECTs like those of `figures`, of counts of rows that do not repeat: by the masks of what the rows show."""
         tables = [labels(self._source, column(name), self._keep) for name in self._names]
         size = most_queries(self._engine, tables)
@@ -133,18 +135,18 @@ class Counted:
             rows_of = by.rows(self._source, [column(self._names[index]) for index in used])
             counts = counts_of_rows(self._engine, rows_of, by, self._keep)
             names = ("total", "least", "greatest")
-            nothing = (alias(exp.Cast(this=exp.null(), to=_DOUBLE.copy()), name) for name in names)
-            rows = alias(exp.Cast(this=column("rows"), to=_DOUBLE.copy()), "rows")
+            nothing = (alias(cast(exp.null(), "DOUBLE"), name) for name in names)
+            rows = alias(cast(column("rows"), "DOUBLE"), "rows")
             found = exp.select(column("query"), rows, *nothing).from_(relation(counts))
             yield len(batch), self._answers(found.subquery(), batch)
 
-    def _batch(self, some: Sequence[_Part], argument: str | None) -> exp.Query:
+    def _batch(self, some: Sequence[_ColumnAggregates], argument: str | None) -> exp.Query:
         asked = [dict(zip(part.one.columns, part.one.slots, strict=True)) for part in some]
         conditions = [
             {query: slots[name] for query, slots in enumerate(asked) if name in slots} for name in self._names
         ]
         compared = among({query: part.one.number for query, part in enumerate(some)}, self._keep)
-        columns: list[Column] = []
+        columns: list[MaskedColumn] = []
         for place, own in enumerate(conditions):
             if own:
                 labels = self._classes.labels[place]
@@ -153,19 +155,19 @@ class Counted:
                 name = self._names[place]
                 given = self._constants.of(name, compared)
                 held = satisfying(self._engine, leaf, self._kinds[name], own, given)
-                columns.append(Column(place, labels, held.subquery(copy=False), own.keys(), exact=True))
+                columns.append(MaskedColumn(place, labels, held.subquery(copy=False), own.keys(), exact=True))
         carried = ["n"] if argument is None else ["n", self._arguments[argument]]
         words = masked(self._classes.table, carried, columns, len(some), self._keep)
         return self._figures(words, carried, some)
 
-    def _figures(self, masks: str, carried: Sequence[str], some: Sequence[_Part]) -> exp.Query:
+    def _figures(self, masks: str, carried: Sequence[str], some: Sequence[_ColumnAggregates]) -> exp.Query:
         rows = each(masks, bits(len(some), self._keep), carried, column("possible", "masked"))
         functions = {one.function for part in some for one in part.aggregates}
         found = exp.select(column("query"), *self._sums(functions, some[0].argument))
         found = found.from_(rows.subquery("each", copy=False)).group_by(column("query"))
         return self._answers(relation(self._keep("counted", found)), some)
 
-    def _answers(self, found: exp.Expr, some: Sequence[_Part]) -> exp.Query:
+    def _answers(self, found: exp.Expr, some: Sequence[_ColumnAggregates]) -> exp.Query:
         """What the aggregates come to, from a table of what was counted and added up."""
         asked = [
             (query, part.one.number, one.name, one.function)
@@ -180,29 +182,29 @@ class Counted:
 
     def _sums(self, functions: set[str], argument: str | None) -> list[exp.Expr]:
         """What the functions, and those that they need, come to over rows that stand for n each."""
-        n, nothing = column("n"), exp.Cast(this=exp.null(), to=_DOUBLE.copy())
+        n, nothing = column("n"), cast(exp.null(), "DOUBLE")
         value = literal(1) if argument is None else column(self._arguments[argument])
-        known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
-        rows = exp.Sum(this=n if argument is None else exp.Case(ifs=[exp.If(this=known, true=n)]))
+        known = is_not_null(value.copy())
+        rows = f.sum(n if argument is None else if_(known, n))
         # Counts may be of values of any type.
         kind = number(self._kinds[argument]) if argument is not None and functions - {"count"} else None
-        added = exp.Sum(this=kind.times(value.copy(), n.copy())) if kind else nothing.copy()
+        added = f.sum(kind.times(value.copy(), n.copy())) if kind else nothing.copy()
         found: dict[str, exp.Expr] = {
             "rows": rows,
             "total": added,
-            "least": exp.Min(this=value.copy()),
-            "greatest": exp.Max(this=value.copy()),
+            "least": f.min(value.copy()),
+            "greatest": f.max(value.copy()),
         }
         needed = {"rows": {"count", "avg"}, "total": {"sum", "avg"}, "least": {"min"}, "greatest": {"max"}}
         return [
-            alias(exp.Cast(this=tree, to=_DOUBLE.copy()) if needed[name] & functions else nothing.copy(), name)
+            alias(cast(tree, "DOUBLE") if needed[name] & functions else nothing.copy(), name)
             for name, tree in found.items()
         ]
 
 
-def _parts(one: Asked) -> Iterator[_Part]:
+def _parts(one: WorkloadQuery) -> Iterator[_ColumnAggregates]:
     own: dict[str | None, list[Aggregate]] = {}
     for aggregate in one.query.aggregates:
         own.setdefault(None if aggregate.argument is None else fold(aggregate.argument.name), []).append(aggregate)
     for argument, aggregates in own.items():
-        yield _Part(one, argument, tuple(aggregates))
+        yield _ColumnAggregates(one, argument, tuple(aggregates))

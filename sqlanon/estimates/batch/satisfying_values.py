@@ -10,8 +10,9 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.batch.distinct_rows import Keep, listed
 from sqlanon.estimates.query.conjunctions import VALUE, Condition, common_type
-from sqlanon.estimates.query.templates import Asked, Slot
-from sqlanon.sqlgen.build.expressions import integer, same, union_all
+from sqlanon.estimates.query.templates import Slot, WorkloadQuery
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import integer, is_null, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
@@ -35,14 +36,14 @@ class Constants:
         """query, low and high of one column, for the queries in a table of `among`."""
         if name not in self.places:
             return None
-        here = exp.EQ(this=column("place", "constant"), expression=literal(self.places[name]))
+        here = column("place", "constant").eq(literal(self.places[name]))
         rows = exp.select(column("query", "asked"), column("low", "constant"), column("high", "constant"))
         rows.from_(relation(self.table, as_="constant"), copy=False)
         rows.join(relation(queries, as_="asked"), on=same("query_id", "constant", "asked"), copy=False)
         return rows.where(here, copy=False)
 
 
-def constants(asked: Sequence[Asked], keep: Keep) -> Constants:
+def constants(asked: Sequence[WorkloadQuery], keep: Keep) -> Constants:
     """The constants of all queries."""
     rows: list[tuple[int, int, str, str | None]] = []
     places: dict[str, int] = {}
@@ -97,13 +98,13 @@ def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select, 
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = ("low", "high") if between else ("low",)
     rows = exp.select(column("query"), *(alias(exp.TryCast(this=column(e), to=kind.copy()), e) for e in ends))
-    no_end = exp.Is(this=column("high"), expression=exp.Null())
+    no_end = is_null(column("high"))
     rows = rows.distinct(copy=False).from_(compared.subquery("compared"))
     rows.where(exp.not_(no_end) if between else no_end, copy=False)
     value = exp.Cast(this=column(VALUE, "leaf"), to=kind.copy())
-    held: exp.Expr = exp.EQ(this=value, expression=column("low", "asked"))
+    held: exp.Expr = value.eq(column("low", "asked"))
     if between:
-        held = exp.Between(this=value, low=column("low", "asked"), high=column("high", "asked"))
+        held = value.between(column("low", "asked"), column("high", "asked"))
     query = exp.select(column("query", "asked"), *(column(name, "leaf") for name in carried))
     return query.from_(leaf.copy()).join(rows.subquery("asked"), on=held, copy=False)
 
@@ -112,7 +113,7 @@ def _of_trees(
     engine: Engine, leaf: exp.Expr, trees: Mapping[exp.Expr, Sequence[int]], carried: Sequence[str]
 ) -> exp.Query:
     """What several queries ask is asked once: of few leaves in one scan, of many in one for each condition."""
-    count = exp.select(exp.Count(this=exp.Star())).from_(leaf.copy())
+    count = exp.select(f.count()).from_(leaf.copy())
     if int(engine.rows(count)[0][0]) > _MANY_LEAVES:
         held = union_all([_where(leaf.copy(), place, tree, carried) for place, tree in enumerate(trees)])
     else:
@@ -135,11 +136,9 @@ def _where(leaf: exp.Expr, place: int, condition: exp.Expr, carried: Sequence[st
 
 def _listed(structs: Sequence[exp.Expr]) -> exp.Select:
     """A row for each of some structs, a column for each of their fields."""
-    unnested = exp.Anonymous(
-        this="unnest",
-        expressions=[
-            exp.Array(expressions=list(structs)),
-            exp.PropertyEQ(this=exp.to_identifier("recursive"), expression=exp.true()),
-        ],
+    unnested = f.call(
+        "unnest",
+        exp.Array(expressions=list(structs)),
+        exp.PropertyEQ(this=exp.to_identifier("recursive"), expression=exp.true()),
     )
     return exp.Select(expressions=[unnested])

@@ -8,6 +8,7 @@ from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.labels.listed_leaves import MOMENTS
 from sqlanon.estimates.labels.moments import moments_of, value_moments
 from sqlanon.estimates.numbers import Number
+from sqlanon.sqlgen.build.expressions import huge, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["ONE", "as_stored", "label_moments", "satisfying_moments", "sums"]
@@ -20,7 +21,7 @@ def label_moments(labels: str, kind: Number) -> exp.Select:
     """number and the moments of every label of a column that is published as it is."""
     found = zip(MOMENTS, value_moments(column("label"), kind), strict=True)
     query = exp.select(column("number"), *(alias(one, name) for name, one in found))
-    return query.from_(relation(labels)).where(exp.Not(this=exp.Is(this=column("label"), expression=exp.Null())))
+    return query.from_(relation(labels)).where(is_not_null(column("label")))
 
 
 def satisfying_moments(found: exp.Query, kind: Number) -> exp.Select:
@@ -34,11 +35,11 @@ def sums(kind: Number) -> exp.Query:
     """The query of sums.sql over `matched`, `asked` and `withheld`, for numbers of one kind."""
     query, figures = fixed("sums"), fixed("figures")
     number = exp.DataType.build("INTEGER")
-    nothing = [alias(exp.Cast(this=exp.Null(), to=number.copy()), name) for name in ("key", "number", "low", "high")]
+    nothing = [alias(exp.Cast(this=exp.null(), to=number.copy()), name) for name in ("key", "number", "low", "high")]
     for table in list(figures.find_all(exp.Table)):
         if table.name == "bound":
             table.replace(exp.select(*nothing).where(exp.false()).subquery("bound"))
-    unit = exp.Cast(this=literal(kind.unit), to=exp.DataType.build("HUGEINT", dialect="duckdb"))
+    unit = huge(literal(kind.unit))
     for name in list(query.find_all(exp.Column)):
         if name.name == "unit" and not name.table:
             name.replace(alias(unit.copy(), "unit"))
@@ -55,7 +56,7 @@ def as_stored(figures: exp.Query, kind: Number) -> exp.Query:
         cases = []
         for function in ("sum", "avg", "min", "max"):
             own = kind.real(kind.bound(column(f"{function}_{end}"), function))
-            cases.append(exp.If(this=exp.EQ(this=column("function"), expression=literal(function)), true=own))
+            cases.append(exp.If(this=column("function").eq(literal(function)), true=own))
         bounds.append(alias(exp.Case(ifs=cases), end))
     names = ("query_id", "groups", "result", "estimate", "stderr")
     return exp.select(*map(column, names), *bounds).from_(figures.subquery("figures", copy=False))

@@ -17,17 +17,30 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.estimates.axes import Axis, axis_of
-from sqlanon.estimates.labels.listed_leaves import listed_leaves, no_moments, nulls, one, tree_steps
+from sqlanon.estimates.labels.listed_leaves import listed_leaves, no_moments, nulls, tree_steps, unit_weight
 from sqlanon.estimates.labels.marginals import MARGINAL, also_marginal, weighed
 from sqlanon.estimates.labels.pieces import piece_steps, pieces
 from sqlanon.estimates.labels.spans import STAR, spans
 from sqlanon.estimates.labels.suppressed_values import others_are_known, spread
 from sqlanon.estimates.release_model import Generalized
-from sqlanon.sqlgen.build.expressions import huge, real, union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import (
+    big,
+    cast,
+    huge,
+    identical,
+    if_,
+    is_not_null,
+    or_zero,
+    paren,
+    real,
+    try_cast,
+    union_all,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step
 
-__all__ = ["MOST_LEAVES", "Asked", "Leaves", "leaves"]
+__all__ = ["MOST_LEAVES", "ColumnUse", "Leaves", "leaves"]
 
 MOST_LEAVES = 100_000
 
@@ -45,7 +58,7 @@ Keep = Callable[[str, exp.Query], str]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ColumnUse:
     """What a query asks of one generalized column.
 
     `labels` is the relation of its labels (label, shown, and n: how many rows show it). `constants` are what its values
@@ -73,7 +86,7 @@ class Leaves:
     unlisted: str | None = None
 
 
-def leaves(engine: Engine, given: Generalized, asked: Asked, keep: Keep) -> Leaves:
+def leaves(engine: Engine, given: Generalized, asked: ColumnUse, keep: Keep) -> Leaves:
     """The leaves below the labels of a column.
 
     Raises PolicyError where the query needs more than is known of the values, DataError
@@ -106,7 +119,7 @@ def leaves(engine: Engine, given: Generalized, asked: Asked, keep: Keep) -> Leav
 
 
 def _leaves_on_axis(
-    engine: Engine, given: Generalized, asked: Asked, axis: Axis, shown: str, each: bool, keep: Keep
+    engine: Engine, given: Generalized, asked: ColumnUse, axis: Axis, shown: str, each: bool, keep: Keep
 ) -> str:
     """The leaves of a type whose values lie on an axis: values if `each`, else pieces of it."""
     span = keep("span", _with(_spans(given, axis, listed=each), [_shown(shown)]))
@@ -125,7 +138,7 @@ def _leaves_on_axis(
 def _starred_leaves(
     engine: Engine,
     given: Generalized,
-    asked: Asked,
+    asked: ColumnUse,
     table: str,
     shown: str,
     starred: exp.Query,
@@ -144,13 +157,13 @@ def _starred_leaves(
         table = keep("spread", spread(table, shown, starred))
     if not unlisted:
         return Leaves(table, each)
-    weight = real(0.0) if known or given.marginal else exp.Cast(this=exp.Null(), to=_DOUBLE.copy())
+    weight = real(0.0) if known or given.marginal else cast(exp.null(), "DOUBLE")
     rows = exp.select(column("label"), alias(weight, "weight")).from_(starred.copy().subquery("starred"))
     return Leaves(table, each, keep("unlisted", rows))
 
 
 def _some(engine: Engine, rows: exp.Query) -> bool:
-    count = exp.select(exp.Count(this=exp.Star())).from_(rows.copy().subquery("some"))
+    count = exp.select(f.count()).from_(rows.copy().subquery("some"))
     return bool(engine.rows(count)[0][0])
 
 
@@ -163,7 +176,7 @@ def _shown(shown: str) -> Step:
 
 
 def _is_star() -> exp.Expr:
-    return exp.EQ(this=column("shown"), expression=literal(STAR))
+    return column("shown").eq(literal(STAR))
 
 
 def _with(query: exp.Query, steps: Sequence[Step]) -> exp.Query:
@@ -181,20 +194,20 @@ def _spans(given: Generalized, axis: Axis, *, listed: bool) -> exp.Query:
         return rows
     # A label may reach beyond the values of the type.
     ends = {"low": axis.end(axis.low), "high": axis.end(axis.high)}
-    before = exp.LT(this=column("low"), expression=ends["low"])
-    behind = exp.GT(this=column("high"), expression=ends["high"])
+    before = column("low") < ends["low"]
+    behind = column("high") > ends["high"]
     clipped = {
-        "low": exp.Case(ifs=[exp.If(this=before, true=ends["low"].copy())], default=column("low")),
-        "low_side": exp.Case(ifs=[exp.If(this=before.copy(), true=literal(0))], default=column("low_side")),
-        "high": exp.Case(ifs=[exp.If(this=behind, true=ends["high"].copy())], default=column("high")),
-        "high_side": exp.Case(ifs=[exp.If(this=behind.copy(), true=literal(1))], default=column("high_side")),
+        "low": if_(before, ends["low"].copy(), column("low")),
+        "low_side": if_(before.copy(), 0, column("low_side")),
+        "high": if_(behind, ends["high"].copy(), column("high")),
+        "high_side": if_(behind.copy(), 1, column("high_side")),
     }
     same = ("label", *clipped, "known", "open_low", "open_high", "mask")
     query = exp.select(*(alias(clipped[name], name) if name in clipped else column(name) for name in same))
     query.from_(rows.subquery("span", copy=False), copy=False)
     return query.where(
-        exp.LTE(this=column("low"), expression=ends["high"].copy()),
-        exp.GTE(this=column("high"), expression=ends["low"].copy()),
+        column("low") <= ends["high"],
+        column("high") >= ends["low"],
         copy=False,
     )
 
@@ -208,12 +221,12 @@ def _written_leaves(given: Generalized) -> exp.Query:
     kind = given.bound.type
     if set(given.forms) - {"value", "star"} or ("value" in given.forms and kind not in _WRITTEN):
         raise _unknown_type(given)
-    value = exp.TryCast(this=column("shown"), to=exp.DataType.build(kind, dialect="duckdb"))
+    value = try_cast(column("shown"), kind)
     rows = exp.select(column("label"), alias(value, "value")).from_(relation("shown"))
-    rows = exp.select(column("label"), column("value"), alias(one(), "weight"), *no_moments()).from_(
+    rows = exp.select(column("label"), column("value"), alias(unit_weight(), "weight"), *no_moments()).from_(
         rows.subquery("written")
     )
-    found = rows.where(exp.Not(this=exp.Is(this=column("value"), expression=exp.Null())))
+    found = rows.where(is_not_null(column("value")))
     return _and_null(found if "value" in given.forms else found.where(exp.false()), given, None)
 
 
@@ -224,13 +237,13 @@ def _unknown_type(given: Generalized) -> PolicyError:
     )
 
 
-def _require_few(engine: Engine, given: Generalized, asked: Asked, axis: Axis, span: str) -> None:
+def _require_few(engine: Engine, given: Generalized, asked: ColumnUse, axis: Axis, span: str) -> None:
     """Every leaf can be listed, and there are not too many."""
-    unlisted: exp.Expr = exp.Not(this=column("known"))
+    unlisted: exp.Expr = exp.not_(column("known"))
     if axis.kind != "integer":
-        unlisted = exp.or_(unlisted, exp.NEQ(this=column("low"), expression=column("high")))
-    number = exp.Sum(this=_count()) if axis.kind == "integer" else exp.Count(this=exp.Star())
-    counted = exp.select(exp.func("count_if", unlisted), exp.Coalesce(this=number, expressions=[literal(0)]))
+        unlisted = exp.or_(unlisted, column("low").neq(column("high")))
+    number = f.sum(_count()) if axis.kind == "integer" else f.count()
+    counted = exp.select(exp.func("count_if", unlisted), or_zero(number))
     unknown, count = engine.rows(counted.from_(relation(span)))[0]
     if unknown:
         raise PolicyError(f"{asked.why}: the values below the labels of {given.column} are not known", hint=_HINT)
@@ -242,26 +255,26 @@ def _require_few(engine: Engine, given: Generalized, asked: Asked, axis: Axis, s
 
 def _count() -> exp.Expr:
     """How many whole numbers a span holds, as DOUBLE: those of a type of 128 bits are more than it can count."""
-    last = exp.Add(this=column("high"), expression=column("high_side"))
-    first = exp.Add(this=column("low"), expression=column("low_side"))
-    exact = exp.Sub(this=exp.Paren(this=last), expression=exp.Paren(this=first))
-    count = exp.Try(this=exp.Cast(this=exp.Paren(this=exact), to=_DOUBLE.copy()))
-    return exp.Coalesce(this=count, expressions=[real(1e39)])
+    last = column("high") + column("high_side")
+    first = column("low") + column("low_side")
+    exact = paren(last) - paren(first)
+    count = f.try_(cast(paren(exact), "DOUBLE"))
+    return f.coalesce(count, real(1e39))
 
 
 def _single_leaves(axis: Axis) -> exp.Select:
     """Every whole number of a span."""
-    number = exp.Cast(this=exp.Sub(this=_count(), expression=literal(1)), to=exp.DataType.build("BIGINT"))
-    series = exp.Explode(this=exp.GenerateSeries(start=literal(0), end=number))
+    number = big(_count() - 1)
+    series = f.unnest(exp.GenerateSeries(start=literal(0), end=number))
     at = exp.select(column("label"), column("low"), column("low_side"), alias(series, "step")).from_(relation("span"))
-    place = exp.Add(this=exp.Add(this=column("low"), expression=column("low_side")), expression=huge(column("step")))
-    single = exp.select(column("label"), alias(axis.back(exp.Paren(this=place)), "value"), alias(one(), "weight"))
+    place = column("low") + column("low_side") + huge(column("step"))
+    single = exp.select(column("label"), alias(axis.back(paren(place)), "value"), alias(unit_weight(), "weight"))
     return single.select(*no_moments()).from_(at.subquery("single"))
 
 
 def _point_leaves(axis: Axis) -> exp.Select:
     """The values of spans that are one value each."""
-    single = exp.select(column("label"), alias(axis.back(column("low")), "value"), alias(one(), "weight"))
+    single = exp.select(column("label"), alias(axis.back(column("low")), "value"), alias(unit_weight(), "weight"))
     return single.select(*no_moments()).from_(relation("span"))
 
 
@@ -272,12 +285,12 @@ def _and_null(found: exp.Query, given: Generalized, axis: Axis | None) -> exp.Qu
 
 def _require_all(engine: Engine, given: Generalized, shown: str, table: str, starred: exp.Query | None = None) -> None:
     """Every label has a leaf, or is `starred`."""
-    same = exp.NullSafeEQ(this=column("label", "shown"), expression=column("label", "leaf"))
-    query = exp.select(exp.Count(this=exp.Star())).from_(relation(shown, as_="shown"))
+    same = identical(column("label", "shown"), column("label", "leaf"))
+    query = exp.select(f.count()).from_(relation(shown, as_="shown"))
     query = query.join(relation(table, as_="leaf"), on=same, join_type="ANTI")
     if starred is not None:
-        other = exp.NEQ(this=column("shown", "shown"), expression=literal(STAR))
-        query = query.where(exp.Coalesce(this=other, expressions=[exp.true()]))
+        other = column("shown", "shown").neq(literal(STAR))
+        query = query.where(f.coalesce(other, exp.true()))
     if engine.rows(query)[0][0]:
         raise DataError(
             f"the release shows labels of {given.column} below which there is no value that an estimate can compare",

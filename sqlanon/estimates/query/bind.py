@@ -16,7 +16,8 @@ from sqlglot import exp
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.query.functions import require_known
 from sqlanon.estimates.query.parse import AggregateQuery, refused, shown
-from sqlanon.estimates.release_model import Published, dealt_name
+from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
+from sqlanon.sqlgen.build.expressions import cast, paren
 from sqlanon.sqlgen.build.names import column
 
 __all__ = ["ROW", "Binding", "Factors", "bucket_name", "fold", "leaf_name", "lookup_name", "relations_in"]
@@ -57,7 +58,7 @@ class Binding:
     """
 
     query: AggregateQuery
-    release: Published
+    release: ReleaseModel
     lookup_columns: Sequence[Sequence[str]]
     places: dict[str, int] = field(default_factory=dict)
     owners: list[str] = field(default_factory=list)
@@ -91,7 +92,7 @@ class Binding:
         Alone they are known exactly: dealing out values changes none of them.
         """
         own = set(self._named())
-        known = (place for place, dealt in enumerate(self.release.dealt) if own and own <= set(dealt.columns))
+        known = (place for place, bucketed in enumerate(self.release.bucketed) if own and own <= set(bucketed.columns))
         return next(known, None)
 
     def _base(self) -> int | None:
@@ -99,9 +100,9 @@ class Binding:
 
         Any could, since nothing ties them to rows. What is added up is bounded best among the rows themselves.
         """
-        if not self.release.fragmented or any(dealt.bucket for dealt in self.release.dealt):
+        if not self.release.separate_tables or any(bucketed.bucket for bucketed in self.release.bucketed):
             return None
-        places = self.release.dealt_places
+        places = self.release.bucketed_positions
         return next((places[name][0] for name in self._named() if name in places), 0)
 
     def _is_of_source(self, node: exp.Column) -> bool:
@@ -158,13 +159,13 @@ class Binding:
         return self._of_source(node, name)
 
     def _is_named(self, name: str) -> bool:
-        parts = (self.release.exact, self.release.generalized, self.release.hidden, self.release.dealt_places)
+        parts = (self.release.exact, self.release.generalized, self.release.hidden, self.release.bucketed_positions)
         return any(name in part for part in parts)
 
     def _of_source(self, node: exp.Column, name: str) -> exp.Column:
         release = self.release
-        if (dealt := release.dealt_places.get(name)) is not None:
-            return column(dealt_name(dealt[1]), ROW if dealt[0] == self.base else bucket_name(dealt[0]))
+        if (bucketed := release.bucketed_positions.get(name)) is not None:
+            return column(bucketed_value(bucketed[1]), ROW if bucketed[0] == self.base else bucket_name(bucketed[0]))
         if name in release.exact:
             return column(release.exact[name], ROW)
         if name in release.generalized:
@@ -243,4 +244,4 @@ class Factors:
 
 
 def _truth(tree: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=exp.Paren(this=tree.copy()), to=exp.DataType.build("BOOLEAN"))
+    return cast(paren(tree.copy()), "BOOLEAN")

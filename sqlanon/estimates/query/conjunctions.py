@@ -16,11 +16,20 @@ from sqlanon.estimates.query.bind import Binding, fold, leaf_name
 from sqlanon.estimates.query.evaluable import tried
 from sqlanon.estimates.query.functions import constants_of, is_ordered
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, is_plain
-from sqlanon.estimates.query.templates import Asked, Slot, conjuncts
-from sqlanon.estimates.release_model import Published
+from sqlanon.estimates.query.templates import Slot, WorkloadQuery, conjuncts
+from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.sqlgen.build.expressions import cast, is_not_null, paren
 from sqlanon.sqlgen.build.names import column
 
-__all__ = ["VALUE", "Condition", "Conjunction", "Conjunctions", "Part", "common_type", "compared_columns"]
+__all__ = [
+    "VALUE",
+    "Condition",
+    "Conjunction",
+    "Conjunctions",
+    "ConjunctiveAggregate",
+    "common_type",
+    "compared_columns",
+]
 
 # The column of a relation of values that a part of a condition is asked of.
 VALUE = "value"
@@ -54,13 +63,13 @@ class Conjunction:
         if isinstance(held, Slot):
             # NULL is none of its constants.
             return self
-        has = exp.Not(this=exp.Is(this=column(VALUE), expression=exp.Null()))
+        has = is_not_null(column(VALUE))
         both = has if held is None else exp.and_(held, has)
         return Conjunction({**self.conditions, name: both}, self.constants)
 
 
 @dataclass(frozen=True)
-class Part:
+class ConjunctiveAggregate:
     """One aggregate of a query of a workload: the query's number, what the result is called, and the query's condition.
 
     `argument` is the column whose values are added up or compared, by its folded name, and None where rows are counted.
@@ -74,7 +83,7 @@ class Part:
     condition: Conjunction
     alone: bool = False
 
-    def at_once(self, release: Published) -> bool:
+    def at_once(self, release: ReleaseModel) -> bool:
         """Whether it is a count of a release whose columns are exact or dealt out: rows need no shares."""
         return self.argument is None and not release.generalized
 
@@ -88,7 +97,7 @@ def common_type(slot: Slot, kind: str) -> str | None:
     return "DATE" if kind == "DATE" and all(map(_is_date, slot.values)) else None
 
 
-def compared_columns(one: Asked, kinds: Mapping[str, str]) -> dict[str, Slot] | None:
+def compared_columns(one: WorkloadQuery, kinds: Mapping[str, str]) -> dict[str, Slot] | None:
     """What a query's condition asks of each column, by folded names; None unless all of it is comparisons of different
     columns with constants.
 
@@ -112,11 +121,11 @@ class Conjunctions:
     `kinds` are the types of its columns' values, by folded names.
     """
 
-    def __init__(self, release: Published, kinds: Mapping[str, str]) -> None:
+    def __init__(self, release: ReleaseModel, kinds: Mapping[str, str]) -> None:
         self._release, self._kinds = release, kinds
         self._known: dict[str, bool] = {}
 
-    def of(self, one: Asked) -> list[Part]:
+    def of(self, one: WorkloadQuery) -> list[ConjunctiveAggregate]:
         """The aggregates of a query; none where it has to be asked by itself, or is refused."""
         if not is_plain(one.query) or one.query.where is None:
             return []
@@ -131,21 +140,21 @@ class Conjunctions:
         found = [self._part(one.number, part, condition, alone) for part in one.query.aggregates]
         return found if all(map(self._is_at_once, found)) else []
 
-    def _is_alone(self, one: Asked, condition: Conjunction) -> bool:
+    def _is_alone(self, one: WorkloadQuery, condition: Conjunction) -> bool:
         arguments = {fold(part.argument.name) for part in one.query.aggregates if part.argument is not None}
-        places = self._release.dealt_places
-        return {*condition.conditions, *arguments} <= set(places) and len(self._dealt(condition)) == 1
+        places = self._release.bucketed_positions
+        return {*condition.conditions, *arguments} <= set(places) and len(self._bucketed_sets(condition)) == 1
 
-    def _dealt(self, condition: Conjunction) -> set[int]:
+    def _bucketed_sets(self, condition: Conjunction) -> set[int]:
         """Which sets of columns, whose values are dealt out together, it asks of."""
-        places = self._release.dealt_places
+        places = self._release.bucketed_positions
         return {places[name][0] for name in condition.conditions if name in places}
 
-    def _is_at_once(self, part: Part) -> bool:
+    def _is_at_once(self, part: ConjunctiveAggregate) -> bool:
         if part.at_once(self._release):
-            return len(self._dealt(part.condition)) <= 1 or self._release.fragmented
-        dealt = set(part.condition.conditions) & set(self._release.dealt_places)
-        return len(dealt) <= 1 and not part.alone
+            return len(self._bucketed_sets(part.condition)) <= 1 or self._release.separate_tables
+        bucketed = set(part.condition.conditions) & set(self._release.bucketed_positions)
+        return len(bucketed) <= 1 and not part.alone
 
     def _is_known(self, one: Aggregate) -> bool:
         """Whether an aggregate is one of rows, or of the values of a column whose values are not dealt out."""
@@ -158,13 +167,15 @@ class Conjunctions:
             return False
         return one.function == "count" or number(self._kinds[name]) is not None
 
-    def _part(self, number: int, one: Aggregate, condition: Conjunction, alone: bool) -> Part:
+    def _part(self, number: int, one: Aggregate, condition: Conjunction, alone: bool) -> ConjunctiveAggregate:
         argument = None if one.argument is None else fold(one.argument.name)
         if argument is not None and (one.function == "count" or argument in self._release.generalized):
             condition = condition.with_value(argument)
-        return Part(number, one.name, one.function, None if one.function == "count" else argument, condition, alone)
+        return ConjunctiveAggregate(
+            number, one.name, one.function, None if one.function == "count" else argument, condition, alone
+        )
 
-    def _condition(self, one: Asked) -> Conjunction | None:
+    def _condition(self, one: WorkloadQuery) -> Conjunction | None:
         if one.slots:
             if one.template not in self._known:
                 self._known[one.template] = _of_trees(one.query, self._release) is not None
@@ -173,7 +184,7 @@ class Conjunctions:
         return _of_trees(one.whole(), self._release)
 
 
-def _of_trees(query: AggregateQuery, release: Published) -> Conjunction | None:
+def _of_trees(query: AggregateQuery, release: ReleaseModel) -> Conjunction | None:
     binding = Binding(query, release, ())
     try:
         for aggregate in query.aggregates:
@@ -206,4 +217,4 @@ def _of_trees(query: AggregateQuery, release: Published) -> Conjunction | None:
 def _of_value(tree: exp.Expr) -> exp.Expr:
     """A bound condition, which nothing else has, over values."""
     value = tree.transform(lambda node: column(VALUE) if isinstance(node, exp.Column) else node, copy=False)
-    return tried(exp.Cast(this=exp.Paren(this=value), to=_BOOLEAN.copy()))
+    return tried(cast(paren(value), "BOOLEAN"))

@@ -13,6 +13,8 @@ from sqlglot import exp
 from sqlanon.assets import read
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.query.parse import refused
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import if_, is_null
 from sqlanon.sqlgen.build.names import literal
 from sqlanon.sqlgen.build.render import to_sql
 
@@ -24,7 +26,7 @@ Part = tuple[exp.Expr, exp.Expr]
 
 def tried(part: exp.Expr) -> exp.Expr:
     """A part, NULL where it fails."""
-    return exp.Try(this=_by_itself(part))
+    return f.try_(_by_itself(part))
 
 
 def _by_itself(part: exp.Expr) -> exp.Expr:
@@ -32,9 +34,9 @@ def _by_itself(part: exp.Expr) -> exp.Expr:
     own = part.find(exp.Column)
     if own is None or part is own:
         return part.copy()
-    null = exp.Is(this=own.copy(), expression=exp.Null())
-    always = exp.Or(this=null, expression=exp.Not(this=null.copy()))
-    return exp.Case(ifs=[exp.If(this=always, true=part.copy())])
+    null = is_null(own.copy())
+    always = exp.Or(this=null, expression=exp.not_(null))
+    return if_(always, part.copy())
 
 
 def require_bindable(engine: Engine, rows: exp.Select, parts: Iterable[Part]) -> None:
@@ -54,14 +56,14 @@ def require_evaluable(engine: Engine, rows: exp.Select, parts: Sequence[Part], *
     """Raises PolicyError, naming it, for a part that fails for a row; if `some` do not, only where it fails for all."""
     if not parts:
         return
-    every: exp.Expr = exp.Count(this=exp.Star())
+    every: exp.Expr = f.count()
     counts: list[exp.Expr] = []
     for _, part in parts:
         # What fails is no list, and NULL is a list with NULL.
-        failed = exp.Is(this=exp.Try(this=exp.Array(expressions=[_by_itself(part)])), expression=exp.Null())
+        failed = is_null(f.try_(exp.Array(expressions=[_by_itself(part)])))
         counts.append(exp.func("count_if", failed))
     least = exp.Greatest(this=every, expressions=[literal(1)], ignore_nulls=True) if some else literal(1)
-    found = rows.copy().select(*(exp.GTE(this=one, expression=least.copy()) for one in counts))
+    found = rows.copy().select(*((one >= least) for one in counts))
     for (said, _), fails in zip(parts, engine.rows(found)[0], strict=True):
         if fails:
             raise refused(

@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from sqlanon.estimates.query.bind import Binding, Factors, lookup_name
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
-from sqlanon.estimates.release_model import Published
+from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.sqlgen.build.expressions import is_null, paren
 from sqlanon.sqlgen.build.names import column
 
 __all__ = ["Plan", "plan_of"]
@@ -29,7 +30,7 @@ class Plan:
     functions: tuple[str, ...]
 
 
-def plan_of(query: AggregateQuery, release: Published, lookups: Sequence[tuple[exp.Table, Sequence[str]]]) -> Plan:
+def plan_of(query: AggregateQuery, release: ReleaseModel, lookups: Sequence[tuple[exp.Table, Sequence[str]]]) -> Plan:
     """Raises PolicyError, naming it, for whatever of the query the release cannot answer."""
     binding = Binding(query, release, [columns for _, columns in lookups])
     factors = Factors(binding)
@@ -63,4 +64,4 @@ def plan_of(query: AggregateQuery, release: Published, lookups: Sequence[tuple[e
 
 
 def _not_null(tree: exp.Expr) -> exp.Expr:
-    return exp.Not(this=exp.Paren(this=exp.Is(this=exp.Paren(this=tree.copy()), expression=exp.Null())))
+    return exp.not_(paren(is_null(paren(tree.copy()))))

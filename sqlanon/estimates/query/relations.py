@@ -13,7 +13,8 @@ from sqlanon.estimates.query.evaluable import Part, require_bindable, tried
 from sqlanon.estimates.query.lookups import require_castable, require_unique
 from sqlanon.estimates.query.parse import refused
 from sqlanon.estimates.query.plan import Plan
-from sqlanon.estimates.release_model import Dealt, Generalized
+from sqlanon.estimates.release_model import BucketedColumns, Generalized
+from sqlanon.sqlgen.build.expressions import cast, paren
 from sqlanon.sqlgen.build.names import alias, column
 
 __all__ = [
@@ -28,15 +29,15 @@ __all__ = [
 
 
 def relations_of(
-    released: exp.Query, dealt: Mapping[int, Dealt], columns: Mapping[int, Generalized]
+    released: exp.Query, bucketed: Mapping[int, BucketedColumns], columns: Mapping[int, Generalized]
 ) -> dict[str, exp.Expr]:
     """What the parts of a plan read of each relation, by its name: of leaves no more than their type is there yet."""
     found: dict[str, exp.Expr] = {ROW: released.subquery(ROW)}
-    for place, one in dealt.items():
+    for place, one in bucketed.items():
         found[bucket_name(place)] = one.values.subquery(bucket_name(place))
     for place, given in columns.items():
         if given.bound.type:
-            value = exp.Cast(this=exp.Null(), to=exp.DataType.build(given.bound.type, dialect="duckdb"))
+            value = cast(exp.null(), given.bound.type)
             found[leaf_name(place)] = exp.select(alias(value, "value")).subquery(leaf_name(place))
     return found
 
@@ -60,7 +61,7 @@ def kinds_of_numbers(engine: Engine, plan: Plan, relations: Mapping[str, exp.Exp
                 raise refused(said, f"is of type {kind}: sum, avg, min and max are estimated of numbers")
             kinds[place] = found
         # Not every aggregate is there for every type of numbers.
-        calls = [(said, exp.func(plan.functions[place], exp.Paren(this=one.copy()))) for place, said, one in arguments]
+        calls = [(said, exp.func(plan.functions[place], paren(one.copy()))) for place, said, one in arguments]
         require_bindable(engine, rows, calls)
     return kinds
 
@@ -116,4 +117,4 @@ def _lookup_table(plan: Plan, place: int) -> exp.Table:
 
 def _joined_on(plan: Plan, place: int) -> exp.Expr:
     lookup = plan.factors.binding.query.lookups[place]
-    return exp.EQ(this=plan.factors.binding.bound(lookup.on), expression=column(lookup.key, lookup_name(place)))
+    return plan.factors.binding.bound(lookup.on).eq(column(lookup.key, lookup_name(place)))

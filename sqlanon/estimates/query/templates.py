@@ -17,7 +17,7 @@ from sqlanon.estimates.query.bind import fold
 from sqlanon.estimates.query.parse import AggregateQuery, parsed
 from sqlanon.syntax.parser import query_text
 
-__all__ = ["Asked", "Slot", "Templates", "conjuncts"]
+__all__ = ["Slot", "Templates", "WorkloadQuery", "conjuncts"]
 
 # Texts, and whole numbers that no comparison rounds.
 _CONSTANT = r"(?:'(?:[^']|'')*'|-?[0-9]{1,18}(?![\w.]))"
@@ -50,7 +50,7 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Asked:
+class WorkloadQuery:
     """A query of a workload.
 
     Where it has `slots`, its condition is that of `query`, a template that several queries share, with these constants,
@@ -90,7 +90,7 @@ class Templates:
         self._taken[text] = taken
         return text
 
-    def asked(self, number: int, text: str) -> Asked:
+    def asked(self, number: int, text: str) -> WorkloadQuery:
         """The query of a text that `one_query` returned. Raises what `parsed` raises."""
         if taken := self._taken.get(text) or _taken_out(text):
             template, slots = taken
@@ -98,8 +98,8 @@ class Templates:
                 self._known[template] = _template(template, slots)
             if known := self._known[template]:
                 query, columns = known
-                return Asked(number, text, query, template, slots, columns)
-        return Asked(number, text, parsed(text))
+                return WorkloadQuery(number, text, query, template, slots, columns)
+        return WorkloadQuery(number, text, parsed(text))
 
 
 def conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:

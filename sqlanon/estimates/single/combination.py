@@ -14,11 +14,12 @@ from sqlanon.estimates.numbers import Number
 from sqlanon.estimates.query.bind import ROW, relations_in
 from sqlanon.estimates.query.plan import Plan
 from sqlanon.estimates.single.bucket_values import drawn
-from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, huge, identical, infix, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["CLASS", "Taken", "combination"]
+__all__ = ["CLASS", "BucketDraws", "combination"]
 
 # The relation of the classes.
 CLASS = "class"
@@ -27,8 +28,8 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 @dataclass(frozen=True)
-class Taken:
-    """The relations of buckets with the bucket that a class has of each, and what is bounded by itself (dealt.sql)."""
+class BucketDraws:
+    """The relations of buckets with the bucket of a class in each, and the component that is bounded by itself."""
 
     component: exp.Expr
     relations: Sequence[tuple[str, exp.Expr]]
@@ -38,7 +39,7 @@ def combination(
     plan: Plan,
     classes: str,
     signatures: Sequence[tuple[str, exp.Expr, str]],
-    taken: Taken | None,
+    taken: BucketDraws | None,
     numbers: Mapping[int, Number],
 ) -> exp.Query:
     """A row for each aggregate, class and combination of signatures of its labels, and what is `taken` of buckets.
@@ -55,20 +56,20 @@ def combination(
     for number, kind in numbers.items():
         argument = plan.arguments[number]
         holds = exp.and_(_placed(plan.condition), _placed(plan.present[number]), *(one.copy() for one in listed))
-        one: exp.Expr = exp.Cast(this=literal(1), to=_DOUBLE.copy())
+        one: exp.Expr = cast(literal(1), "DOUBLE")
         part = kind.parts(literal(1))
         values = [one, one.copy(), part, part.copy()] if argument is None else _values(argument[0], number, kind)
-        unit = exp.Cast(this=literal(kind.unit), to=exp.DataType.build("HUGEINT", dialect="duckdb"))
+        unit = huge(literal(kind.unit))
         read = {*relations_in(holds), *relations_in(key), *(name for value in values for name in relations_in(value))}
         read |= {name for name, _ in taken.relations} if taken else set()
         shares, combinations = one.copy(), literal(1)
         rows = exp.select().from_(relation(classes, as_=CLASS))
         for name, label, table in signatures:
             if name in read:
-                same = exp.NullSafeEQ(this=label.copy(), expression=column("label", name))
+                same = identical(label.copy(), column("label", name))
                 rows.join(relation(table, as_=name), on=same, copy=False)
-                shares = exp.Mul(this=shares, expression=column("share", name))
-                combinations = exp.Mul(this=combinations, expression=column("signatures", name))
+                shares = infix(shares, "*", column("share", name))
+                combinations = infix(combinations, "*", column("signatures", name))
         query = rows.select(
             column("id", CLASS),
             alias(key.copy(), "key"),
@@ -76,7 +77,7 @@ def combination(
             alias(literal(number), "number"),
             alias(unit, "unit"),
             alias(shares, "share"),
-            alias(exp.Coalesce(this=holds, expressions=[exp.false()]), "holds"),
+            alias(f.coalesce(holds, exp.false()), "holds"),
             *(alias(value, name) for value, name in zip(values, MOMENTS, strict=True)),
         )
         if taken:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimates.labels.leaves import Asked, Leaves, leaves
+from sqlanon.estimates.labels.leaves import ColumnUse, Leaves, leaves
 from sqlanon.estimates.labels.unlisted_leaves import unlisted_rows
 from sqlanon.estimates.numbers import Number
 from sqlanon.estimates.query.bind import ROW, bucket_name, leaf_name
@@ -31,24 +31,25 @@ from sqlanon.estimates.query.relations import (
     require_joins,
     said_parts,
 )
-from sqlanon.estimates.release_model import Generalized, Published
-from sqlanon.estimates.single.alike_buckets import Side, alike_buckets, copied
+from sqlanon.estimates.release_model import Generalized, ReleaseModel
+from sqlanon.estimates.single.alike_buckets import BucketTable, alike_buckets, copied
 from sqlanon.estimates.single.bucket_values import (
     bucket_column,
+    bucket_of_row,
+    bucketed_leaves,
     component,
-    dealt_leaves,
-    own_bucket,
     require_few,
     require_linked,
     require_whole,
 )
-from sqlanon.estimates.single.combination import CLASS, Taken, combination
+from sqlanon.estimates.single.combination import CLASS, BucketDraws, combination
 from sqlanon.estimates.single.signatures import WEIGHT, evaluated, grouped, shares
-from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, is_not_null, is_null, total, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["Combined", "combined", "label_of", "text_of"]
+__all__ = ["Combinations", "combined", "label_of", "text_of"]
 
 Keep = Callable[[str, exp.Query], str]
 
@@ -57,11 +58,11 @@ _PARTS = ("shown", "low", "high")
 
 
 @dataclass(frozen=True)
-class Combined:
+class Combinations:
     """The tables `combination` that estimate.sql reads, by whether the numbers in them are exact.
 
     The aggregates are numbered from 1, and `kinds` says what their numbers are, and those of 0, the rows. There are so
-    many groups, `dealt` tells whether values of buckets are among what was combined, and `open_groups` whether rows
+    many groups, `bucketed` tells whether values of buckets are among what was combined, and `open_groups` whether rows
     may be in groups that nobody can list.
     """
 
@@ -69,17 +70,17 @@ class Combined:
     aggregates: tuple[Aggregate, ...]
     kinds: Sequence[Number]
     groups: int
-    dealt: bool
+    bucketed: bool
     open_groups: bool
 
 
 def combined(
     engine: Engine,
     query: AggregateQuery,
-    release: Published,
+    release: ReleaseModel,
     lookups: Sequence[tuple[exp.Table, Sequence[str]]],
     keep: Keep,
-) -> Combined:
+) -> Combinations:
     """Counts the release by what it shows and the leaves by what the query asks.
 
     `lookups` are the joined tables with their columns. Raises PolicyError, naming it, for
@@ -88,24 +89,26 @@ def combined(
     plan = plan_of(query, release, lookups)
     binding = plan.factors.binding
     columns = {place: release.generalized[name] for name, place in binding.places.items()}
-    if release.fragmented:
+    if release.separate_tables:
         require_linked(engine, release)
-    base = None if binding.base is None else release.dealt[binding.base]
+    base = None if binding.base is None else release.bucketed[binding.base]
     released = release.rows if base is None else base.values
     asked = {*plan.factors.parts, *(argument[0] for argument in plan.arguments if argument)}
-    dealt = {place: one for place, one in enumerate(release.dealt) if bucket_name(place) in asked}
-    relations = relations_of(released, dealt, columns)
+    bucketed = {place: one for place, one in enumerate(release.bucketed) if bucket_name(place) in asked}
+    relations = relations_of(released, bucketed, columns)
     kinds = kinds_of_numbers(engine, plan, relations)
     require_joins(engine, plan, relations)
-    buckets = {bucket_column(release, place): own_bucket(one, ROW) for place, one in dealt.items()}
+    buckets = {bucket_column(release, place): bucket_of_row(one, ROW) for place, one in bucketed.items()}
     shown = _shown(plan, buckets, columns, released, weighed=base is not None)
     rows: exp.Query = shown
     held: dict[str, exp.Query] = {
-        bucket_name(place): evaluated(plan, bucket_name(place), dealt_leaves(one).subquery(bucket_name(place)), kinds)
-        for place, one in dealt.items()
+        bucket_name(place): evaluated(
+            plan, bucket_name(place), bucketed_leaves(one).subquery(bucket_name(place)), kinds
+        )
+        for place, one in bucketed.items()
     }
-    if dealt and not release.fragmented:
-        rows, held = _alike(engine, bucket_column(release, next(iter(dealt))), shown, held, keep)
+    if bucketed and not release.separate_tables:
+        rows, held = _alike(engine, bucket_column(release, next(iter(bucketed))), shown, held, keep)
     classes = keep(CLASS, _classes(rows, [part.alias for part in shown.selects if part.alias], columns))
     _require_evaluable(engine, plan, ROW, released.subquery(ROW), classes)
     signatures: list[tuple[str, exp.Expr, str]] = []
@@ -120,23 +123,23 @@ def combined(
         signatures.append((name, column(f"label_{place}", CLASS), signature))
         open_groups |= found.unlisted is not None and any(group.table == name for group in plan.groups)
     drawn_of: list[tuple[str, exp.Expr]] = []
-    for place, one in dealt.items():
+    for place, one in bucketed.items():
         name, bucket = bucket_name(place), bucket_column(release, place)
         found_held = keep("leaf", grouped(plan, name, held[name], kinds))
-        if not release.fragmented:
+        if not release.separate_tables:
             require_whole(engine, release.name, classes, found_held)
         signature = keep("signature", shares(plan, name, relation(found_held)))
-        _require_evaluable(engine, plan, name, dealt_leaves(one).subquery(name), signature)
+        _require_evaluable(engine, plan, name, bucketed_leaves(one).subquery(name), signature)
         drawn_of.append((name, column(bucket, CLASS)))
         signatures.append((*drawn_of[-1], signature))
-    if dealt:
+    if bucketed:
         require_few(engine, classes, [(label, table) for _, label, table in signatures], len(plan.arguments))
-    taken = Taken(component(release, CLASS), drawn_of) if dealt else None
+    taken = BucketDraws(component(release, CLASS), drawn_of) if bucketed else None
     tables: dict[bool, str] = {}
     for exact in (True, False):
         if own := {place: kind for place, kind in enumerate(kinds) if (kind.unit is not None) is exact}:
             tables[exact] = keep("combination", combination(plan, classes, signatures, taken, own))
-    return Combined(tables, query.aggregates, kinds, len(plan.groups), bool(dealt), open_groups)
+    return Combinations(tables, query.aggregates, kinds, len(plan.groups), bool(bucketed), open_groups)
 
 
 def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, table: str) -> None:
@@ -144,7 +147,7 @@ def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, ta
     asked: list[tuple[str, Part]] = list(zip(plan.factors.parts.get(name, {}), said_parts(plan, name), strict=True))
     if not asked:
         return
-    nulls = [exp.LogicalOr(this=exp.Is(this=column(own), expression=exp.Null())) for own, _ in asked]
+    nulls = [f.bool_or(is_null(column(own))) for own, _ in asked]
     found = engine.rows(exp.select(*nulls).from_(relation(table)))[0]
     doubtful = [part for (_, part), null in zip(asked, found, strict=True) if null]
     require_evaluable(engine, join_lookups(exp.select().from_(rows), plan, name), doubtful)
@@ -152,7 +155,7 @@ def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, ta
 
 def _of_values(plan: Plan, name: str, values: exp.Expr) -> exp.Select:
     """A SELECT of nothing from the leaves that are values."""
-    known = exp.Not(this=exp.Is(this=column("value", name), expression=exp.Null()))
+    known = is_not_null(column("value", name))
     return join_lookups(exp.select().from_(values), plan, name).where(known)
 
 
@@ -180,11 +183,13 @@ def _alike(
     engine: Engine, bucket: str, shown: exp.Select, held: Mapping[str, exp.Query], keep: Keep
 ) -> tuple[exp.Query, dict[str, exp.Query]]:
     """Rows and dealt values, those of one bucket for all buckets that are alike to the query."""
-    rows = Side(keep("shown", shown), bucket, None, [part.alias for part in shown.selects if part.alias != bucket])
-    values: dict[str, Side] = {}
+    rows = BucketTable(
+        keep("shown", shown), bucket, None, [part.alias for part in shown.selects if part.alias != bucket]
+    )
+    values: dict[str, BucketTable] = {}
     for name, query in held.items():
         others = [part for part, _ in engine.columns(query) if part not in ("label", WEIGHT)]
-        values[name] = Side(keep("held", query), "label", WEIGHT, others)
+        values[name] = BucketTable(keep("held", query), "label", WEIGHT, others)
     alike = alike_buckets(engine, [rows, *values.values()], keep)
     return copied(rows, alike), {name: copied(side, alike) for name, side in values.items()}
 
@@ -194,13 +199,13 @@ def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generaliz
 
     If they have a weight, each stands for as many as it says.
     """
-    count: exp.Expr = exp.Count(this=exp.Star())
+    count: exp.Expr = f.count()
     if any(part.alias_or_name == WEIGHT for part in rows.selects):
-        count = exp.Cast(this=exp.Sum(this=column(WEIGHT)), to=exp.DataType.build("BIGINT"))
+        count = total(column(WEIGHT))
     counted = exp.select(*(column(name) for name in names), alias(count, "n"))
     counted.from_(rows.subquery("shown", copy=False), copy=False).group_by(*map(column, names), copy=False)
     texts = [alias(text_of(given, column(f"label_{i}")), f"shown_{i}") for i, given in columns.items()]
-    own = alias(exp.Window(this=exp.RowNumber()), "id")
+    own = alias(window(f.row_number()), "id")
     return exp.select(own, exp.Star(), *texts).from_(counted.subquery("counted", copy=False), copy=False)
 
 
@@ -213,11 +218,11 @@ def label_of(given: Generalized) -> exp.Expr:
 def text_of(given: Generalized, label: exp.Expr) -> exp.Expr:
     """What `label_of` found, as a text."""
     if len(given.keys) > 1:
-        label = exp.Anonymous(this="struct_extract", expressions=[label, literal(_PARTS[0])])
-    return exp.Cast(this=label, to=exp.DataType.build("VARCHAR"))
+        label = f.call("struct_extract", label, literal(_PARTS[0]))
+    return as_text(label)
 
 
-def _asked(plan: Plan, place: int, given: Generalized, classes: str) -> Asked:
+def _asked(plan: Plan, place: int, given: Generalized, classes: str) -> ColumnUse:
     name = leaf_name(place)
     groups = {group.name for group in plan.groups if group.table == name}
     constants: list[exp.Expr] = []
@@ -237,10 +242,10 @@ def _asked(plan: Plan, place: int, given: Generalized, classes: str) -> Asked:
         if binding.owners[p] == name and _reads(binding.bound(lookup.on), name)
     ]
     shown, label = column(f"shown_{place}"), column(f"label_{place}")
-    n = alias(exp.Sum(this=column("n")), "n")
+    n = alias(f.sum(column("n")), "n")
     labels = exp.select(alias(label, "label"), alias(shown, "shown"), n).from_(relation(classes))
     labels = labels.group_by(label.copy(), shown.copy())
-    return Asked(labels, constants, keys, why is not None, _said(why, given) if why is not None else "")
+    return ColumnUse(labels, constants, keys, why is not None, _said(why, given) if why is not None else "")
 
 
 def _reads(tree: exp.Expr, name: str) -> bool:

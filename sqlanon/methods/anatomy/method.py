@@ -16,7 +16,6 @@ from sqlglot import exp
 
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption
-from sqlanon.domain.transformation import Bucketization
 from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.dictionary_columns import words_of
@@ -24,19 +23,21 @@ from sqlanon.inputs.source import qualified
 from sqlanon.inputs.taxonomies import listed_taxonomy
 from sqlanon.methods.anatomy.assign_groups import carried
 from sqlanon.methods.anatomy.bucketize import Dealing
+from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.reasons import dealt_out
 from sqlanon.methods.anatomy.tables import bucketized
-from sqlanon.methods.anatomy.verify import require_names
-from sqlanon.methods.base import Encoding, Task
+from sqlanon.methods.anatomy.verify import out_of_order, require_names, unequal_buckets
+from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task, Wording
 from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
+from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition import solve as mondrian
 from sqlanon.methods.shared.partition.region_labels import region_map
 from sqlanon.methods.shared.random_worlds import of_buckets
 from sqlanon.questions.ask import bind_requirement
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.classes.normal_relations import Background
-from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
+from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 
 __all__ = [
     "OPTIONS",
@@ -45,16 +46,22 @@ __all__ = [
     "choose",
     "compile",
     "encoding",
-    "in_buckets",
     "limits",
     "options",
     "promises",
     "reasons",
+    "verify",
     "why",
+    "wording",
 ]
 
 VARIANTS = ("probabilistic", "distinct", "entropy", "recursive")
 GROUPINGS = ("random", "near")
+_PUBLISHED = (
+    "The quasi-identifiers are the source's own values, so who is in the table can be told. Sensitive values are in "
+    "tables of their own, by bucket: the requirements hold of the rows of a bucket, whose numbers and orders the "
+    "operating system drew."
+)
 
 # How Mondrian cuts the regions within which rows are near each other.
 _REGIONS = mondrian.Options(publish="none")
@@ -122,11 +129,6 @@ def promises(given: Options) -> tuple[Requirement, ...]:
 def assumes(_: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
     """What the figures of a release rest on; `sensitive` are its columns of that role."""
     return (of_buckets(sensitive),)
-
-
-def in_buckets(_: Options) -> bool:
-    """Whether quasi-identifiers keep their values, so that classes are told apart by the bucket alone."""
-    return True
 
 
 def limits(_: Options) -> Limits:
@@ -212,6 +214,24 @@ def reasons(_: Task, found: Bucketization, __: None) -> Iterator[tuple[str, str,
     yield from (("solve", item, detail) for item, detail in dealt_out(found))
 
 
-def compile(task: Task, found: Bucketization, release_id: str, tokens: Mapping[str, str]) -> FragmentsQuery:
+def compile(task: Task, found: Bucketization, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
     """The table of the quasi-identifiers, and one of each sensitive attribute's values."""
     return bucketized(task.policy, found, release_id, tokens)
+
+
+def verify(published: PublishedTables, _: Options) -> Structure:
+    """Whether the tables belong together: each bucket has as many rows as values, and each value of it is there once.
+
+    While the release is made the rows have to stand by bucket, too: in any other order they could stand as they were
+    dealt out.
+    """
+    if unequal_buckets(published.engine, published.tables, published.values, as_they_stand=True):
+        return Structure(misfit="their buckets have other numbers of rows")
+    if published.choice is not None and out_of_order(published.engine, published.tables):
+        return Structure(misfit="their rows are out of order")
+    return Structure()
+
+
+def wording(_: Options) -> Wording:
+    """What a certificate says of the release."""
+    return Wording(_PUBLISHED, DEFINITIONS)

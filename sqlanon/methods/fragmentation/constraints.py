@@ -14,6 +14,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.methods.fragmentation.minimal_fragmentation import Fragmentation, fragmentation, require_correct
 from sqlanon.methods.limits import Limits, Refusal
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import relation
 
 __all__ = ["Sets", "constraints_of", "fragments_of", "limits_of_fragments", "loss_of", "publishable", "rows_of_source"]
@@ -125,5 +126,5 @@ def loss_of(policy: BoundPolicy, fragments: Sets, rows: int, suppressed: int) ->
 
 
 def rows_of_source(engine: Engine, policy: BoundPolicy) -> int:
-    query = exp.select(exp.Count(this=exp.Star())).from_(relation(policy.relation))
+    query = exp.select(f.count()).from_(relation(policy.relation))
     return int(engine.rows(query)[0][0])

@@ -19,16 +19,16 @@ from sqlglot import exp
 
 from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.policy import Role
+from sqlanon.domain.policy import Requirement, Role
 from sqlanon.domain.report import Assumption
-from sqlanon.domain.transformation import Fragmented
 from sqlanon.domain.values import Value
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
-from sqlanon.methods.base import Task
+from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
 from sqlanon.methods.fragmentation.association.associate import associate, promised
 from sqlanon.methods.fragmentation.association.block_grids import value_name
 from sqlanon.methods.fragmentation.association.refusal import refusal
+from sqlanon.methods.fragmentation.choice import Fragmented
 from sqlanon.methods.fragmentation.constraints import (
     Sets,
     constraints_of,
@@ -37,7 +37,7 @@ from sqlanon.methods.fragmentation.constraints import (
     loss_of,
     rows_of_source,
 )
-from sqlanon.methods.fragmentation.reasons import kept_apart
+from sqlanon.methods.fragmentation.reasons import kept_apart as said_of
 from sqlanon.methods.fragmentation.tables import (
     GROUP,
     apart,
@@ -46,11 +46,14 @@ from sqlanon.methods.fragmentation.tables import (
     require_free_tables,
     values_of,
 )
+from sqlanon.methods.fragmentation.verify import FIGURES, loosely_associated
+from sqlanon.methods.fragmentation.wording import PUBLISHED
 from sqlanon.methods.limits import Limits
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
+from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.random_worlds import of_groups
 from sqlanon.sqlgen.build.names import alias, relation
-from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
+from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.udfs import registered
 
 __all__ = [
@@ -63,9 +66,12 @@ __all__ = [
     "encoding",
     "limits",
     "options",
+    "promises",
     "reasons",
     "required",
+    "verify",
     "why",
+    "wording",
 ]
 
 KEEPS_CONSTRAINTS = True
@@ -139,6 +145,11 @@ def options(arguments: Sequence[tuple[str, Value]]) -> Options:
             "loose lacks its argument 'k', or 'groups'", hint="write loose(k => 4), or loose(groups => (2, 2))"
         )
     return found
+
+
+def promises(_: Options) -> tuple[Requirement, ...]:
+    """Nothing of classes: what is CONFIDENTIAL is kept apart, which `verify` measures."""
+    return ()
 
 
 def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
@@ -257,9 +268,23 @@ def why(_: Task, __: Fragmented) -> None:
 
 def reasons(_: Task, found: Fragmented, __: None) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail): which columns are published together, and how loosely they are associated."""
-    yield from (("solve", item, detail) for item, detail in kept_apart(found))
+    yield from (("solve", item, detail) for item, detail in said_of(found))
 
 
-def compile(task: Task, found: Fragmented, release_id: str, _: Mapping[str, str]) -> FragmentsQuery:
+def compile(task: Task, found: Fragmented, release_id: str, _: Mapping[str, str]) -> TablesQuery:
     """A table for each fragment, and the association where rows were put into groups."""
     return apart(task.policy, found, release_id)
+
+
+def verify(published: PublishedTables, given: Options) -> Structure:
+    """How many of the policy's sets the tables keep, and how loose their association is."""
+
+    def promise(fragments: Sets, constraints: Sets) -> tuple[Sequence[int], int | None]:
+        return given.sizes(len(fragments)), required(fragments, constraints, given)
+
+    return loosely_associated(published, promise)
+
+
+def wording(_: Options) -> Wording:
+    """What a certificate says of the release."""
+    return Wording(PUBLISHED, DEFINITIONS, FIGURES)

@@ -15,10 +15,13 @@ from fractions import Fraction
 from time import monotonic
 
 from sqlanon.domain.explanation import Explanation
-from sqlanon.domain.transformation import Generalization, Round
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.domain.watching import Watching
-from sqlanon.methods.base import Encoding, Recoded, Task
+from sqlanon.methods.base import Encoding, PublishedTables, Recoded, Structure, Task, Wording
+from sqlanon.methods.generalization.choice import Generalization, Round
 from sqlanon.methods.generalization.explain import why as why_so
 from sqlanon.methods.generalization.infeasible import infeasible
 from sqlanon.methods.generalization.lattice.search import Counted, Found, Node, Progress, Settle, search
@@ -31,7 +34,22 @@ from sqlanon.methods.limits import Limits, no_confidential, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.sqlgen.release.recode import Recoding
 
-__all__ = ["OPTIONS", "RECODINGS", "Options", "choose", "compile", "encoding", "limits", "options", "reasons", "why"]
+__all__ = [
+    "OPTIONS",
+    "RECODINGS",
+    "Options",
+    "assumes",
+    "choose",
+    "compile",
+    "encoding",
+    "limits",
+    "options",
+    "promises",
+    "reasons",
+    "verify",
+    "why",
+    "wording",
+]
 
 # Called with how far the search has come, and the least loss so far as it is reported.
 Report = Callable[[Progress, Fraction | None], None]
@@ -92,6 +110,16 @@ def _reporter(watching: Watching | None) -> Report | None:
         watching("solve", seen.checked + seen.pruned, seen.nodes, detail)
 
     return report
+
+
+def promises(_: Options) -> tuple[Requirement, ...]:
+    """Nothing: classes meet what the policy requires."""
+    return ()
+
+
+def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
+    """Nothing: requirements hold of the rows that are shown."""
+    return ()
 
 
 def limits(_: Options) -> Limits:
@@ -213,8 +241,25 @@ def reasons(task: Task, found: Generalization, explained: Explanation) -> Iterat
 
 def compile(task: Task, found: Generalization, _: str, __: Mapping[str, str]) -> Recoded:
     """Each attribute with its level in each round."""
-    levels = zip(*(one.levels for one in found.rounds), strict=True)
+    levels = list(zip(*(one.levels for one in found.rounds), strict=True))
     quasi = task.policy.quasi_identifiers
     return Recoded(
-        tuple(Recoding(bound, first, tuple(later)) for bound, (first, *later) in zip(quasi, levels, strict=True))
+        readings={
+            bound.column: Reading.LABEL if any(shown) else Reading.EXACT
+            for bound, shown in zip(quasi, levels, strict=True)
+        },
+        recodings=tuple(
+            Recoding(bound, first, tuple(later)) for bound, (first, *later) in zip(quasi, levels, strict=True)
+        ),
+        rounds=tuple((one.levels, one.rows) for one in found.rounds) if found.recoding == "local" else (),
     )
+
+
+def verify(_: PublishedTables, __: Options) -> Structure:
+    """Nothing: what generalization promises are requirements of classes."""
+    return Structure()
+
+
+def wording(_: Options) -> Wording:
+    """What a certificate says of the release, whose columns state their levels."""
+    return Wording(None, {name: loss.DEFINITION for name, loss in LOSSES.items()})

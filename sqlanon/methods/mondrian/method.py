@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption
-from sqlanon.domain.transformation import Partition
 from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
-from sqlanon.methods.base import Encoding, Recoded, Task
+from sqlanon.methods.base import Encoding, PublishedTables, Recoded, Structure, Task, Wording
 from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_sets
+from sqlanon.methods.mondrian.place_rows import place_rows, readings_of
 from sqlanon.methods.mondrian.reasons import cut_up
-from sqlanon.methods.mondrian.region_tables import place_rows
 from sqlanon.methods.shared.arguments import parsed
+from sqlanon.methods.shared.loss_definitions import OF_REGIONS
+from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, Options, reporter, solve, target_of
 from sqlanon.methods.shared.random_worlds import of_buckets
 
@@ -30,13 +32,21 @@ __all__ = [
     "choose",
     "compile",
     "encoding",
-    "in_buckets",
     "limits",
     "options",
+    "promises",
     "reasons",
+    "verify",
     "why",
+    "wording",
 ]
 
+_BY_REGION = "Rows are recoded by region, not by level: those of one region show the same in each quasi-identifier."
+_IN_BUCKETS = (
+    "The quasi-identifiers are the source's own values, so who is in the table can be told. The requirements hold "
+    "of the rows of a bucket: sensitive values were dealt out anew among them, in an order that the operating "
+    "system drew."
+)
 OPTIONS = Options
 
 
@@ -60,14 +70,14 @@ def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     return found
 
 
+def promises(_: Options) -> tuple[Requirement, ...]:
+    """Nothing: regions meet what the policy requires."""
+    return ()
+
+
 def assumes(given: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
     """What the figures of a release rest on; `sensitive` are its columns of that role."""
-    return (of_buckets(sensitive),) if in_buckets(given) else ()
-
-
-def in_buckets(given: Options) -> bool:
-    """Whether quasi-identifiers keep their values, so that classes are told apart by the bucket alone."""
-    return given.publish == "none"
+    return (of_buckets(sensitive),) if given.publish == "none" else ()
 
 
 def limits(given: Options) -> Limits:
@@ -151,4 +161,15 @@ def reasons(_: Task, found: Partition, __: None) -> Iterator[tuple[str, str, str
 
 def compile(task: Task, found: Partition, _: str, __: Mapping[str, str]) -> Recoded:
     """The regions that rows are placed in."""
-    return Recoded(placed=place_rows(task.engine, task.policy, found, task.scratch, live=task.kind == "view"))
+    placed = place_rows(task.engine, task.policy, found, task.scratch, live=task.kind == "view")
+    return Recoded(readings=readings_of(task.policy, found), placed=placed)
+
+
+def verify(_: PublishedTables, __: Options) -> Structure:
+    """Nothing: what regions promise are requirements of classes."""
+    return Structure()
+
+
+def wording(given: Options) -> Wording:
+    """What a certificate says of the release."""
+    return Wording(_IN_BUCKETS if given.publish == "none" else _BY_REGION, OF_REGIONS)

@@ -35,7 +35,8 @@ def failing_candidates(cuts: Cuts, points: str, found: str) -> exp.Select:
 
 def only_rows_count(cuts: Cuts) -> bool:
     """Whether a half that has the `least` rows meets every requirement."""
-    return not cuts.points.entity and all(asked.question_name == "k_anonymity" for asked in cuts.requirements)
+    enough = [asked.enough_rows for asked in cuts.requirements]
+    return not cuts.points.entity and all(rows is not None and rows <= cuts.least for rows in enough)
 
 
 def root_violations(cuts: Cuts, points: str) -> exp.Select:

@@ -14,21 +14,21 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
-from sqlanon.domain.transformation import Partition
 from sqlanon.domain.values import QualifiedName
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.shared.arguments import Kind, argument
-from sqlanon.methods.shared.cell_source import RankedCells
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.frequent_values import too_frequent_in
 from sqlanon.methods.shared.partition.allowable_cuts import root_violations
+from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import Points
 from sqlanon.methods.shared.partition.recursion import Partitioned, partition
 from sqlanon.methods.shared.partition.region_labels import region_loss
-from sqlanon.questions.ask import BoundRequirement
+from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.cells.value_ranks import ancestors, is_numeric, ranked_summary
 from sqlanon.sqlgen.classes.requirement import subjects
@@ -99,7 +99,7 @@ def solve(
     requirements: Sequence[BoundRequirement],
     guards: Sequence[tuple[int, str]],
     given: Options,
-    cells: RankedCells,
+    cells: Cells,
     keep: Keep,
     progress: Callable[[int, int], None] | None = None,
 ) -> Partition:
@@ -155,7 +155,7 @@ def _cuts(
     requirements: Sequence[BoundRequirement],
     points: Points,
     given: Options,
-    cells: RankedCells,
+    cells: Cells,
     keep: Keep,
 ) -> Cuts:
     quasi = policy.quasi_identifiers
@@ -171,21 +171,10 @@ def _cuts(
         points=points,
         requirements=requirements,
         given=cells.given,
-        least=_least_rows(requirements),
+        least=least_rows(requirements),
         heights=heights,
         ancestors=keep("ancestors", above) if above else None,
     )
-
-
-def _least_rows(requirements: Sequence[BoundRequirement]) -> int:
-    """The rows that any class needs: the greatest k that is asked, for a respondent has a row at least."""
-    asked = [
-        value
-        for requirement in requirements
-        for name, value in requirement.arguments
-        if name == "k" and isinstance(value, int)
-    ]
-    return max([1, *asked])
 
 
 def _require_root(
