@@ -69,8 +69,8 @@ class Release:
     is None for a live view. `created_at` is UTC without a time zone. `sources` is what it
     was made from, None for a release that was made when that was not recorded.
 
-    A release of several tables has none of its own name: its `fragments` stand under it
-    and their own, `name_fragment`.
+    A release of several tables has none of its own name: each stands under it and the name
+    of its `fragment`, as `name_fragment`.
     """
 
     release_id: str
@@ -101,9 +101,9 @@ class Release:
 
     @property
     def published(self) -> tuple[ReleaseObject, ...]:
-        """What the release shows: the object of its name, or its fragments."""
-        fragments = tuple(made for made in self.objects if made.fragment is not None)
-        return fragments or (ReleaseObject(self.kind, self.name),)
+        """What the release shows: the object of its name, or its several tables."""
+        tables = tuple(made for made in self.objects if made.fragment is not None)
+        return tables or (ReleaseObject(self.kind, self.name),)
 
     def attributes_of(self, fragment: str | None) -> tuple[ReleaseAttribute, ...]:
         """The columns of one of the published objects."""

@@ -136,7 +136,7 @@ def _limits_of_pseudonyms(policy: dict[str, Any]) -> Iterator[str]:
 
 def _generalization(stated: dict[str, Any]) -> Iterator[str]:
     method, loss = stated["method"], stated["loss"]
-    yield from _section("Generalization")
+    yield from _section("What is published")
     if stated["levels"]:
         rows = [
             (_code(a["attribute"]), *(_plain(a[key]) for key in ("level", "height")), _name(a))

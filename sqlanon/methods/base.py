@@ -61,7 +61,7 @@ class Encoding:
 class Task:
     """The release that a method is to make: what is asked of it, and of which rows.
 
-    `kind` is TABLE or VIEW in lower case, `fragments` the sets of columns after FRAGMENTS, and `dry` whether nothing is
+    `kind` is TABLE or VIEW in lower case, `sets` those of columns after FRAGMENTS, and `dry` whether nothing is
     to be published. There are `cells` once the source is encoded, if the method has an encoding. Temporary tables are
     made with `scratch`.
     """
@@ -71,7 +71,7 @@ class Task:
     requirements: tuple[BoundRequirement, ...]
     name: QualifiedName
     kind: str
-    fragments: tuple[tuple[str, ...], ...]
+    sets: tuple[tuple[str, ...], ...]
     dry: bool
     scratch: Scratch
     cells: Cells | None = None

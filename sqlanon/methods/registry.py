@@ -17,15 +17,18 @@ from sqlanon.methods.base import PublishedTables, Structure, Wording, parts_lack
 from sqlanon.plugins import named_module
 
 __all__ = [
+    "DEFAULT",
     "METHODS",
     "assumed_by",
     "assumed_of",
     "find_method",
-    "keeps_constraints",
     "promised_by",
     "verified",
     "worded",
 ]
+
+# The method of a statement that names none.
+DEFAULT = "generalization"
 
 METHODS: Mapping[str, str] = {
     "anatomy": "sqlanon.methods.anatomy.method",
@@ -77,8 +80,3 @@ def worded(method: str, arguments: Sequence[tuple[str, Value]]) -> Wording:
     module = find_method(method)
     found: Wording = module.wording(module.options(arguments))
     return found
-
-
-def keeps_constraints(method: str) -> bool:
-    """Whether a method keeps apart what a policy names as CONFIDENTIAL, and promises nothing else."""
-    return bool(getattr(find_method(method), "KEEPS_CONSTRAINTS", False))

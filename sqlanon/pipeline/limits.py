@@ -67,8 +67,8 @@ def _constraints_used(create: CreateRelease, policy: Policy) -> Iterator[tuple[s
         yield "confidential", {"set": f"({', '.join(policy.confidential[0])})"}
     else:
         yield "unconstrained", {}
-    if create.method.fragments:
-        yield "sets", {"set": f"({', '.join(create.method.fragments[0])})"}
+    if create.method.sets:
+        yield "sets", {"set": f"({', '.join(create.method.sets[0])})"}
 
 
 def _attributes_used(

@@ -69,7 +69,7 @@ class State:
             requirements=self.requirements,
             name=self.create.name,
             kind=self.create.kind,
-            fragments=self.create.method.fragments,
+            sets=self.create.method.sets,
             dry=self.dry,
             scratch=self.scratch,
             cells=self.cells,

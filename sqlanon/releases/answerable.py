@@ -201,7 +201,7 @@ def _values(release: Release, bound: BoundPolicy) -> dict[str, str]:
 
 
 def _columns(engine: Engine, release: Release) -> Iterator[Column]:
-    """The columns of what is released, each once, and those of fragments under the names that the source has for them.
+    """The columns of what is released, each once, and those of several tables under the names of the source's columns.
 
     So a sensitive attribute has its own name, and not that of the column of values.
     """

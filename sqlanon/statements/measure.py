@@ -110,9 +110,9 @@ class _Measuring:
         own = readable(self.engine, self.release, [])
         answered: set[int] = set()
         if own.separate_tables and len(asked) >= _FEW:
-            answered = self._fragments_at_once(asked, own, known, scratch, into)
+            answered = self._tables_at_once(asked, own, known, scratch, into)
             left = [one for one in asked if one.number not in answered]
-            answered |= self._by_fragments(left, own, scratch, into)
+            answered |= self._by_groups(left, own, scratch, into)
         elif not own.separate_tables:
             at_once = _AtOnce(self, Conjunctions(own, kinds := kinds_of(self.engine, own)), kinds, known, scratch, into)
             answered = at_once.ask(asked)
@@ -133,17 +133,17 @@ class _Measuring:
                 return False
             except UserError as error:
                 raise named(self.workload, one.number, error) from None
-            found = self.engine.rows(rows.every())
+            found = self.engine.rows(rows.all_groups())
         into.add_rows(result for row in found for result in results_of(one.number, query, row, 4))
         if query.groups:
             counts = [(item.name, item.function == "count") for item in query.items if isinstance(item, Aggregate)]
             room.add_rows((one.number, name, counted, rows.room) for name, counted in counts)
         return True
 
-    def _fragments_at_once(
+    def _tables_at_once(
         self, asked: Sequence[WorkloadQuery], own: ReleaseModel, known: Constants, scratch: Scratch, into: Results
     ) -> set[int]:
-        """Adds the same of the conjunctions that can be asked at once of a release of fragments; returns which."""
+        """Adds the figures of conjunctions that are asked of separate tables at once; returns the queries' numbers."""
         conjunctions = Conjunctions(own, kinds := kinds_of(self.engine, own))
         at_once = SeparateTableCounts(self.engine, own, kinds, known, scratch.table)
         found = [(one, parts) for one in asked if (parts := conjunctions.of(one)) and all(map(at_once.answers, parts))]
@@ -155,10 +155,10 @@ class _Measuring:
         into.add_rows((part.number, "[]", part.result, *rest, True) for part, (_, *rest) in figures)
         return {one.number for one, _ in found}
 
-    def _by_fragments(
+    def _by_groups(
         self, asked: Sequence[WorkloadQuery], own: ReleaseModel, scratch: Scratch, into: Results
     ) -> set[int]:
-        """Adds the same of the queries that can be asked at once of a release of fragments; returns which these are."""
+        """Adds the figures of queries that are asked of the groups of separate tables; returns the queries' numbers."""
         queries = {one.number: one.whole() for one in asked}
         self.note("estimate", len(asked))(0)
         try:
@@ -246,6 +246,6 @@ class _AtOnce:
 def _asked(read: Templates, number: int, text: str) -> WorkloadQuery | None:
     """The query of a text; None for one of which nothing can be estimated. Raises StatementError for what is none."""
     try:
-        return read.asked(number, text)
+        return read.query_of(number, text)
     except PolicyError:
         return None

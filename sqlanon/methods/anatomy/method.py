@@ -184,7 +184,7 @@ def choose(task: Task, given: Options) -> Bucketization:
     words = words_of(engine, task.scratch, relation(policy.relation), carried(policy))
     names = [bound.column for bound in policy.sensitive]
     own = [one for promised in promises(given) for one in bind_requirement(promised, names)]
-    dealing = Dealing(engine, policy, requirements, own, background, keep, task.scratch.view)
+    dealing = Dealing(engine, policy, requirements, own, background, task.scratch)
     dealing.require_feasible(given.variant, given.l, given.c)
     regions, count = None, 1
     if task.cells is not None and task.cells.rows:

@@ -26,7 +26,6 @@ from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 
 __all__ = [
-    "KEEPS_CONSTRAINTS",
     "OPTIONS",
     "Options",
     "assumes",
@@ -41,8 +40,6 @@ __all__ = [
     "why",
     "wording",
 ]
-
-KEEPS_CONSTRAINTS = True
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ def encoding(_: Task, __: Options) -> None:
 
 def choose(task: Task, _: Options) -> Fragmented:
     """The fragments: those that the user named, or the fewest. Raises PolicyError where they cannot be published."""
-    policy, named = task.policy, task.fragments
+    policy, named = task.policy, task.sets
     found = fragments_of(policy, named, "fragments")
     rows = rows_of_source(task.engine, policy)
     loss = loss_of(policy, found.fragments, rows, 0)

@@ -57,7 +57,6 @@ from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.udfs import registered
 
 __all__ = [
-    "KEEPS_CONSTRAINTS",
     "OPTIONS",
     "Options",
     "assumes",
@@ -73,8 +72,6 @@ __all__ = [
     "why",
     "wording",
 ]
-
-KEEPS_CONSTRAINTS = True
 
 _MOST_K = 1_000_000
 _MOST_ROWS = 10_000
@@ -199,7 +196,7 @@ def choose(task: Task, given: Options) -> Fragmented:
     Raises PolicyError where they cannot be published, PrivacyViolation where not one row has a place in them, or
     more rows have none than may be left out.
     """
-    engine, policy, named, keep = task.engine, task.policy, task.fragments, task.scratch.table
+    engine, policy, named, keep = task.engine, task.policy, task.sets, task.scratch.table
     found = fragments_of(policy, named, "loose")
     fragments, constraints = found.fragments, constraints_of(policy.policy)
     _require_free_name(fragments)
