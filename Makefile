@@ -1,4 +1,5 @@
-# make demo | test | test-spark | test-compiled | lint | bench | clean; PYTHON= chooses the interpreter, VENV= where the environment lies.
+# make demo | test | test-long | test-spark | test-compiled | lint | bench | clean; PYTHON= chooses the interpreter,
+# VENV= where the environment lies.
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -7,18 +8,21 @@ BIN    := $(VENV)/bin
 COMPILED := $(VENV)-compiled
 PIP    := $(BIN)/python -m pip install --disable-pip-version-check --quiet --editable
 
-# Tests of small databases are bound by one core each; more than four workers only warm up longer.
+# Tests of small databases are bound by one core each; more than four workers only warm up longer. What the tests of
+# a file share is made once where one worker has the whole file, so each gets its tests in a row.
 WORKERS ?= auto
+PYTEST = -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal
 PYTEST_ARGS ?=
 comma := ,
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-spark test-compiled lint bench clean
+.PHONY: help demo test test-long test-spark test-compiled lint bench clean
 
 help:
 	@echo 'make demo        install into $(VENV) and anonymize the UCI Adult census extract'
 	@echo 'make test        run the tests (PYTEST_ARGS=... is passed on)'
+	@echo 'make test-long   run those that take long, and draw more inputs of the others'
 	@echo 'make test-spark  ask the same of Spark, which needs Java (17 or newer)'
 	@echo 'make test-compiled  run the tests with the compiled build of sqlglot, in $(COMPILED)'
 	@echo 'make lint        check style, types and the direction of imports'
@@ -29,7 +33,10 @@ demo: $(VENV)/.installed-base
 	@$(BIN)/sqlanon demo
 
 test: $(VENV)/.installed-test
-	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 $(PYTEST_ARGS)
+	@$(BIN)/python $(PYTEST) $(PYTEST_ARGS)
+
+test-long: $(VENV)/.installed-test
+	@$(BIN)/python $(PYTEST) --part=long $(PYTEST_ARGS)
 
 # One Spark session answers all of them, so there is one worker.
 test-spark: $(VENV)/.installed-test-spark
@@ -37,7 +44,7 @@ test-spark: $(VENV)/.installed-test-spark
 
 test-compiled:
 	@$(MAKE) --no-print-directory VENV=$(COMPILED) $(COMPILED)/.installed-test-fast
-	@$(COMPILED)/bin/python -m pytest --compiled --numprocesses $(WORKERS) --maxprocesses 4 $(PYTEST_ARGS)
+	@$(COMPILED)/bin/python $(PYTEST) --compiled $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .

@@ -13,10 +13,22 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.errors import InternalError
-from sqlanon.methods.base import parts_lacking
+from sqlanon.methods.base import PublishedTables, Structure, Wording, parts_lacking
 from sqlanon.plugins import named_module
 
-__all__ = ["METHODS", "assumed_by", "assumed_of", "find_method", "in_buckets", "keeps_constraints", "promised_by"]
+__all__ = [
+    "DEFAULT",
+    "METHODS",
+    "assumed_by",
+    "assumed_of",
+    "find_method",
+    "promised_by",
+    "verified",
+    "worded",
+]
+
+# The method of a statement that names none.
+DEFAULT = "generalization"
 
 METHODS: Mapping[str, str] = {
     "anatomy": "sqlanon.methods.anatomy.method",
@@ -41,13 +53,13 @@ def find_method(name: str) -> ModuleType:
 def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Requirement, ...]:
     """What a method promises of itself, besides what a policy requires. Raises UserError as its `options` does."""
     module = find_method(method)
-    return tuple(module.promises(module.options(arguments))) if hasattr(module, "promises") else ()
+    return tuple(module.promises(module.options(arguments)))
 
 
 def assumed_by(method: str, arguments: Sequence[tuple[str, Value]], sensitive: Sequence[str]) -> tuple[Assumption, ...]:
     """What the figures of a method's release rest on; `sensitive` are its columns. Raises as `promised_by` does."""
     module = find_method(method)
-    return tuple(module.assumes(module.options(arguments), sensitive)) if hasattr(module, "assumes") else ()
+    return tuple(module.assumes(module.options(arguments), sensitive))
 
 
 def assumed_of(release: Release) -> tuple[Assumption, ...]:
@@ -56,12 +68,15 @@ def assumed_of(release: Release) -> tuple[Assumption, ...]:
     return assumed_by(release.method, release.method_arguments, sensitive)
 
 
-def in_buckets(method: str, arguments: Sequence[tuple[str, Value]]) -> bool:
-    """Whether a method publishes quasi-identifiers as they are, and each row's bucket. Raises as `promised_by` does."""
+def verified(method: str, arguments: Sequence[tuple[str, Value]], published: PublishedTables) -> Structure:
+    """What the tables of a release keep of what its method promises of them. Raises as `promised_by` does."""
     module = find_method(method)
-    return hasattr(module, "in_buckets") and bool(module.in_buckets(module.options(arguments)))
+    found: Structure = module.verify(published, module.options(arguments))
+    return found
 
 
-def keeps_constraints(method: str) -> bool:
-    """Whether a method keeps apart what a policy names as CONFIDENTIAL, and promises nothing else."""
-    return bool(getattr(find_method(method), "KEEPS_CONSTRAINTS", False))
+def worded(method: str, arguments: Sequence[tuple[str, Value]]) -> Wording:
+    """What a certificate says of a method's releases. Raises as `promised_by` does."""
+    module = find_method(method)
+    found: Wording = module.wording(module.options(arguments))
+    return found

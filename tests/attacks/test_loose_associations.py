@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.properties.loose_support import Made, Table, database, make
+from tests.support.loose import Made, Table, database, make
 
 FRAGMENTS = (("age",), ("disease",))
 CONSTRAINTS = (("age", "disease"),)

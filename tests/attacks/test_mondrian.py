@@ -20,8 +20,8 @@ import pytest
 import sqlanon
 from sqlanon import Connection, PrivacyViolation, UserError
 from sqlanon.export.formats import parquet
-from tests.attacks.test_order_linkage import DEVIATIONS, HITS, ROWS, hits, is_unordered, marks
-from tests.attacks.test_side_channels import ATTACKS, EXTREMES, SETTINGS, answer, plan
+from tests.support.attacks.order import DEVIATIONS, HITS, ROWS, hits, is_unordered, marks
+from tests.support.attacks.side_channels import ATTACKS, EXTREMES, SETTINGS, answer, plan
 
 # --- linkage by order
 

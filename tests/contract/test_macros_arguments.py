@@ -14,6 +14,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.questions.macros import macro_definitions
 from tests.oracles.models import distinct_l_diversity, equal_t_closeness, ordered_t_closeness
 from tests.oracles.models.support import Table
+from tests.support.database import one_thread
 
 # Two classes: ages 0 and 1; five diseases, of which NULL is one.
 PATIENTS = """
@@ -40,8 +41,7 @@ INSERT INTO anon.hierarchy_value VALUES
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[Any]:
-    with duckdb.connect(config={"threads": "1"}) as opened:
-        opened.execute("SET enable_progress_bar = false")
+    with one_thread() as opened:
         migrations.install(DuckDBEngine(opened))
         for definition in macro_definitions():
             opened.execute(definition)

@@ -19,7 +19,7 @@ from sqlanon.catalog import migrations
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.questions.load import load_question, model_names, question_names
 from sqlanon.terminal.cli import app
-from tests.contract.macros_support import TABLE, answers, call, name, some_arguments, source, stored_hierarchy, text
+from tests.support.models.macros import TABLE, answers, call, name, some_arguments, source, stored_hierarchy, text
 
 SETUP = """
 CREATE TABLE t AS

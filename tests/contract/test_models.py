@@ -7,120 +7,88 @@ compared with the module of `tests/oracles/models` that has its name.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
-import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sqlanon.domain.values import QualifiedName
+from sqlanon.questions.ask import least_rows
 from sqlanon.questions.load import load_question, question_names
 from sqlanon.sqlgen.build.render import to_sql
-from tests.contract.models_support import (
-    BEYOND_MENDING,
+from tests.oracles.models.support import Table
+from tests.support.database import one_thread
+from tests.support.draws import draws
+from tests.support.models.contract import check_against_the_oracle, check_an_empty_table, check_the_header, draw_model
+from tests.support.models.drawn import (
     Drawn,
     answer,
     bound,
-    drawn_models,
-    exact,
-    merged,
-    total_excess,
     violations,
-    without,
 )
-from tests.oracles.models.support import Table
 
-quick = settings(deadline=None, max_examples=40)
-# Of a sum of excesses, in rows.
-ROUNDING = Fraction(1, 10**9)
+pytestmark = pytest.mark.drawn
+
+quick = settings(deadline=None, max_examples=draws(12, long=40))
 every_model = pytest.mark.parametrize("name", question_names())
 
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[Any]:
-    with duckdb.connect() as opened:
-        opened.execute("SET enable_progress_bar = false")
-        opened.execute("SET threads = 1")
+    with one_thread() as opened:
         yield opened
-
-
-def oracle_of(name: str) -> Any:
-    module = f"tests.oracles.models.{name}"
-    assert find_spec(module), f"sql/models/{name}.sql has no oracle tests/oracles/models/{name}.py"
-    return import_module(module)
-
-
-def draw_model(data: st.DataObject, name: str) -> Drawn:
-    return data.draw(drawn_models(load_question(name), oracle_of(name)))
 
 
 @every_model
 @quick
 @given(data=st.data())
 def test_a_model_agrees_with_its_oracle(connection: Any, name: str, data: st.DataObject) -> None:
-    oracle, drawn = oracle_of(name), draw_model(data, name)
-    found = answer(connection, drawn)
-    assert set(found.violations) == oracle.violating(drawn.table, **drawn.arguments)
-    reached = oracle.achieved(drawn.table, **drawn.arguments)
-    if reached is None:
-        assert found.achieved is None
-    else:
-        assert found.achieved == pytest.approx(float(reached), rel=1e-9, abs=1e-11)
-    for of, (size, excess) in found.violations.items():
-        assert size == len(drawn.table.classes.get(of, ()))
-        assert 0 <= excess <= size or excess == BEYOND_MENDING
+    check_against_the_oracle(connection, name, data)
 
 
 @every_model
 def test_a_model_of_an_empty_table_reaches_nothing_and_is_not_violated(connection: Any, name: str) -> None:
-    question = load_question(name)
-    table = Table({}, taxonomy={}, ranges={}, guards=(), public={})
-    parameters = {p.name: p.default if p.default is not None else _least(p) for p in question.parameters}
-    drawn = Drawn(bound(question, parameters), exact(parameters), table, structs=False)
-    found = answer(connection, drawn)
-    assert found.achieved is None
-    assert found.violations == {}
-    assert oracle_of(name).achieved(table, **drawn.arguments) is None
-    assert oracle_of(name).violating(table, **drawn.arguments) == set()
-
-
-def _least(parameter: Any) -> Any:
-    if parameter.type in ("RELATION", "COLUMN"):
-        return QualifiedName(("given",))
-    if parameter.type == "TEXT":
-        return parameter.choices[0]
-    return int(parameter.low) if parameter.type == "BIGINT" else parameter.low
+    check_an_empty_table(connection, name)
 
 
 @every_model
 @quick
 @given(data=st.data())
 def test_the_header_keeps_its_promises_to_the_search(connection: Any, name: str, data: st.DataObject) -> None:
-    """The excess never grows when classes merge, nor shrinks by more than the rows that are left out.
+    check_the_header(connection, name, data)
 
-    So a table that satisfies the model without some of its rows, and every finer one, has
-    an excess of at most their number. What is declared monotone is.
-    """
-    question, drawn = load_question(name), draw_model(data, name)
-    before = violations(connection, drawn, drawn.table)
-    first, *others = data.draw(st.permutations(list(drawn.table.classes)))
-    if others:
-        after = violations(connection, drawn, merged(drawn.table, first, others[0]))
-        assert total_excess(after) <= total_excess(before) + ROUNDING
-        satisfying = {first, others[0]} - set(before)
-        if question.monotone and len(satisfying) == 2:
-            assert first not in after, "two satisfying classes make one that violates"
-        if question.monotone_under_suppression and satisfying:
-            assert first not in after, "a satisfying class violates with more rows"
-    places = [place for rows in drawn.table.classes.values() for place in rows]
-    removed = data.draw(st.sets(st.sampled_from(places), min_size=1))
-    left = violations(connection, drawn, without(drawn.table, removed))
-    assert total_excess(before) <= len(removed) + total_excess(left) + ROUNDING
+
+@pytest.mark.parametrize("name", [name for name in question_names() if load_question(name).least_rows])
+@quick
+@given(data=st.data())
+def test_a_class_with_fewer_than_the_least_rows_violates(connection: Any, name: str, data: st.DataObject) -> None:
+    drawn = draw_model(data, name)
+    small = {of for of, places in drawn.table.classes.items() if len(places) < drawn.requirement.least_rows}
+    assert small <= set(violations(connection, drawn, drawn.table))
+
+
+@pytest.mark.parametrize("name", [name for name in question_names() if load_question(name).enough_rows])
+@quick
+@given(data=st.data())
+def test_a_class_with_enough_rows_of_different_respondents_satisfies(
+    connection: Any, name: str, data: st.DataObject
+) -> None:
+    drawn = draw_model(data, name)
+    table = replace(drawn.table, entities=None)
+    large = {of for of, places in table.classes.items() if drawn.requirement.satisfied_by(len(places))}
+    assert not large & set(violations(connection, drawn, table))
+
+
+def test_the_k_of_k_map_counts_no_rows_of_a_class() -> None:
+    """A class with one row satisfies it beside a public table with k of them."""
+    asked = {name: bound(load_question(name), {"k": 4}) for name in ("k_map", "k_anonymity")}
+    assert least_rows([asked["k_map"]]) == 1
+    assert least_rows(list(asked.values())) == 4
+    assert not asked["k_map"].satisfied_by(1_000_000)
+    assert [asked["k_anonymity"].satisfied_by(rows) for rows in (3, 4)] == [False, True]
 
 
 def test_the_figures_of_a_table_by_hand(connection: Any) -> None:

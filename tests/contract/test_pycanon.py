@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from math import e, exp, floor, inf, log
 from typing import Any
 
-import duckdb
 import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 from pycanon import anonymity
 
 from sqlanon.questions.macros import macro_definitions
+from tests.support.database import one_thread
 
 QUASI = ["age", "zip"]
 ROWS = st.lists(st.tuples(st.integers(0, 2), st.sampled_from("xy"), st.integers(0, 3)), min_size=1, max_size=12)
@@ -28,8 +28,7 @@ quick = settings(deadline=None, max_examples=20)
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[Any]:
-    with duckdb.connect(config={"threads": "1"}) as opened:
-        opened.execute("SET enable_progress_bar = false")
+    with one_thread() as opened:
         opened.execute("CREATE SCHEMA anon")
         for definition in macro_definitions():
             opened.execute(definition)

@@ -8,7 +8,7 @@ import pytest
 
 from sqlanon import Connection, PrivacyViolation, connect
 from tests.oracles.anatomy import by_bucket, diverse
-from tests.papers.test_hospital import OTHERS
+from tests.support.hospital import OTHERS
 
 GROUPS = (
     {"Peptic Ulcer": 2, "Broken Leg": 1, "Short Breath": 1},

@@ -10,27 +10,7 @@ import pytest
 
 from sqlanon import Connection, PrivacyViolation, connect
 from tests.oracles.k_anonymity import achieved
-
-HOSPITAL = (
-    ("1950-06-02", "F", "94141", "H1N1"),
-    ("1950-06-20", "M", "94132", "Gastritis"),
-    ("1950-06-12", "M", "94137", "Dyspepsia"),
-    ("1950-06-05", "F", "94144", "Pneumonia"),
-    ("1940-04-01", "M", "94143", "Peptic Ulcer"),
-    ("1940-04-02", "M", "94142", "Peptic Ulcer"),
-    ("1940-04-10", "F", "94139", "Peptic Ulcer"),
-    ("1940-04-20", "F", "94130", "Peptic Ulcer"),
-    ("1940-06-07", "M", "94130", "Broken Leg"),
-    ("1940-06-05", "M", "94131", "Short Breath"),
-    ("1958-12-11", "F", "94142", "Pneumonia"),
-    ("1940-06-25", "F", "94142", "Broken Leg"),
-    ("1940-06-30", "F", "94145", "Stomach Cancer"),
-    ("1950-05-02", "F", "94136", "H1N1"),
-    ("1950-05-05", "F", "94134", "Flu"),
-    ("1950-05-10", "M", "94147", "Stomach Cancer"),
-    ("1950-05-30", "M", "94148", "Gastritis"),
-)
-OTHERS = tuple(row for row in HOSPITAL if not row[0].startswith("1958"))
+from tests.support.hospital import HOSPITAL, OTHERS
 
 
 @pytest.fixture

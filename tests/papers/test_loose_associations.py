@@ -7,7 +7,8 @@ import pytest
 from sqlanon.methods.fragmentation.association.looseness import looseness
 from tests.oracles.left_out import fewest
 from tests.oracles.loose import most_blocks
-from tests.properties.loose_support import (
+from tests.support.hospital import LEFT, LINKED, OTHERS, RIGHT
+from tests.support.loose import (
     Table,
     agrees,
     database,
@@ -19,28 +20,17 @@ from tests.properties.loose_support import (
     selected,
 )
 
-PATIENTS = """
-    1950-06-02 F 94141 H1N1|1950-06-20 M 94132 Gastritis|1950-06-12 M 94137 Dyspepsia|1950-06-05 F 94144 Pneumonia
-    1940-04-01 M 94143 Peptic Ulcer|1940-04-02 M 94142 Peptic Ulcer|1940-04-10 F 94139 Peptic Ulcer
-    1940-04-20 F 94130 Peptic Ulcer|1940-06-07 M 94130 Broken Leg|1940-06-05 M 94131 Short Breath
-    1940-06-25 F 94142 Broken Leg|1940-06-30 F 94145 Stomach Cancer|1950-05-02 F 94136 H1N1|1950-05-05 F 94134 Flu
-    1950-05-10 M 94147 Stomach Cancer|1950-05-30 M 94148 Gastritis
-"""
-ROWS = [tuple(row.split(None, 3)) for line in PATIENTS.strip().splitlines() for row in line.strip().split("|")]
 COLUMNS = tuple((name, "VARCHAR") for name in ("dob", "sex", "zip", "disease"))
 FRAGMENTS = (("dob", "sex", "zip"), ("disease",))
 CONSTRAINTS = (("dob", "sex", "zip", "disease"),)
-LEFT = [int(group) for group in "1 1 2 2 3 5 4 6 3 5 6 4 7 7 8 8".split()]
-RIGHT = [int(group) for group in "1 2 2 3 1 3 5 7 4 6 6 4 5 8 7 8".split()]
-LINKED = [(int(pair[0]), int(pair[1])) for pair in "11 12 22 23 31 34 45 44 53 56 67 66 75 78 87 88".split()]
 
 
 def test_the_papers_association_is_4_loose() -> None:
-    assert len(ROWS) == 16
+    assert len(OTHERS) == 16
     # The printed pairs are those of the printed groups.
     assert multiset(LINKED) == multiset(list(zip(LEFT, RIGHT, strict=True)))
-    left = [(*row[:3], group) for row, group in zip(ROWS, LEFT, strict=True)]
-    right = [(row[3], group) for row, group in zip(ROWS, RIGHT, strict=True)]
+    left = [(*row[:3], group) for row, group in zip(OTHERS, LEFT, strict=True)]
+    right = [(row[3], group) for row, group in zip(OTHERS, RIGHT, strict=True)]
     with database() as engine:
         publish(engine, [Table(COLUMNS[:3], left), Table(COLUMNS[3:], right)], LINKED)
         found = looseness(engine, published_as(FRAGMENTS), CONSTRAINTS)
@@ -54,7 +44,7 @@ def test_the_papers_association_is_4_loose() -> None:
 @pytest.mark.parametrize("sizes", [(2, 2), (1, 4), (4, 1), (2, 1), (1, 2)])
 def test_ours_has_every_row_and_the_product_of_the_sizes(sizes, near) -> None:
     with database() as engine:
-        table = Table(COLUMNS, ROWS)
+        table = Table(COLUMNS, list(OTHERS))
         made = make(engine, table, FRAGMENTS, CONSTRAINTS, sizes, near)
     assert made.found.heterogeneous
     assert made.found.k == made.association.k == sizes[0] * sizes[1]
@@ -67,10 +57,10 @@ def test_ours_has_every_row_and_the_product_of_the_sizes(sizes, near) -> None:
 @pytest.mark.parametrize(("sizes", "left_out"), [((2, 3), None), ((3, 1), 4), ((1, 3), 4)])
 def test_rows_left_out_are_a_class_as_small_as_can_be(sizes, left_out) -> None:
     # Two blocks of 6 could be filled. But 4 of 16 have a peptic ulcer, more than one in 6 of all, so of those left out.
-    diseases = [row[3] for row in ROWS]
+    diseases = [row[3] for row in OTHERS]
     assert most_blocks(diseases, 6) == 2
     with database() as engine:
-        made = make(engine, Table(COLUMNS, ROWS), FRAGMENTS, CONSTRAINTS, sizes)
+        made = make(engine, Table(COLUMNS, list(OTHERS)), FRAGMENTS, CONSTRAINTS, sizes)
     assert made.association.least == fewest(diseases, sizes[0] * sizes[1], sizes[0] * sizes[1]) == left_out
     assert made.association.placed == (0 if left_out is None else 16 - left_out)
 
@@ -78,7 +68,7 @@ def test_rows_left_out_are_a_class_as_small_as_can_be(sizes, left_out) -> None:
 def test_the_shorter_constraints_of_the_paper() -> None:
     constraints = [("dob", "disease"), ("zip", "disease"), ("sex", "zip", "disease")]
     with database() as engine:
-        made = make(engine, Table(COLUMNS, ROWS), FRAGMENTS, constraints, (2, 2))
+        made = make(engine, Table(COLUMNS, list(OTHERS)), FRAGMENTS, constraints, (2, 2))
     assert made.found.heterogeneous
     assert made.found.k == 4
     assert made.association.placed >= 8

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sqlanon import Connection, connect
-from tests.papers.test_loose_associations import LEFT, LINKED, RIGHT, ROWS
+from tests.support.hospital import LEFT, LINKED, OTHERS, RIGHT
 
 
 @pytest.fixture(scope="module")
@@ -16,14 +16,14 @@ def hospital() -> Connection:
     """A release of the paper's 16 rows, in whose tables the paper's groups are put; the source is gone."""
     con = connect(config={"threads": "1"})
     con.execute("CREATE TABLE patients (dob DATE, sex VARCHAR, zip VARCHAR, disease VARCHAR)")
-    con.duckdb.executemany("INSERT INTO patients VALUES (?, ?, ?, ?)", [list(row) for row in ROWS])
+    con.duckdb.executemany("INSERT INTO patients VALUES (?, ?, ?, ?)", [list(row) for row in OTHERS])
     con.execute(
         "CREATE POLICY apart ON patients (dob QUASI IDENTIFIER, sex QUASI IDENTIFIER, zip QUASI IDENTIFIER, "
         "disease SENSITIVE) CONFIDENTIAL (dob, sex, zip, disease) VISIBLE (dob, sex, zip);"
         "CREATE ANONYMIZED TABLE r AS POLICY apart METHOD loose(k => 4); DROP TABLE patients"
     )
     con.duckdb.execute("DELETE FROM r_1; DELETE FROM r_2; DELETE FROM r_association")
-    for (*left, disease), one, other in zip(ROWS, LEFT, RIGHT, strict=True):
+    for (*left, disease), one, other in zip(OTHERS, LEFT, RIGHT, strict=True):
         con.duckdb.execute("INSERT INTO r_1 VALUES (?, ?, ?, ?)", [*left, one])
         con.duckdb.execute("INSERT INTO r_2 VALUES (?, ?)", [disease, other])
     con.duckdb.executemany("INSERT INTO r_association VALUES (?, ?)", [list(pair) for pair in LINKED])

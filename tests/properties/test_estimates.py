@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from math import isclose
 from typing import Any
 
@@ -13,56 +12,11 @@ from hypothesis import strategies as st
 from sqlanon import Connection
 from sqlanon.errors import PolicyError, PrivacyViolation
 from tests.oracles.estimates import Figures, estimates
-from tests.properties.estimates_support import COLUMNS, DEALT, RELEASES, Having, Query, Task, havings, queries, tables
-from tests.properties.labels_support import ANY, cells
+from tests.support.draws import draws
+from tests.support.estimates.queries import DEALT, RELEASES, Having, Query, Task, havings, queries, tables
+from tests.support.estimates.released_rows import released_rows
 
-QUASI = ("number", "kind", "code")
-
-
-def released_rows(con: Connection, task: Task, query: Query) -> list[dict[str, list[tuple[Any, float | None]]]]:
-    """The released rows as the oracle sees them, in the columns that the query names."""
-    dealt = values_of_buckets(con, task)
-    if len(query.columns) == 1 and query.columns <= set(dealt):
-        (name,) = query.columns
-        return [{name: [(value, 1.0)]} for held in dealt[name].values() for value in held.elements()]
-    found = con.duckdb.execute("FROM r" if task.release == "buckets" or not dealt else "FROM r_qi")
-    names = [column[0] for column in found.description]
-    own = {shown: name for name, shown in COLUMNS.items()}
-    rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
-    seen = []
-    for row in rows:
-        one: dict[str, list[tuple[Any, float | None]]] = {}
-        for shown, name in own.items():
-            if name not in query.columns:
-                continue
-            if name in QUASI and not dealt:
-                ends = (
-                    (row[shown + "_low"], row[shown + "_high"]) if shown + "_low" in row and name == "number" else None
-                )
-                one[name] = leaves(con, task, name, row[shown], ends)
-            elif name in dealt:
-                one[name] = [(value, float(n)) for value, n in dealt[name][row["bucket"]].items()]
-            else:
-                one[name] = [(row[shown], 1.0)]
-        seen.append(one)
-    return seen
-
-
-def values_of_buckets(con: Connection, task: Task) -> dict[str, dict[int, Counter[Any]]]:
-    """For each dealt column the values of each bucket, as often as they occur."""
-    found: dict[str, dict[int, Counter[Any]]] = {}
-    for name, table in DEALT.get(task.release, {}).items():
-        for bucket, value, count in con.duckdb.execute(f"SELECT bucket, value, count FROM {table}").fetchall():
-            found.setdefault(name, {}).setdefault(bucket, Counter())[value] = count
-        found.setdefault(name, {})
-    return found
-
-
-def leaves(con: Connection, task: Task, name: str, shown: Any, ends: Any) -> list[tuple[Any, float | None]]:
-    if name == "code" and task.release == "bounds":
-        # The middle row's value says nothing of the others.
-        return [(None, 1.0)] if shown is None else [(value, None) for value in ANY["code"]]
-    return cells(task, name, shown, ends)
+pytestmark = pytest.mark.drawn
 
 
 def asked(con: Connection, query: Query, having: str = "") -> dict[Any, Figures]:
@@ -134,9 +88,10 @@ def within(truth: float, figures: Figures, sql: str) -> None:
     assert figures.high is None or truth - 1e-9 * max(1, abs(truth)) <= figures.high, (sql, truth, figures)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("release", RELEASES)
 def test_estimates_and_bounds(release: str) -> None:
-    @settings(max_examples=3, deadline=None, suppress_health_check=[*HealthCheck])
+    @settings(max_examples=draws(2, long=3), deadline=None, suppress_health_check=[*HealthCheck])
     @given(tables(release), st.lists(queries(), min_size=3, max_size=3))
     def holds(task: Task, some: list[Query]) -> None:
         try:
@@ -160,7 +115,7 @@ def check_having(con: Connection, query: Query, having: Having) -> None:
     assert asked(con, query, f" HAVING {having.sql}") == expected, (query.sql, having.sql)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=draws(2, long=12), deadline=None, suppress_health_check=[*HealthCheck])
 @given(st.sampled_from([*RELEASES]), st.lists(queries(joined=True), min_size=2, max_size=2), st.data())
 def test_lookups_and_having(release: str, some: list[Query], data: st.DataObject) -> None:
     task = data.draw(tables(release, sizes=(12, 12, 8, 3)))

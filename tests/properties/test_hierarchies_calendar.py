@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy
 import pandas
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,7 @@ from sqlanon.hierarchies.base import functional
 from sqlanon.sqlgen.build.names import column
 from sqlanon.sqlgen.build.render import to_sql
 from tests.oracles import hierarchies as oracle
-from tests.properties.hierarchies_support import (
+from tests.support.hierarchies import (
     assert_levels_nest,
     assert_null_stays_null,
     connection,
@@ -20,6 +21,8 @@ from tests.properties.hierarchies_support import (
     labelled_source,
     quick,
 )
+
+pytestmark = pytest.mark.drawn
 
 UNITS = ("HOUR", "DAY", "MONTH", "QUARTER", "YEAR", "DECADE", "CENTURY")
 FIRST_DAY, LAST_DAY = -(2**31 - 2), 2**31 - 2

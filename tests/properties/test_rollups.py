@@ -9,7 +9,9 @@ from hypothesis import given
 
 from sqlanon import PrivacyViolation
 from sqlanon.methods.generalization.lattice import rollup
-from tests.properties.policies_support import BUDGET, Case, cases, levels_of
+from tests.support.policies import BUDGET, Case, cases, levels_of
+
+pytestmark = pytest.mark.drawn
 
 
 @pytest.fixture(autouse=True, scope="module")

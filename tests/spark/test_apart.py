@@ -23,8 +23,8 @@ from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, association
 from sqlanon.methods.fragmentation.verify import FRAGMENTATION, K_LOOSENESS, kept_apart
 from sqlanon.sqlgen.build.names import column, relation
 from tests.oracles.fragments import correct
-from tests.properties.loose_support import agrees, judged
-from tests.spark.relations import registered
+from tests.support.loose import agrees, judged
+from tests.support.spark import registered
 
 pytestmark = pytest.mark.spark
 

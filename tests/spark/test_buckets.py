@@ -21,7 +21,6 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
-from sqlanon.domain.transformation import Bucketization
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
@@ -31,6 +30,7 @@ from sqlanon.errors import PrivacyViolation
 from sqlanon.methods.anatomy import assign_groups
 from sqlanon.methods.anatomy import merge_groups as slots
 from sqlanon.methods.anatomy.bucketize import Dealing
+from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.method import VARIANTS
 from sqlanon.methods.anatomy.tables import bucketized
 from sqlanon.pipeline.check import violating_classes
@@ -38,7 +38,7 @@ from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.sqlgen.build.names import column, literal, relation
 from sqlanon.sqlgen.classes.normal_relations import Background
 from tests.oracles.anatomy import by_bucket, dealt, diverse, feasible, most_groups
-from tests.spark.relations import registered
+from tests.support.spark import registered
 
 pytestmark = pytest.mark.spark
 
@@ -287,7 +287,7 @@ def test_what_cannot_be_dealt_out_is_found_alike(variant: str, duck: DuckDBEngin
                 with Scratch(engine) as scratch:
                     said.append(
                         refusal(
-                            Dealing(engine, policy(case), own, own, Background(), scratch.table, scratch.view),
+                            Dealing(engine, policy(case), own, own, Background(), scratch),
                             variant,
                             least,
                         )

@@ -26,7 +26,7 @@ from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAss
 from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, association_columns
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from tests.oracles.loose import most_blocks
-from tests.spark.relations import registered
+from tests.support.spark import registered
 
 pytestmark = pytest.mark.spark
 

@@ -16,7 +16,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.questions.load import Parameter, Question, load_question, question_names
-from tests.spark.relations import RELEASES, registered
+from tests.support.spark import RELEASES, registered
 
 pytestmark = pytest.mark.spark
 

@@ -9,20 +9,26 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sqlanon import assets
 from sqlanon.questions.load import load_question, model_names, question_names
-from tests.contract import test_models as contract
-from tests.properties import test_models_optimal as optimality
-from tests.unit import test_portable as portability
-from tests.unit.test_docs import Reading
+from tests.support.database import one_thread
+from tests.support.models.contract import (
+    check_against_the_oracle,
+    check_an_empty_table,
+    check_model_is_portable,
+    check_the_header,
+)
+from tests.support.models.search import Drawn, assert_optimal, drawn
+from tests.support.pages import Reading
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -62,7 +68,17 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def connection() -> Iterator[Any]:
-    yield from contract.connection.__wrapped__()
+    with one_thread() as opened:
+        yield opened
+
+
+def drawn_tables(check: Callable[[Any, str, st.DataObject], None], connection: Any) -> None:
+    @given(data=st.data())
+    @settings(deadline=None, max_examples=40)
+    def checked(data: st.DataObject) -> None:
+        check(connection, NAME, data)
+
+    checked()
 
 
 def test_the_page_has_both_files_and_no_model_of_today_has_their_name() -> None:
@@ -75,14 +91,14 @@ def test_the_file_is_a_model_that_all_engines_answer_alike() -> None:
     assert NAME in question_names()
     assert NAME in model_names()
     for statement in ("achieved", "violations"):
-        portability.test_every_model_is_portable(NAME, statement)
+        check_model_is_portable(NAME, statement)
 
 
 @pytest.mark.usefixtures("added")
 def test_the_model_keeps_the_contract_of_every_model(connection: Any) -> None:
-    contract.test_a_model_agrees_with_its_oracle(connection=connection, name=NAME)
-    contract.test_a_model_of_an_empty_table_reaches_nothing_and_is_not_violated(connection, NAME)
-    contract.test_the_header_keeps_its_promises_to_the_search(connection=connection, name=NAME)
+    check_an_empty_table(connection, NAME)
+    for check in (check_against_the_oracle, check_the_header):
+        drawn_tables(check, connection)
 
 
 @pytest.mark.usefixtures("added")
@@ -102,15 +118,15 @@ def test_a_mistake_on_the_page_would_be_noticed(
     forget()
     # A group of them, if there are several ways to see it.
     with pytest.raises((AssertionError, ExceptionGroup)):
-        contract.test_a_model_agrees_with_its_oracle(connection=connection, name=NAME)
+        drawn_tables(check_against_the_oracle, connection)
 
 
 @pytest.mark.usefixtures("added")
 def test_the_search_finds_the_optimum_under_the_model() -> None:
-    @given(case=optimality.drawn(NAME))
+    @given(case=drawn(NAME))
     @settings(deadline=None, max_examples=10)
-    def check(case: optimality.Drawn) -> None:
-        optimality.assert_optimal(case)
+    def check(case: Drawn) -> None:
+        assert_optimal(case)
 
     check()
 

@@ -9,7 +9,7 @@ import pytest
 
 from sqlanon import Connection, PolicyError
 from tests.oracles.models.support import Class, Table
-from tests.unit import patients_support as patients
+from tests.support.models import patients as patients
 
 BUCKETS = [name for name in patients.MODELS if name not in patients.HIDDEN]
 
@@ -32,6 +32,7 @@ def buckets(con: Connection, release: str) -> Table:
     return Table(dict(classes), values, taxonomy=taxonomy, ranges=ranges)  # type: ignore[arg-type]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "grouping"), [*((name, "random") for name in BUCKETS), *((name, "near") for name in BUCKETS[::4])]
 )

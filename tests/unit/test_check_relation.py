@@ -9,7 +9,7 @@ import pytest
 
 from sqlanon import Connection, DataError, PolicyError, connect
 from tests.oracles.models.support import Class, Table
-from tests.unit.patients_support import (
+from tests.support.models.patients import (
     DISEASES,
     RANGES,
     arguments,
@@ -86,6 +86,7 @@ REFUSED = (
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("text", "what"), REFUSED)
 def test_what_is_refused(con: Connection, text: str, what: str) -> None:
     con.execute("CREATE OR REPLACE HIERARCHY lacks AS LEVELS (SELECT 'flu', 'lung')")

@@ -9,8 +9,8 @@ import pytest
 
 from sqlanon import Connection, PrivacyViolation, connect
 from sqlanon.methods.generalization.losses import LOSSES
-from tests.papers.test_hospital import HOSPITAL
-from tests.unit.test_hostile_names import HOSTILE
+from tests.support.hospital import HOSPITAL
+from tests.support.names import HOSTILE
 
 Rows = list[tuple[str, str]]
 

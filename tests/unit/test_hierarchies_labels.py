@@ -8,7 +8,7 @@ import pytest
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.values import Value
-from tests.properties.hierarchies_support import labelled
+from tests.support.hierarchies import labelled
 
 
 def labels(kind: str, arguments: tuple[Value, ...], column_type: str, value: str, **options: Value) -> tuple[str, ...]:

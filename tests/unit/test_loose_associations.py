@@ -18,7 +18,7 @@ from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.udfs import registered
 from tests.oracles.left_out import fewest
 from tests.oracles.loose import most_blocks
-from tests.properties.loose_support import (
+from tests.support.loose import (
     Table,
     agrees,
     database,

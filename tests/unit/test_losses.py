@@ -18,11 +18,12 @@ from sqlanon.methods.generalization.losses.average_class_size import AverageClas
 from sqlanon.methods.generalization.losses.discernibility import Discernibility
 from sqlanon.methods.generalization.method import options
 from sqlanon.sqlgen.cells import key_layout
-from tests.properties.losses_support import ORACLES
-from tests.properties.policies_support import Case, cases
-from tests.unit.losses_support import Laid, Places, laid
+from tests.support.draws import draws
+from tests.support.losses import ORACLES
+from tests.support.losses_laid_out import Laid, Places, laid
+from tests.support.policies import Case, cases
 
-BUDGET = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+BUDGET = settings(max_examples=draws(2, long=8), deadline=None, suppress_health_check=list(HealthCheck))
 # An entropy is a multiple of a unit, and its oracle adds up floating point numbers.
 NEAR = 1e-7
 
@@ -32,6 +33,7 @@ def test_every_loss_has_an_oracle() -> None:
 
 
 # With few bits a word, a key has several: then a class_id is a struct.
+@pytest.mark.drawn
 @pytest.mark.parametrize("bits", [62, 5])
 @given(case=cases(), random=st.randoms(use_true_random=False))
 @BUDGET
@@ -158,7 +160,8 @@ def test_an_unknown_loss_is_told_the_names() -> None:
     with pytest.raises(PolicyError, match="no loss 'ncp'") as raised:
         options([("loss", "ncp")])
     assert raised.value.hint == (
-        "there are: granularity_loss, discernibility, average_class_size, height, precision, non_uniform_entropy"
+        "write one of loss => 'granularity_loss', loss => 'discernibility', loss => 'average_class_size', "
+        "loss => 'height', loss => 'precision', loss => 'non_uniform_entropy'"
     )
 
 
@@ -169,7 +172,7 @@ def test_squares_beyond_64_bits_stay_exact() -> None:
     setting: Any = SimpleNamespace(
         policy=SimpleNamespace(quasi_identifiers=[SimpleNamespace(height=1)] * 2),
         cells=SimpleNamespace(rows=rows, trees=["a", "b"], public=None),
-        k=7,
+        least_rows=7,
         place=None,
         rows=lambda query: counted,
     )

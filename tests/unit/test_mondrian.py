@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation
+from tests.support.database import rows, visits
 
-SOURCE = (
-    "CREATE TABLE visits AS SELECT i AS visit, 20 + (i * 7) % 40 AS age, 'z' || (i * 5) % 8 AS zip, "
-    "['flu', 'cold', 'asthma', 'ulcer'][i % 4 + 1] AS disease FROM range(120) AS n(i)"
-)
+SOURCE = visits("flu", "cold", "asthma", "ulcer", ward=False)
 POLICY = (
     "CREATE POLICY p ON visits (age QUASI IDENTIFIER USING ages, zip QUASI IDENTIFIER, disease SENSITIVE) "
     "REQUIRE k_anonymity(k => 4), l_diversity(l => 2)"
@@ -25,10 +22,6 @@ def con(tmp_path: Path) -> Connection:
     connection = sqlanon.connect(tmp_path / "visits.duckdb")
     connection.execute(f"{SOURCE}; CREATE HIERARCHY ages AS INTERVALS (5, 10, 20, 40); {POLICY}")
     return connection
-
-
-def rows(con: Connection, query: str) -> list[Any]:
-    return list(con.duckdb.execute(query).fetchall())
 
 
 def release(con: Connection, method: str = "", kind: str = "TABLE", name: str = "r") -> None:
@@ -159,8 +152,8 @@ def test_a_release_records_its_regions_and_its_loss(con: Connection) -> None:
         ("(publish => 'box')", "there is no publish 'box'"),
         ("(hierarchy => 'leaf')", "there is no hierarchy 'leaf'"),
         ("(bounds => 3)", "bounds is true or false"),
-        ("(target => disease)", "belong together"),
-        ("(split => 'information_gain')", "belong together"),
+        ("(target => disease)", "target belongs to split => 'information_gain'"),
+        ("(split => 'information_gain')", "needs its target"),
         ("(split => 'information_gain', target => zip)", "no sensitive or insensitive attribute"),
         ("(publish => 'none', bounds => true)", "has no bounds"),
     ],

@@ -11,12 +11,12 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Role
-from sqlanon.domain.transformation import Bucketization
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.portable import require_portable
 from sqlanon.errors import EngineError
 from sqlanon.hierarchies.base import functional
 from sqlanon.methods.anatomy import assign_groups, merge_groups
+from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.tables import bucketized, differing, misplaced, out_of_order, out_of_place, unequal
 from sqlanon.methods.fragmentation.association import (
     block_grids,
@@ -27,8 +27,9 @@ from sqlanon.methods.fragmentation.association import (
     tuple_keys,
 )
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
-from sqlanon.questions.load import load_question, question_names
+from sqlanon.questions.load import question_names
 from sqlanon.sqlgen.build.names import column, relation
+from tests.support.models.contract import check_model_is_portable
 
 REFUSED = {
     "SELECT hash(x) FROM t": "the function hash",
@@ -104,10 +105,7 @@ def test_what_differs_is_named(query: str) -> None:
 @pytest.mark.parametrize("statement", ["achieved", "violations"])
 @pytest.mark.parametrize("name", question_names())
 def test_every_model_is_portable(name: str, statement: str) -> None:
-    tree = sqlglot.parse_one(load_question(name).statement(statement), dialect="duckdb")
-    for place in list(tree.find_all(exp.Placeholder)):
-        place.replace(exp.Literal.number(1))
-    require_portable(tree)
+    check_model_is_portable(name, statement)
 
 
 BOUND = BoundAttribute(Attribute("s", Role.SENSITIVE), "s", "VARCHAR", "VARCHAR")

@@ -18,7 +18,7 @@ from sqlanon.questions.load import (
     question_names,
     questions_of,
 )
-from tests.unit.questions_support import WHOLE
+from tests.support.models.questions import WHOLE
 
 
 def test_a_header_is_read_as_written() -> None:
@@ -91,6 +91,17 @@ def test_a_header_that_cannot_be_meant_is_refused(before: str, after: str, messa
     assert before in WHOLE
     with pytest.raises(InternalError, match=message):
         parse_question("it", WHOLE.replace(before, after))
+
+
+def test_the_rows_of_a_class_are_counted_by_a_parameter_that_is_a_whole_number() -> None:
+    assert parse_question("it", WHOLE).least_rows is None
+    counted = WHOLE.replace("-- required: t", "-- required: t\n-- least rows: least -- why\n-- enough rows: least")
+    question = parse_question("it", counted)
+    assert (question.least_rows, question.enough_rows) == ("least", "least")
+    assert BoundRequirement(question, (("least", 7),)).least_rows == 7
+    for wrong in ("t", "absent", "other"):
+        with pytest.raises(InternalError, match=f"counts rows by {wrong}, which is none of its BIGINT"):
+            parse_question("it", counted.replace("least rows: least", f"least rows: {wrong}"))
 
 
 def test_a_constant_can_be_what_is_required() -> None:

@@ -18,7 +18,7 @@ from sqlanon.questions.ask import BoundRequirement
 from sqlanon.questions.load import Question, parse_question
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.classes.requirement import Asks
-from tests.unit.questions_support import FILE, GIVEN, WHOLE, bind
+from tests.support.models.questions import FILE, GIVEN, WHOLE, bind
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ import sqlanon
 from sqlanon.errors import UserError
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
-from tests.unit.statements_support import SCRIPT, SETUP
+from tests.support.statements import SCRIPT, SETUP
 
 SQL = Path(__file__).resolve().parents[2] / "sql"
 # What follows the last key of an ORDER BY.
@@ -123,6 +123,7 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, list[Any]
     return answers(tmp_path_factory.mktemp("usual"))
 
 
+@pytest.mark.long
 def test_the_engine_is_given_every_order_in_full(usual: tuple[dict[str, list[Any]], list[str]]) -> None:
     _, texts = usual
     assert sum(len(list(keys(text))) for text in texts) > 200
@@ -133,6 +134,7 @@ def test_the_engine_is_given_every_order_in_full(usual: tuple[dict[str, list[Any
 _DRAWN = ("dealt", "loosened", "made_relaxed", "EXPLAIN")
 
 
+@pytest.mark.long
 def test_statements_answer_alike_in_any_session(usual: tuple[dict[str, list[Any]], list[str]], tmp_path: Path) -> None:
     expected, _ = usual
     found, _ = answers(

@@ -59,10 +59,11 @@ INSERT INTO "anon"."release_attribute" (
   "height",
   "weight",
   "fragment",
-  "source"
+  "source",
+  "reading"
 )
 VALUES
-  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 INSERT INTO "anon"."release_object" (
   "release_id",

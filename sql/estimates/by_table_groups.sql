@@ -1,0 +1,39 @@
+-- The count of each query, its standard error and its bounds, from the groups of fragments that may satisfy it.
+--
+-- matched has rows of the release by their groups: of n rows `known` satisfy what is asked of the fragment that is
+-- known exactly, or all may, and each of these satisfies with the probability p. grouped has for each group of each
+-- fragment (place) how many of its `total` values satisfy, how many rows may, and how many of those are `open`, not
+-- certain. The bounds are those of bucket_bounds.sql.
+WITH counted AS (
+  SELECT query, sum(known * p) AS hits, sum(known * p * (1 - p)) AS variance
+  FROM matched
+  GROUP BY query
+), placed AS (
+  SELECT
+    query, place,
+    sum(possible) AS possible,
+    sum(open) AS open,
+    sum(least(open, satisfying)) AS satisfying,
+    sum(least(open, total - satisfying + least(satisfying, possible - always))) AS failing,
+    sum(least(open, total - satisfying)) AS apart
+  FROM grouped
+  GROUP BY query, place
+), narrowest AS (
+  SELECT
+    query,
+    CASE WHEN count(*) = 1 THEN any_value(possible) - any_value(open) + any_value(satisfying)
+      ELSE any_value(possible) - least(any_value(open), min(failing), sum(apart)) END AS low,
+    any_value(possible) - any_value(open) + min(satisfying) AS high
+  FROM placed
+  GROUP BY query
+)
+SELECT
+  asked.query,
+  coalesce(CAST(hits AS DOUBLE), 0.0) AS estimate,
+  coalesce(sqrt(greatest(CAST(variance AS DOUBLE), 0)), 0.0) AS stderr,
+  CAST(coalesce(low, 0) AS BIGINT) AS low,
+  CAST(coalesce(high, 0) + withheld.rows AS BIGINT) AS high
+FROM asked
+LEFT JOIN counted ON asked.query = counted.query
+LEFT JOIN narrowest ON asked.query = narrowest.query
+CROSS JOIN withheld

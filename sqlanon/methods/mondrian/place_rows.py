@@ -1,0 +1,67 @@
+"""The tables by which a release places rows in regions."""
+
+from __future__ import annotations
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PolicyError
+from sqlanon.methods.shared.partition.choice import Partition
+from sqlanon.methods.shared.partition.region_labels import labels_of_levels, region_labels, region_map
+from sqlanon.sqlgen.cells.value_ranks import by_value
+from sqlanon.sqlgen.classes.buckets import BUCKET
+from sqlanon.sqlgen.release.region_rows import ENDS, Placed
+
+__all__ = ["place_rows", "readings_of"]
+
+
+def place_rows(engine: Engine, policy: BoundPolicy, found: Partition, scratch: Scratch, *, live: bool) -> Placed:
+    """What the release reads of the regions, in temporary tables.
+
+    Raises PolicyError where a column that the method adds has the name of another.
+    """
+    _require_names(policy, found)
+    levels: list[str | None] = []
+    for bound, ranked in zip(policy.quasi_identifiers, found.ranked, strict=True):
+        shown = found.publish == "ancestor" and bound.hierarchy is not None
+        levels.append(scratch.table("levels", labels_of_levels(bound, ranked)) if shown else None)
+    regions = QualifiedName((scratch.table("shown", region_labels(policy, found, levels)),))
+    places = QualifiedName((scratch.table("places", region_map(policy, found)),))
+    ranks = tuple(
+        QualifiedName((ranked,)) if not by_value(bound) else None
+        for bound, ranked in zip(policy.quasi_identifiers, found.ranked, strict=True)
+    )
+    return Placed(regions, places, ranks, found.publish, found.bounds, boxes=live, by_row=not found.strict)
+
+
+def readings_of(policy: BoundPolicy, found: Partition) -> dict[str, Reading]:
+    """How the columns are read that regions recode or add."""
+    if found.publish == "none":
+        exact = {bound.column: Reading.EXACT for bound in policy.quasi_identifiers}
+        # The sensitive values of a region are put in an order that nobody can draw again.
+        return exact | {bound.column: Reading.BUCKET_VALUE for bound in policy.sensitive} | {BUCKET: Reading.BUCKET}
+    readings: dict[str, Reading] = {}
+    for bound in policy.quasi_identifiers:
+        readings[bound.column] = _shown_as(bound, found.publish)
+        if found.bounds:
+            names = (f"{bound.column}_{end}" for end in ENDS)
+            readings |= dict(zip(names, (Reading.LOWER_BOUND, Reading.UPPER_BOUND), strict=True))
+    return readings
+
+
+def _shown_as(bound: BoundAttribute, publish: str) -> Reading:
+    if publish == "centroid":
+        return Reading.CENTROID
+    return Reading.LABEL if publish == "ancestor" and bound.hierarchy is not None else Reading.RANGE
+
+
+def _require_names(policy: BoundPolicy, found: Partition) -> None:
+    taken = {bound.column.lower() for bound in policy.published}
+    added = [f"{b.column}_{end}" for b in policy.quasi_identifiers for end in ENDS] if found.bounds else []
+    added += [BUCKET] if found.publish == "none" else []
+    for name in added:
+        if name.lower() in taken:
+            raise PolicyError(f"mondrian adds a column {name}, and the release has one of that name already")
+        taken.add(name.lower())
