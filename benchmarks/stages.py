@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sqlanon import Connection
-from sqlanon.domain.transformation import Generalization, Transformation
+from sqlanon.domain.choice import Choice
 from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.pipeline import run
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import ExplainRelease
@@ -73,7 +74,7 @@ def timed_search(connection: Connection, statement: str) -> tuple[StageTimes, Ge
     return times, found
 
 
-def timed_choice(connection: Connection, statement: str) -> tuple[StageTimes, Transformation]:
+def timed_choice(connection: Connection, statement: str) -> tuple[StageTimes, Choice]:
     """Dry-runs a release; returns where its time went and what its method chose, which EXPLAIN says in words only."""
     [parsed] = parse_script(statement)
     assert isinstance(parsed, ExplainRelease)

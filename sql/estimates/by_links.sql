@@ -3,7 +3,7 @@
 -- Of links between groups of t and t' rows, t t' being `total`, s s' is how many pairs of rows satisfy: `hits` is its sum, and
 -- `squares` that of its square. Each fragment (place) has sums over its groups: how many links may satisfy, how many of these are
 -- `open`, not certain, and how many of the open ones are no more than the group's rows that satisfy, than those that fail
--- (apart), and than those that fail and those that satisfy where others fail (failing). The bounds are those of by_fragments.sql.
+-- (apart), and than those that fail and those that satisfy where others fail (failing). The bounds are those of by_table_groups.sql.
 WITH counted AS (
   SELECT
     query,

@@ -5,7 +5,7 @@
 -- not satisfy counts as 0, and the least and the greatest value that a row may have, NULL where there is no end. These two are
 -- whole numbers of parts, of which `unit` make 1, or else DOUBLE, and unit is NULL. withheld has one row, the number of
 -- rows that the release leaves out, NULL where nobody knows. bound has what counts are bounded by besides: the sums of
--- buckets (dealt.sql), or nothing.
+-- buckets (bucket_bounds.sql), or nothing.
 --
 -- Rows are independent of each other, so variances add up. The standard error of a ratio r = y / x is that of y - r x over
 -- x (Cochran, Sampling techniques, 1977, section 6.4).

@@ -4,6 +4,7 @@
 -- parameter: p BIGINT 1 9223372036854775807 -- the least number of different values of a class
 -- parameter: k BIGINT 1 9223372036854775807 -- the least number of respondents of a class
 -- required: p
+-- least rows: k -- a respondent has a row at least
 -- monotone: yes -- a union of classes holds the respondents and the values of each of them
 -- monotone under suppression: yes -- a class keeps its respondents and its values whatever rows are added
 -- excess: size, for a class that violates

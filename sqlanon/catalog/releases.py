@@ -14,10 +14,11 @@ from sqlanon.catalog._source_text import read_sources, write_sources
 from sqlanon.catalog.digests import forgetting, require_sealed
 from sqlanon.catalog.names import fold, nearest
 from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Engine, current_database
 from sqlanon.errors import CatalogError, InternalError, UserError
 
 __all__ = ["delete", "find", "listing", "load", "measurements", "rounds", "save", "save_measurements", "save_rounds"]
@@ -46,7 +47,7 @@ _PLAIN = (
     "created_at",
 )
 _COLUMNS = (*_PLAIN, "schema_name", "object_name", "method_arguments", "sources", "digest")
-_ATTRIBUTE = ("attribute", "role", "hierarchy", "level", "height", "weight", "fragment", "source")
+_ATTRIBUTE = ("attribute", "role", "hierarchy", "level", "height", "weight", "fragment", "source", "reading")
 _OBJECT = ("kind", "schema_name", "object_name", "fragment", "digest")
 _MEASURED = ("question", "attribute", "required", "achieved", "satisfied")
 _TABLES = (
@@ -60,7 +61,6 @@ _TABLES = (
     "measurement",
     "query_error",
 )
-_CURRENT_DATABASE = "SELECT current_database()"
 
 
 def save(engine: Engine, release: Release) -> None:
@@ -125,6 +125,7 @@ def _attribute_row(attribute: ReleaseAttribute) -> dict[str, object]:
         "weight": attribute.weight,
         "fragment": attribute.fragment,
         "source": attribute.source,
+        "reading": None if attribute.reading is None else attribute.reading.value,
     }
 
 
@@ -168,7 +169,7 @@ def _named(engine: Engine, schema_and_name: tuple[str, str]) -> list[dict[str, A
 def _located(engine: Engine, name: QualifiedName, current_schema: str) -> tuple[str, str] | None:
     """The schema and the object's own name; None if the name points into another database: it has its own catalog."""
     *rest, own = name.parts
-    if len(rest) == 2 and fold(rest.pop(0)) != fold(engine.rows(_CURRENT_DATABASE)[0][0]):
+    if len(rest) == 2 and fold(rest.pop(0)) != fold(current_database(engine)):
         return None
     return (rest[0] if rest else current_schema), own
 
@@ -250,4 +251,5 @@ def _attribute(row: dict[str, Any]) -> ReleaseAttribute:
         weight=Decimal(row["weight"]),
         fragment=row["fragment"],
         source=row["source"],
+        reading=None if row["reading"] is None else Reading(row["reading"]),
     )

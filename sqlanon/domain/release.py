@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import QualifiedName, Value
 
 __all__ = ["KnownRelease", "Release", "ReleaseAttribute", "ReleaseObject", "SourceRead"]
@@ -21,7 +22,8 @@ class ReleaseAttribute:
 
     `level` counts from 0, the value itself, to `height`, where the value is `*`; both
     are None where nothing is generalized. `fragment` is the one that has the column, in a
-    release of several, and `source` the source's column behind it where that has another name.
+    release of several, and `source` the source's column behind it where that has another name. `reading` says what its
+    values say of the source's rows; nothing is estimated from a column without one.
     """
 
     name: str
@@ -32,6 +34,7 @@ class ReleaseAttribute:
     weight: Decimal = Decimal(1)
     fragment: str | None = None
     source: str | None = None
+    reading: Reading | None = None
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,8 @@ class Release:
     is None for a live view. `created_at` is UTC without a time zone. `sources` is what it
     was made from, None for a release that was made when that was not recorded.
 
-    A release of several tables has none of its own name: its `fragments` stand under it
-    and their own, `name_fragment`.
+    A release of several tables has none of its own name: each stands under it and the name
+    of its `fragment`, as `name_fragment`.
     """
 
     release_id: str
@@ -98,9 +101,9 @@ class Release:
 
     @property
     def published(self) -> tuple[ReleaseObject, ...]:
-        """What the release shows: the object of its name, or its fragments."""
-        fragments = tuple(made for made in self.objects if made.fragment is not None)
-        return fragments or (ReleaseObject(self.kind, self.name),)
+        """What the release shows: the object of its name, or its several tables."""
+        tables = tuple(made for made in self.objects if made.fragment is not None)
+        return tables or (ReleaseObject(self.kind, self.name),)
 
     def attributes_of(self, fragment: str | None) -> tuple[ReleaseAttribute, ...]:
         """The columns of one of the published objects."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-__all__ = ["QualifiedName", "Scalar", "Source", "Value", "plain_number"]
+__all__ = ["QualifiedName", "Scalar", "Source", "Value", "plain_number", "written"]
 
 # A whole number with more digits stays a Decimal, which does not write out its zeros.
 _MOST_DIGITS = 40
@@ -39,6 +39,17 @@ def plain_number(number: Decimal) -> int | Decimal:
 Scalar = bool | int | Decimal | str | QualifiedName
 # Or a list of these, groups => (2, 2).
 Value = Scalar | tuple[Scalar, ...]
+
+
+def written(value: Value) -> str:
+    """The value as a user writes it."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(written, value))})"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
 @dataclass(frozen=True)

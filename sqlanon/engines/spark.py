@@ -21,6 +21,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Query, Reading
 from sqlanon.engines.portable import INFINITE, require_portable
 from sqlanon.errors import EngineError, SqlanonError, UserError
+from sqlanon.sqlgen.build.expressions import big, paren
 from sqlanon.sqlgen.build.render import to_sql
 
 try:
@@ -100,7 +101,7 @@ def spark_sql(tree: exp.Expr) -> str:
     """
     require_portable(tree)
     # Wrapped, so that the query itself can be replaced like any other part.
-    spelled = exp.Paren(this=tree.copy())
+    spelled = paren(tree.copy())
     for node in list(spelled.walk()):
         if isinstance(node, exp.DataType) and node.this is exp.DataType.Type.INT128:
             node.replace(exp.DataType.build("DECIMAL(38, 0)"))
@@ -108,7 +109,7 @@ def spark_sql(tree: exp.Expr) -> str:
             node.set("this", exp.var("DAYOFWEEK_ISO"))
         elif isinstance(node, exp.BitwiseLeftShift):
             # Spark drops the bits that leave an INT; DuckDB has an error for it.
-            node.set("this", exp.Cast(this=node.this, to=exp.DataType.build("BIGINT")))
+            node.set("this", big(node.this))
         elif isinstance(node, exp.Parameter | exp.Placeholder):
             node.replace(exp.Placeholder(this=f"p{node.name}"))
         elif isinstance(node, exp.TryCast):

@@ -10,7 +10,8 @@ from functools import cache
 import sqlglot
 from sqlglot import exp
 
-from sqlanon.sqlgen.build.expressions import joined
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, cast, huge, if_, infix, joined, paren, try_cast
 from sqlanon.sqlgen.build.names import alias, column, literal
 
 __all__ = ["Axis", "axis_of", "span"]
@@ -101,52 +102,51 @@ class Axis:
         """A value of the type on the axis."""
         return _with(_OF["decimal" if self.scale else self.unit_of], value)
 
-    def back(self, place: exp.Expr) -> exp.Expr:
+    def back(self, position: exp.Expr) -> exp.Expr:
         """The value at a place of the axis."""
         if self.scale:
-            return self._cast(self._decimal_text(place))
+            return self._cast(self._decimal_text(position))
         if self.unit_of in _BACK:
-            return self._cast(_with(_BACK[self.unit_of], place))
-        return self._cast(place)
+            return self._cast(_with(_BACK[self.unit_of], position))
+        return self._cast(position)
 
     def down(self, text: exp.Expr) -> exp.Expr:
         """The last place at or before what a text says; NULL if it says none."""
         # A number of too many digits is none.
-        return exp.Try(this=_with(_FLOOR[self.unit_of], text, 10**self.scale))
+        return f.try_(_with(_FLOOR[self.unit_of], text, 10**self.scale))
 
     def up(self, text: exp.Expr) -> exp.Expr:
         """The first place at or behind what a text says."""
         if self.unit_of not in ("number", "day"):
             return self.down(text)
-        exact = exp.TryCast(this=text.copy(), to=exp.DataType.build("TIMESTAMP"))
         if self.unit_of == "day":
-            whole = exp.EQ(this=exact, expression=exp.Cast(this=exact.copy(), to=exp.DataType.build("DATE")))
+            exact = try_cast(text.copy(), "TIMESTAMP")
+            whole: exp.Expr = exact.eq(cast(exact, "DATE"))
         else:
             scaled = _with("TRY_CAST(given AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0))", text, 10**self.scale)
-            whole = exp.EQ(this=scaled, expression=exp.Floor(this=scaled.copy()))
+            whole = infix(scaled, "=", f.floor(scaled.copy()))
         # A number too long for decimals has none of them.
-        exactly = exp.Coalesce(this=exp.Try(this=whole), expressions=[exp.true()])
-        after = exp.Case(ifs=[exp.If(this=exactly, true=literal(0))], default=literal(1))
-        return exp.Add(this=exp.Paren(this=self.down(text)), expression=after)
+        exactly = f.coalesce(f.try_(whole), exp.true())
+        return paren(self.down(text)) + if_(exactly, 0, 1)
 
     def end(self, number: int | float | str) -> exp.Expr:
         """An end as a value of the axis."""
         kind = {"integer": "HUGEINT", "real": "DOUBLE", "text": "VARCHAR"}[self.kind]
-        given = exp.Literal.string(str(number)) if isinstance(number, int | float) else literal(number)
-        return exp.Cast(this=given, to=exp.DataType.build(kind, dialect="duckdb"))
+        value = exp.Literal.string(str(number)) if isinstance(number, int | float) else literal(number)
+        return cast(value, kind)
 
     def _cast(self, tree: exp.Expr) -> exp.Expr:
-        return exp.Cast(this=exp.Paren(this=tree), to=exp.DataType.build(self.type, dialect="duckdb"))
+        return cast(paren(tree), self.type)
 
-    def _decimal_text(self, place: exp.Expr) -> exp.Expr:
-        digits = _with(_DIGITS, place, self.scale + 1)
+    def _decimal_text(self, position: exp.Expr) -> exp.Expr:
+        digits = _with(_DIGITS, position, self.scale + 1)
         text = joined(
-            _with("CASE WHEN given < 0 THEN '-' ELSE '' END", place),
-            exp.Left(this=digits, expression=_with("CAST(length(given) - unit AS INTEGER)", digits, self.scale)),
+            _with("CASE WHEN given < 0 THEN '-' ELSE '' END", position),
+            f.left(digits, _with("CAST(length(given) - unit AS INTEGER)", digits, self.scale)),
             exp.Literal.string("."),
-            exp.Right(this=digits.copy(), expression=literal(self.scale)),
+            f.right(digits.copy(), literal(self.scale)),
         )
-        return exp.Paren(this=text)
+        return paren(text)
 
 
 def axis_of(column_type: str) -> Axis | None:
@@ -180,9 +180,9 @@ def _with(template: str, value: exp.Expr, unit: int = 1) -> exp.Expr:
 
     def filled(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and node.name == "given":
-            return exp.Paren(this=value.copy())
+            return paren(value.copy())
         if isinstance(node, exp.Column) and node.name == "unit":
-            return exp.Cast(this=exp.Literal.string(str(unit)), to=exp.DataType.build("HUGEINT", dialect="duckdb"))
+            return huge(exp.Literal.string(str(unit)))
         return node
 
     return _parsed(template).copy().transform(filled)
@@ -204,7 +204,7 @@ def span(
     mask: exp.Expr | None = None,
 ) -> exp.Select:
     """A SELECT of label and the columns of a span, which begins and ends at a place of the axis and a side of it."""
-    no_mask = exp.Cast(this=exp.Null(), to=exp.DataType.build("VARCHAR"))
+    no_mask = as_text(exp.null())
     parts = (
         *(low, literal(sides[0]), high, sides[1] if isinstance(sides[1], exp.Expr) else literal(sides[1])),
         *(known or exp.true(), open_low or exp.false(), open_high or exp.false(), mask or no_mask),

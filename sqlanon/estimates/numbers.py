@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.estimates.axes import Axis, axis_of
-from sqlanon.sqlgen.build.expressions import huge
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, huge, paren
 from sqlanon.sqlgen.build.names import literal
 
 __all__ = ["COUNTED", "Number", "number"]
@@ -43,14 +44,14 @@ class Number:
         """A value that stands for several, added up, where it is not `wide`."""
         if self.axis is None or self.axis.scale == 0:
             kind = "DOUBLE" if self.axis is None else "HUGEINT"
-            value, n = exp.Cast(this=value, to=exp.DataType.build(kind, dialect="duckdb")), n
+            value, n = cast(value, kind), n
         else:
-            n = exp.Cast(this=n, to=exp.DataType.build("DECIMAL(18,0)", dialect="duckdb"))
-        return exp.Mul(this=value, expression=n)
+            n = cast(n, "DECIMAL(18,0)")
+        return value * n
 
     def real(self, value: exp.Expr) -> exp.Expr:
         """A value as DOUBLE."""
-        return exp.Cast(this=exp.Paren(this=value.copy()), to=_DOUBLE.copy())
+        return cast(paren(value.copy()), "DOUBLE")
 
     def parts(self, value: exp.Expr) -> exp.Expr:
         """A value as a number of parts."""
@@ -58,13 +59,13 @@ class Number:
 
     def real_of_parts(self, parts: exp.Expr) -> exp.Expr:
         """A number of parts as DOUBLE."""
-        real = exp.Cast(this=parts.copy(), to=_DOUBLE.copy())
-        return exp.Div(this=real, expression=literal(self.unit)) if self.unit not in (None, 1) else real
+        real = cast(parts.copy(), "DOUBLE")
+        return (real / literal(self.unit)) if self.unit not in (None, 1) else real
 
     def nothing(self) -> exp.Expr:
         """NULL as a number of parts."""
         kind = "DOUBLE" if self.axis is None else "HUGEINT"
-        return exp.Cast(this=exp.Null(), to=exp.DataType.build(kind, dialect="duckdb"))
+        return cast(exp.null(), kind)
 
     def bound(self, parts: exp.Expr, function: str) -> exp.Expr:
         """A number of parts in the type that an aggregate has; NULL where it has no room for it."""
@@ -72,8 +73,8 @@ class Number:
         if axis is not None and function == "sum":
             axis = axis_of(f"DECIMAL({_DIGITS},{axis.scale})" if axis.scale else "HUGEINT")
         if axis is None or function == "avg":
-            return exp.Cast(this=parts.copy(), to=_DOUBLE.copy())
-        return exp.Try(this=axis.back(parts.copy()))
+            return cast(parts.copy(), "DOUBLE")
+        return f.try_(axis.back(parts.copy()))
 
 
 # What counts for one.

@@ -13,7 +13,22 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.domain.workload import WorkloadOptions
-from sqlanon.sqlgen.build.expressions import big, integer, joined, union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import (
+    as_text,
+    ascending,
+    big,
+    cast,
+    if_,
+    infix,
+    integer,
+    joined,
+    order_by,
+    paren,
+    try_cast,
+    union_all,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["LISTED", "Queried", "drawn_queries", "values_of"]
@@ -46,49 +61,48 @@ def values_of(source: exp.Table, name: str, kind: str, bare: bool) -> exp.Select
     """
     value = column("value")
     distinct = exp.select(alias(column(name), "value")).distinct(copy=False).from_(source.copy(), copy=False)
-    order = exp.Order(expressions=[exp.Ordered(this=value.copy(), nulls_first=False)])
-    rank = exp.Sub(this=exp.Window(this=exp.RowNumber(), order=order), expression=literal(1))
-    text: exp.Expr = exp.Cast(this=value.copy(), to=_VARCHAR.copy())
+    order = order_by(ascending(value.copy()))
+    rank = window(f.row_number(), order=order) - 1
+    text: exp.Expr = as_text(value.copy())
     quoted = joined(_text("'"), _called("replace", text, _text("'"), _text("''")), _text("'"))
     if bare:
         # inf and nan are no literals.
-        finite = _called("isfinite", exp.Cast(this=value.copy(), to=exp.DataType.build("DOUBLE")))
-        quoted = exp.Case(ifs=[exp.If(this=finite, true=text.copy())], default=quoted)
-    again = exp.TryCast(this=text.copy(), to=exp.DataType.build(kind, dialect="duckdb"))
-    known = exp.select(exp.Star()).from_(distinct.subquery("every")).where(exp.EQ(this=value.copy(), expression=again))
+        finite = _called("isfinite", cast(value.copy(), "DOUBLE"))
+        quoted = if_(finite, text.copy(), quoted)
+    again = try_cast(text.copy(), kind)
+    known = exp.select(exp.Star()).from_(distinct.subquery("every")).where(value.eq(again))
     return exp.select(alias(big(rank), "rank"), alias(quoted, "text")).from_(known.subquery("known"))
 
 
 def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: WorkloadOptions) -> exp.Select:
     """workload, query_id and sql; `head` is what stands before the predicates."""
-    numbers = exp.Anonymous(this="range", expressions=[literal(1), literal(options.queries + 1)])
-    query_id = alias(exp.Explode(this=numbers), "query_id")
-    places = [i for i, one in enumerate(queried) if not one.sensitive]
-    others = [i for i, one in enumerate(queried) if one.sensitive]
-    counts = ((places, options.asked(len(places))), (others, 1))
-    asked = [_picked(some, count, options.seed) for some, count in counts if some]
-    predicates = [_predicates(place, one, options.seed) for place, one in enumerate(queried)]
-    condition = exp.Anonymous(
-        this="string_agg",
-        expressions=[column("predicate"), exp.Order(this=_text(" AND "), expressions=[_ascending("place")])],
+    numbers = f.call("range", 1, literal(options.queries + 1))
+    query_id = alias(f.unnest(numbers), "query_id")
+    indexes = [i for i, attribute in enumerate(queried) if not attribute.sensitive]
+    others = [i for i, attribute in enumerate(queried) if attribute.sensitive]
+    counts = ((indexes, options.predicates(len(indexes))), (others, 1))
+    choices = [_picked(candidates, count, options.seed) for candidates, count in counts if candidates]
+    predicates = [_predicates(index, attribute, options.seed) for index, attribute in enumerate(queried)]
+    condition = f.call(
+        "string_agg", column("predicate"), exp.Order(this=_text(" AND "), expressions=[_ascending("place")])
     )
     query = exp.select(
         alias(literal(name), "workload"), column("query_id"), alias(joined(_text(head), condition), "sql")
     )
     query.from_(relation("predicate"), copy=False).group_by(column("query_id"), copy=False)
     query.with_("query", as_=exp.select(query_id), copy=False)
-    query.with_("asked", as_=union_all(asked), copy=False)
+    query.with_("asked", as_=union_all(choices), copy=False)
     return query.with_("predicate", as_=union_all(predicates), copy=False)
 
 
-def _picked(places: Sequence[int], count: int, seed: int) -> exp.Select:
+def _picked(indexes: Sequence[int], count: int, seed: int) -> exp.Select:
     """query_id and place: `count` of the places for each query, drawn without repetition."""
-    rows = exp.Array(expressions=[literal(place) for place in places])
-    each = exp.select(column("query_id"), alias(exp.Explode(this=rows), "place")).from_(relation("query"))
-    order = exp.Order(expressions=[exp.Ordered(this=_draw(seed, "attribute", column("query_id"), column("place")))])
-    number = exp.Window(this=exp.RowNumber(), partition_by=[column("query_id")], order=order)
+    rows = exp.Array(expressions=[literal(index) for index in indexes])
+    each = exp.select(column("query_id"), alias(f.unnest(rows), "place")).from_(relation("query"))
+    order = order_by(exp.Ordered(this=_draw(seed, "attribute", column("query_id"), column("place"))))
+    number = window(f.row_number(), partition_by=[column("query_id")], order=order)
     numbered = exp.select(exp.Star(), alias(number, "number")).from_(each.subquery("each"))
-    few = exp.LTE(this=column("number"), expression=literal(count))
+    few = column("number") <= literal(count)
     return (
         exp.select(column("query_id"), alias(integer(column("place")), "place"))
         .from_(numbered.subquery("n"))
@@ -96,47 +110,43 @@ def _picked(places: Sequence[int], count: int, seed: int) -> exp.Select:
     )
 
 
-def _predicates(place: int, one: Queried, seed: int) -> exp.Select:
+def _predicates(index: int, attribute: Queried, seed: int) -> exp.Select:
     """query_id, place and predicate: of the queries that ask about the attribute at this place."""
-    here = exp.EQ(this=column("place", "asked"), expression=literal(place))
-    if one.ranges:
-        return _ranges(place, one, seed).where(here, copy=False)
-    draw = _draw(seed, f"value {place}", column("query_id", "asked"), column("rank", "known"))
-    number = exp.Window(
-        this=exp.RowNumber(),
-        partition_by=[column("query_id", "asked")],
-        order=exp.Order(expressions=[exp.Ordered(this=draw)]),
-    )
+    here = column("place", "asked").eq(literal(index))
+    if attribute.ranges:
+        return _ranges(index, attribute, seed).where(here, copy=False)
+    draw = _draw(seed, f"value {index}", column("query_id", "asked"), column("rank", "known"))
+    number = window(f.row_number(), partition_by=[column("query_id", "asked")], order=order_by(exp.Ordered(this=draw)))
     each = exp.select(
         column("query_id", "asked"), column("rank", "known"), column("text", "known"), alias(number, "number")
     )
-    each.from_(relation("asked"), copy=False).join(relation(one.table, as_="known"), join_type="CROSS", copy=False)
-    each.where(here, copy=False)
-    few = exp.LTE(this=column("number"), expression=literal(one.named))
-    texts = exp.Anonymous(
-        this="string_agg", expressions=[column("text"), exp.Order(this=_text(", "), expressions=[_ascending("rank")])]
+    each.from_(relation("asked"), copy=False).join(
+        relation(attribute.table, as_="known"), join_type="CROSS", copy=False
     )
-    predicate = joined(_text(f"{one.column} IN ("), texts, _text(")"))
-    query = exp.select(column("query_id"), alias(integer(literal(place)), "place"), alias(predicate, "predicate"))
+    each.where(here, copy=False)
+    few = column("number") <= literal(attribute.named)
+    texts = f.call("string_agg", column("text"), exp.Order(this=_text(", "), expressions=[_ascending("rank")]))
+    predicate = joined(_text(f"{attribute.column} IN ("), texts, _text(")"))
+    query = exp.select(column("query_id"), alias(integer(literal(index)), "place"), alias(predicate, "predicate"))
     return (
         query.from_(each.subquery("each"), copy=False).where(few, copy=False).group_by(column("query_id"), copy=False)
     )
 
 
-def _ranges(place: int, one: Queried, seed: int) -> exp.Select:
+def _ranges(index: int, attribute: Queried, seed: int) -> exp.Select:
     """query_id, place and a predicate that is a range, whose first value is drawn where enough values follow it."""
-    draw = _draw(seed, f"value {place}", column("query_id", "asked"), literal(0))
-    first = big(exp.Mod(this=draw, expression=literal(one.known - one.named + 1)))
-    last = exp.Add(this=first.copy(), expression=literal(one.named - 1))
+    draw = _draw(seed, f"value {index}", column("query_id", "asked"), literal(0))
+    first = big(infix(draw, "%", literal(attribute.known - attribute.named + 1)))
+    last = infix(first.copy(), "+", literal(attribute.named - 1))
     ends = [column("text", "low"), column("text", "high")]
-    predicate = joined(_text(f"{one.column} BETWEEN "), ends[0], _text(" AND "), ends[1])
+    predicate = joined(_text(f"{attribute.column} BETWEEN "), ends[0], _text(" AND "), ends[1])
     query = exp.select(
-        column("query_id", "asked"), alias(integer(literal(place)), "place"), alias(predicate, "predicate")
+        column("query_id", "asked"), alias(integer(literal(index)), "place"), alias(predicate, "predicate")
     )
     query.from_(relation("asked"), copy=False)
     for end, rank in (("low", first), ("high", last)):
-        on = exp.EQ(this=column("rank", end), expression=exp.Paren(this=rank))
-        query.join(relation(one.table, as_=end), on=on, copy=False)
+        on = infix(column("rank", end), "=", paren(rank))
+        query.join(relation(attribute.table, as_=end), on=on, copy=False)
     return query
 
 
@@ -144,14 +154,14 @@ def _draw(seed: int, what: str, query_id: exp.Expr, number: exp.Expr) -> exp.Exp
     """64 bits that depend on these and on nothing else, whatever the machine or the version of DuckDB."""
     parts = [
         _text(f"{seed} {what}"),
-        exp.Cast(this=query_id, to=_VARCHAR.copy()),
-        exp.Cast(this=number, to=_VARCHAR.copy()),
+        as_text(query_id),
+        as_text(number),
     ]
     return _called("md5_number_lower", _called("concat_ws", _text("/"), *parts))
 
 
 def _called(name: str, *arguments: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=list(arguments))
+    return f.call(name, *arguments)
 
 
 def _text(text: str) -> exp.Expr:
@@ -159,4 +169,4 @@ def _text(text: str) -> exp.Expr:
 
 
 def _ascending(name: str) -> exp.Ordered:
-    return exp.Ordered(this=column(name), nulls_first=False)
+    return ascending(column(name))

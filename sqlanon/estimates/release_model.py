@@ -9,19 +9,19 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 
-__all__ = ["Dealt", "Generalized", "Published", "dealt_name"]
+__all__ = ["BucketedColumns", "Generalized", "ReleaseModel", "bucketed_value"]
 
 
-def dealt_name(place: int) -> str:
+def bucketed_value(index: int) -> str:
     """The column with the values of a bucket that were dealt out, of the dealt column at this place."""
-    return f"dealt_{place}"
+    return f"dealt_{index}"
 
 
 @dataclass(frozen=True)
-class Dealt:
+class BucketedColumns:
     """Columns of the source, by their folded names, of which a row shows no values but its bucket's.
 
-    `values` has the columns bucket, `dealt_name` for each of `columns` and weight, how many
+    `values` has the columns bucket, `bucketed_value` for each of `columns` and weight, how many
     rows of the bucket have these values together. `bucket` is the column of the release's rows
     with the bucket; None where all rows are one.
     """
@@ -64,13 +64,13 @@ class Generalized:
 
 
 @dataclass(frozen=True)
-class Published:
+class ReleaseModel:
     """A release as an estimate reads it: `rows` has its rows and nothing else is needed of it.
 
     `exact` are the columns that are published as they are, by their folded names,
     `generalized` those that are recoded, `hidden` those that are not published with the
-    reason. `dealt` are columns of which a row shows no value but its bucket's, those together
-    whose values are known together. If `fragmented`, these are all columns that are published, each
+    reason. `bucketed` are columns of which a row shows no value but its bucket's, those together
+    whose values are known together. If `separate_tables`, these are all columns that are published, each
     set of them in a table of its own, and `rows` say no more than which buckets belong together.
     `withheld` is the number of rows of the source that the release leaves out; None where
     that is not known. `enums` are the folded names of columns that are ENUMs in the
@@ -83,23 +83,23 @@ class Published:
     exact: Mapping[str, str]
     generalized: Mapping[str, Generalized]
     hidden: Mapping[str, str] = field(default_factory=dict)
-    dealt: tuple[Dealt, ...] = ()
-    fragmented: bool = False
+    bucketed: tuple[BucketedColumns, ...] = ()
+    separate_tables: bool = False
     withheld: int | None = 0
     enums: frozenset[str] = frozenset()
 
     @property
     def bucket(self) -> str | None:
         """The column of `rows` with the bucket of all dealt columns; None where they have none, or no common one."""
-        found = {one.bucket for one in self.dealt}
+        found = {columns.bucket for columns in self.bucketed}
         return found.pop() if len(found) == 1 else None
 
     @property
     def linked(self) -> bool:
         """Whether dealt columns have buckets of their own, as in a loose association."""
-        return len({one.bucket for one in self.dealt}) > 1
+        return len({columns.bucket for columns in self.bucketed}) > 1
 
     @property
-    def dealt_places(self) -> dict[str, tuple[int, int]]:
-        """Where each dealt column stands: which of `dealt` has it, and at which place."""
-        return {name: (i, j) for i, one in enumerate(self.dealt) for j, name in enumerate(one.columns)}
+    def bucketed_positions(self) -> dict[str, tuple[int, int]]:
+        """Where each dealt column stands: which of `bucketed` has it, and at which place."""
+        return {name: (i, j) for i, bucketed in enumerate(self.bucketed) for j, name in enumerate(bucketed.columns)}

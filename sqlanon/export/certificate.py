@@ -19,20 +19,20 @@ from sqlanon import __version__
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.catalog.names import fold
 from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Role
-from sqlanon.domain.release import KnownRelease, Release
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.release import KnownRelease, Release, ReleaseAttribute
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.engines.base import Column
-from sqlanon.export.loss_definitions import DEFINITIONS, OF_REGIONS
 from sqlanon.export.previous_export import CERTIFICATE_FORMAT
-from sqlanon.methods.fragmentation.verify import FRAGMENTATION, K_LOOSENESS, LEFT_OUT
-from sqlanon.methods.registry import assumed_of
+from sqlanon.methods.base import Figure
+from sqlanon.methods.registry import assumed_of, worded
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.syntax import render
 
 __all__ = ["FORMAT_VERSION", "Evidence", "Proof", "certificate", "to_json", "with_files"]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
 
@@ -60,8 +60,8 @@ class Evidence:
 
     `columns` are the file's, `types` those of the source by its columns' names. Of a
     release of several tables, `tables` has the name, the number of rows and the columns
-    of each instead. `kept` is what fragments keep apart, `others` the releases that were
-    made from the same source.
+    of each instead. `structure` is what the tables keep besides requirements, `others` the releases that were
+    made from the same source. `rounds` has the levels of each quasi-identifier in a local recoding, by folded names.
     """
 
     release: Release
@@ -73,13 +73,15 @@ class Evidence:
     exported_at: datetime
     tables: Sequence[tuple[str, int, Sequence[Column]]] = ()
     types: Mapping[str, str] = field(default_factory=dict)
-    kept: Sequence[Measurement] = ()
+    structure: Sequence[Measurement] = ()
     others: Sequence[KnownRelease] = ()
+    rounds: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 def certificate(evidence: Evidence) -> dict[str, Any]:
     """The certificate without the hashes of the files, as it stands in a file itself."""
     release = evidence.release
+    wording = worded(release.method, release.method_arguments)
     return {
         "format": CERTIFICATE_FORMAT,
         "format_version": FORMAT_VERSION,
@@ -91,7 +93,7 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
         },
         "requirements": [
             *map(_requirement, evidence.proofs),
-            *(_kept(one, release.method_arguments) for one in evidence.kept),
+            *(_kept(one, wording.figures[one.question], release.method_arguments) for one in evidence.structure),
         ],
         "assumptions": [
             {"name": one.name, "attributes": list(one.attributes), "meaning": one.meaning, "not_hidden": one.leaves}
@@ -102,7 +104,7 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
             for a in release.attributes
             if a.role is Role.QUASI_IDENTIFIER and a.level is not None
         ],
-        "loss": _loss(release),
+        "loss": _loss(release, wording.losses),
         "policy": {
             "name": release.policy,
             "fingerprint_sha256": release.policy_fingerprint,
@@ -114,7 +116,11 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
                 {"name": h.definition.name, "kind": h.definition.kind, "height": h.height} for h in evidence.hierarchies
             ],
         },
-        "method": {"name": release.method, "arguments": _arguments(release.method_arguments)},
+        "method": {
+            "name": release.method,
+            "arguments": _arguments(release.method_arguments),
+            "published": wording.published,
+        },
         "other_releases": list(map(_other, evidence.others)),
         **_shown(evidence),
         "versions": {
@@ -139,13 +145,30 @@ def _other(one: KnownRelease) -> dict[str, Any]:
 def _shown(evidence: Evidence) -> dict[str, Any]:
     """The columns, of the one table or of each."""
     if not evidence.tables:
-        return {"columns": _columns(evidence.columns)}
-    tables = [{"name": name, "rows": rows, "columns": _columns(columns)} for name, rows, columns in evidence.tables]
-    return {"tables": tables}
+        return {"columns": _columns(evidence, None, evidence.columns)}
+    return {
+        "tables": [
+            {"name": name, "rows": rows, "columns": _columns(evidence, made.fragment, columns)}
+            for made, (name, rows, columns) in zip(evidence.release.published, evidence.tables, strict=True)
+        ]
+    }
 
 
-def _columns(columns: Sequence[Column]) -> list[dict[str, str]]:
-    return [{"name": name, "type": kind} for name, kind in columns]
+def _columns(evidence: Evidence, fragment: str | None, columns: Sequence[Column]) -> list[dict[str, Any]]:
+    """The columns with their types, and how each is read."""
+    known = {attribute.name: attribute for attribute in evidence.release.attributes_of(fragment)}
+    return [{"name": name, "type": kind, **_reading(known[name], evidence)} for name, kind in columns]
+
+
+def _reading(attribute: ReleaseAttribute, evidence: Evidence) -> dict[str, Any]:
+    """What a column's values say of the source, the levels of its labels, and the column behind it if it has another
+    name.
+    """
+    stated: dict[str, Any] = {"reading": None if attribute.reading is None else attribute.reading.value}
+    levels = evidence.rounds.get(fold(attribute.name)) or (() if attribute.level is None else (attribute.level,))
+    if attribute.reading is Reading.LABEL and levels:
+        stated["levels"] = list(levels)
+    return stated | ({"source": attribute.source} if attribute.source else {})
 
 
 def with_files(stated: dict[str, Any], files: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -177,45 +200,21 @@ def _requirement(proof: Proof) -> dict[str, Any]:
     }
 
 
-# What fragments promise, and where it is defined.
-_APART = {
-    FRAGMENTATION: (
-        "No table has all columns of a CONFIDENTIAL set, and one has all of each VISIBLE set.",
-        "De Capitani di Vimercati, Foresti, Jajodia, Paraboschi and Samarati 2010",
-    ),
-    K_LOOSENESS: (
-        "Each group of rows of a table is linked to so many different rows of another at least, wherever the two "
-        "together have all columns of a CONFIDENTIAL set.",
-        "De Capitani di Vimercati, Foresti, Jajodia, Livraga, Paraboschi and Samarati 2015",
-    ),
-    LEFT_OUT: (
-        "Of the source's rows that are in no table, not more than one in so many has the same values in what a table "
-        "shows of a CONFIDENTIAL set. So of somebody who is missing no value is known above that share, even to a "
-        "reader who knows all values of the source.",
-        "Xiao and Tao 2006, eligibility",
-    ),
-}
-
-# Where each was recomputed from: of the rows left out no file shows anything.
-_SEEN = {LEFT_OUT: "snapshot with its rows left out, when it was made"}
-
-
-def _kept(found: Measurement, arguments: Sequence[tuple[str, Value]]) -> dict[str, Any]:
-    meaning, paper = _APART[found.question]
-    shown = f"{found.question}(k => {found.required:.0f})" if found.question != FRAGMENTATION and found.required else ""
+def _kept(found: Measurement, figure: Figure, arguments: Sequence[tuple[str, Value]]) -> dict[str, Any]:
+    """What the tables keep besides requirements of classes."""
     return {
-        "requirement": shown or found.question,
+        "requirement": figure.named(found),
         "model": found.question,
         "question": found.question,
         "arguments": _arguments(arguments),
-        "meaning": meaning,
-        "paper": paper,
+        "meaning": figure.meaning,
+        "paper": figure.paper,
         "attribute": None,
         "attributes": [],
         "required": _figure(found.required),
         "achieved": _figure(found.achieved),
         "satisfied": found.satisfied,
-        "recomputed_from": _SEEN.get(found.question, "rows as exported"),
+        "recomputed_from": figure.recomputed_from,
     }
 
 
@@ -226,7 +225,7 @@ def _figure(number: float | None) -> float | str | None:
     return "infinity" if number > 0 else "-infinity" if number < 0 else "not a number"
 
 
-def _loss(release: Release) -> dict[str, Any]:
+def _loss(release: Release, definitions: Mapping[str, str]) -> dict[str, Any]:
     """What was minimized, and how near the release is known to come to the least there is."""
     name = release.loss_name or _FORMER_LOSS
     return {
@@ -234,7 +233,7 @@ def _loss(release: Release) -> dict[str, Any]:
         "achieved": None if release.loss is None else _figure(release.loss),
         "proven_optimal": release.proven_optimal,
         "at_least": None if release.loss_bound is None else _figure(release.loss_bound),
-        "definition": (OF_REGIONS if release.method == "mondrian" else DEFINITIONS).get(name),
+        "definition": definitions.get(name),
     }
 
 

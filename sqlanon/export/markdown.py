@@ -134,43 +134,17 @@ def _limits_of_pseudonyms(policy: dict[str, Any]) -> Iterator[str]:
         yield "Pseudonyms under a key that is kept are the same in every release made with it, which links them."
 
 
-# What stands for levels where rows are recoded by region; and whether their own values are published beside it.
-_REGIONS = {
-    False: "Rows are recoded by region, not by level: those of one region show the same in each quasi-identifier.",
-    True: (
-        "The quasi-identifiers are the source's own values, so who is in the table can be told. The requirements hold "
-        "of the rows of a bucket: sensitive values were dealt out anew among them, in an order that the operating "
-        "system drew."
-    ),
-}
-
-
-_BUCKETS = (
-    "The quasi-identifiers are the source's own values, so who is in the table can be told. Sensitive values are in "
-    "tables of their own, by bucket: the requirements hold of the rows of a bucket, whose numbers and orders the "
-    "operating system drew."
-)
-
-_APART = (
-    "Values are the source's own, so who is in the tables can be told. Which rows of two tables are one row of the "
-    "source is not published, but as far as an association of groups says; the operating system drew the order of "
-    "each table and the numbers of groups."
-)
-
-
 def _generalization(stated: dict[str, Any]) -> Iterator[str]:
     method, loss = stated["method"], stated["loss"]
-    yield from _section("Generalization")
+    yield from _section("What is published")
     if stated["levels"]:
         rows = [
             (_code(a["attribute"]), *(_plain(a[key]) for key in ("level", "height")), _name(a))
             for a in stated["levels"]
         ]
         yield from _table(("quasi-identifier", "level", "of", "hierarchy"), rows)
-    elif "tables" in stated:
-        yield _APART if method["name"] in ("fragments", "loose") else _BUCKETS
-    else:
-        yield _REGIONS[method["arguments"].get("publish") == "none"]
+    elif method["published"]:
+        yield method["published"]
     yield ""
     figure = _plain(loss["achieved"]) + _proven(loss)
     yield f"Method: {_code(_call(method['name'], method['arguments']))}. Loss: {figure}."

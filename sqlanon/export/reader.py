@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ from sqlglot import exp
 
 from sqlanon.catalog.names import fold
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -22,11 +23,10 @@ from sqlanon.estimates.query.parse import parsed
 from sqlanon.export.formats.base import ExportFile, export_format, suffixes
 from sqlanon.export.previous_export import CERTIFICATE_FORMAT, file_hash
 from sqlanon.inputs.column_types import ENUM
-from sqlanon.methods.anatomy.tables import COUNT, VALUE, sensitive_names
-from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, association_columns
-from sqlanon.releases.estimable import Recorded, RecordedFragment, published
+from sqlanon.methods.former_certificates import upgraded
+from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable, published
 from sqlanon.sqlgen.build.names import alias, column
-from sqlanon.sqlgen.release.region_rows import BUCKET, ENDS
+from sqlanon.sqlgen.release.region_rows import ENDS
 from sqlanon.statements.estimate import Answered, estimate, require_parsed, source_names
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreatePolicy
@@ -35,6 +35,10 @@ __all__ = ["estimate_export"]
 
 _READ = ("parquet", "csv")
 _BESIDE = ".certificate.json"
+
+_ENDS = dict(zip((Reading.LOWER_BOUND, Reading.UPPER_BOUND), ENDS, strict=True))
+# What is of the source's type.
+_VALUES = (Reading.EXACT, Reading.BUCKET_VALUE, *_ENDS)
 
 
 @dataclass(frozen=True)
@@ -59,19 +63,12 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
     found = _found(engine, Path(path).expanduser())
     try:
         files = _files(found)
-        recorded = _recorded(found.stated, files[0])
-        rows, *values = (export_format(found.format).read(file) for file in files)
-        if recorded.method in ("fragments", "loose"):
-            recorded, rows = _fragments(recorded, files, [rows, *values])
-        else:
-            rows = _typed(files[0], rows, recorded)
-        if recorded.method == "anatomy":
-            recorded = replace(recorded, buckets=_buckets(recorded, files, values))
+        recorded = _recorded(found, files)
+        release = published(recorded, [*source_names(recorded.policy), recorded.name])
     except (KeyError, TypeError, ValueError, AttributeError, SqlanonError):
         raise UserError(
             f"{path}: its certificate does not say what an estimate needs", hint="export the release again"
         ) from None
-    release = published(recorded, rows, [*source_names(recorded.policy), recorded.name])
     with engine.transaction(), Scratch(engine) as scratch:
         return estimate(engine, query, release, scratch, recorded.policy, marginals)
 
@@ -100,49 +97,17 @@ def _found(engine: Engine, path: Path) -> _Export:
     return _Export((path,), format_, stated)
 
 
+def _tables(stated: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the certificate says of each table, in its order."""
+    return stated.get("tables") or [{"name": stated["release"], "columns": stated["columns"]}]
+
+
 def _files(found: _Export) -> list[ExportFile]:
     """The files with the names of their tables and columns, in the certificate's order."""
-    tables = found.stated.get("tables") or [{"name": found.stated["release"], "columns": found.stated["columns"]}]
     return [
         ExportFile(path, str(table["name"]), tuple((str(c["name"]), str(c["type"])) for c in table["columns"]))
-        for path, table in zip(found.data, tables, strict=True)
+        for path, table in zip(found.data, _tables(found.stated), strict=True)
     ]
-
-
-def _buckets(recorded: Recorded, files: Sequence[ExportFile], values: Sequence[exp.Query]) -> dict[str, exp.Query]:
-    """The tables with the values of each sensitive column, in that column's type."""
-    tables = {fold(file.table): rows for file, rows in zip(files[1:], values, strict=True)}
-    found: dict[str, exp.Query] = {}
-    names = sensitive_names([attribute.name for attribute in recorded.policy.having(Role.SENSITIVE)])
-    for name, fragment in names.items():
-        rows = tables[fold(f"{recorded.name}_{fragment}")]
-        kind = recorded.types.get(fold(name), ENUM)
-        to = exp.DataType.build("VARCHAR" if kind == ENUM else kind, dialect="duckdb")
-        typed = alias(exp.Cast(this=column(VALUE), to=to), VALUE)
-        found[fold(name)] = exp.select(column(BUCKET), typed, column(COUNT)).from_(rows.subquery("dealt"))
-    return found
-
-
-def _fragments(
-    recorded: Recorded, files: Sequence[ExportFile], tables: Sequence[exp.Query]
-) -> tuple[Recorded, exp.Query]:
-    """The release with its fragments, and its rows: those of the association, or else of any fragment."""
-    parts = list(zip(files, tables, strict=True))
-    names = [f"{recorded.name}_{number}" for number in range(1, len(parts) + 1)]
-    loose = recorded.method == "loose"
-    if loose:
-        names[-1] = f"{recorded.name}_{ASSOCIATION}"
-        association, rows = parts.pop()
-        if [name for name, _ in association.columns] != association_columns(len(parts)):
-            raise ValueError("no association")
-    if [file.table for file in files] != names:
-        raise ValueError("no fragments")
-    fragments: list[RecordedFragment] = []
-    for (file, table), linked_by in zip(parts, association_columns(len(parts)), strict=True):
-        own = [name for name, _ in file.columns if not loose or name != GROUP]
-        typed = _typed(file, table, recorded)
-        fragments.append(RecordedFragment(own, typed, *((GROUP, linked_by) if loose else ())))
-    return replace(recorded, fragments=fragments), rows if loose else fragments[0].rows
 
 
 def _certificate(path: Path, text: str) -> dict[str, Any]:
@@ -178,33 +143,44 @@ def _with_data(path: Path, stated: dict[str, Any]) -> _Export:
     return _Export(tuple(data for data, _ in found), found[0][1], stated)
 
 
-def _recorded(stated: dict[str, Any], rows: ExportFile) -> Recorded:
-    """What the certificate records of the release, whose rows are in this file.
+def _recorded(found: _Export, files: Sequence[ExportFile]) -> Recorded:
+    """What the certificate records of the release, whose rows are in these files.
 
     It has no labels of stored hierarchies, which may list values that the release does not show.
     """
-    policy = _policy(stated["policy"]["statement"])
+    policy = _policy(found.stated["policy"]["statement"])
+    stated = upgraded(found.stated, policy)
     if stated["policy"]["source"] == "query":
         # The query is not in a certificate, and what stands for it is no name.
         policy = replace(policy, source=Source(query=""))
-    arguments = dict(stated["method"]["arguments"])
-    # A certificate states the levels of the first round of a local recoding alone.
-    several = arguments.get("recoding") == "local"
     types = {fold(str(a["name"])): str(a["type"]) for a in stated["policy"]["attributes"] if a.get("type")}
+    rows = map(export_format(found.format).read, files)
+    tables = [
+        _typed(file, [_column(part) for part in table["columns"]], read, types)
+        for file, table, read in zip(files, _tables(stated), rows, strict=True)
+    ]
     return Recorded(
         name=str(stated["release"]),
         policy=policy,
-        method=str(stated["method"]["name"]),
-        arguments=arguments,
-        columns=[name for name, _ in rows.columns],
+        tables=tables,
         types=types,
-        levels={fold(str(one["attribute"])): None if several else (int(one["level"]),) for one in stated["levels"]},
         hierarchies={
             fold(str(h["name"])): (HierarchyDefinition(str(h["name"]), str(h["kind"])), int(h["height"]))
             for h in stated["policy"]["hierarchies"]
         },
         stored=frozenset(),
         withheld=int(stated["rows"]["suppressed"]),
+    )
+
+
+def _column(stated: dict[str, Any]) -> RecordedColumn:
+    """A column as the certificate says that it is read. Raises ValueError for a reading that nobody knows here."""
+    levels = stated.get("levels")
+    return RecordedColumn(
+        name=str(stated["name"]),
+        reading=Reading(stated["reading"]),
+        source=str(stated.get("source", stated["name"])),
+        levels=None if levels is None else tuple(map(int, levels)),
     )
 
 
@@ -215,23 +191,21 @@ def _policy(text: str) -> Policy:
     return statement.policy
 
 
-def _typed(file: ExportFile, rows: exp.Query, recorded: Recorded) -> exp.Query:
-    """The rows with what is published as it is in the source's types, which a format may not hold."""
-    # What the method added is no column of the source, whatever one of these is called.
-    added = {"anatomy": BUCKET, "loose": GROUP}.get(recorded.method)
-    types = {name: kind for name, kind in recorded.types.items() if name != added}
-    recodes = recorded.method in ("generalization", "mondrian") and recorded.arguments.get("publish") != "none"
-    labels = {fold(a.name) for a in recorded.policy.quasi_identifiers if recorded.levels.get(fold(a.name)) != (0,)}
-    if not recodes:
-        labels = set()
-    for attribute in recorded.policy.having(Role.QUASI_IDENTIFIER):
-        if kind := types.get(fold(attribute.name)):
-            types |= {f"{fold(attribute.name)}_{end}": kind for end in ENDS if recorded.arguments.get("bounds") is True}
-    tokens = {fold(a.name) for a in recorded.policy.attributes if a.pseudonym}
+def _typed(
+    file: ExportFile, columns: Sequence[RecordedColumn], rows: exp.Query, types: Mapping[str, str]
+) -> RecordedTable:
+    """The table with the source's values in the source's types, which a format may not hold."""
     outputs: list[exp.Expr] = []
-    for name, _ in file.columns:
-        kind = types.get(fold(name))
-        as_it_is = kind is None or kind == ENUM or fold(name) in labels | tokens
-        to = exp.DataType.build("VARCHAR" if as_it_is or kind is None else kind, dialect="duckdb")
-        outputs.append(column(name) if as_it_is else alias(exp.Cast(this=column(name), to=to), name))
-    return exp.select(*outputs).from_(rows.subquery("file"))
+    for part in columns:
+        kind = types.get(fold(_valued(part)))
+        as_it_is = kind is None or kind == ENUM or part.reading not in _VALUES
+        cast = exp.Cast(this=column(part.name), to=exp.DataType.build(kind or "VARCHAR", dialect="duckdb"))
+        outputs.append(column(part.name) if as_it_is else alias(cast, part.name))
+    return RecordedTable(columns, exp.select(*outputs).from_(rows.subquery("file")))
+
+
+def _valued(part: RecordedColumn) -> str:
+    """The source's column whose values a column has."""
+    if part.reading in _ENDS:
+        return part.source.removesuffix(f"_{_ENDS[part.reading]}")
+    return part.source

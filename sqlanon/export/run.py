@@ -15,11 +15,12 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.catalog import exports
+from sqlanon.catalog import exports, releases
 from sqlanon.catalog.snapshot import types_of
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import KnownRelease, Release
 from sqlanon.engines.base import Engine
-from sqlanon.errors import SqlanonError, UserError
+from sqlanon.errors import InternalError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.export.atomic import Staging, file_errors, put, staging
 from sqlanon.export.certificate import Evidence, Proof, certificate, to_json, with_files
 from sqlanon.export.exchange import recover
@@ -30,8 +31,8 @@ from sqlanon.export.previous_export import file_hash
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.target import require_free, require_no_database
 from sqlanon.export.verify import Expected, verify_file
-from sqlanon.methods.fragmentation.verify import require_kept
-from sqlanon.methods.registry import keeps_constraints
+from sqlanon.methods.base import PublishedTables
+from sqlanon.methods.registry import verified
 from sqlanon.releases.composition import others_of, sources_read, warning
 from sqlanon.releases.content import fingerprint_of
 from sqlanon.sqlgen.build.names import alias, column, relation
@@ -140,7 +141,7 @@ def _write(
         snapshot = checked_snapshot(engine, release)
         files = [place.files / name for name in layout.tables]
         tables = [_prepared(engine, kind, *one) for one in zip(snapshot.tables, files, strict=True)]
-        _require_apart(engine, snapshot, tables)
+        _require_structure(engine, snapshot, tables)
     stated = certificate(_evidence(engine, snapshot, tables, others))
     text = to_json(stated)
     for one in tables:
@@ -156,12 +157,38 @@ def _write(
     return [one.count for one in tables]
 
 
-def _require_apart(engine: Engine, snapshot: Snapshot, tables: Sequence[_Written]) -> None:
-    """Fragments keep apart in the types of the files what they do in the database: no file shows that alone."""
+def _require_structure(engine: Engine, snapshot: Snapshot, tables: Sequence[_Written]) -> None:
+    """The tables keep in the types of the files what they do in the database: no file shows that alone."""
     release = snapshot.release
-    if keeps_constraints(release.method):
-        rows = {one.table.fragment or "": one.rows.subquery("held") for one in tables}
-        require_kept(engine, snapshot.policy, release.method_arguments, rows, release.name, "exported")
+    published = PublishedTables(
+        engine=engine,
+        policy=snapshot.policy,
+        tables={one.table.fragment or "": _as_read(one, release).subquery("held") for one in tables},
+        values=snapshot.shown.values,
+        suppressed=release.suppressed_rows,
+        recorded=releases.measurements(engine, release),
+    )
+    structure = verified(release.method, release.method_arguments, published)
+    for one in structure.measurements:
+        if not one.satisfied:
+            raise PrivacyViolation(
+                f"{release.name} would violate {one.question}: it reaches {one.achieved} of {one.required}; "
+                "nothing was exported"
+            )
+    if structure.misfit is not None:
+        raise InternalError(
+            f"the tables of {release.name} do not fit together: {structure.misfit}; nothing was exported"
+        )
+
+
+def _as_read(one: _Written, release: Release) -> exp.Select:
+    """The rows as the file has them; numbers of rows are added up, whatever the format holds them as."""
+    counts = {a.name for a in release.attributes_of(one.table.fragment) if a.reading is Reading.COUNT}
+    if not counts:
+        return one.rows
+    outputs: list[exp.Expr] = [column(name) for name, _ in one.table.columns if name not in counts]
+    outputs += [alias(exp.cast(column(name), "BIGINT"), name) for name in sorted(counts)]
+    return exp.select(*outputs).from_(one.rows.subquery("read"))
 
 
 def _prepared(engine: Engine, kind: Format, table: ReleasedTable, path: Path) -> _Written:
@@ -186,7 +213,8 @@ def _evidence(
     engine: Engine, snapshot: Snapshot, tables: Sequence[_Written], others: Sequence[KnownRelease]
 ) -> Evidence:
     several = snapshot.tables[0].fragment is not None
-    apart = keeps_constraints(snapshot.release.method)
+    # Requirements come first among the measurements, and what the tables keep besides after them.
+    asked = len(snapshot.shown.requirements)
     return Evidence(
         release=snapshot.release,
         policy=snapshot.policy,
@@ -194,7 +222,7 @@ def _evidence(
         proofs=[
             Proof(requirement, achieved, snapshot.shown.hidden.get(place))
             for place, (requirement, achieved) in enumerate(
-                zip(snapshot.shown.requirements, () if apart else snapshot.achieved, strict=True)
+                zip(snapshot.shown.requirements, snapshot.achieved[:asked], strict=True)
             )
         ],
         columns=tables[0].file.columns if not several else (),
@@ -202,8 +230,9 @@ def _evidence(
         exported_at=datetime.now(UTC).replace(tzinfo=None),
         tables=[(one.file.table, one.count, one.file.columns) for one in tables] if several else (),
         types=types_of(snapshot.release),
-        kept=snapshot.achieved if apart else (),
+        structure=snapshot.achieved[asked:],
         others=others,
+        rounds=releases.rounds(engine, snapshot.release),
     )
 
 

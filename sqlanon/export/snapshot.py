@@ -128,7 +128,8 @@ def _require_achieved(release: Release, shown: Shown, report: PrivacyReport) -> 
     """Raises PrivacyViolation unless something is required, and all of it met."""
     if not report.measurements:
         raise PrivacyViolation(f"{release.name} was made without a requirement; nothing was exported")
-    named = shown.requirements or [found.question for found in report.measurements]
+    structure = report.measurements[len(shown.requirements) :]
+    named = [*shown.requirements, *(found.question for found in structure)]
     for requirement, found in zip(named, report.measurements, strict=True):
         if not found.satisfied:
             raise PrivacyViolation(

@@ -14,12 +14,12 @@ from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.export.formats.base import ExportFile, Format
 from sqlanon.export.snapshot import Frozen
-from sqlanon.methods.anatomy.tables import COUNT, VALUE
 from sqlanon.pipeline.check import measured
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.answerable import Shown
 from sqlanon.releases.content import fingerprint_of
 from sqlanon.sqlgen.build.names import alias, column, parameter, relation
+from sqlanon.sqlgen.classes.buckets import COUNT, VALUE
 from sqlanon.sqlgen.classes.normal_relations import Background
 
 __all__ = ["Expected", "verify_file"]

@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import EngineError, PolicyError
+from sqlanon.sqlgen.build.expressions import paren
 from sqlanon.sqlgen.build.names import column, literal, relation
 
 __all__ = ["require_binary_text"]
@@ -31,7 +32,7 @@ def require_binary_text(engine: Engine, name: QualifiedName, columns: Sequence[C
     for part in text:
         for collation in _PROBES:
             other = exp.Collate(this=literal("a"), expression=exp.to_identifier(collation))
-            comparisons.append(exp.EQ(this=column(part), expression=exp.Paren(this=other)))
+            comparisons.append(column(part).eq(paren(other)))
     try:
         engine.columns(exp.select(*comparisons).from_(relation(name)))
     except EngineError:

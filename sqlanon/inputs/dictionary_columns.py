@@ -10,6 +10,7 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.sqlgen.build.ddl import text_type
+from sqlanon.sqlgen.build.expressions import is_not_null
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.release.dictionary_encoding import different_texts, texts_of, word_table
 
@@ -33,6 +34,6 @@ def _word_table(engine: Engine, scratch: Scratch, source: exp.Table, bound: Boun
     texts = scratch.table("texts", texts_of(bound, source.copy()))
     # What is made later is dropped before: nothing is left then that has a column of this type.
     kind = scratch.name("word", "TYPE")
-    known = exp.Not(this=exp.Is(this=column("value"), expression=exp.Null()))
+    known = is_not_null(column("value"))
     engine.run(text_type(kind, exp.select(column("value")).from_(relation(texts)).where(known)))
     return scratch.table("words", word_table(texts, kind))

@@ -7,6 +7,8 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, is_not_null
 from sqlanon.sqlgen.build.names import column, literal, relation
 from sqlanon.sqlgen.cells.labels import listed_twice
 
@@ -18,9 +20,9 @@ _SHOWN = 10
 def require_listed(engine: Engine, bound: BoundAttribute, tree_name: str, hierarchy_values: exp.Table) -> None:
     """The hierarchy lists every value that occurs, each once; NULL need not be listed, it stays a value of its own."""
     assert bound.hierarchy is not None
-    text = exp.Cast(this=column("value"), to=exp.DataType.build("VARCHAR"))
-    has_value = exp.Not(this=exp.Is(this=column("value"), expression=exp.Null()))
-    unlisted = exp.select(text).from_(relation(tree_name)).where(exp.Not(this=column("listed")), has_value)
+    text = as_text(column("value"))
+    has_value = is_not_null(column("value"))
+    unlisted = exp.select(text).from_(relation(tree_name)).where(exp.not_(column("listed")), has_value)
     again = f"its query and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again"
     if missing := _named(engine, unlisted):
         raise DataError(
@@ -37,6 +39,6 @@ def require_listed(engine: Engine, bound: BoundAttribute, tree_name: str, hierar
 
 def _named(engine: Engine, values: exp.Select) -> str:
     """The first few values and how many there are; empty if there is none."""
-    count = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(values.copy().subquery("found")))[0][0]
+    count = engine.rows(exp.select(f.count()).from_(values.copy().subquery("found")))[0][0]
     shown = [repr(row[0]) for row in engine.rows(values.order_by(literal(1)).limit(_SHOWN))] if count else []
     return ", ".join(shown) + (f" and {count - _SHOWN} more ({count} in all)" if count > _SHOWN else "")

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.base import Engine
+from sqlanon.sqlgen.build.expressions import as_text
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.udfs import release_key, tokens
 
@@ -24,6 +25,6 @@ def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str
     for bound in policy.published:
         if bound.attribute.pseudonym:
             variable = bound.attribute.pseudonym.key_variable
-            text = exp.Cast(this=column(bound.column), to=exp.DataType.build("VARCHAR"))
+            text = as_text(column(bound.column))
             values = exp.select(alias(text, "value")).from_(relation(policy.relation))
             tokens(engine, values, tables[bound.column], release_key(variable) if variable else drawn)

@@ -14,6 +14,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, is_not_null, total
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import carried_code, public_cells, rank_name, tree
@@ -70,7 +72,7 @@ def carry(
     carried: list[Carried] = []
     for bound in plain:
         table = scratch.table("values", tree(bound, source, source))
-        count = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0]
+        count = engine.rows(exp.select(f.count()).from_(relation(table)))[0][0]
         carried.append(Carried(bound, table, int(count)))
     return carried
 
@@ -90,39 +92,52 @@ def given_relations(
     a sensitive attribute lacks values that a requirement has to place.
     """
     places = {c.bound.column: place for place, c in enumerate(carried)}
-    kept: dict[str, str] = {}
-
-    def keep(name: str, query: exp.Query) -> None:
-        for table in query.find_all(exp.Table):
-            if table.name in kept:
-                known = table.alias_or_name
-                table.set("this", exp.to_identifier(kept[table.name], quoted=True))
-                table.set("alias", exp.TableAlias(this=exp.to_identifier(known, quoted=True)))
-        kept[name] = scratch.table(name, query)
-
+    kept = _KeptRelations(scratch)
     wanted = {name for requirement in requirements for name in requirement.reads}
     for number, subject in enumerate(subjects(requirements)):
         code = carried_code(layout, [places[name] for name in subject])
-        total = exp.Cast(this=exp.Sum(this=column("n")), to=exp.DataType.build("BIGINT"))
-        whole = exp.select(alias(code, "value"), alias(total, "n")).from_(relation(cells)).group_by(code.copy())
-        keep(f"sensitive_value_{number}", whole)
+        whole = (
+            exp.select(alias(code, "value"), alias(total(column("n")), "n"))
+            .from_(relation(cells))
+            .group_by(code.copy())
+        )
+        kept.add(f"sensitive_value_{number}", whole)
         if len(subject) > 1 or not wanted & {"sensitive_ancestor", "guarding_node", "value_range"}:
             continue
         values = carried[places[subject[0]]].table
         named = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
-        keep(f"sensitive_code_{number}", exp.select(*named).from_(relation(values)))
+        kept.add(f"sensitive_code_{number}", exp.select(*named).from_(relation(values)))
         taxonomy = _taxonomy(policy, subject[0])
         reads = {n for r in requirements if tuple(r.attributes) == subject for n in r.reads}
         if reads & {"sensitive_ancestor", "guarding_node"}:
-            keep(f"sensitive_path_{number}", sensitive_path(f"sensitive_code_{number}", taxonomy))
-            _require_placed(engine, taxonomy.bound, kept[f"sensitive_path_{number}"])
-            keep(f"sensitive_ancestor_{number}", sensitive_ancestor(f"sensitive_path_{number}", taxonomy.bound.height))
-    _own_relations(policy, requirements, carried, places, keep)
+            kept.add(f"sensitive_path_{number}", sensitive_path(f"sensitive_code_{number}", taxonomy))
+            _require_placed(engine, taxonomy.bound, kept.tables[f"sensitive_path_{number}"])
+            kept.add(
+                f"sensitive_ancestor_{number}", sensitive_ancestor(f"sensitive_path_{number}", taxonomy.bound.height)
+            )
+    _own_relations(policy, requirements, carried, places, kept)
     # Which guarding nodes a class has is for each node of the lattice to say.
     own = {f"guarded_{place}" for place in guards_of(requirements)}
     return tuple(
-        (name, exp.select(exp.Star()).from_(relation(table))) for name, table in kept.items() if name not in own
+        (name, exp.select(exp.Star()).from_(relation(table))) for name, table in kept.tables.items() if name not in own
     )
+
+
+class _KeptRelations:
+    """Relations kept as temporary tables, each under the name that the later ones read it by."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._scratch = scratch
+        self.tables: dict[str, str] = {}
+
+    def add(self, name: str, query: exp.Query) -> None:
+        """Keeps the rows of a query, which may read relations that were added before it."""
+        for table in query.find_all(exp.Table):
+            if table.name in self.tables:
+                known = table.alias_or_name
+                table.set("this", exp.to_identifier(self.tables[table.name], quoted=True))
+                table.set("alias", exp.TableAlias(this=exp.to_identifier(known, quoted=True)))
+        self.tables[name] = self._scratch.table(name, query)
 
 
 def _own_relations(
@@ -130,10 +145,9 @@ def _own_relations(
     requirements: Sequence[BoundRequirement],
     carried: Sequence[Carried],
     places: Mapping[str, int],
-    keep: object,
+    kept: _KeptRelations,
 ) -> None:
     """The relations that belong to one requirement's own arguments."""
-    assert callable(keep)
     numbers = {subject: number for number, subject in enumerate(subjects(requirements))}
     ranges = dict(policy.ranges)
     for place, guard in guards_of(requirements).items():
@@ -141,18 +155,18 @@ def _own_relations(
         rows = _guards(carried[places[guard]])
         height = _taxonomy(policy, subject[0]).bound.height
         for name, query in guarding_steps(place, rows, "guard", f"sensitive_path_{numbers[subject]}", height):
-            keep(name, query)
+            kept.add(name, query)
         # The cells carry the code of the guarding node's text.
         pairs = exp.select(alias(column("class_id", "text"), "node"), column("value", "below")).from_(
             relation(f"guarded_{place}", as_="text")
         )
-        same = exp.EQ(this=column("node", "text"), expression=column("node", "below"))
-        keep(f"guarding_node_{place}", pairs.join(relation(f"guarding_node_{place}", as_="below"), on=same))
+        same = column("node", "text").eq(column("node", "below"))
+        kept.add(f"guarding_node_{place}", pairs.join(relation(f"guarding_node_{place}", as_="below"), on=same))
     for place, table in ranges.items():
         subject = tuple(requirements[place].attributes)
         listed = exp.select(exp.Star()).from_(relation(table))
         taxonomy = _taxonomy(policy, subject[0])
-        keep(f"value_range_{place}", value_range(listed, f"sensitive_code_{numbers[subject]}", taxonomy))
+        kept.add(f"value_range_{place}", value_range(listed, f"sensitive_code_{numbers[subject]}", taxonomy))
 
 
 def _guards(carried: Carried) -> Rows:
@@ -171,9 +185,9 @@ def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
     """A stored hierarchy lists every value that occurs, NULL aside: what has no place in it has no distance."""
     if not bound.stored:
         return
-    has_value = exp.Not(this=exp.Is(this=column(level_name(0)), expression=exp.Null()))
+    has_value = is_not_null(column(level_name(0)))
     outside = exp.select(column(level_name(0))).from_(relation(paths))
-    outside = outside.where(exp.NEQ(this=column("branch"), expression=exp.Literal.number(0)), has_value)
+    outside = outside.where(column("branch").neq(exp.Literal.number(0)), has_value)
     missing = [str(row[0]) for row in engine.rows(outside.order_by(column(level_name(0))))]
     if missing:
         assert bound.hierarchy is not None
@@ -196,7 +210,7 @@ def _public_value(policy: BoundPolicy, place: int, of: str | None) -> exp.Expr:
     assert policy.public is not None
     kind = policy.quasi_identifiers[place].published_type
     value = column(policy.public.columns[place], of)
-    return exp.Cast(this=value, to=exp.DataType.build(kind, dialect="duckdb"))
+    return cast(value, kind)
 
 
 def public_cells_of(

@@ -12,6 +12,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
 from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.source import BoundSource
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text
 from sqlanon.sqlgen.build.names import literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.release.view_preconditions import BINARY, MadeFor
@@ -79,5 +81,5 @@ def _reads_moments(engine: Engine, given: Source, source: BoundSource) -> bool:
 
 
 def _current(name: str) -> exp.Expr:
-    value = exp.Anonymous(this="current_setting", expressions=[literal(name)])
-    return exp.Cast(this=value, to=exp.DataType.build("VARCHAR"))
+    value = f.call("current_setting", literal(name))
+    return as_text(value)

@@ -13,15 +13,15 @@ __all__ = ["fragment_name", "require_free"]
 
 
 def fragment_name(release: QualifiedName, fragment: str | None) -> QualifiedName:
-    """What a fragment of a release is called: the release's own name if it has no fragments."""
+    """What a table of a release is called: `fragment` stands behind the release's name, None for its only table."""
     if fragment is None:
         return release
     return QualifiedName((*release.parts[:-1], f"{release.name}_{fragment}"))
 
 
-def require_free(engine: Engine, release: QualifiedName, fragments: Sequence[str]) -> None:
-    """Raises UserError where a fragment's table has the name of another."""
-    for name in (fragment_name(release, fragment) for fragment in fragments):
+def require_free(engine: Engine, release: QualifiedName, tables: Sequence[str]) -> None:
+    """Raises UserError where a table of the release would have the name of another."""
+    for name in (fragment_name(release, table) for table in tables):
         found = find_relation(engine, own_object(engine, name))
         if found is not None:
             raise UserError(

@@ -16,6 +16,8 @@ from sqlanon.errors import EngineError, PolicyError
 from sqlanon.inputs.collation import require_binary_text
 from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.source import find_relation
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, is_not_null, is_null, try_cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["bind_ranges"]
@@ -72,48 +74,37 @@ def _columns(columns: Sequence[Column], what: str) -> tuple[Column, Column, Colu
 
 def _read(value: Column, low: str, high: str, kind: str, rows: exp.Table) -> exp.Select:
     """value, low and high as they are asked for, with what tells whether they could be had."""
-    cast = exp.TryCast(this=column(value[0]), to=_type(kind))
+    typed = try_cast(column(value[0]), kind)
     return exp.select(
-        alias(exp.Cast(this=column(value[0]), to=_type("VARCHAR")), "text"),
-        alias(cast, "value"),
-        alias(_fits(column(value[0]), without_enums(value[1]), cast, kind), "fits"),
+        alias(cast(column(value[0]), "VARCHAR"), "text"),
+        alias(typed, "value"),
+        alias(_fits(column(value[0]), without_enums(value[1]), typed.copy(), kind), "fits"),
         alias(_number(low), "low"),
         alias(_number(high), "high"),
         alias(exp.and_(_bound(low), _bound(high)), "bounded"),
     ).from_(rows)
 
 
-def _fits(value: exp.Expr, own: str, cast: exp.Expr, kind: str) -> exp.Expr:
+def _fits(value: exp.Expr, column_type: str, typed: exp.Expr, kind: str) -> exp.Expr:
     """Whether the value is NULL or one of the type: a cast rounds 1.5 to 2, which is another value."""
     same: exp.Expr
-    if own not in _TEXT:
-        same = exp.EQ(this=exp.TryCast(this=cast.copy(), to=_type(own)), expression=value.copy())
+    if column_type not in _TEXT:
+        same = try_cast(typed, column_type).eq(value)
     elif _EXACT.fullmatch(kind):
-        double = _type("DOUBLE")
-        same = exp.EQ(
-            this=exp.TryCast(this=cast.copy(), to=double),
-            expression=exp.TryCast(this=value.copy(), to=double.copy()),
-        )
+        same = try_cast(typed, "DOUBLE").eq(try_cast(value, "DOUBLE"))
     else:
-        same = exp.Not(this=exp.Is(this=cast.copy(), expression=exp.Null()))
-    is_null = exp.Is(this=value.copy(), expression=exp.Null())
-    return exp.or_(is_null, exp.Coalesce(this=same, expressions=[literal(False)]))
+        same = is_not_null(typed)
+    return exp.or_(is_null(value), f.coalesce(same, False))
 
 
 def _number(name: str) -> exp.Expr:
-    return exp.TryCast(this=column(name), to=_type("DOUBLE"))
+    return try_cast(column(name), "DOUBLE")
 
 
 def _bound(name: str) -> exp.Expr:
     """Whether the bound is NULL or from 0 to 1; NaN is not."""
-    inside = exp.Between(this=_number(name), low=literal(0), high=literal(1))
-    return exp.or_(
-        exp.Is(this=column(name), expression=exp.Null()), exp.Coalesce(this=inside, expressions=[literal(False)])
-    )
-
-
-def _type(kind: str) -> exp.DataType:
-    return exp.DataType.build(kind, dialect="duckdb")
+    inside = _number(name).between(0, 1)
+    return exp.or_(is_null(column(name)), f.coalesce(inside, False))
 
 
 def _require(engine: Engine, table: exp.Table, attribute: BoundAttribute, what: str) -> None:
@@ -122,17 +113,17 @@ def _require(engine: Engine, table: exp.Table, attribute: BoundAttribute, what: 
         raise PolicyError(f"{what}: it lists no value, so nothing would be required", hint=_HINT)
     checks = (
         (
-            rows.where(exp.Not(this=column("fits"))),
+            rows.where(exp.not_(column("fits"))),
             f"values that are none of {attribute.column}'s type {attribute.published_type}",
             "write each value as the column has it",
         ),
         (
-            rows.where(exp.Not(this=column("bounded"))),
+            rows.where(exp.not_(column("bounded"))),
             "values whose low or high is no number from 0 to 1",
             "a bound is a share of a class, such as 0.25, or NULL for none",
         ),
         (
-            rows.where(exp.GT(this=column("low"), expression=column("high"))),
+            rows.where(column("low") > column("high")),
             "values whose low is above their high",
             "no class could satisfy them: exchange the two",
         ),
@@ -145,14 +136,14 @@ def _require(engine: Engine, table: exp.Table, attribute: BoundAttribute, what: 
 
 def _repeated(table: exp.Table) -> exp.Select:
     """The values that stand more than once, in one of their texts: 1 and 01 are one number."""
-    text = alias(exp.Min(this=column("text")), "text")
-    twice = exp.GT(this=exp.Count(this=exp.Star()), expression=literal(1))
+    text = alias(f.min(column("text")), "text")
+    twice = f.count() > 1
     return exp.select(text).from_(table).group_by(column("value")).having(twice)
 
 
 def _named(engine: Engine, values: exp.Select) -> str:
     """The first few values and how many there are; empty if there is none."""
-    count = int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(values.copy().subquery("found")))[0][0])
+    count = int(engine.rows(exp.select(f.count()).from_(values.copy().subquery("found")))[0][0])
     shown = engine.rows(values.order_by(literal(1)).limit(_SHOWN)) if count else []
     texts = ", ".join("NULL" if text is None else repr(text) for (text,) in shown)
     return texts + (f" and {count - _SHOWN} more ({count} in all)" if count > _SHOWN else "")

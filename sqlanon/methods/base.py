@@ -6,25 +6,42 @@ The stages of a release call these parts and know no method.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from inspect import get_annotations
 from typing import Any, Protocol
 
+from sqlglot import exp
+
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.choice import Choice
 from sqlanon.domain.explanation import Explanation
-from sqlanon.domain.transformation import Transformation
+from sqlanon.domain.policy import Policy, Requirement
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.report import Assumption, Measurement
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
 from sqlanon.inputs.requirement_columns import guards_of
-from sqlanon.methods.shared.cell_source import RankedCells
+from sqlanon.methods.limits import Limits
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
+from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.sqlgen.release.region_rows import Placed
 
-__all__ = ["Encoding", "Method", "Recoded", "Task", "parts_lacking"]
+__all__ = [
+    "Encoding",
+    "Figure",
+    "Method",
+    "PublishedTables",
+    "Recoded",
+    "Structure",
+    "Task",
+    "Wording",
+    "parts_lacking",
+]
 
 
 @dataclass(frozen=True)
@@ -44,7 +61,7 @@ class Encoding:
 class Task:
     """The release that a method is to make: what is asked of it, and of which rows.
 
-    `kind` is TABLE or VIEW in lower case, `fragments` the sets of columns after FRAGMENTS, and `dry` whether nothing is
+    `kind` is TABLE or VIEW in lower case, `sets` those of columns after FRAGMENTS, and `dry` whether nothing is
     to be published. There are `cells` once the source is encoded, if the method has an encoding. Temporary tables are
     made with `scratch`.
     """
@@ -54,10 +71,10 @@ class Task:
     requirements: tuple[BoundRequirement, ...]
     name: QualifiedName
     kind: str
-    fragments: tuple[tuple[str, ...], ...]
+    sets: tuple[tuple[str, ...], ...]
     dry: bool
     scratch: Scratch
-    cells: RankedCells | None = None
+    cells: Cells | None = None
     watching: Watching | None = None
 
     @property
@@ -66,7 +83,7 @@ class Task:
         return tuple(guards_of(self.requirements).items())
 
     @property
-    def encoded(self) -> RankedCells:
+    def encoded(self) -> Cells:
         """The cells, for a method that has an encoding."""
         if self.cells is None:
             raise InternalError("a method that works on cells has none")
@@ -75,24 +92,98 @@ class Task:
 
 @dataclass(frozen=True)
 class Recoded:
-    """What the rows of a release that is one table or view show: labels of levels, or of regions that they lie in."""
+    """What the rows of a release that is one table or view show: labels of levels, or of regions that they lie in.
 
+    `readings` says how each column is read that the method recodes or adds; the others are as they are, or tokens.
+    A quasi-identifier without one is refused. `rounds` are the levels of the quasi-identifiers in each round of a
+    local recoding, and the rows that it published.
+    """
+
+    readings: Mapping[str, Reading]
     recodings: tuple[Recoding, ...] = ()
     placed: Placed | None = None
+    rounds: tuple[tuple[tuple[int, ...], int], ...] = ()
+
+
+@dataclass(frozen=True)
+class PublishedTables:
+    """The tables of a release as they are now, to be compared with what its method promises of them.
+
+    `tables` are those of the release by what stands behind its name, "" for that of a release of one, and `values`
+    says which of them has the values of a sensitive attribute. `suppressed` of the source's rows are in none of them.
+    `choice` is what was published, known while the release is made only; `recorded` is what was measured when it was.
+    """
+
+    engine: Engine
+    policy: Policy
+    tables: Mapping[str, exp.Table | exp.Subquery]
+    values: Mapping[str, str]
+    suppressed: int
+    choice: Any = None
+    recorded: Sequence[Measurement] = ()
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What the tables of a release come to in what its method promises besides requirements of classes.
+
+    `misfit` says how the tables do not belong together, None where they do.
+    """
+
+    measurements: tuple[Measurement, ...] = ()
+    misfit: str | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """How a certificate explains a measurement of a structure: what it means, where it is defined, what was read.
+
+    `parameter` is what the required number is called, None where it is a count of what there is to keep.
+    """
+
+    meaning: str
+    paper: str
+    recomputed_from: str = "rows as exported"
+    parameter: str | None = None
+
+    def named(self, found: Measurement) -> str:
+        """The measurement as a requirement, such as k_looseness(k => 4)."""
+        if self.parameter is None or not found.required:
+            return found.question
+        return f"{found.question}({self.parameter} => {found.required:.0f})"
+
+
+@dataclass(frozen=True)
+class Wording:
+    """What a certificate says of a method's releases.
+
+    `published` is what stands for values, None where columns state their levels. `losses` define what is minimized, and
+    `figures` what `verify` measures, both by name.
+    """
+
+    published: str | None
+    losses: Mapping[str, str]
+    figures: Mapping[str, Figure] = field(default_factory=dict)
 
 
 class Method(Protocol):
-    """The parts that every method has. `given` are its own `Options`."""
+    """The parts that every method has. `given` are its own `OPTIONS`, whose fields are `shared.arguments.argument`s."""
+
+    OPTIONS: type[Any]
 
     def options(self, arguments: Sequence[tuple[str, Value]]) -> Any:
         """The arguments, checked. Raises UserError for those that the method does not take."""
         ...
 
-    def encoding(self, task: Task, given: Any) -> Encoding | None:
-        """The cells that the method needs; None for none. Raises PolicyError for what it cannot promise."""
+    def limits(self, given: Any) -> Limits:
+        """What the method can do, with these options, of all that a statement and its policy may ask."""
         ...
 
-    def choose(self, task: Task, given: Any) -> Transformation:
+    def encoding(self, task: Task, given: Any) -> Encoding | None:
+        """The cells that the method needs; None for none. Raises PolicyError for columns that it cannot have."""
+        ...
+
+    def choose(self, task: Task, given: Any) -> Choice:
         """What is published in place of the source. Raises PrivacyViolation where nothing may be."""
         ...
 
@@ -100,19 +191,35 @@ class Method(Protocol):
         """What the choice is owed to, where the method can tell."""
         ...
 
-    def reasons(self, task: Task, found: Any, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
-        """Rows of (stage, item, detail) that say what was chosen, and why."""
+    def reasons(self, task: Task, found: Any, explained: Any) -> Iterator[tuple[str, str, str]]:
+        """Rows of (stage, item, detail) that say what was chosen, and why; `explained` is what `why` has returned."""
         ...
 
-    def compile(self, task: Task, found: Any, release_id: str, tokens: Mapping[str, str]) -> Recoded | FragmentsQuery:
+    def promises(self, given: Any) -> tuple[Requirement, ...]:
+        """What the method promises of every class, besides what a policy requires."""
+        ...
+
+    def assumes(self, given: Any, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
+        """What the figures of a release rest on; `sensitive` are its columns of that role."""
+        ...
+
+    def compile(self, task: Task, found: Any, release_id: str, tokens: Mapping[str, str]) -> Recoded | TablesQuery:
         """How the rows of the one table or view are recoded, or the SELECT of each table.
 
         `tokens` are the tables of the tokens of columns that are pseudonyms.
         """
         ...
 
+    def verify(self, published: PublishedTables, given: Any) -> Structure:
+        """What the tables of a release keep of what the method promises of them, recomputed from them."""
+        ...
+
+    def wording(self, given: Any) -> Wording:
+        """What a certificate says of a release."""
+        ...
+
 
 def parts_lacking(method: object) -> list[str]:
     """The parts of `Method` that a module does not have."""
-    parts = (name for name in vars(Method) if not name.startswith("_"))
+    parts = (*get_annotations(Method), *(name for name in vars(Method) if not name.startswith("_")))
     return [part for part in parts if not callable(getattr(method, part, None))]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -12,39 +11,14 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.inputs.listed_values import require_listed
 from sqlanon.inputs.requirement_columns import carry, given_relations, public_cells_of, public_values
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import cells, codes, tree, tree_summary
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
 from sqlanon.sqlgen.cells.value_ranks import ranked
 
-__all__ = ["Cells", "encode"]
-
-
-@dataclass(frozen=True)
-class Cells:
-    """The cells relation and the trees that its keys are made of.
-
-    `values[i]` is the number of leaves of attribute i, `spread[i][level]` the sum over
-    all rows of (leaves below the row's ancestor at that level - 1), `most[i][level]` the
-    greatest of these. `carried` are the
-    columns that requirements ask about, whose codes stand in the keys too, `given` the
-    normal relations that do not depend on levels, and `public` the public table's cells.
-    """
-
-    table: str
-    trees: tuple[str, ...]
-    layout: KeyLayout
-    rows: int
-    values: tuple[int, ...]
-    spread: tuple[tuple[int, ...], ...]
-    most: tuple[tuple[int, ...], ...]
-    carried: tuple[str, ...] = ()
-    given: tuple[Step, ...] = ()
-    public: str | None = None
-    codes: tuple[str | None, ...] = ()
-    ranked: tuple[str, ...] = ()
+__all__ = ["encode"]
 
 
 def encode(

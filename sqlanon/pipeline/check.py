@@ -8,13 +8,11 @@ from math import isnan
 from sqlglot import exp
 
 from sqlanon.domain.report import Measurement, PrivacyReport
-from sqlanon.domain.transformation import Fragmented
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.inputs.requirement_columns import guards_of
-from sqlanon.methods.anatomy.tables import QUASI_IDENTIFIERS, out_of_place
-from sqlanon.methods.anatomy.verify import asked_of_buckets, unequal_buckets
-from sqlanon.methods.fragmentation.verify import left_out, require_kept
+from sqlanon.methods.base import PublishedTables
+from sqlanon.methods.registry import verified
 from sqlanon.pipeline.materialize import helper_columns, hidden_of
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.ask import BoundRequirement
@@ -24,10 +22,11 @@ from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.shared_steps import shared_steps
 from sqlanon.sqlgen.build.steps import with_steps
+from sqlanon.sqlgen.classes.buckets import asked_of_buckets
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.requirement import relation_names, report_row
 from sqlanon.sqlgen.classes.rows import Rows
-from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
+from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.region_rows import Placed
 
 __all__ = ["check_stage", "measured", "reported", "violating_classes"]
@@ -85,8 +84,7 @@ def _measurement(requirement: BoundRequirement, achieved: float | None, violatin
 
 def check_stage(state: State) -> State:
     """Checks the candidate. Raises PrivacyViolation, with the query that finds the classes, if a requirement breaks."""
-    if isinstance(state.found, Fragmented):
-        return _of_apart(state)
+    structure = _of_structure(state)
     hidden = hidden_of(state) if state.create.kind == "view" else {}
     found = _of_candidate(state, [place for place in range(len(state.requirements)) if place not in hidden])
     if hidden:
@@ -96,29 +94,39 @@ def check_stage(state: State) -> State:
         for place in hidden:
             _require(state, place, found[place], report)
     _require_complete(state)
-    return state.having(report=PrivacyReport(tuple(found[place] for place in sorted(found))))
+    return state.having(report=PrivacyReport((*(found[place] for place in sorted(found)), *structure)))
 
 
-def _of_apart(state: State) -> State:
-    """Checks the candidates of fragments: what they keep apart, and what the rows tell that are in none of them."""
-    assert isinstance(state.found, Fragmented)
-    method, tables = state.create.method, {one.fragment or "": relation(one.stands) for one in state.candidates}
-    found = require_kept(state.engine, need(state.policy), method.arguments, tables, state.create.name)
-    missing = left_out(found, state.found.suppressed, state.found.alike)
-    if not all(one.satisfied for one in missing):
-        raise PrivacyViolation(
-            f"{state.create.name} would leave out rows of which more than one in {missing[0].required:.0f} are alike; "
-            "nothing was published"
+def _of_structure(state: State) -> tuple[Measurement, ...]:
+    """What the method promises of the candidate's tables besides requirements of classes."""
+    query, method = state.compiled, state.create.method
+    published = PublishedTables(
+        engine=state.engine,
+        policy=need(state.policy),
+        tables={one.fragment or "": relation(one.stands) for one in state.candidates},
+        values=query.values if isinstance(query, TablesQuery) else {},
+        suppressed=state.found.suppressed,
+        choice=state.found,
+    )
+    structure = verified(method.name, method.arguments, published)
+    for one in structure.measurements:
+        if not one.satisfied:
+            raise PrivacyViolation(
+                f"{state.create.name} would violate {one.question}: it reaches {one.achieved} of {one.required}; "
+                "nothing was published"
+            )
+    if structure.misfit is not None:
+        raise InternalError(
+            f"the tables of {state.create.name} do not fit together: {structure.misfit}; nothing was published"
         )
-    _require_complete(state)
-    return state.having(report=PrivacyReport((*found, *missing)))
+    return structure.measurements
 
 
 def _of_candidate(state: State, places: Sequence[int]) -> dict[int, Measurement]:
     """What the requirements at these places come to in the candidate's own rows."""
     bound, query = need(state.bound), state.compiled
-    if isinstance(query, FragmentsQuery):
-        return _of_fragments(state, query)
+    if isinstance(query, TablesQuery):
+        return _of_tables(state, query)
     requirements = [state.requirements[place] for place in places]
     guards = {place: name for place, name in guards_of(state.requirements).items() if place in places}
     helpers = helper_columns(query) if state.create.kind == "table" else {}
@@ -131,15 +139,12 @@ def _of_candidate(state: State, places: Sequence[int]) -> dict[int, Measurement]
     return _required(state, places, rows, background)
 
 
-def _of_fragments(state: State, query: FragmentsQuery) -> dict[int, Measurement]:
-    """What the requirements come to in the candidates of buckets and values, once these fit together."""
+def _of_tables(state: State, query: TablesQuery) -> dict[int, Measurement]:
+    """What the requirements come to in the candidates of buckets and values."""
     sources = {one.fragment or "": relation(one.stands) for one in state.candidates}
     every = range(len(state.requirements))
-    if unequal_buckets(state.engine, sources, query.values, as_they_stand=True):
-        raise InternalError(f"the tables of {state.create.name} do not fit together; nothing was published")
-    if int(state.engine.rows(out_of_place(sources[QUASI_IDENTIFIERS].copy()))[0][0]):
-        # In any other order than that of the buckets the rows could stand as they were dealt out.
-        raise InternalError(f"the rows of {state.create.name} are out of order; nothing was published")
+    if not state.requirements:
+        return {}
     found: dict[int, Measurement] = {}
     for asked in asked_of_buckets(sources, state.requirements, every, query.values, once=True):
         requirements = [state.requirements[place] for place in asked.places]
@@ -174,7 +179,7 @@ def _require_complete(state: State) -> None:
         # A view or a query may answer with other rows than the search had; the guard holds for any.
         return
     query = state.compiled
-    placed = None if isinstance(query, FragmentsQuery) else query.placed
+    placed = None if isinstance(query, TablesQuery) else query.placed
     if state.released_rows < found.rows and placed is not None and _alike(state, placed):
         raise PrivacyViolation(
             f"{state.create.name}: regions that show the same are one class, and it violates what each of them meets; "

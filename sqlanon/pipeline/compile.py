@@ -16,7 +16,7 @@ from sqlanon.releases.companion_views import public_view, source_view
 from sqlanon.sqlgen.build.binary_text import by_bytes
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.cells import row_number
-from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
+from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.region_rows import ROW, Placed
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 from sqlanon.sqlgen.release.view_preconditions import MadeFor
@@ -32,7 +32,7 @@ def compile_stage(state: State) -> State:
     source = need(state.source)
     tokens = {b.column: state.scratch.name("token") for b in bound.published if b.attribute.pseudonym}
     made = find_method(state.create.method.name).compile(state.task, found, release_id, tokens)
-    if isinstance(made, FragmentsQuery):
+    if isinstance(made, TablesQuery):
         return state.having(query=made)
     query = ReleaseQuery(
         policy=bound,
@@ -48,7 +48,7 @@ def compile_stage(state: State) -> State:
         placed=made.placed,
         collated=live,
     )
-    return state.having(query=query)
+    return state.having(query=query, recoded=made)
 
 
 def _source(state: State, release_id: str) -> exp.Select:

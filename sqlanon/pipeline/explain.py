@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.policy import Role
-from sqlanon.domain.transformation import Fragmented
+from sqlanon.domain.reading import Reading
 from sqlanon.inputs.target_names import fragment_name
 from sqlanon.methods.registry import assumed_by, find_method
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.composition import others_than, warning
 from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
+from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
 __all__ = ["explain_stage", "explanation", "printable"]
@@ -24,22 +24,34 @@ def explain_stage(state: State) -> State:
 
 
 def _shown(state: State, attribute: BoundAttribute) -> str:
-    query, found = state.compiled, state.found
-    if isinstance(query, FragmentsQuery) and isinstance(found, Fragmented):
-        own = next(one.name for one in query.fragments if attribute in [b for _, _, b in one.columns])
-        return f"as it is in {fragment_name(state.create.name, own).name}"
-    if isinstance(query, FragmentsQuery) and attribute.column in query.values:
-        return f"by bucket in {fragment_name(state.create.name, query.values[attribute.column]).name}"
-    return "as it is"
+    """In which table a column is, and whether as a value of a bucket, in words."""
+    table, part = _published(state).get(attribute.column, (None, None))
+    if table is None or part is None or part.reading is not Reading.BUCKET_VALUE:
+        return "as it is"
+    counted = any(other.reading is Reading.COUNT for other in table.columns)
+    return f"{'by bucket' if counted else 'as it is'} in {fragment_name(state.create.name, table.name).name}"
+
+
+def _published(state: State) -> dict[str, tuple[PublishedTable, PublishedColumn]]:
+    """The table of each column of the source, and what it is there; empty for a release of one table or view."""
+    query = state.compiled
+    tables = query.tables if isinstance(query, TablesQuery) else ()
+    return {part.bound.column: (table, part) for table in tables for part in table.columns if part.bound}
 
 
 def _shown_columns(state: State) -> tuple[BoundAttribute, ...]:
-    """The attributes that are published; fragments may leave some out."""
-    published, found = need(state.bound).published, state.found
-    if not isinstance(found, Fragmented):
+    """The attributes that are published: tables may leave some out."""
+    published = need(state.bound).published
+    if not isinstance(state.compiled, TablesQuery):
         return published
-    held = {name for fragment in found.fragments for name in fragment}
-    return tuple(bound for bound in published if bound.column in held)
+    shown = _published(state)
+    return tuple(bound for bound in published if bound.column in shown)
+
+
+def _is_value(state: State, attribute: BoundAttribute) -> bool:
+    """Whether a column is one of the values of its bucket."""
+    _, part = _published(state).get(attribute.column, (None, None))
+    return part is not None and part.reading is Reading.BUCKET_VALUE
 
 
 def explanation(state: State) -> Iterator[tuple[str, str, str]]:
@@ -57,7 +69,7 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
         yield "bind", "warning", printable(said)
     shown_columns = _shown_columns(state)
     for attribute in shown_columns:
-        if attribute.role is not Role.QUASI_IDENTIFIER or isinstance(state.found, Fragmented):
+        if attribute.role is not Role.QUASI_IDENTIFIER or _is_value(state, attribute):
             shown = "as a token" if attribute.attribute.pseudonym else _shown(state, attribute)
             yield "bind", attribute.column, f"{attribute.role.value}, published {shown}"
     for attribute in bound.attributes:
@@ -73,9 +85,9 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     if isinstance(query, ReleaseQuery):
         yield "compile", "sql", to_sql(query.select(), pretty=True)
         return
-    for fragment in query.fragments:
-        table = fragment_name(state.create.name, fragment.name)
-        yield "compile", f"sql of {printable(table.name)}", to_sql(fragment.query, pretty=True)
+    for table in query.tables:
+        name = fragment_name(state.create.name, table.name).name
+        yield "compile", f"sql of {printable(name)}", to_sql(table.query, pretty=True)
 
 
 def printable(text: str) -> str:

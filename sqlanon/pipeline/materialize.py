@@ -12,17 +12,17 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.inputs.dictionary_columns import words_of
 from sqlanon.inputs.pseudonyms import publish_tokens
 from sqlanon.inputs.source import qualified
-from sqlanon.methods.mondrian.region_tables import keep_regions
 from sqlanon.pipeline.candidate import Candidate, candidate
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.answerable import hidden_parts
 from sqlanon.releases.companion_views import own_queries
 from sqlanon.releases.frozen_inputs import freeze_labels, freeze_ranges, freeze_taxonomies
+from sqlanon.releases.kept_regions import keep_regions
 from sqlanon.sqlgen.build.ddl import create_table, mixed, secure_view, shuffled, view_over
 from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.classes.buckets import BUCKET
 from sqlanon.sqlgen.release.dictionary_encoding import coded, spelled
-from sqlanon.sqlgen.release.multi_table_query import Fragment, FragmentsQuery
-from sqlanon.sqlgen.release.region_rows import BUCKET
+from sqlanon.sqlgen.release.multi_table_query import PublishedTable, TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 from sqlanon.udfs import registered
 
@@ -38,8 +38,8 @@ def target_name(state: State) -> QualifiedName:
 def hidden_of(state: State) -> dict[int, str]:
     """What keeps a requirement, by its place, from being recomputed from the released rows alone."""
     bound, query = need(state.bound), state.compiled
-    if isinstance(query, FragmentsQuery):
-        # What fragments do not show is refused before they are made.
+    if isinstance(query, TablesQuery):
+        # What the tables do not show is refused before they are made.
         return {}
     return hidden_parts(state.requirements, query.guards, bound.entity is not None, _as_it_is(query))
 
@@ -49,12 +49,12 @@ def _as_it_is(query: ReleaseQuery) -> set[str]:
     return {b.column for b in query.policy.published if b.role in (Role.SENSITIVE, Role.INSENSITIVE)}
 
 
-def helper_columns(query: ReleaseQuery | FragmentsQuery) -> dict[str, str]:
+def helper_columns(query: ReleaseQuery | TablesQuery) -> dict[str, str]:
     """What a snapshot's candidate holds for its check alone: columns of the source, each with its name there.
 
     No released column has such a name. They are dropped before the candidate is published.
     """
-    if isinstance(query, FragmentsQuery):
+    if isinstance(query, TablesQuery):
         return {}
     entity = query.policy.entity
     found = {entity.column: query.respondent} if entity else {}
@@ -71,8 +71,8 @@ def helper_columns(query: ReleaseQuery | FragmentsQuery) -> dict[str, str]:
 def materialize_stage(state: State) -> State:
     """A snapshot's tables, each in an order that tells nothing of the source's, or the live view."""
     target, query = target_name(state), state.compiled
-    fragments = [one.name for one in query.fragments] if isinstance(query, FragmentsQuery) else [None]
-    made = tuple(candidate(target, fragment) for fragment in fragments)
+    names = [table.name for table in query.tables] if isinstance(query, TablesQuery) else [None]
+    made = tuple(candidate(target, name) for name in names)
     if state.create.kind == "view":
         state = _live(state, made[0].stands)
     else:
@@ -94,9 +94,9 @@ def _snapshot(state: State, made: Sequence[Candidate]) -> None:
 def _tables(state: State, draw: str) -> Iterator[exp.Select]:
     """The rows of each published table in their order: a random one, or that of what they show."""
     query = state.compiled
-    if isinstance(query, FragmentsQuery):
-        for fragment in query.fragments:
-            yield fragment.query if fragment.ordered else _shuffled(state, fragment, draw)
+    if isinstance(query, TablesQuery):
+        for table in query.tables:
+            yield table.query if table.ordered else _shuffled(state, table, draw)
         return
     rows = _with_helpers(query)
     if query.placed is None or not query.placed.exact:
@@ -105,15 +105,15 @@ def _tables(state: State, draw: str) -> Iterator[exp.Select]:
         yield shuffled(mixed(rows, BUCKET, [b.column for b in query.policy.sensitive], draw), draw)
 
 
-def _shuffled(state: State, fragment: Fragment, draw: str) -> exp.Select:
-    """A fragment's rows in a random order, by the fragment's column first; few different texts are sorted as words."""
-    rows, words = fragment.query, fragment.words
+def _shuffled(state: State, table: PublishedTable, draw: str) -> exp.Select:
+    """A table's rows in a random order, in that of `by` first; few different texts are sorted as words."""
+    rows, words = table.query, table.words
     if words is None:
-        own = [b for name, _, b in fragment.columns if b and b.column == name]
+        own = [part.bound for part in table.columns if part.bound and part.bound.column == part.name]
         found = words_of(state.engine, state.scratch, relation(need(state.bound).relation), own)
         rows, words = coded(rows, found) if found else rows, tuple(found)
-    in_order = shuffled(rows, draw, fragment.by)
-    return spelled(fragment.query, in_order, words) if words else in_order
+    in_order = shuffled(rows, draw, table.by)
+    return spelled(table.query, in_order, words) if words else in_order
 
 
 def _with_helpers(query: ReleaseQuery) -> exp.Select:

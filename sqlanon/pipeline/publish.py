@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -9,21 +10,23 @@ from sqlanon import __version__
 from sqlanon.catalog import releases
 from sqlanon.catalog.digests import seal, table_digest
 from sqlanon.catalog.snapshot import release_json
+from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.report import Measurement
-from sqlanon.domain.transformation import Generalization
 from sqlanon.domain.values import QualifiedName
+from sqlanon.errors import InternalError
 from sqlanon.inputs.column_types import column_types
-from sqlanon.methods.mondrian.region_tables import region_tables
 from sqlanon.pipeline.candidate import Candidate
 from sqlanon.pipeline.materialize import helper_columns, hidden_of, target_name
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.companion_views import make_checks, own_queries
 from sqlanon.releases.content import content_fingerprint, fingerprint_of_tables
 from sqlanon.releases.frozen_inputs import forget_labels
+from sqlanon.releases.kept_regions import region_tables
 from sqlanon.sqlgen.build.ddl import drop_column, drop_object, rename_table, secure_view
-from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
+from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
 __all__ = ["content_fingerprint", "publish_stage"]
@@ -44,7 +47,7 @@ def publish_stage(state: State) -> State:
             forget_labels(engine, query.release_id, query.recodings)
     release = _release(state, target, tuple(objects))
     releases.save(engine, release)
-    releases.save_rounds(engine, release, _rounds(state))
+    releases.save_rounds(engine, release, state.recoded.rounds if state.recoded else ())
     releases.save_measurements(engine, release, (*need(state.report).measurements, _loss(release)))
     seal(engine, release.release_id)
     return state.having(release=release)
@@ -70,7 +73,7 @@ def _publish_view(state: State, query: ReleaseQuery, made: Candidate) -> list[Re
 
 def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, ...]) -> Release:
     policy, found = need(state.policy), state.found
-    searched = found if isinstance(found, Generalization) else None
+    searched = found.searched
     is_view = state.create.kind == "view"
     return Release(
         release_id=state.compiled.release_id,
@@ -105,13 +108,12 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
 
 def _attributes(state: State) -> tuple[ReleaseAttribute, ...]:
     """The release's columns. Those that tell its classes apart are its quasi-identifiers."""
-    bound, query, found = need(state.bound), state.compiled, state.found
-    if isinstance(query, FragmentsQuery):
+    bound, query = need(state.bound), state.compiled
+    if isinstance(query, TablesQuery):
         return _attributes_of(query)
     known = {b.column: b for b in bound.published}
-    levels: dict[str, int] = {}
-    if isinstance(found, Generalization):
-        levels = dict(zip((b.column for b in bound.quasi_identifiers), found.levels, strict=True))
+    readings = need(state.recoded).readings
+    levels = {recoding.bound.column: recoding.level for recoding in query.recodings}
     attributes: list[ReleaseAttribute] = []
     for name in query.columns:
         b = known.get(name)
@@ -126,29 +128,34 @@ def _attributes(state: State) -> tuple[ReleaseAttribute, ...]:
                 level=levels.get(name),
                 height=b.height if b and name in levels else None,
                 weight=b.attribute.weight if b else Decimal(1),
+                reading=_reading(name, b, readings),
             )
         )
     return tuple(attributes)
 
 
-def _attributes_of(query: FragmentsQuery) -> tuple[ReleaseAttribute, ...]:
+def _reading(name: str, bound: BoundAttribute | None, readings: Mapping[str, Reading]) -> Reading:
+    """How a column is read. Raises InternalError for a quasi-identifier of which the method says nothing."""
+    if bound is not None and bound.attribute.pseudonym:
+        return Reading.TOKEN
+    if name in readings:
+        return readings[name]
+    if bound is None or bound.role is Role.QUASI_IDENTIFIER:
+        raise InternalError(f"the method does not say how the column {name} is read; nothing was published")
+    return Reading.EXACT
+
+
+def _attributes_of(query: TablesQuery) -> tuple[ReleaseAttribute, ...]:
     return tuple(
         ReleaseAttribute(
-            name=name,
-            role=role,
-            hierarchy=b.hierarchy.name if b and b.hierarchy else None,
-            weight=b.attribute.weight if b else Decimal(1),
-            fragment=fragment.name,
-            source=b.column if b and b.column != name else None,
+            name=part.name,
+            role=part.role,
+            hierarchy=part.bound.hierarchy.name if part.bound and part.bound.hierarchy else None,
+            weight=part.bound.attribute.weight if part.bound else Decimal(1),
+            fragment=table.name,
+            source=part.bound.column if part.bound and part.bound.column != part.name else None,
+            reading=part.reading,
         )
-        for fragment in query.fragments
-        for name, role, b in fragment.columns
+        for table in query.tables
+        for part in table.columns
     )
-
-
-def _rounds(state: State) -> list[tuple[tuple[int, ...], int]]:
-    """The levels of the quasi-identifiers and the published rows of each round of a local recoding."""
-    found = state.found
-    if not isinstance(found, Generalization) or found.recoding != "local":
-        return []
-    return [(one.levels, one.rows) for one in found.rounds]

@@ -7,21 +7,21 @@ from typing import Any, TypeVar
 
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.choice import Choice
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.release import Release, SourceRead
 from sqlanon.domain.report import PrivacyReport
-from sqlanon.domain.transformation import Transformation
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
 from sqlanon.inputs.source import BoundSource
-from sqlanon.methods.base import Task
+from sqlanon.methods.base import Recoded, Task
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.pipeline.candidate import Candidate
-from sqlanon.pipeline.cells import Cells
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
+from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 from sqlanon.syntax.statements import CreateRelease
 
@@ -51,9 +51,10 @@ class State:
     sources: tuple[SourceRead, ...] | None = None
     bound: BoundPolicy | None = None
     cells: Cells | None = None
-    transformation: Transformation | None = None
+    transformation: Choice | None = None
     explanation: Explanation | None = None
-    query: ReleaseQuery | FragmentsQuery | None = None
+    recoded: Recoded | None = None
+    query: ReleaseQuery | TablesQuery | None = None
     candidates: tuple[Candidate, ...] = ()
     report: PrivacyReport | None = None
     released_rows: int = 0
@@ -68,7 +69,7 @@ class State:
             requirements=self.requirements,
             name=self.create.name,
             kind=self.create.kind,
-            fragments=self.create.method.fragments,
+            sets=self.create.method.sets,
             dry=self.dry,
             scratch=self.scratch,
             cells=self.cells,
@@ -76,14 +77,14 @@ class State:
         )
 
     @property
-    def found(self) -> Transformation:
+    def found(self) -> Choice:
         """What the method chose."""
         if self.transformation is None:
             raise InternalError("a stage asks for what the method chose before it has")
         return self.transformation
 
     @property
-    def compiled(self) -> ReleaseQuery | FragmentsQuery:
+    def compiled(self) -> ReleaseQuery | TablesQuery:
         """What the release is made from."""
         if self.query is None:
             raise InternalError("a stage asks for the SELECT of a release before it is compiled")

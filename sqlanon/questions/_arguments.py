@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from sqlanon.domain.values import QualifiedName, Value, plain_number
+from sqlanon.domain.values import QualifiedName, Value, plain_number, written
 from sqlanon.errors import PolicyError
 from sqlanon.questions.load import Parameter, Question
 
-__all__ = ["Argument", "asked_about", "bound_arguments", "chosen", "written"]
+__all__ = ["Argument", "asked_about", "bound_arguments", "chosen"]
 
 # What a parameter is bound to: a BIGINT an int, a DECIMAL a Decimal, a TEXT a string, the others a name.
 # A COLUMN is always a name of one part.
@@ -18,17 +18,6 @@ Argument = int | Decimal | str | QualifiedName
 _LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 # Arguments that every model about sensitive values understands.
 _GENERIC = ("attribute", "jointly")
-
-
-def written(value: Value) -> str:
-    """The value as a user writes it."""
-    if isinstance(value, tuple):
-        return f"({', '.join(map(written, value))})"
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
 def chosen(questions: Sequence[Question], given: dict[str, Value]) -> Question:

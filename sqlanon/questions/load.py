@@ -77,7 +77,9 @@ class Question:
     that a union of satisfying classes satisfies, `monotone_under_suppression` that a
     satisfying class still does whatever rows are added. `excess` and `excess_maximum`
     say in words by how many of its rows a class exceeds, and by what that is divided.
-    `joint` is whether several sensitive attributes can be asked about together.
+    `joint` is whether several sensitive attributes can be asked about together. `least_rows` names the whole number
+    below which the rows of a class always violate, None where the header names none; `enough_rows` that from which on
+    a class never violates, if each of its rows is another respondent.
     """
 
     name: str
@@ -94,6 +96,8 @@ class Question:
     joint: bool
     reads: tuple[str, ...]
     statements: Mapping[str, str]
+    least_rows: str | None = None
+    enough_rows: str | None = None
 
     def statement(self, name: str) -> str:
         """The text of one statement. Raises InternalError if the file has none of this name."""
@@ -158,6 +162,8 @@ def parse_question(name: str, text: str) -> Question:
         joint=header.yes("joint") if "joint" in header.values else True,
         reads=tuple(part.strip() for part in header.one("reads").split(",")),
         statements=header.statements,
+        least_rows=header.named("least rows"),
+        enough_rows=header.named("enough rows"),
     )
     _require_consistent(question)
     return question
@@ -167,6 +173,10 @@ def _require_consistent(question: Question) -> None:
     numeric = [parameter.name for parameter in question.parameters if parameter.type in _NUMERIC]
     if question.required not in numeric and not _CONSTANT.fullmatch(question.required):
         raise InternalError(f"{question.name} requires {question.required}, which is none of its numeric parameters")
+    whole = [parameter.name for parameter in question.parameters if parameter.type == "BIGINT"]
+    for rows in (question.least_rows, question.enough_rows):
+        if rows is not None and rows not in whole:
+            raise InternalError(f"{question.name} counts rows by {rows}, which is none of its BIGINT parameters")
     fillable = {name for parameter in question.parameters for name in parameter.placeholders}
     for wanted in ("achieved", "violations"):
         unknown = set(_PLACEHOLDER.findall(question.statement(wanted))) - fillable
@@ -204,6 +214,10 @@ class _Header:
         if word not in ("yes", "no"):
             raise InternalError(f"the header of {self._name} is to say yes or no after '{key}', not {word}")
         return word == "yes"
+
+    def named(self, key: str) -> str | None:
+        """The parameter that a line names, before the reason why; None without the line."""
+        return self.one(key).split()[0] if key in self.values else None
 
     def selector(self) -> Selector | None:
         if "when" not in self.values:

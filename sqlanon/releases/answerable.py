@@ -10,7 +10,8 @@ from sqlglot import exp
 from sqlanon.catalog.names import fold
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import CatalogError, PolicyError, PrivacyViolation
@@ -18,12 +19,11 @@ from sqlanon.inputs.bind_policy import bind
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.inputs.source import BoundSource, own_object
-from sqlanon.methods.anatomy.tables import QUASI_IDENTIFIERS
-from sqlanon.methods.anatomy.verify import asked_of_buckets
-from sqlanon.methods.registry import in_buckets, keeps_constraints, promised_by
+from sqlanon.methods.registry import promised_by
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
+from sqlanon.sqlgen.classes.buckets import asked_of_buckets
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.classes.rows import Asked, Rows, rows_of
 
@@ -164,8 +164,8 @@ def shown_by(engine: Engine, release: Release) -> Shown:
     hierarchies = {fold(stored.definition.name): stored for stored in hierarchies_of(release)}
     try:
         source = BoundSource(columns, name, None, stable=False)
-        bound = bind(_asked_of(policy, release), source, hierarchies, fingerprint="")
-        if keeps_constraints(release.method):
+        bound = bind(_asked_of(policy, promised, release), source, hierarchies, fingerprint="")
+        if not (policy.requirements or promised):
             return Shown(bound, (), {}, {}, release.release_id)
         requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive), promised)
     except PolicyError as error:
@@ -181,12 +181,18 @@ def shown_by(engine: Engine, release: Release) -> Shown:
 
 
 def _values(release: Release, bound: BoundPolicy) -> dict[str, str]:
-    """Which fragment has the values of each sensitive attribute; empty for a release of one table or view."""
-    fragments = {made.fragment for made in release.published}
-    if fragments == {None}:
+    """Which table has the values of each sensitive attribute; empty for a release of one table or view."""
+    names = {made.fragment for made in release.published}
+    if names == {None}:
         return {}
-    values = {a.source or a.name: a.fragment or "" for a in release.attributes if a.role is Role.SENSITIVE}
-    if set(values) != {b.column for b in bound.sensitive} or fragments != {QUASI_IDENTIFIERS, *values.values()}:
+    values = {
+        a.source or a.name: a.fragment or ""
+        for a in release.attributes
+        if a.role is Role.SENSITIVE and a.reading is Reading.BUCKET_VALUE
+    }
+    # Each table has the bucket, and one of them the rows.
+    rows = {a.fragment for a in release.attributes if a.reading is Reading.BUCKET} - set(values.values())
+    if set(values) != {b.column for b in bound.sensitive} or len(rows) != 1 or names != rows | set(values.values()):
         raise CatalogError(
             f"release {release.name}: its rows in the catalog do not say which of its tables has which values",
             hint="they were changed by hand: create the release again",
@@ -195,7 +201,7 @@ def _values(release: Release, bound: BoundPolicy) -> dict[str, str]:
 
 
 def _columns(engine: Engine, release: Release) -> Iterator[Column]:
-    """The columns of what is released, each once, and those of fragments under the names that the source has for them.
+    """The columns of what is released, each once, and those of several tables under the names of the source's columns.
 
     So a sensitive attribute has its own name, and not that of the column of values.
     """
@@ -210,16 +216,16 @@ def _columns(engine: Engine, release: Release) -> Iterator[Column]:
                 yield named, kind
 
 
-def _asked_of(policy: Policy, release: Release) -> Policy:
+def _asked_of(policy: Policy, promised: Sequence[Requirement], release: Release) -> Policy:
     """The policy of what is asked of a release: by which of its columns classes are told apart, and what is sensitive.
 
     A method may add columns to the policy's quasi-identifiers, or put one in their place.
     """
-    if keeps_constraints(release.method):
+    if not (policy.requirements or promised):
         # Nothing is asked of classes.
         return replace(policy, attributes=())
-    exact = in_buckets(release.method, release.method_arguments)
-    keys = dict.fromkeys(() if exact else (a.name for a in policy.quasi_identifiers))
+    buckets = any(a.reading is Reading.BUCKET for a in release.attributes)
+    keys = dict.fromkeys(() if buckets else (a.name for a in policy.quasi_identifiers))
     known = {fold(name) for name in keys}
     keys |= dict.fromkeys(
         a.name for a in release.attributes if a.role is Role.QUASI_IDENTIFIER and fold(a.name) not in known

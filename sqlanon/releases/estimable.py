@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -11,140 +11,151 @@ from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.reading import Reading
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import axis_of
-from sqlanon.estimates.release_model import Dealt, Generalized, Published, dealt_name
-from sqlanon.hierarchies.base import builder
+from sqlanon.estimates.release_model import BucketedColumns, Generalized, ReleaseModel, bucketed_value
+from sqlanon.hierarchies.base import builder, functional
 from sqlanon.inputs.column_types import ENUM
-from sqlanon.methods.anatomy.tables import COUNT, VALUE
 from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.cells.value_ranks import by_value
-from sqlanon.sqlgen.release.region_rows import BUCKET, ENDS
+from sqlanon.sqlgen.release.region_rows import ENDS
 
-__all__ = ["Recorded", "RecordedFragment", "published"]
+__all__ = ["Recorded", "RecordedColumn", "RecordedTable", "published"]
 
-_METHODS = ("generalization", "mondrian", "anatomy", "fragments", "loose")
-_LABELS = {"intervals": "interval", "calendar": "period", "prefixes": "mask"}
 _WHY = {
     Role.IDENTIFIER: "identifiers are not published",
     Role.ENTITY: "respondents are not published",
 }
+# A value that stands for one of the source's columns, in a row of the release.
+_RECODED = (Reading.LABEL, Reading.RANGE, Reading.CENTROID)
+_OF_A_ROW = (Reading.EXACT, *_RECODED)
 
 
 @dataclass(frozen=True)
-class RecordedFragment:
-    """A table of columns of the source. Of a loose association it has the group of each row in the column `group`.
+class RecordedColumn:
+    """A published column, how it is read, and the source's column behind it.
 
-    `linked_by` is the column of the association with the groups of this fragment.
+    `levels` are those that its labels may be at, None where any may occur.
     """
 
-    columns: Sequence[str]
+    name: str
+    reading: Reading
+    source: str
+    levels: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class RecordedTable:
+    """A published table: its columns, and its rows wherever they are."""
+
+    columns: Sequence[RecordedColumn]
     rows: exp.Query
-    group: str | None = None
-    linked_by: str | None = None
+
+    def having(self, *readings: Reading) -> list[RecordedColumn]:
+        """The columns that are read in one of these ways."""
+        return [part for part in self.columns if part.reading in readings]
 
 
 @dataclass(frozen=True)
 class Recorded:
     """What is recorded of a release.
 
-    `columns` are its own, `types` those of the source by their folded names. `levels` are
-    the levels that a column's labels may be at, by folded names, None where any may occur.
-    `stored` are the hierarchies whose labels are at hand, by folded names; those that are
-    stored and are not among them say nothing of what is below a label. `buckets` are the tables
-    (bucket, value, count) of columns whose values stand apart from the rows, by folded names.
-    `fragments` are the tables of a release that keeps columns apart.
+    `types` are those of the source's columns, by their folded names. `stored` are the hierarchies whose labels are at
+    hand, by folded names; those that are stored and are not among them say nothing of what is below a label.
     """
 
     name: str
     policy: Policy
-    method: str
-    arguments: Mapping[str, object]
-    columns: Sequence[str]
+    tables: Sequence[RecordedTable]
     types: Mapping[str, str]
-    levels: Mapping[str, tuple[int, ...] | None]
     hierarchies: Mapping[str, tuple[HierarchyDefinition, int]]
     stored: frozenset[str]
     withheld: int | None
-    buckets: Mapping[str, exp.Query] = field(default_factory=dict)
-    fragments: Sequence[RecordedFragment] = ()
 
 
-def published(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Published:
+def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
     """The release as an estimate reads it; `names` are those by which a query may call its source.
 
-    Raises PolicyError for a method whose releases it does not know how to read.
+    The rows are those of the table that links the others, if there is one, and else of the first. Of other tables, and
+    where rows have buckets, values are known by bucket only: each is one of a row of the source (Xiao and Tao, Anatomy,
+    definition 3; De Capitani di Vimercati et al., Fragments and loose associations, 2010). A table without buckets or
+    groups is one bucket, of all rows.
+
+    Raises PolicyError where it cannot be told how the tables belong together.
     """
-    if recorded.method not in _METHODS:
-        raise PolicyError(
-            f"{recorded.name} was made by METHOD {recorded.method}, whose releases cannot be estimated from",
-            hint=f"there are: {', '.join(_METHODS)}",
-        )
-    if recorded.fragments:
-        return _fragmented(recorded, rows, names)
-    own = {fold(name): name for name in recorded.columns}
+    linking = [table for table in recorded.tables if table.having(Reading.LINK)]
+    rows = (linking or recorded.tables)[0]
     exact: dict[str, str] = {}
     generalized: dict[str, Generalized] = {}
-    hidden: dict[str, str] = {}
-    together: dict[str, str] = {}
-    apart: list[Dealt] = []
-    buckets = bool(recorded.buckets) or recorded.arguments.get("publish") == "none"
-    for attribute in recorded.policy.attributes:
-        name = fold(attribute.name)
-        if name in recorded.buckets:
-            apart.append(Dealt((name,), _counted(recorded.buckets[name]), BUCKET))
-        elif attribute.pseudonym or attribute.role in _WHY or name not in own:
-            hidden[name] = _why_hidden(attribute)
-        elif attribute.role is not Role.QUASI_IDENTIFIER:
-            (together if buckets and attribute.role is Role.SENSITIVE else exact)[name] = own[name]
-        elif buckets or recorded.levels.get(name) == (0,):
-            exact[name] = own[name]
+    for part in rows.having(*_OF_A_ROW):
+        name = fold(part.source)
+        if part.reading is Reading.EXACT:
+            exact[name] = part.name
         else:
-            generalized[name] = _generalized(recorded, attribute, own[name])
-    return Published(
+            generalized[name] = _generalized(recorded, rows, part)
+    bucketed = tuple(_bucketed(recorded, rows))
+    known = {*exact, *generalized, *(name for one in bucketed for name in one.columns)}
+    # Where nothing is known of a row by itself, each of its values is in some table or in none.
+    separate = len(recorded.tables) > 1 and not rows.having(Reading.BUCKET)
+    why = "no fragment has it" if separate else "it is not published"
+    attributes = {fold(attribute.name): attribute for attribute in recorded.policy.attributes}
+    return ReleaseModel(
         name=recorded.name,
-        rows=rows,
+        rows=rows.rows,
         names=tuple(names),
-        exact=exact,
+        exact={name: column for name, column in exact.items() if name in attributes},
         generalized=generalized,
-        hidden=hidden,
-        dealt=(*apart, *([Dealt(tuple(together), _buckets(rows, together), BUCKET)] if together else [])),
+        hidden={name: _why_hidden(one, why) for name, one in attributes.items() if name not in known},
+        bucketed=bucketed,
+        separate_tables=separate,
         withheld=recorded.withheld,
         enums=_enums(recorded),
     )
 
 
-def _fragmented(recorded: Recorded, rows: exp.Query, names: Sequence[str]) -> Published:
-    """A release of fragments: nothing of a row is exact, and each fragment has the values of its groups.
+def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColumns]:
+    """The values that are known by bucket: of each table, in which the rows are one row of the source each or counted.
 
-    De Capitani di Vimercati et al., Fragments and loose associations, 2010: a row of the association is a row of
-    the source, and has in each fragment the values of one row of its group there, none of which two rows have.
-    Without an association every row may have any.
+    A table's buckets are those of the rows' column of buckets, its groups those of the rows' next link.
     """
-    shown = {fold(name) for fragment in recorded.fragments for name in fragment.columns}
-    hidden = {fold(a.name): a for a in recorded.policy.attributes if fold(a.name) not in shown}
-    return Published(
-        name=recorded.name,
-        rows=rows,
-        names=tuple(names),
-        exact={},
-        generalized={},
-        hidden={name: _why_hidden(attribute, "no fragment has it") for name, attribute in hidden.items()},
-        dealt=tuple(map(_dealt, recorded.fragments)),
-        fragmented=True,
-        withheld=recorded.withheld,
-        enums=_enums(recorded),
-    )
+    links = iter(rows.having(Reading.LINK))
+    buckets = rows.having(Reading.BUCKET)
+    for table in recorded.tables:
+        values, groups, own = (table.having(one) for one in (Reading.BUCKET_VALUE, Reading.GROUP, Reading.BUCKET))
+        if not values:
+            continue
+        if (own and not buckets) or (groups and own):
+            raise PolicyError(f"{recorded.name}: its columns do not say how its tables belong together")
+        if own and table is rows:
+            yield BucketedColumns(_names(values), _counted_rows(table, own[0], values), own[0].name)
+            continue
+        key = own[0].name if own else groups[0].name if groups else None
+        link = buckets[0].name if own else next(links).name if groups else None
+        counts = table.having(Reading.COUNT)
+        yield BucketedColumns(_names(values), _weighted(table, key, values, counts[0].name if counts else None), link)
 
 
-def _dealt(fragment: RecordedFragment) -> Dealt:
-    """The rows of a fragment as the values of its groups: each row is one of a row of the source."""
-    bucket = column(fragment.group) if fragment.group else literal(0)
-    values = [alias(column(name), dealt_name(place)) for place, name in enumerate(fragment.columns)]
-    weight = exp.Cast(this=literal(1), to=exp.DataType.build("DOUBLE"))
-    rows = exp.select(alias(bucket, "bucket"), *values, alias(weight, "weight"))
-    own = tuple(fold(name) for name in fragment.columns)
-    return Dealt(own, rows.from_(fragment.rows.copy().subquery("fragment")), fragment.linked_by)
+def _names(values: Sequence[RecordedColumn]) -> tuple[str, ...]:
+    return tuple(fold(part.source) for part in values)
+
+
+def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedColumn], count: str | None) -> exp.Select:
+    """The values of each bucket, and how many of its rows have them: as many as are counted, or one."""
+    shown = [alias(column(part.name), bucketed_value(index)) for index, part in enumerate(values)]
+    weight = exp.cast(column(count) if count else literal(1), "DOUBLE")
+    bucket = column(key) if key else literal(0)
+    rows = exp.select(alias(bucket, "bucket"), *shown, alias(weight, "weight"))
+    return rows.from_(table.rows.copy().subquery("published"))
+
+
+def _counted_rows(table: RecordedTable, bucket: RecordedColumn, values: Sequence[RecordedColumn]) -> exp.Select:
+    """The values that were dealt out in each bucket, and how many of its rows have them."""
+    own = [column(bucket.name), *(column(part.name) for part in values)]
+    shown = [alias(part.copy(), bucketed_value(index)) for index, part in enumerate(own[1:])]
+    weight = exp.cast(exp.Count(this=exp.Star()), "DOUBLE")
+    counted = exp.select(alias(own[0].copy(), "bucket"), *shown, alias(weight, "weight"))
+    return counted.from_(table.rows.copy().subquery("released")).group_by(*own)
 
 
 def _why_hidden(attribute: Attribute, why: str = "it is not published") -> str:
@@ -155,31 +166,48 @@ def _enums(recorded: Recorded) -> frozenset[str]:
     return frozenset(name for name, kind in recorded.types.items() if kind == ENUM)
 
 
-def _buckets(rows: exp.Query, dealt: Mapping[str, str]) -> exp.Select:
-    """The values that were dealt out in each bucket, and how many of its rows have them."""
-    own = [column(name) for name in (BUCKET, *dealt.values())]
-    values = [alias(part.copy(), dealt_name(place)) for place, part in enumerate(own[1:])]
-    weight = exp.Cast(this=exp.Count(this=exp.Star()), to=exp.DataType.build("DOUBLE"))
-    counted = exp.select(alias(own[0].copy(), "bucket"), *values, alias(weight, "weight"))
-    return counted.from_(rows.copy().subquery("released")).group_by(*own)
-
-
-def _counted(table: exp.Query) -> exp.Select:
-    """The values dealt out in each bucket, from a table that has counted them (Xiao and Tao, Anatomy, definition 3)."""
-    weight = exp.Cast(this=column(COUNT), to=exp.DataType.build("DOUBLE"))
-    parts = (alias(column(BUCKET), "bucket"), alias(column(VALUE), dealt_name(0)), alias(weight, "weight"))
-    return exp.select(*parts).from_(table.copy().subquery("counted"))
-
-
-def _generalized(recorded: Recorded, attribute: Attribute, name: str) -> Generalized:
-    bound = _bound(recorded, attribute, name)
-    if recorded.method == "mondrian":
-        return _of_regions(recorded, bound)
-    levels = recorded.levels.get(fold(name))
-    levels = tuple(range(bound.height + 1)) if levels is None else levels
+def _generalized(recorded: Recorded, table: RecordedTable, part: RecordedColumn) -> Generalized:
+    """A column whose values stand for several of the source's."""
+    bound = _bound(recorded, _attribute(recorded, part), part.name)
+    levels = tuple(range(bound.height + 1)) if part.levels is None else part.levels
+    ends = _ends(table, part)
+    missing = bound.hierarchy is not None and builder(bound.hierarchy.kind).STORED and not bound.stored
+    if missing and (ends or part.reading is not Reading.LABEL):
+        return Generalized(bound, (part.name,), ("any",))
     if bound.stored:
-        return Generalized(bound, (name,), ("listed", "star"), levels=levels)
-    return Generalized(bound, (name,), _forms(bound, levels))
+        forms, shown = {
+            Reading.LABEL: (("listed", "star"), levels),
+            Reading.RANGE: (("listed_range",), ()),
+            Reading.CENTROID: (("listed", "any"), ()),
+        }[part.reading]
+        return Generalized(bound, (part.name,), forms, levels=shown)
+    if ends and by_value(bound) and axis_of(bound.type):
+        nulls = {Reading.RANGE: "range", Reading.LABEL: "star", Reading.CENTROID: "any"}[part.reading]
+        return Generalized(bound, (part.name, *ends), ("bounds",), (nulls,))
+    if part.reading is Reading.RANGE:
+        return Generalized(bound, (part.name,), ("range" if by_value(bound) else "tree_range",))
+    if part.reading is Reading.CENTROID:
+        return Generalized(bound, (part.name,), ("any",))
+    return Generalized(bound, (part.name,), _forms(bound, levels))
+
+
+def _attribute(recorded: Recorded, part: RecordedColumn) -> Attribute:
+    named = [one for one in recorded.policy.attributes if fold(one.name) == fold(part.source)]
+    if not named:
+        raise PolicyError(f"{recorded.name}: its policy has no column {part.source}")
+    return named[0]
+
+
+def _ends(table: RecordedTable, part: RecordedColumn) -> tuple[str, ...]:
+    """The columns with the ends of a column's range; none where there are not both."""
+    readings = (Reading.LOWER_BOUND, Reading.UPPER_BOUND)
+    found = [
+        bound.name
+        for end, reading in zip(ENDS, readings, strict=True)
+        for bound in table.having(reading)
+        if fold(bound.name) == fold(f"{part.name}_{end}")
+    ]
+    return tuple(found) if len(found) == len(ENDS) else ()
 
 
 def _bound(recorded: Recorded, attribute: Attribute, name: str) -> BoundAttribute:
@@ -199,35 +227,12 @@ def _forms(bound: BoundAttribute, levels: Sequence[int]) -> tuple[str, ...]:
     if 0 in levels:
         forms.append("value")
     if any(0 < level < bound.height for level in levels) and bound.hierarchy is not None:
-        if builder(bound.hierarchy.kind).STORED:
+        kind = bound.hierarchy.kind
+        reading = "any" if builder(kind).STORED else functional(kind).READ_AS
+        if reading == "any":
             return ("any",)
-        forms.append(_LABELS[bound.hierarchy.kind.lower()])
+        forms.append(reading)
     if bound.height in levels:
         forms.append("star")
     # A mask without stars is the text itself.
     return tuple(form for form in forms if not (form == "value" and "mask" in forms))
-
-
-def _of_regions(recorded: Recorded, bound: BoundAttribute) -> Generalized:
-    """A column that is recoded by regions."""
-    publish = str(recorded.arguments.get("publish", "range"))
-    hierarchy = bound.hierarchy
-    missing = hierarchy is not None and builder(hierarchy.kind).STORED and not bound.stored
-    if publish == "ancestor" and hierarchy is None:
-        publish = "range"
-    if missing:
-        return Generalized(bound, (bound.column,), ("any",))
-    if bound.stored:
-        forms = {"range": ("listed_range",), "ancestor": ("listed", "star"), "centroid": ("listed", "any")}[publish]
-        levels = tuple(range(bound.height + 1)) if publish == "ancestor" else ()
-        return Generalized(bound, (bound.column,), forms, levels=levels)
-    if recorded.arguments.get("bounds") is True and by_value(bound) and axis_of(bound.type):
-        keys = (bound.column, *(f"{bound.column}_{end}" for end in ENDS))
-        nulls = {"range": "range", "ancestor": "star", "centroid": "any"}[publish]
-        return Generalized(bound, keys, ("bounds",), (nulls,))
-    if publish == "range":
-        return Generalized(bound, (bound.column,), ("range" if by_value(bound) else "tree_range",))
-    if publish == "centroid":
-        return Generalized(bound, (bound.column,), ("any",))
-    every = tuple(range(bound.height + 1))
-    return Generalized(bound, (bound.column,), _forms(bound, every))

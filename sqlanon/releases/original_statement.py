@@ -12,15 +12,15 @@ __all__ = ["statement_again"]
 
 
 def statement_again(release: Release, *, or_replace: bool = False) -> str:
-    """CREATE ANONYMIZED with the release's policy, method, arguments and fragments, as SQL.
+    """CREATE ANONYMIZED with the release's policy, method, arguments and sets of columns, as SQL.
 
     What the policy says now counts, which may be something else than it said then.
     """
-    method = MethodCall(release.method, release.method_arguments, _fragments(release))
+    method = MethodCall(release.method, release.method_arguments, _sets(release))
     return to_sql(CreateRelease(release.kind, release.name, release.policy, method, or_replace))
 
 
-def _fragments(release: Release) -> tuple[tuple[str, ...], ...]:
+def _sets(release: Release) -> tuple[tuple[str, ...], ...]:
     """The columns that stand together, where the policy keeps columns apart."""
     try:
         policy = policy_of(release)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from sqlglot import exp
 
 from sqlanon.catalog import releases
@@ -21,9 +19,8 @@ from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.requirements import bind_requirements
 from sqlanon.inputs.source import bind_source, find_relation, own_object
 from sqlanon.inputs.taxonomies import listed_taxonomy
-from sqlanon.methods.anatomy.verify import unequal_buckets
-from sqlanon.methods.fragmentation.verify import kept_apart, recorded_left_out
-from sqlanon.methods.registry import keeps_constraints
+from sqlanon.methods.base import PublishedTables
+from sqlanon.methods.registry import verified
 from sqlanon.pipeline.check import measured, reported
 from sqlanon.releases.answerable import Shown, shown_by, shown_rows
 from sqlanon.releases.companion_views import content_view, report_view
@@ -51,51 +48,49 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
     """
     require_own_columns(engine, release)
     try:
-        if keeps_constraints(release.method):
-            return _of_apart(engine, release)
         shown = shown_by(engine, release)
+        structure = _of_structure(engine, release, shown)
         hidden = _of_view(engine, release, shown) if release.kind == "view" else _of_snapshot(engine, release, shown)
         answered = _answered(engine, release, shown)
     except EngineError as error:
         raise unreadable(engine, release, error) from None
     found = hidden | answered
-    return PrivacyReport(tuple(found[place] for place in sorted(found)))
+    return PrivacyReport((*(found[place] for place in sorted(found)), *structure))
 
 
-def _of_apart(engine: Engine, release: Release) -> PrivacyReport:
-    """What a release of fragments keeps apart; its tables are those that were released.
+def _of_structure(engine: Engine, release: Release, shown: Shown) -> tuple[Measurement, ...]:
+    """What the tables keep of what the method promises besides requirements of classes.
 
-    What the rows left out tell was found when it was made: they are in none of these tables.
+    The tables of a release of several have to fit together, and to be those that were released.
     """
-    _require_released(engine, release)
-    tables = {made.fragment or "": relation(own_object(engine, made.name)) for made in release.published}
-    kept = kept_apart(engine, policy_of(release), release.method_arguments, tables, as_grids=True)
-    recorded = releases.measurements(engine, release)
-    return PrivacyReport((*kept, *recorded_left_out(kept, recorded, release.suppressed_rows)))
+    several = any(made.fragment is not None for made in release.published)
+    published = PublishedTables(
+        engine=engine,
+        policy=policy_of(release),
+        tables={made.fragment or "": relation(own_object(engine, made.name)) for made in release.published},
+        values=shown.values,
+        suppressed=release.suppressed_rows,
+        recorded=releases.measurements(engine, release),
+    )
+    structure = verified(release.method, release.method_arguments, published)
+    if structure.misfit is not None:
+        raise PrivacyViolation(
+            f"the tables of {release.name} do not fit together any more: {structure.misfit}", hint="create it again"
+        )
+    if several:
+        _require_released(engine, release)
+    return structure.measurements
 
 
 def _answered(engine: Engine, release: Release, shown: Shown) -> dict[int, Measurement]:
     """What the released rows come to in the requirements that they answer, by place."""
     sources = {made.fragment: relation(own_object(engine, made.name)) for made in release.published}
-    if shown.values:
-        _require_fitting(engine, release, shown, sources)
     found: dict[int, Measurement] = {}
     for asked in shown.asked(sources):
         requirements = shown.requirements_at(asked.places)
         reached = measured(engine, requirements, asked.rows, shown.background(asked.places))
         found |= dict(zip(asked.places, reached, strict=True))
     return found
-
-
-def _require_fitting(engine: Engine, release: Release, shown: Shown, sources: Mapping[str | None, exp.Table]) -> None:
-    """The tables of one release belong together, and are those that were released."""
-    fragments = {name: table for name, table in sources.items() if name is not None}
-    if unequal_buckets(engine, fragments, shown.values, as_they_stand=True):
-        raise PrivacyViolation(
-            f"the tables of {release.name} do not fit together any more: their buckets have other numbers of rows",
-            hint="create it again",
-        )
-    _require_released(engine, release)
 
 
 def _require_released(engine: Engine, release: Release) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -17,19 +17,18 @@ from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import EngineError, PolicyError, StatementError, UserError
+from sqlanon.errors import CatalogError, EngineError, PolicyError, StatementError, UserError
 from sqlanon.estimates.labels.marginal_tables import Marginals, with_marginals
 from sqlanon.estimates.query.bind import fold as same_name
 from sqlanon.estimates.query.parse import AggregateQuery, Lookup, parsed
-from sqlanon.estimates.release_model import Published
-from sqlanon.estimates.single.answers import Answered as Rows
+from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.estimates.single.answers import Answer as Rows
 from sqlanon.estimates.single.answers import answered
 from sqlanon.estimates.single.estimate import combined
 from sqlanon.hierarchies.base import builder
 from sqlanon.inputs.collation import require_binary_text
 from sqlanon.inputs.source import find_relation, own_object, require_not_source
-from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, group_column
-from sqlanon.releases.estimable import Recorded, RecordedFragment, published
+from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable, published
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.statements.check import require_own_columns
 
@@ -42,6 +41,9 @@ __all__ = [
     "require_same_source",
     "source_names",
 ]
+
+# The levels that the labels of a quasi-identifier may be at, by its folded name; None where any may occur.
+Levels = Mapping[str, tuple[int, ...] | None]
 
 Answered = tuple[tuple[Column, ...], list[tuple[Any, ...]]]
 
@@ -61,19 +63,19 @@ def estimate_release(engine: Engine, release: Release, text: str, marginals: Mar
         return estimate(engine, query, own, scratch, policy_of(release), marginals)
 
 
-def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]) -> Published:
+def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]) -> ReleaseModel:
     """A release in this database as these queries read it; raises PolicyError as `estimate_release` does."""
     require_own_columns(engine, release)
     # Queries of a workload that differ in constants alone are one object.
     different = {id(query): query for query in queries}.values()
     recorded = _recorded(engine, release, {name for query in different for name in _columns_of(query)})
-    return published(recorded, _rows(engine, _rows_of(release)), [*source_names(recorded.policy), release.name.name])
+    return published(recorded, [*source_names(recorded.policy), release.name.name])
 
 
 def estimate(
     engine: Engine,
     query: AggregateQuery,
-    release: Published,
+    release: ReleaseModel,
     scratch: Scratch,
     policy: Policy,
     marginals: Marginals = (),
@@ -115,7 +117,7 @@ def require_same_source(query: AggregateQuery, release: str, names: Sequence[str
         )
 
 
-def _answer(engine: Engine, query: AggregateQuery, release: Published, scratch: Scratch, policy: Policy) -> Rows:
+def _answer(engine: Engine, query: AggregateQuery, release: ReleaseModel, scratch: Scratch, policy: Policy) -> Rows:
     lookups = [_lookup(engine, lookup, policy) for lookup in query.lookups]
     found = combined(engine, query, release, lookups, scratch.table)
     return answered(engine, query, found, release.withheld, scratch.table)
@@ -132,7 +134,7 @@ def _recorded(engine: Engine, release: Release, asked: set[str]) -> Recorded:
     using = {fold(a.hierarchy) for a in policy.quasi_identifiers if a.hierarchy and same_name(a.name) in asked}
     stored = [h for h in hierarchies if builder(h.definition.kind).STORED]
     rounds = releases.rounds(engine, release)
-    levels: dict[str, tuple[int, ...] | None] = {
+    levels: Levels = {
         fold(a.name): rounds.get(fold(a.name)) or (None if a.level is None else (a.level,))
         for a in release.attributes
         if a.role is Role.QUASI_IDENTIFIER
@@ -143,54 +145,25 @@ def _recorded(engine: Engine, release: Release, asked: set[str]) -> Recorded:
     return Recorded(
         name=str(release.name),
         policy=policy,
-        method=release.method,
-        arguments=dict(release.method_arguments),
-        columns=[attribute.name for attribute in release.attributes_of(_rows_of(release).fragment)],
+        tables=[_table(engine, release, made, levels) for made in release.published],
         types={fold(name): kind for name, kind in types_of(release).items()},
-        levels=levels,
         hierarchies={fold(h.definition.name): (h.definition, h.height) for h in hierarchies},
         stored=frozenset(fold(h.definition.name) for h in stored),
         # What a live view withholds changes with its source, and nobody sees how much that is.
         withheld=release.suppressed_rows if release.kind == "table" else None,
-        buckets=_buckets(engine, release),
-        fragments=_fragments(engine, release),
     )
 
 
-def _rows(engine: Engine, made: ReleaseObject) -> exp.Select:
-    return exp.select(exp.Star()).from_(relation(own_object(engine, made.name)))
-
-
-def _rows_of(release: Release) -> ReleaseObject:
-    """The object with a row a row of the source: the association of a release that has one, or else the first."""
-    return next((made for made in release.published if _is_association(release, made)), release.published[0])
-
-
-def _is_association(release: Release, made: ReleaseObject) -> bool:
-    return release.method == "loose" and made.fragment == ASSOCIATION
-
-
-def _fragments(engine: Engine, release: Release) -> list[RecordedFragment]:
-    """The tables of a release that keeps columns apart."""
-    if release.method not in ("fragments", "loose"):
-        return []
-    found: list[RecordedFragment] = []
-    for made in release.published:
-        own = [a.name for a in release.attributes_of(made.fragment)]
-        if release.method == "fragments":
-            found.append(RecordedFragment(own, _rows(engine, made)))
-        elif not _is_association(release, made):
-            own = [name for name in own if name != GROUP]
-            found.append(RecordedFragment(own, _rows(engine, made), GROUP, group_column(str(made.fragment))))
-    return found
-
-
-def _buckets(engine: Engine, release: Release) -> dict[str, exp.Query]:
-    """The tables of the values of each sensitive column, where a release has such."""
-    if release.method != "anatomy":
-        return {}
-    made = {one.fragment: _rows(engine, one) for one in release.published}
-    return {fold(a.source or a.name): made[a.fragment] for a in release.attributes if a.role is Role.SENSITIVE}
+def _table(engine: Engine, release: Release, made: ReleaseObject, levels: Levels) -> RecordedTable:
+    """A published table, and how its columns are read."""
+    columns: list[RecordedColumn] = []
+    for one in release.attributes_of(made.fragment):
+        if one.reading is None:
+            raise CatalogError(
+                f"release {release.name}: nothing says how its column {one.name} is read", hint="create it again"
+            )
+        columns.append(RecordedColumn(one.name, one.reading, one.source or one.name, levels.get(fold(one.name))))
+    return RecordedTable(columns, exp.select(exp.Star()).from_(relation(own_object(engine, made.name))))
 
 
 def _columns_of(query: AggregateQuery) -> set[str]:
@@ -199,7 +172,7 @@ def _columns_of(query: AggregateQuery) -> set[str]:
     return {same_name(part.name) for tree in parts if tree is not None for part in tree.find_all(exp.Column)}
 
 
-def _shows_labels(policy: Policy, one: StoredHierarchy, levels: dict[str, tuple[int, ...] | None]) -> bool:
+def _shows_labels(policy: Policy, one: StoredHierarchy, levels: Levels) -> bool:
     """Whether a column with this hierarchy is shown at another level than its values."""
     named = [a for a in policy.quasi_identifiers if a.hierarchy and fold(a.hierarchy) == fold(one.definition.name)]
     return any(levels.get(fold(attribute.name)) != (0,) for attribute in named)

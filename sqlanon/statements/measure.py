@@ -14,17 +14,17 @@ from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, UserError
-from sqlanon.estimates.batch.by_fragment_groups import figures_by_fragments
-from sqlanon.estimates.batch.on_buckets import ByBuckets
-from sqlanon.estimates.batch.on_fragments import FragmentsAtOnce
-from sqlanon.estimates.batch.on_release import Together, kinds_of
+from sqlanon.estimates.batch.by_table_groups import figures_by_tables
+from sqlanon.estimates.batch.on_buckets import BucketCounts
+from sqlanon.estimates.batch.on_release import ReleaseAggregates, kinds_of
+from sqlanon.estimates.batch.on_separate_tables import SeparateTableCounts
 from sqlanon.estimates.batch.one_scan import repeats
 from sqlanon.estimates.batch.satisfying_values import Constants, constants
 from sqlanon.estimates.error import ACTUAL, ESTIMATED, REFUSED, ROOM, errors, summary
-from sqlanon.estimates.query.conjunctions import Conjunctions, Part
+from sqlanon.estimates.query.conjunctions import Conjunctions, ConjunctiveAggregate
 from sqlanon.estimates.query.parse import Aggregate
-from sqlanon.estimates.query.templates import Asked, Templates
-from sqlanon.estimates.release_model import Published
+from sqlanon.estimates.query.templates import Templates, WorkloadQuery
+from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.inputs.source import in_file, own_object
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.statements.estimate import answer_alone, readable, require_parsed, require_same_source
@@ -77,10 +77,10 @@ class _Measuring:
     workload: str
     progress: Watching | None
 
-    def read(self) -> tuple[list[Asked], set[int]]:
+    def read(self) -> tuple[list[WorkloadQuery], set[int]]:
         """The queries, and the numbers of those besides of which nothing can be estimated."""
         read = Templates()
-        asked: list[Asked] = []
+        asked: list[WorkloadQuery] = []
         refused: set[int] = set()
         known: set[str] = set()
         names = readable(self.engine, self.release, []).names
@@ -100,7 +100,7 @@ class _Measuring:
         return asked, refused
 
     def ask_release(
-        self, asked: Sequence[Asked], known: Constants, scratch: Scratch, into: Results, room: Results
+        self, asked: Sequence[WorkloadQuery], known: Constants, scratch: Scratch, into: Results, room: Results
     ) -> set[int]:
         """Adds the estimate, stderr, low and high of every query's results; returns the queries that are refused.
 
@@ -109,11 +109,11 @@ class _Measuring:
         note = self.note("estimate", len(asked))
         own = readable(self.engine, self.release, [])
         answered: set[int] = set()
-        if own.fragmented and len(asked) >= _FEW:
-            answered = self._fragments_at_once(asked, own, known, scratch, into)
+        if own.separate_tables and len(asked) >= _FEW:
+            answered = self._tables_at_once(asked, own, known, scratch, into)
             left = [one for one in asked if one.number not in answered]
-            answered |= self._by_fragments(left, own, scratch, into)
-        elif not own.fragmented:
+            answered |= self._by_groups(left, own, scratch, into)
+        elif not own.separate_tables:
             at_once = _AtOnce(self, Conjunctions(own, kinds := kinds_of(self.engine, own)), kinds, known, scratch, into)
             answered = at_once.ask(asked)
         refused: set[int] = set()
@@ -123,7 +123,7 @@ class _Measuring:
                 refused.add(one.number)
         return refused
 
-    def _ask_alone(self, one: Asked, into: Results, room: Results) -> bool:
+    def _ask_alone(self, one: WorkloadQuery, into: Results, room: Results) -> bool:
         """Adds the results of one query; False if it is refused."""
         query = one.whole()
         with Scratch(self.engine) as scratch:
@@ -133,19 +133,19 @@ class _Measuring:
                 return False
             except UserError as error:
                 raise named(self.workload, one.number, error) from None
-            found = self.engine.rows(rows.every())
+            found = self.engine.rows(rows.all_groups())
         into.add_rows(result for row in found for result in results_of(one.number, query, row, 4))
         if query.groups:
             counts = [(item.name, item.function == "count") for item in query.items if isinstance(item, Aggregate)]
             room.add_rows((one.number, name, counted, rows.room) for name, counted in counts)
         return True
 
-    def _fragments_at_once(
-        self, asked: Sequence[Asked], own: Published, known: Constants, scratch: Scratch, into: Results
+    def _tables_at_once(
+        self, asked: Sequence[WorkloadQuery], own: ReleaseModel, known: Constants, scratch: Scratch, into: Results
     ) -> set[int]:
-        """Adds the same of the conjunctions that can be asked at once of a release of fragments; returns which."""
+        """Adds the figures of conjunctions that are asked of separate tables at once; returns the queries' numbers."""
         conjunctions = Conjunctions(own, kinds := kinds_of(self.engine, own))
-        at_once = FragmentsAtOnce(self.engine, own, kinds, known, scratch.table)
+        at_once = SeparateTableCounts(self.engine, own, kinds, known, scratch.table)
         found = [(one, parts) for one in asked if (parts := conjunctions.of(one)) and all(map(at_once.answers, parts))]
         self.note("estimate", len(asked))(0)
         try:
@@ -155,18 +155,20 @@ class _Measuring:
         into.add_rows((part.number, "[]", part.result, *rest, True) for part, (_, *rest) in figures)
         return {one.number for one, _ in found}
 
-    def _by_fragments(self, asked: Sequence[Asked], own: Published, scratch: Scratch, into: Results) -> set[int]:
-        """Adds the same of the queries that can be asked at once of a release of fragments; returns which these are."""
+    def _by_groups(
+        self, asked: Sequence[WorkloadQuery], own: ReleaseModel, scratch: Scratch, into: Results
+    ) -> set[int]:
+        """Adds the figures of queries that are asked of the groups of separate tables; returns the queries' numbers."""
         queries = {one.number: one.whole() for one in asked}
         self.note("estimate", len(asked))(0)
         try:
-            figures = list(figures_by_fragments(self.engine, own, queries, scratch.table))
+            figures = list(figures_by_tables(self.engine, own, queries, scratch.table))
         except EngineError as error:
             raise self.one_of(asked, error) from None
         into.add_rows((number, "[]", queries[number].aggregates[0].name, *rest, True) for number, *rest in figures)
         return {number for number, *_ in figures}
 
-    def one_of(self, some: Sequence[Asked], error: EngineError) -> UserError:
+    def one_of(self, some: Sequence[WorkloadQuery], error: EngineError) -> UserError:
         """An error ends the transaction: the queries cannot be asked one by one to find the one that it is about."""
         first, last = min(one.number for one in some), max(one.number for one in some)
         return named(self.workload, first if first == last else f"one of {first} to {last}", error)
@@ -193,13 +195,13 @@ class _AtOnce:
     scratch: Scratch
     into: Results
 
-    def ask(self, asked: Sequence[Asked]) -> set[int]:
+    def ask(self, asked: Sequence[WorkloadQuery]) -> set[int]:
         """Adds the figures of those that can be asked at once; returns which these are."""
         self._note = self.of.note("estimate", len(asked))
         self._done = 0
         return self._ask([(one, parts) for one in asked if (parts := self.conjunctions.of(one))])
 
-    def _ask(self, found: Sequence[tuple[Asked, list[Part]]]) -> set[int]:
+    def _ask(self, found: Sequence[tuple[WorkloadQuery, list[ConjunctiveAggregate]]]) -> set[int]:
         if len(found) < _FEW:
             return set()
         before = self._done
@@ -218,28 +220,32 @@ class _AtOnce:
             return self._ask(found[:half]) | self._ask(found[half:])
         return {one.number for one, _ in found}
 
-    def _figures(self, found: Sequence[tuple[Asked, list[Part]]]) -> Iterator[tuple[int, exp.Query]]:
+    def _figures(
+        self, found: Sequence[tuple[WorkloadQuery, list[ConjunctiveAggregate]]]
+    ) -> Iterator[tuple[int, exp.Query]]:
         engine, release = self.of.engine, self.of.release
         own = readable(engine, release, [one.query for one, _ in found])
         parts = [part for _, some in found for part in some]
         counts = [part for part in parts if part.at_once(own)]
-        if counts and not own.dealt:
+        if counts and not own.bucketed:
             names = {own.exact[name] for part in counts for name in part.condition.conditions}
             if repeats(engine, own.rows.subquery("released"), sorted(names)):
                 counts = []
         if counts:
-            yield from ByBuckets(engine, own, self.kinds, counts, self.constants, self.scratch.table).figures()
+            yield from BucketCounts(engine, own, self.kinds, counts, self.constants, self.scratch.table).figures()
         known = set(map(id, counts))
         if others := [part for part in parts if id(part) not in known]:
             # The rows of a view are computed whenever they are read.
             stored = release.kind == "table" and in_file(engine, own_object(engine, release.name))
             keep = self.scratch.table
-            yield from Together(engine, own, self.kinds, others, self.constants, keep, dictionaries=stored).figures()
+            yield from ReleaseAggregates(
+                engine, own, self.kinds, others, self.constants, keep, dictionaries=stored
+            ).figures()
 
 
-def _asked(read: Templates, number: int, text: str) -> Asked | None:
+def _asked(read: Templates, number: int, text: str) -> WorkloadQuery | None:
     """The query of a text; None for one of which nothing can be estimated. Raises StatementError for what is none."""
     try:
-        return read.asked(number, text)
+        return read.query_of(number, text)
     except PolicyError:
         return None

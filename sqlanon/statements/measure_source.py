@@ -12,11 +12,11 @@ from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, UserError
-from sqlanon.estimates.batch.on_source import Counted, countable
+from sqlanon.estimates.batch.on_source import SourceAggregates, countable
 from sqlanon.estimates.batch.one_scan import COUNTED, as_it_is, columns_of, counted_rows, many, repeats
 from sqlanon.estimates.batch.satisfying_values import Constants
 from sqlanon.estimates.query.parse import is_plain
-from sqlanon.estimates.query.templates import Asked
+from sqlanon.estimates.query.templates import WorkloadQuery
 from sqlanon.inputs.source import bind_source, in_file
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.statements.measure_results import Results, batches, named, results_of
@@ -32,7 +32,7 @@ Note = Callable[[int], None]
 class NotAnswered(Exception):
     """One of some queries does not run. That has ended the transaction, so it is found out afterwards which."""
 
-    def __init__(self, some: Sequence[Asked], error: EngineError) -> None:
+    def __init__(self, some: Sequence[WorkloadQuery], error: EngineError) -> None:
         super().__init__(error.message)
         self.some, self.error = some, error
 
@@ -61,7 +61,7 @@ class AskSource:
     constants: Constants
     note: Note
 
-    def ask(self, asked: Sequence[Asked], into: Results) -> None:
+    def ask(self, asked: Sequence[WorkloadQuery], into: Results) -> None:
         """Adds the value of every query's results."""
         name = bind_source(self.engine, self.source, self.scratch).relation
         plain = [one for one in asked if is_plain(one.query)]
@@ -75,7 +75,7 @@ class AskSource:
                 raise NotAnswered([one], error) from None
             into.add_rows(result for row in found for result in results_of(one.number, one.query, row, 1))
 
-    def _ask_plain(self, plain: Sequence[Asked], name: QualifiedName, into: Results) -> None:
+    def _ask_plain(self, plain: Sequence[WorkloadQuery], name: QualifiedName, into: Results) -> None:
         """Those of the queries that have a single row each: of rows that are counted first where they repeat."""
         source = relation(name)
         kinds = {fold(name): kind for name, kind in self.engine.columns(exp.select(exp.Star()).from_(source.copy()))}
@@ -89,7 +89,7 @@ class AskSource:
         if at_once:
             self.note(done)
             try:
-                counted = Counted(
+                counted = SourceAggregates(
                     self.engine,
                     source,
                     kinds,
@@ -108,7 +108,9 @@ class AskSource:
         known = {one.number for one in at_once}
         self._ask_others([one for one in plain if one.number not in known], source, repeated, done, into)
 
-    def _ask_others(self, others: Sequence[Asked], source: exp.Table, repeated: bool, done: int, into: Results) -> None:
+    def _ask_others(
+        self, others: Sequence[WorkloadQuery], source: exp.Table, repeated: bool, done: int, into: Results
+    ) -> None:
         """Adds the results of those queries that are not counted at once."""
         rows, n = source, None
         # What is added up is added up as the source has it: a number times a count might not fit its type.
@@ -125,7 +127,7 @@ class AskSource:
             into.add_rows((one.number, "[]", part.name, next(values)) for one in some for part in one.query.aggregates)
             done += len(some)
 
-    def _figures(self, some: Sequence[Asked], rows: exp.Table, weight: str | None) -> Sequence[object]:
+    def _figures(self, some: Sequence[WorkloadQuery], rows: exp.Table, weight: str | None) -> Sequence[object]:
         """The figures of several queries in one scan."""
         try:
             return self.engine.rows(many([one.whole() for one in some], rows.copy(), weight))[0]

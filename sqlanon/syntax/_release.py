@@ -92,8 +92,8 @@ def _anonymized(reader: Reader, position: Position, or_replace: bool) -> CreateR
     method = MethodCall()
     if reader.accept("METHOD"):
         name_and_arguments = _values.call(reader, "a method", _METHOD_EXAMPLE)
-        method = MethodCall(*name_and_arguments, fragments=sets(reader, "FRAGMENTS"))
-        reader.end(*(() if method.fragments else ("FRAGMENTS",)))
+        method = MethodCall(*name_and_arguments, sets=sets(reader, "FRAGMENTS"))
+        reader.end(*(() if method.sets else ("FRAGMENTS",)))
     reader.end("METHOD")
     return CreateRelease(kind, name, policy, method, or_replace, unless_there, position=position)
 

@@ -155,8 +155,9 @@ def _create_workload(statement: CreateWorkload) -> str:
 
 def _release(statement: CreateRelease) -> str:
     head = f"ANONYMIZED {statement.kind.upper()} {_if_not_exists(statement.if_not_exists)}{_qualified(statement.name)}"
-    fragments = " " + _sets("FRAGMENTS", statement.method.fragments) if statement.method.fragments else ""
-    return f"{head} AS POLICY {_name(statement.policy)} METHOD {_call(statement.method)}{fragments}"
+    method = f" METHOD {_call(statement.method)}" if statement.method.name else ""
+    sets = f" {_sets('FRAGMENTS', statement.method.sets)}" if statement.method.sets else ""
+    return f"{head} AS POLICY {_name(statement.policy)}{method}{sets}"
 
 
 def _check_relation(statement: CheckRelation) -> str:

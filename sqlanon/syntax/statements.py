@@ -111,11 +111,14 @@ class Measure(_Placed):
 
 @dataclass(frozen=True)
 class MethodCall:
-    """METHOD name(argument => value, ...) [FRAGMENTS (attributes), ...]."""
+    """METHOD name(argument => value, ...) [FRAGMENTS (attributes), ...].
 
-    name: str = "generalization"
+    Without METHOD there is no name, and the default method is meant. `sets` are those of columns after FRAGMENTS.
+    """
+
+    name: str = ""
     arguments: tuple[tuple[str, Value], ...] = ()
-    fragments: tuple[tuple[str, ...], ...] = ()
+    sets: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ compared with the module of `tests/oracles/models` that has its name.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -15,16 +16,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sqlanon.questions.ask import least_rows
 from sqlanon.questions.load import load_question, question_names
 from sqlanon.sqlgen.build.render import to_sql
 from tests.oracles.models.support import Table
 from tests.support.database import one_thread
 from tests.support.draws import draws
-from tests.support.models.contract import check_against_the_oracle, check_an_empty_table, check_the_header
+from tests.support.models.contract import check_against_the_oracle, check_an_empty_table, check_the_header, draw_model
 from tests.support.models.drawn import (
     Drawn,
     answer,
     bound,
+    violations,
 )
 
 pytestmark = pytest.mark.drawn
@@ -56,6 +59,36 @@ def test_a_model_of_an_empty_table_reaches_nothing_and_is_not_violated(connectio
 @given(data=st.data())
 def test_the_header_keeps_its_promises_to_the_search(connection: Any, name: str, data: st.DataObject) -> None:
     check_the_header(connection, name, data)
+
+
+@pytest.mark.parametrize("name", [name for name in question_names() if load_question(name).least_rows])
+@quick
+@given(data=st.data())
+def test_a_class_with_fewer_than_the_least_rows_violates(connection: Any, name: str, data: st.DataObject) -> None:
+    drawn = draw_model(data, name)
+    small = {of for of, places in drawn.table.classes.items() if len(places) < drawn.requirement.least_rows}
+    assert small <= set(violations(connection, drawn, drawn.table))
+
+
+@pytest.mark.parametrize("name", [name for name in question_names() if load_question(name).enough_rows])
+@quick
+@given(data=st.data())
+def test_a_class_with_enough_rows_of_different_respondents_satisfies(
+    connection: Any, name: str, data: st.DataObject
+) -> None:
+    drawn = draw_model(data, name)
+    table = replace(drawn.table, entities=None)
+    large = {of for of, places in table.classes.items() if drawn.requirement.satisfied_by(len(places))}
+    assert not large & set(violations(connection, drawn, table))
+
+
+def test_the_k_of_k_map_counts_no_rows_of_a_class() -> None:
+    """A class with one row satisfies it beside a public table with k of them."""
+    asked = {name: bound(load_question(name), {"k": 4}) for name in ("k_map", "k_anonymity")}
+    assert least_rows([asked["k_map"]]) == 1
+    assert least_rows(list(asked.values())) == 4
+    assert not asked["k_map"].satisfied_by(1_000_000)
+    assert [asked["k_anonymity"].satisfied_by(rows) for rows in (3, 4)] == [False, True]
 
 
 def test_the_figures_of_a_table_by_hand(connection: Any) -> None:

@@ -15,6 +15,7 @@ from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.migrations import Condition
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
 from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName, Source
@@ -82,7 +83,12 @@ def engine(path):
     connection = duckdb.connect(path)
     made = DuckDBEngine(connection)
     applied = migrations.migrate(made, transaction=made.transaction)
-    assert [str(migration) for migration in applied] == ["0002_privacy_models", "0003_fragments", "0004_ledger"]
+    assert [str(migration) for migration in applied] == [
+        "0002_privacy_models",
+        "0003_fragments",
+        "0004_ledger",
+        "0005_readings",
+    ]
     yield made
     connection.close()
 
@@ -154,8 +160,8 @@ def test_a_release_is_what_it_was(engine):
         sqlanon_version="0.1.0",
         created_at=datetime(2026, 11, 21, 10, 30),
         attributes=(
-            ReleaseAttribute("ssn", Role.IDENTIFIER),
-            ReleaseAttribute("zip", Role.QUASI_IDENTIFIER, "zip_prefix", 0, 3, Decimal("2.5")),
+            ReleaseAttribute("ssn", Role.IDENTIFIER, reading=Reading.TOKEN),
+            ReleaseAttribute("zip", Role.QUASI_IDENTIFIER, "zip_prefix", 0, 3, Decimal("2.5"), reading=Reading.EXACT),
         ),
         objects=(ReleaseObject("table", QualifiedName(("main", "hospital_2026"))),),
     )

@@ -21,11 +21,12 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
 from sqlanon.methods.anatomy.method import VARIANTS
 from sqlanon.methods.anatomy.tables import QUASI_IDENTIFIERS
-from sqlanon.methods.anatomy.verify import asked_of_buckets, unequal_buckets
+from sqlanon.methods.anatomy.verify import unequal_buckets
 from sqlanon.pipeline.check import measured, violating_classes
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.classes.buckets import asked_of_buckets
 from sqlanon.sqlgen.classes.normal_relations import Background
 from tests.oracles.anatomy import by_bucket, diverse, fitting, unequal
 from tests.support.spark import registered

@@ -21,7 +21,6 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
-from sqlanon.domain.transformation import Bucketization
 from sqlanon.domain.values import QualifiedName, Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
@@ -31,6 +30,7 @@ from sqlanon.errors import PrivacyViolation
 from sqlanon.methods.anatomy import assign_groups
 from sqlanon.methods.anatomy import merge_groups as slots
 from sqlanon.methods.anatomy.bucketize import Dealing
+from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.method import VARIANTS
 from sqlanon.methods.anatomy.tables import bucketized
 from sqlanon.pipeline.check import violating_classes
@@ -287,7 +287,7 @@ def test_what_cannot_be_dealt_out_is_found_alike(variant: str, duck: DuckDBEngin
                 with Scratch(engine) as scratch:
                     said.append(
                         refusal(
-                            Dealing(engine, policy(case), own, own, Background(), scratch.table, scratch.view),
+                            Dealing(engine, policy(case), own, own, Background(), scratch),
                             variant,
                             least,
                         )

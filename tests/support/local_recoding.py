@@ -12,9 +12,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
-from sqlanon.domain.transformation import Generalization
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.solve import solve_stage

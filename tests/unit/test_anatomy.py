@@ -461,12 +461,12 @@ def test_values_of_any_type(con: Connection, tmp_path: Path, kind: str, value: s
 
 
 def test_an_error_half_way_leaves_nothing(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sqlanon.pipeline import check
+    from sqlanon.methods.anatomy import method
 
     def broken(*_: object, as_they_stand: bool) -> int:
         return 1
 
-    monkeypatch.setattr(check, "unequal_buckets", broken)
+    monkeypatch.setattr(method, "unequal_buckets", broken)
     with pytest.raises(sqlanon.SqlanonError, match="do not fit together"):
         release(con)
     left = rows(con, "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' OR temporary")

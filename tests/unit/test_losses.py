@@ -160,7 +160,8 @@ def test_an_unknown_loss_is_told_the_names() -> None:
     with pytest.raises(PolicyError, match="no loss 'ncp'") as raised:
         options([("loss", "ncp")])
     assert raised.value.hint == (
-        "there are: granularity_loss, discernibility, average_class_size, height, precision, non_uniform_entropy"
+        "write one of loss => 'granularity_loss', loss => 'discernibility', loss => 'average_class_size', "
+        "loss => 'height', loss => 'precision', loss => 'non_uniform_entropy'"
     )
 
 
@@ -171,7 +172,7 @@ def test_squares_beyond_64_bits_stay_exact() -> None:
     setting: Any = SimpleNamespace(
         policy=SimpleNamespace(quasi_identifiers=[SimpleNamespace(height=1)] * 2),
         cells=SimpleNamespace(rows=rows, trees=["a", "b"], public=None),
-        k=7,
+        least_rows=7,
         place=None,
         rows=lambda query: counted,
     )

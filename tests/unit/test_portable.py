@@ -11,12 +11,12 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Role
-from sqlanon.domain.transformation import Bucketization
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.portable import require_portable
 from sqlanon.errors import EngineError
 from sqlanon.hierarchies.base import functional
 from sqlanon.methods.anatomy import assign_groups, merge_groups
+from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.tables import bucketized, differing, misplaced, out_of_order, out_of_place, unequal
 from sqlanon.methods.fragmentation.association import (
     block_grids,

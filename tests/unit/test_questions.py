@@ -93,6 +93,17 @@ def test_a_header_that_cannot_be_meant_is_refused(before: str, after: str, messa
         parse_question("it", WHOLE.replace(before, after))
 
 
+def test_the_rows_of_a_class_are_counted_by_a_parameter_that_is_a_whole_number() -> None:
+    assert parse_question("it", WHOLE).least_rows is None
+    counted = WHOLE.replace("-- required: t", "-- required: t\n-- least rows: least -- why\n-- enough rows: least")
+    question = parse_question("it", counted)
+    assert (question.least_rows, question.enough_rows) == ("least", "least")
+    assert BoundRequirement(question, (("least", 7),)).least_rows == 7
+    for wrong in ("t", "absent", "other"):
+        with pytest.raises(InternalError, match=f"counts rows by {wrong}, which is none of its BIGINT"):
+            parse_question("it", counted.replace("least rows: least", f"least rows: {wrong}"))
+
+
 def test_a_constant_can_be_what_is_required() -> None:
     question = parse_question("it", WHOLE.replace("-- required: t", "-- required: 1.5"))
     assert BoundRequirement(question, ()).required == 1.5

@@ -245,7 +245,11 @@ def test_source(written: str, source: Source) -> None:
         (
             "CREATE ANONYMIZED TABLE IF NOT EXISTS t AS POLICY p METHOD generalization(Suppression => 0.02)",
             CreateRelease(
-                "table", name("t"), "p", MethodCall(arguments=(("suppression", Decimal("0.02")),)), if_not_exists=True
+                "table",
+                name("t"),
+                "p",
+                MethodCall("generalization", (("suppression", Decimal("0.02")),)),
+                if_not_exists=True,
             ),
         ),
         ("EXPLAIN ANONYMIZED VIEW v AS POLICY p", ExplainRelease(CreateRelease("view", name("v"), "p"))),

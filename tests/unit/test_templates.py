@@ -62,7 +62,7 @@ def test_a_query_is_its_template_with_its_constants(parts: list[tuple[str, Slot]
     templates = Templates()
     assert templates.one_query(text) == text
     for _ in range(2):
-        asked = templates.asked(1, text)
+        asked = templates.query_of(1, text)
         assert asked.slots == tuple(slot for _, slot in parts)
         assert asked.whole() == whole
         assert asked.query.where is not None
@@ -107,9 +107,9 @@ def test_what_is_more_than_comparisons_with_constants_is_read_as_a_whole(conditi
         whole = parsed(text)
     except UserError:
         with pytest.raises(UserError):
-            templates.asked(1, text)
+            templates.query_of(1, text)
         return
-    asked = templates.asked(1, text)
+    asked = templates.query_of(1, text)
     assert asked.slots == ()
     assert asked.query == whole
 
@@ -125,7 +125,7 @@ def test_what_is_more_than_comparisons_with_constants_is_read_as_a_whole(conditi
     ],
 )
 def test_a_query_that_is_more_than_a_condition_is_read_as_a_whole(text: str) -> None:
-    asked = Templates().asked(1, text)
+    asked = Templates().query_of(1, text)
     assert asked.slots == ()
     assert asked.query == parsed(text)
 

@@ -13,7 +13,7 @@ WITH line(release_id, said) AS (
     UNION ALL
     SELECT release_id, to_json([
         'attribute', release_id, position::VARCHAR, attribute, role, hierarchy, level::VARCHAR, height::VARCHAR,
-        weight::VARCHAR, fragment, source
+        weight::VARCHAR, fragment, source, reading
     ])::VARCHAR
     FROM anon.release_attribute
     UNION ALL

@@ -11,21 +11,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import DataError
-from sqlanon.estimates.batch.distinct_rows import Keep, listed
-from sqlanon.estimates.batch.label_numbers import DEALT, Encoded, Labelled, called, code_name, listed_codes
+from sqlanon.estimates.batch.distinct_rows import listed
+from sqlanon.estimates.batch.label_numbers import BUCKETED, Encoded, NumberedLabels, called, code_name, listed_codes
 from sqlanon.estimates.batch.satisfying_values import Constants
-from sqlanon.estimates.fixed_sql import fixed
+from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.query.bind import ROW
-from sqlanon.estimates.query.conjunctions import Part
-from sqlanon.estimates.release_model import Dealt, Published
+from sqlanon.estimates.query.conjunctions import ConjunctiveAggregate
+from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel
 from sqlanon.estimates.single.bucket_values import AGAIN
-from sqlanon.sqlgen.build.expressions import big, digest
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import big, digest, identical, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 from sqlanon.udfs import registered
 
-__all__ = ["BATCH", "ByBuckets", "counts_of_rows", "in_blocks", "most_queries", "part", "sums_over_blocks"]
+__all__ = ["BATCH", "BucketCounts", "counts_of_rows", "in_blocks", "most_queries", "part", "sums_over_blocks"]
 
 # So many queries are asked at once, of no more bytes of masks.
 BATCH = 1024
@@ -39,117 +41,110 @@ def most_queries(engine: Engine, tables: Sequence[str]) -> int:
     """How many queries may be asked at once of the labels in some tables: whole words."""
     count = 1
     for table in tables:
-        ((own,),) = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))
-        count = max(count, int(own))
+        ((labels,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
+        count = max(count, int(labels))
     return max(64, min(BATCH, MOST_BYTES // count * 8) // 64 * 64)
 
 
 def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, keep: Keep) -> str:
     """The table of query and rows: how many rows, of which these have the codes, satisfy each query."""
     names = [column(code_name(index)) for index in range(by.codes.count)]
-    block = alias(exp.Mod(this=digest(names), expression=literal(_BLOCKS)), "block")
+    block = alias(digest(names) % literal(_BLOCKS), "block")
     shown = exp.select(*names, block).from_(rows.subquery("encoded", copy=False))
     with registered(engine, "satisfying_rows", codes=by.codes) as function:
-        own = alias(called(function, listed_codes(len(names))), "found")
-        found = exp.select(own).from_(shown.subquery("shown")).group_by(column("block"))
-        every = exp.Anonymous(this="range", expressions=[called("len", column("found"))])
-        long = exp.select(alias(exp.Explode(this=column("found")), "rows"), alias(exp.Explode(this=every), "query"))
-        summed = exp.select(column("query"), alias(big(exp.Sum(this=column("rows"))), "rows"))
+        counts = alias(called(function, listed_codes(len(names))), "found")
+        found = exp.select(counts).from_(shown.subquery("shown")).group_by(column("block"))
+        queries = f.call("range", called("len", column("found")))
+        long = exp.select(alias(f.unnest(column("found")), "rows"), alias(f.unnest(queries), "query"))
+        summed = exp.select(column("query"), alias(big(f.sum(column("rows"))), "rows"))
         return keep(
             "counts", summed.from_(long.from_(found.subquery("block")).subquery("long")).group_by(column("query"))
         )
 
 
-class ByBuckets:
+class BucketCounts:
     """Asks counts of one release, as ESTIMATE asks each. Raises DataError where its tables do not belong together."""
 
     def __init__(
         self,
         engine: Engine,
-        release: Published,
+        release: ReleaseModel,
         kinds: Mapping[str, str],
-        asked: Sequence[Part],
+        aggregates: Sequence[ConjunctiveAggregate],
         constants: Constants,
         keep: Keep,
     ) -> None:
         self._engine, self._release, self._keep = engine, release, keep
-        self._asked = asked
-        self._labelled = Labelled(engine, release, kinds, constants, keep)
+        self._aggregates = aggregates
+        self._labelled = NumberedLabels(engine, release, kinds, constants, keep)
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
         """For some queries after the other how many they are, and a SELECT of their figures."""
-        places = self._release.dealt_places
-        kinds: dict[int | None, list[Part]] = {}
-        for one in self._asked:
-            dealt = next((places[name][0] for name in one.condition.conditions if name in places), None)
-            kinds.setdefault(dealt, []).append(one)
-        for place, some in kinds.items():
-            names = list(dict.fromkeys(name for one in some for name in one.condition.conditions))
+        positions = self._release.bucketed_positions
+        kinds: dict[int | None, list[ConjunctiveAggregate]] = {}
+        for aggregate in self._aggregates:
+            bucketed = next((positions[name][0] for name in aggregate.condition.conditions if name in positions), None)
+            kinds.setdefault(bucketed, []).append(aggregate)
+        for index, alike in kinds.items():
+            names = list(dict.fromkeys(name for aggregate in alike for name in aggregate.condition.conditions))
             size = most_queries(self._engine, [self._labelled.labels_of(name) for name in names])
-            for first in range(0, len(some), size):
-                batch = some[first : first + size]
-                yield len(batch), self._batch(batch, None if place is None else self._release.dealt[place])
+            for first in range(0, len(alike), size):
+                batch = alike[first : first + size]
+                yield len(batch), self._batch(batch, None if index is None else self._release.bucketed[index])
 
-    def _batch(self, some: Sequence[Part], dealt: Dealt | None) -> exp.Query:
-        names = dict.fromkeys(name for one in some for name in one.condition.conditions)
+    def _batch(self, batch: Sequence[ConjunctiveAggregate], bucketed: BucketedColumns | None) -> exp.Query:
+        names = dict.fromkeys(name for aggregate in batch for name in aggregate.condition.conditions)
         rows = [name for name in names if name in self._release.exact]
         values = [name for name in names if name not in self._release.exact]
-        held = self._labelled.masks(names, some)
-        of_rows = self._labelled.encoded(rows, held, len(some))
-        if dealt is None:
+        masks = self._labelled.masks(names, batch)
+        of_rows = self._labelled.encoded(rows, masks, len(batch))
+        if bucketed is None:
             counts = counts_of_rows(self._engine, self._labelled.rows(rows, of_rows), of_rows, self._keep)
-            return self._figures(_certain(counts), some)
-        of_values = self._labelled.encoded(values, held, len(some))
-        own = self._labelled.rows(rows, of_rows, bucket=column(str(dealt.bucket), ROW))
-        dealt_out = self._labelled.rows(values, of_values, self._copies(dealt), dealt, column("bucket", DEALT))
+            return self._figures(_certain(counts), batch)
+        of_values = self._labelled.encoded(values, masks, len(batch))
+        encoded_rows = self._labelled.rows(rows, of_rows, bucket=column(str(bucketed.bucket), ROW))
+        of_buckets = self._labelled.rows(
+            values, of_values, self._copies(bucketed), bucketed, column("bucket", BUCKETED)
+        )
         blocks = _blocks(
-            in_blocks(own, "rows", of_rows.codes.count), in_blocks(dealt_out, "value", of_values.codes.count)
+            in_blocks(encoded_rows, "rows", of_rows.codes.count), in_blocks(of_buckets, "value", of_values.codes.count)
         )
-        given = {"row_codes": of_rows.codes, "value_codes": of_values.codes}
+        codes = {"row_codes": of_rows.codes, "value_codes": of_values.codes}
         message = f"buckets of {self._release.name} do not have as many values as rows"
-        with registered(self._engine, "bucket_sums", **given) as function:
+        with registered(self._engine, "bucket_sums", **codes) as function:
             table = sums_over_blocks(self._engine, function, blocks, self._keep, message)
-        return self._figures(relation(self._summed(table, len(some))), some)
+        return self._figures(self._summed(table, len(batch)), batch)
 
-    def _copies(self, dealt: Dealt) -> list[exp.Alias]:
+    def _copies(self, bucketed: BucketedColumns) -> list[exp.Alias]:
         """A value that a bucket has several times as rows of their own. Hardly any release has such."""
-        other = exp.NEQ(this=column("weight"), expression=literal(1))
-        ((several,),) = self._engine.rows(
-            exp.select(exp.Count(this=exp.Star())).from_(dealt.values.subquery(DEALT)).where(other)
-        )
-        return [alias(exp.Explode(this=called("range", big(column("weight", DEALT)))), "copy")] if several else []
+        other = column("weight").neq(1)
+        ((several,),) = self._engine.rows(exp.select(f.count()).from_(bucketed.values.subquery(BUCKETED)).where(other))
+        return [alias(f.unnest(called("range", big(column("weight", BUCKETED)))), "copy")] if several else []
 
     def _summed(self, found: str, queries: int) -> str:
         """The table of query, n and sums."""
         numbers = called("range", literal(queries))
-        long = exp.select(alias(part("n"), "n"), alias(exp.Explode(this=numbers), "query"))
+        long = exp.select(alias(part("n"), "n"), alias(f.unnest(numbers), "query"))
         for name in ("hits", "squares", "low", "high"):
-            long.select(alias(exp.Explode(this=part(name)), name), copy=False)
-        known = exp.Not(this=exp.Is(this=part("n"), expression=exp.Null()))
+            long.select(alias(f.unnest(part(name)), name), copy=False)
+        known = is_not_null(part("n"))
         return self._keep("summed", long.from_(relation(found)).where(known))
 
-    def _figures(self, summed: exp.Expr, some: Sequence[Part]) -> exp.Query:
+    def _figures(self, summed: str | exp.Select, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
         kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "alone": "BOOLEAN"}
-        numbers = [(query, one.number, one.result, one.alone) for query, one in enumerate(some)]
-        asked = self._keep("asked", listed(kinds), [list(part) for part in zip(*numbers, strict=True)])
-        withheld = exp.select(alias(big(literal(self._release.withheld)), "rows"))
-        tables = {
-            "asked": relation(asked, as_="asked"),
-            "summed": exp.alias_(summed, "summed", table=True, quoted=True),
-            "withheld": withheld.subquery("withheld"),
-        }
-        query = fixed("by_buckets")
-        for table in list(query.find_all(exp.Table)):
-            if table.name in tables:
-                table.replace(tables[table.name].copy())
-        return query
+        numbers = [
+            (query, aggregate.number, aggregate.result, aggregate.alone) for query, aggregate in enumerate(batch)
+        ]
+        queries = self._keep("asked", listed(kinds), [list(part) for part in zip(*numbers, strict=True)])
+        tables: Tables = {"asked": queries, "summed": summed, "withheld": withheld_rows(self._release.withheld)}
+        return fixed("by_buckets", tables)
 
 
 def _blocks(rows: exp.Select, values: exp.Select) -> exp.Select:
     """block: the rows and the values of some buckets, as the function gets them."""
     block = class_label({"rows": column("rows", "own"), "value": column("value", "held")})
     query = exp.select(alias(block, "block")).from_(rows.subquery("own"))
-    on = exp.NullSafeEQ(this=column("block", "own"), expression=column("block", "held"))
+    on = identical(column("block", "own"), column("block", "held"))
     return query.join(values.subquery("held"), on=on, join_type="FULL", copy=False)
 
 
@@ -164,8 +159,8 @@ def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, keep: Ke
     Raises DataError with the message where one of them says that something of the blocks is `wrong`.
     """
     sums = exp.select(alias(called(function, column("block")), "found")).from_(blocks.subquery("blocks"))
-    table = keep("sums", exp.select(alias(exp.Explode(this=column("found")), "found")).from_(sums.subquery("sums")))
-    ((wrong,),) = engine.rows(exp.select(exp.Sum(this=part("wrong"))).from_(relation(table)))
+    table = keep("sums", exp.select(alias(f.unnest(column("found")), "found")).from_(sums.subquery("sums")))
+    ((wrong,),) = engine.rows(exp.select(f.sum(part("wrong"))).from_(relation(table)))
     if wrong:
         raise DataError(message, hint=AGAIN)
     return table
@@ -178,8 +173,8 @@ def in_blocks(rows: exp.Select, name: str, codes: int, others: Sequence[str] = (
     return query.from_(rows.subquery("encoded", copy=False), copy=False).group_by(column("block"), copy=False)
 
 
-def _certain(counts: str) -> exp.Subquery:
+def _certain(counts: str) -> exp.Select:
     """The sums of rows that satisfy for certain: each is a bucket."""
     names = {name: column("rows") for name in ("hits", "squares", "low", "high")}
     query = exp.select(column("query"), alias(literal(1), "n"), *(alias(tree, name) for name, tree in names.items()))
-    return query.from_(relation(counts)).subquery()
+    return query.from_(relation(counts))

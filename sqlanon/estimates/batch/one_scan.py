@@ -9,6 +9,8 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.query.parse import AggregateQuery
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import is_not_null, or_zero, paren, try_cast
 from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.classes.rows import class_label
 
@@ -38,14 +40,14 @@ def columns_of(queries: Sequence[AggregateQuery]) -> list[str]:
 def counted_rows(source: exp.Table, columns: Sequence[str], weight: str) -> exp.Select:
     """The source's rows, equal ones once, and in the column `weight` how often they occur."""
     names = [column(name) for name in columns]
-    count = alias(exp.Count(this=exp.Star()), weight)
+    count = alias(f.count(), weight)
     query = exp.select(*names, count).from_(source)
     return query.group_by(*(name.copy() for name in names)) if names else query
 
 
 def repeats(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> bool:
     """Whether equal rows are frequent in these columns, so that it pays to count them first."""
-    count = exp.Count(this=exp.Star())
+    count = f.count()
     label = class_label({name: column(name) for name in columns})
     different = exp.ApproxDistinct(this=label) if columns else literal(1)
     ((number, about),) = engine.rows(exp.select(count, different).from_(rows.copy(), copy=False))
@@ -60,12 +62,12 @@ def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None)
     figures: list[exp.Expr] = []
     for query in queries:
         for aggregate in query.aggregates:
-            holds = _own(query.where) if query.where is not None else exp.true()
-            argument = None if aggregate.argument is None else _own(aggregate.argument)
+            holds = _unqualified(query.where) if query.where is not None else exp.true()
+            argument = None if aggregate.argument is None else _unqualified(aggregate.argument)
             # What is no number is kept as none: no release is asked for it.
-            figures.append(exp.TryCast(this=_figure(aggregate.function, argument, holds, weight), to=_DOUBLE.copy()))
-    every = exp.Select(expressions=[alias(figure, f"figure_{i}") for i, figure in enumerate(figures)])
-    return every.from_(rows, copy=False)
+            figures.append(try_cast(_figure(aggregate.function, argument, holds, weight), "DOUBLE"))
+    row = exp.Select(expressions=[alias(figure, f"figure_{i}") for i, figure in enumerate(figures)])
+    return row.from_(rows, copy=False)
 
 
 def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: str | None) -> exp.Expr:
@@ -73,18 +75,18 @@ def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: s
     if function == "count" and weight is not None:
         known = holds
         if argument is not None:
-            has = exp.Not(this=exp.Is(this=exp.Paren(this=argument.copy()), expression=exp.Null()))
-            known = exp.and_(exp.Paren(this=holds), has, copy=False)
-        return exp.Coalesce(this=_where(exp.Sum(this=column(weight)), known), expressions=[literal(0)])
+            has = is_not_null(paren(argument.copy()))
+            known = exp.and_(paren(holds), has, copy=False)
+        return or_zero(_where(f.sum(column(weight)), known))
     kinds = {"count": exp.Count, "sum": exp.Sum, "avg": exp.Avg, "min": exp.Min, "max": exp.Max}
-    return _where(kinds[function](this=exp.Star() if argument is None else exp.Paren(this=argument)), holds)
+    return _where(kinds[function](this=exp.Star() if argument is None else paren(argument)), holds)
 
 
 def _where(aggregate: exp.Expr, condition: exp.Expr) -> exp.Expr:
     return exp.Filter(this=aggregate, expression=exp.Where(this=condition.copy() if condition.parent else condition))
 
 
-def _own(tree: exp.Expr) -> exp.Expr:
+def _unqualified(tree: exp.Expr) -> exp.Expr:
     """A copy of an expression whose columns have plain names: there is one relation to read."""
     return tree.transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node)
 

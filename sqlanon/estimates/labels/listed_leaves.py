@@ -9,106 +9,107 @@ from sqlanon.estimates.axes import Axis
 from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.labels.spans import STAR, null_labels
 from sqlanon.estimates.release_model import Generalized
-from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, cast, identical, is_not_null, try_cast, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import rank_name, tree
 from sqlanon.sqlgen.cells.labels import level_name, listed_values
 from sqlanon.sqlgen.cells.value_ranks import ranked
 
-__all__ = ["MOMENTS", "listed_leaves", "no_moments", "nulls", "one", "tree_steps"]
+__all__ = ["MOMENTS", "listed_leaves", "no_moments", "nulls", "tree_steps", "unit_weight"]
 
 MOMENTS = ("mean", "square", "least", "greatest")
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 
-def nulls(given: Generalized, axis: Axis | None) -> exp.Query:
+def nulls(generalized: Generalized, axis: Axis | None) -> exp.Query:
     """NULL as a leaf of the labels below which it may be, and of the label NULL."""
-    is_null = exp.Is(this=column("shown"), expression=exp.Null())
-    if "bounds" in given.forms:
-        ends = exp.Anonymous(this="struct_extract", expressions=[column("label"), literal("low")])
-        is_null = exp.Is(this=ends, expression=exp.Null())
-    rows: exp.Query = exp.select(column("label"), alias(one(), "weight")).from_(relation("shown")).where(is_null)
-    if (others := null_labels(given.nulls or given.forms, axis)) is not None:
+    is_null = column("shown").is_(exp.null())
+    if "bounds" in generalized.forms:
+        ends = f.call("struct_extract", column("label"), "low")
+        is_null = ends.is_(exp.null())
+    rows: exp.Query = (
+        exp.select(column("label"), alias(unit_weight(), "weight")).from_(relation("shown")).where(is_null)
+    )
+    if (others := null_labels(generalized.nulls or generalized.forms, axis)) is not None:
         rows = exp.union(rows, others, distinct=False, copy=False)
-    none = exp.Cast(this=exp.Null(), to=exp.DataType.build(given.bound.type, dialect="duckdb"))
-    most = alias(exp.Max(this=column("weight")), "weight")
+    none = cast(exp.null(), generalized.bound.type)
+    most = alias(f.max(column("weight")), "weight")
     query = exp.select(column("label"), alias(none, "value"), most, *no_moments()).from_(rows.subquery("null_label"))
     return query.group_by(column("label"))
 
 
-def listed_leaves(given: Generalized) -> exp.Query:
+def listed_leaves(generalized: Generalized) -> exp.Query:
     """The values that a stored hierarchy lists below each label."""
     rows = exp.select(
         column("label"),
         column("value"),
-        alias(exp.Max(this=column("weight")), "weight"),
+        alias(f.max(column("weight")), "weight"),
         *no_moments(),
     )
-    return rows.from_(_listed(given).subquery("every")).group_by(column("label"), column("value"))
+    return rows.from_(_listed(generalized).subquery("every")).group_by(column("label"), column("value"))
 
 
-def _listed(given: Generalized) -> exp.Query:
+def _listed(generalized: Generalized) -> exp.Query:
     listed = relation("listed")
-    weighed: exp.Expr = exp.null() if "any" in given.forms else literal(1)
-    weight = exp.Cast(this=weighed, to=_DOUBLE.copy())
-    every: list[exp.Query] = []
-    for level in given.levels:
-        label = _level_label(given.bound, level)
-        same = exp.NullSafeEQ(this=column("shown", "shown"), expression=label)
+    weighed: exp.Expr = exp.null() if "any" in generalized.forms else literal(1)
+    weight = cast(weighed, "DOUBLE")
+    queries: list[exp.Query] = []
+    for level in generalized.levels:
+        label = _level_label(generalized.bound, level)
+        same = identical(column("shown", "shown"), label)
         query = exp.select(column("label", "shown"), column("value", "listed"), alias(weight.copy(), "weight"))
-        every.append(query.from_(relation("shown")).join(listed.copy(), on=same))
-    if "any" in given.forms:
+        queries.append(query.from_(relation("shown")).join(listed.copy(), on=same))
+    if "any" in generalized.forms:
         query = exp.select(column("label", "shown"), column("value", "listed"), alias(weight.copy(), "weight"))
         query = query.from_(relation("shown")).join(listed.copy(), join_type="CROSS")
-        every.append(query.where(exp.Not(this=exp.Is(this=column("shown", "shown"), expression=exp.Null()))))
-    if "listed_range" in given.forms:
-        every.append(_listed_range(given))
+        queries.append(query.where(is_not_null(column("shown", "shown"))))
+    if "listed_range" in generalized.forms:
+        queries.append(_listed_range(generalized))
     names = (column(name) for name in ("label", "value", "weight"))
-    every.append(exp.select(*names).from_(nulls(given, None).subquery("nulls")))
-    return union_all(every)
+    queries.append(exp.select(*names).from_(nulls(generalized, None).subquery("nulls")))
+    return union_all(queries)
 
 
 def _level_label(bound: BoundAttribute, level: int) -> exp.Expr:
     if level == bound.height:
         return literal(STAR)
     if level == 0:
-        return exp.Cast(this=column("value", "listed"), to=exp.DataType.build("VARCHAR"))
+        return as_text(column("value", "listed"))
     return column(level_name(level), "listed")
 
 
-def _listed_range(given: Generalized) -> exp.Select:
+def _listed_range(generalized: Generalized) -> exp.Select:
     """The listed values between the ends of a range, in the order of the hierarchy."""
-    query = exp.select(column("label", "range"), column("value", "listed"), alias(one(), "weight")).from_(
+    query = exp.select(column("label", "range"), column("value", "listed"), alias(unit_weight(), "weight")).from_(
         fixed("range").subquery("range")
     )
     for end in ("low", "high"):
-        typed = exp.TryCast(this=column(end, "range"), to=exp.DataType.build(given.bound.type, dialect="duckdb"))
-        query = query.join(relation("listed", as_=end), on=exp.EQ(this=typed, expression=column("value", end)))
-    between = exp.Between(
-        this=column(rank_name(0), "listed"), low=column(rank_name(0), "low"), high=column(rank_name(0), "high")
-    )
-    known = exp.Not(this=exp.Is(this=column("value", "listed"), expression=exp.Null()))
+        typed = try_cast(column(end, "range"), generalized.bound.type)
+        query = query.join(relation("listed", as_=end), on=typed.eq(column("value", end)))
+    between = column(rank_name(0), "listed").between(column(rank_name(0), "low"), column(rank_name(0), "high"))
+    known = is_not_null(column("value", "listed"))
     return query.join(relation("listed"), on=exp.and_(between, known))
 
 
-def tree_steps(given: Generalized) -> list[Step]:
+def tree_steps(generalized: Generalized) -> list[Step]:
     """The values of a stored hierarchy as `listed`: with their labels, or with their ranks."""
     rows = relation(("anon", "hierarchy_value"))
-    if "listed_range" not in given.forms:
-        return [("listed", listed_values(given.bound, rows))]
-    typed = exp.Cast(this=exp.Null(), to=exp.DataType.build(given.bound.type, dialect="duckdb"))
-    nothing = exp.select(alias(typed, given.column)).where(exp.false())
+    if "listed_range" not in generalized.forms:
+        return [("listed", listed_values(generalized.bound, rows))]
+    typed = cast(exp.null(), generalized.bound.type)
+    nothing = exp.select(alias(typed, generalized.column)).where(exp.false())
     return [
         ("nothing", nothing),
-        ("tree", tree(given.bound, relation("nothing"), rows)),
-        ("listed", ranked(given.bound, "tree")),
+        ("tree", tree(generalized.bound, relation("nothing"), rows)),
+        ("listed", ranked(generalized.bound, "tree")),
     ]
 
 
-def one() -> exp.Expr:
-    """The weight of a leaf."""
-    return exp.Cast(this=literal(1), to=_DOUBLE.copy())
+def unit_weight() -> exp.Expr:
+    """1 as DOUBLE: the weight of a leaf that is one value, or the probability of what is certain."""
+    return cast(literal(1), "DOUBLE")
 
 
 def no_moments() -> list[exp.Expr]:
@@ -116,5 +117,5 @@ def no_moments() -> list[exp.Expr]:
 
     The ends have the type of those that they stand beside.
     """
-    nothing = exp.Cast(this=exp.Null(), to=_DOUBLE.copy())
-    return [alias(nothing.copy() if name in ("mean", "square") else exp.Null(), name) for name in MOMENTS]
+    nothing = cast(exp.null(), "DOUBLE")
+    return [alias(nothing.copy() if name in ("mean", "square") else exp.null(), name) for name in MOMENTS]

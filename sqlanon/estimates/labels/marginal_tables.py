@@ -15,9 +15,11 @@ from sqlanon.errors import PolicyError
 from sqlanon.estimates.labels.marginals import MARGINAL, MARGINAL_WEIGHT
 from sqlanon.estimates.numbers import number
 from sqlanon.estimates.query.bind import fold
-from sqlanon.estimates.release_model import Generalized, Published
+from sqlanon.estimates.release_model import Generalized, ReleaseModel
 from sqlanon.inputs.collation import require_binary_text
 from sqlanon.inputs.source import find_relation, require_not_source
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, infix, is_not_null, is_null, try_cast
 from sqlanon.sqlgen.build.names import alias, column, relation
 
 __all__ = ["Marginals", "with_marginals"]
@@ -29,8 +31,8 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def with_marginals(
-    engine: Engine, release: Published, marginals: Marginals, policy: Policy, scratch: Scratch
-) -> Published:
+    engine: Engine, release: ReleaseModel, marginals: Marginals, policy: Policy, scratch: Scratch
+) -> ReleaseModel:
     """The release, the leaves of these columns weighed as often as the tables say that they occur.
 
     Raises PolicyError for a column that is no quasi-identifier, and for a table that does not say
@@ -49,12 +51,12 @@ def with_marginals(
             raise PolicyError(f"MARGINALS: {name} is given twice", hint=f"keep one {name} => ...")
         weighed.add(fold(name))
         # One that is published as it is has nothing below its labels.
-        if given := generalized.get(fold(name)):
-            generalized[fold(name)] = replace(given, marginal=_checked(engine, given, table, policy, scratch))
+        if recoded := generalized.get(fold(name)):
+            generalized[fold(name)] = replace(recoded, marginal=_checked(engine, recoded, table, policy, scratch))
     return replace(release, generalized=generalized)
 
 
-def _checked(engine: Engine, given: Generalized, name: QualifiedName, policy: Policy, scratch: Scratch) -> str:
+def _checked(engine: Engine, generalized: Generalized, name: QualifiedName, policy: Policy, scratch: Scratch) -> str:
     """The values of a column and how often each occurs, as a table of their own."""
     found = find_relation(engine, name)
     if found is None:
@@ -63,22 +65,24 @@ def _checked(engine: Engine, given: Generalized, name: QualifiedName, policy: Po
     require_not_source(engine, name, rows, policy)
     typed = engine.columns(exp.select(exp.Star()).from_(rows.copy()))
     require_binary_text(engine, found[1], typed, called=str(name))
-    values = [own for own, _ in typed if fold(own) == fold(given.column)]
-    weights = [own for own, kind in typed if fold(own) != fold(given.column) and number(kind)]
+    values = [column_name for column_name, _ in typed if fold(column_name) == fold(generalized.column)]
+    weights = [
+        column_name for column_name, kind in typed if fold(column_name) != fold(generalized.column) and number(kind)
+    ]
     if len(typed) != 2 or len(values) != 1 or len(weights) != 1:
         raise PolicyError(
-            f"MARGINALS: {name} does not have two columns, {given.column} and a number",
-            hint=f"write a view of it: SELECT {given.column}, count(*) AS n ... GROUP BY {given.column}",
+            f"MARGINALS: {name} does not have two columns, {generalized.column} and a number",
+            hint=f"write a view of it: SELECT {generalized.column}, count(*) AS n ... GROUP BY {generalized.column}",
         )
-    value = exp.TryCast(this=column(values[0]), to=exp.DataType.build(given.bound.type, dialect="duckdb"))
-    weight = exp.Cast(this=column(weights[0]), to=_DOUBLE.copy())
+    value = try_cast(column(values[0]), generalized.bound.type)
+    weight = cast(column(weights[0]), "DOUBLE")
     query = exp.select(column(values[0]), alias(value, MARGINAL), alias(weight, MARGINAL_WEIGHT)).from_(rows.copy())
     listed = scratch.table("listed", query)
     for wrong, why in _wrong(values[0]):
-        if engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(listed)).where(wrong))[0][0]:
-            raise PolicyError(f"MARGINALS: {name} has {why.format(type=given.bound.type)}")
-    every, different = engine.rows(_numbers(listed))[0]
-    if every != different:
+        if engine.rows(exp.select(f.count()).from_(relation(listed)).where(wrong))[0][0]:
+            raise PolicyError(f"MARGINALS: {name} has {why.format(type=generalized.bound.type)}")
+    row_count, different = engine.rows(_numbers(listed))[0]
+    if row_count != different:
         raise PolicyError(
             f"MARGINALS: {name} has several rows for one value", hint="add them up: sum(n) ... GROUP BY the value"
         )
@@ -86,18 +90,18 @@ def _checked(engine: Engine, given: Generalized, name: QualifiedName, policy: Po
     return scratch.table("marginal", exp.select(*parts).from_(relation(listed)))
 
 
-def _wrong(own: str) -> list[tuple[exp.Expr, str]]:
+def _wrong(value_column: str) -> list[tuple[exp.Expr, str]]:
     weight = column(MARGINAL_WEIGHT)
-    finite = exp.Anonymous(this="isfinite", expressions=[weight.copy()])
-    usable = exp.and_(finite, exp.GTE(this=weight.copy(), expression=exp.Literal.number(0)))
+    finite = f.call("isfinite", weight.copy())
+    usable = exp.and_(finite, infix(weight.copy(), ">=", exp.Literal.number(0)))
     unreadable = exp.and_(
-        exp.Is(this=column(MARGINAL), expression=exp.Null()),
-        exp.Not(this=exp.Is(this=column(own), expression=exp.Null())),
+        is_null(column(MARGINAL)),
+        is_not_null(column(value_column)),
     )
     return [
         (unreadable, "values that are no {type}"),
         (
-            exp.Not(this=exp.Coalesce(this=usable, expressions=[exp.false()])),
+            exp.not_(f.coalesce(usable, exp.false())),
             "a number that is NULL, below 0 or not finite",
         ),
     ]
@@ -106,5 +110,5 @@ def _wrong(own: str) -> list[tuple[exp.Expr, str]]:
 def _numbers(listed: str) -> exp.Select:
     """How many rows there are, and how many different values, NULL among them."""
     different = exp.select(column(MARGINAL)).distinct().from_(relation(listed))
-    count = exp.select(exp.Count(this=exp.Star())).from_(different.subquery("different"))
-    return exp.select(exp.Count(this=exp.Star()), exp.Subquery(this=count)).from_(relation(listed))
+    count = exp.select(f.count()).from_(different.subquery("different"))
+    return exp.select(f.count(), exp.Subquery(this=count)).from_(relation(listed))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.estimates.labels.listed_leaves import MOMENTS, no_moments
-from sqlanon.sqlgen.build.expressions import real
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import identical, if_, infix, real
+from sqlanon.sqlgen.build.names import alias, column, relation
 
 __all__ = ["MARGINAL", "MARGINAL_WEIGHT", "also_marginal", "weighed"]
 
@@ -16,17 +17,15 @@ MARGINAL, MARGINAL_WEIGHT = "value", "weight"
 
 def weighed(table: str, marginal: str) -> exp.Select:
     """The leaves, each as likely as the marginal says; what it does not name is possible and never counted on."""
-    weight = exp.Coalesce(this=column(MARGINAL_WEIGHT, "marginal"), expressions=[real(0.0)])
-    counted = exp.GT(this=weight.copy(), expression=literal(0))
+    weight = f.coalesce(column(MARGINAL_WEIGHT, "marginal"), real(0.0))
+    counted = infix(weight.copy(), ">", 0)
     # Of pieces that weigh nothing these may be too large to be multiplied by it.
     moments = [
-        alias(exp.Case(ifs=[exp.If(this=counted.copy(), true=column(name, "leaf"))]), name)
-        if name in ("mean", "square")
-        else column(name, "leaf")
+        alias(if_(counted.copy(), column(name, "leaf")), name) if name in ("mean", "square") else column(name, "leaf")
         for name in MOMENTS
     ]
     query = exp.select(column("label", "leaf"), column("value", "leaf"), alias(weight, "weight"), *moments)
-    same = exp.NullSafeEQ(this=column("value", "leaf"), expression=column(MARGINAL, "marginal"))
+    same = identical(column("value", "leaf"), column(MARGINAL, "marginal"))
     joined = relation(marginal, as_="marginal")
     return query.from_(relation(table, as_="leaf")).join(joined, on=same, join_type="LEFT", copy=False)
 
@@ -34,15 +33,15 @@ def weighed(table: str, marginal: str) -> exp.Select:
 def also_marginal(table: str, marginal: str, starred: exp.Query) -> exp.Query:
     """The leaves of values, and below starred labels all values that the marginal, or another label, has."""
     names = ("label", "value", "weight", *MOMENTS)
-    own = exp.select(*map(column, names)).from_(relation(table))
+    leaves = exp.select(*map(column, names)).from_(relation(table))
     listed = exp.select(column("value")).from_(relation(table))
     named = exp.select(alias(column(MARGINAL), "value")).from_(relation(marginal))
     values = exp.union(listed, named, distinct=True, copy=False)
-    held = exp.select(column("value")).from_(relation(table, as_="held"))
-    held.where(exp.EQ(this=column("label", "held"), expression=column("label", "star")), copy=False)
+    known_leaf = exp.select(column("value")).from_(relation(table, as_="held"))
+    known_leaf.where(column("label", "held").eq(column("label", "star")), copy=False)
     parts = [column("label", "star"), column("value", "other"), alias(real(0.0), "weight"), *no_moments()]
     others = exp.select(*parts).from_(starred.copy().subquery("star"))
     others.join(values.subquery("other"), join_type="CROSS", copy=False)
-    missing = exp.NullSafeEQ(this=column("value", "held"), expression=column("value", "other"))
-    others.where(exp.Not(this=exp.Exists(this=held.where(missing, copy=False))), copy=False)
-    return exp.union(own, others, distinct=False, copy=False)
+    missing = identical(column("value", "held"), column("value", "other"))
+    others.where(exp.not_(exp.Exists(this=known_leaf.where(missing, copy=False))), copy=False)
+    return exp.union(leaves, others, distinct=False, copy=False)

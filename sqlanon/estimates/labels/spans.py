@@ -16,7 +16,8 @@ from sqlglot import exp
 from sqlanon.estimates.axes import Axis, span
 from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.labels.prefix_spans import starred
-from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, if_, infix, is_null, try_cast, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["STAR", "null_labels", "spans"]
@@ -35,23 +36,22 @@ def null_labels(forms: tuple[str, ...], axis: Axis | None) -> exp.Query | None:
     Where a range says that NULL is among its values, it is one more leaf; on the real
     line, where a range has no number of leaves, it weighs nothing. Below `*` it may or may not be.
     """
-    nothing = exp.Cast(this=literal(0), to=exp.DataType.build("DOUBLE"))
+    nothing = cast(literal(0), "DOUBLE")
     found: list[exp.Query] = []
     if "star" in forms:
         found.append(exp.select(column("label"), alias(nothing, "weight")).from_(relation("shown")).where(_is_star()))
     if "any" in forms:
-        every = exp.select(column("label"), alias(nothing.copy(), "weight")).from_(relation("shown"))
-        found.append(every.where(_not_null(column("shown"))))
+        labels = exp.select(column("label"), alias(nothing.copy(), "weight")).from_(relation("shown"))
+        found.append(labels.where(_not_null(column("shown"))))
     if set(forms) & {"range", "tree_range", "listed_range"}:
-        one: exp.Expr = exp.Cast(this=literal(1), to=exp.DataType.build("DOUBLE"))
+        weight: exp.Expr = cast(literal(1), "DOUBLE")
         if axis and axis.kind == "real":
-            same = exp.EQ(this=column("low"), expression=column("high"))
-            one = exp.Case(ifs=[exp.If(this=same, true=one)], default=nothing.copy())
-        ranges = exp.select(column("label"), alias(one, "weight")).from_(fixed("range").subquery("range"))
+            weight = if_(column("low").eq(column("high")), weight, nothing.copy())
+        ranges = exp.select(column("label"), alias(weight, "weight")).from_(fixed("range").subquery("range"))
         found.append(ranges.where(column("with_null"), _fits(axis)))
     if not found:
         return None
-    most = alias(exp.Max(this=column("weight")), "weight")
+    most = alias(f.max(column("weight")), "weight")
     return exp.select(column("label"), most).from_(union_all(found).subquery("nulls")).group_by(column("label"))
 
 
@@ -63,7 +63,7 @@ def _fits(axis: Axis | None) -> exp.Expr:
 
 
 def _value(axis: Axis) -> exp.Query:
-    typed = exp.TryCast(this=column("shown"), to=exp.DataType.build(axis.type, dialect="duckdb"))
+    typed = try_cast(column("shown"), axis.type)
     rows = exp.select(column("label"), alias(axis.of(typed), "at")).from_(relation("shown"))
     whole = span(column("at"), column("at"), (0, 1)).from_(rows.subquery("value"))
     return whole.where(_not_null(column("at")))
@@ -74,7 +74,7 @@ def _interval(axis: Axis) -> exp.Query:
     known = exp.and_(_not_null(column("low")), _not_null(column("high")))
     endless = _null(column("high"))
     # The greatest value of the type is in an interval without an end.
-    side = exp.Case(ifs=[exp.If(this=endless.copy(), true=literal(1))], default=literal(0))
+    side = if_(endless.copy(), 1, 0)
     query = span(low, high, (0, side), known=known, open_low=_null(column("low")), open_high=endless)
     intervals = query.from_(fixed("interval").subquery("interval"))
     if axis.kind != "real":
@@ -85,8 +85,8 @@ def _interval(axis: Axis) -> exp.Query:
 
 
 def _or_end(axis: Axis, end: str) -> exp.Expr:
-    given = axis.low if end == "low" else axis.high
-    return exp.Case(ifs=[exp.If(this=_null(column(end)), true=axis.end(given))], default=axis.up(column(end)))
+    bound = axis.low if end == "low" else axis.high
+    return if_(_null(column(end)), axis.end(bound), axis.up(column(end)))
 
 
 def _period(axis: Axis) -> exp.Query:
@@ -98,8 +98,8 @@ def _period(axis: Axis) -> exp.Query:
 
 def _labelled(axis: Axis, names: Sequence[str]) -> exp.Select:
     """The values that have a label of their own, which is their text."""
-    own = exp.In(this=column("shown"), expressions=[literal(name) for name in names])
-    rows = exp.select(column("label"), alias(axis.down(column("shown")), "at")).from_(relation("shown")).where(own)
+    is_named = column("shown").isin(*(literal(name) for name in names))
+    rows = exp.select(column("label"), alias(axis.down(column("shown")), "at")).from_(relation("shown")).where(is_named)
     return span(column("at"), column("at"), (0, 1)).from_(rows.subquery("labelled"))
 
 
@@ -113,10 +113,10 @@ def _range(axis: Axis) -> exp.Query:
     known = _known(axis)
     if axis.kind == "text":
         # A text may hold brackets and commas: only what can be read in one way is certain.
-        ways = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[column("label")])
-        same = exp.EQ(this=column("low"), expression=column("high"))
-        known = exp.and_(same, exp.EQ(this=ways, expression=literal(1)))
-    ordered = exp.LTE(this=column("low"), expression=column("high"))
+        ways = window(f.count(), partition_by=[column("label")])
+        same = column("low").eq(column("high"))
+        known = exp.and_(same, infix(ways, "=", 1))
+    ordered = column("low") <= column("high")
     query = span(column("low"), column("high"), (0, 1), known=known).from_(rows.subquery("range"))
     return query.where(_not_null(column("low")), _not_null(column("high")), ordered)
 
@@ -125,11 +125,11 @@ def _tree_range(axis: Axis) -> exp.Query:
     """Ranges in an order that depends on values nobody knows: below one that has two ends may be anything."""
     low, high = (axis.down(column(end)) for end in ("low", "high"))
     rows = exp.select(column("label"), alias(low, "low"), alias(high, "high")).from_(fixed("range").subquery("range"))
-    ways = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[column("label")])
+    ways = window(f.count(), partition_by=[column("label")])
     fits = rows.where(_not_null(low.copy()), _not_null(high.copy()))
     numbered = exp.select(exp.Star(), alias(ways, "ways")).from_(fits.subquery("fitting"))
-    same = exp.EQ(this=column("low"), expression=column("high"))
-    once = exp.EQ(this=column("ways"), expression=literal(1))
+    same = column("low").eq(column("high"))
+    once = column("ways").eq(1)
     single = span(column("low"), column("high"), (0, 1), known=once)
     single = single.from_(numbered.copy().subquery("single")).where(same)
     others = exp.select(column("label")).from_(numbered.subquery("other")).where(exp.Not(this=same.copy()))
@@ -138,14 +138,11 @@ def _tree_range(axis: Axis) -> exp.Query:
 
 
 def _bounds(axis: Axis) -> exp.Query:
-    ends = [
-        axis.of(exp.Anonymous(this="struct_extract", expressions=[column("label"), literal(end)]))
-        for end in ("low", "high")
-    ]
+    ends = [axis.of(f.call("struct_extract", column("label"), literal(end))) for end in ("low", "high")]
     rows = exp.select(column("label"), *(alias(e, n) for e, n in zip(ends, ("low", "high"), strict=True)))
     known = _known(axis)
     if axis.kind == "text":
-        known = exp.EQ(this=column("low"), expression=column("high"))
+        known = column("low").eq(column("high"))
     query = span(column("low"), column("high"), (0, 1), known=known)
     query = query.from_(rows.from_(relation("shown")).subquery("bounds"))
     return query.where(_not_null(column("low")), _not_null(column("high")))
@@ -156,13 +153,13 @@ def _everything(axis: Axis, rows: exp.Expr) -> exp.Query:
     low, high = axis.end(axis.low), axis.end(axis.high)
     open_ = exp.false() if axis.listed else exp.true()
     known = exp.true() if axis.listed else exp.false()
-    every: exp.Query = span(low, high, (0, 1), known=known, open_low=open_, open_high=open_.copy()).from_(rows)
+    all_values: exp.Query = span(low, high, (0, 1), known=known, open_low=open_, open_high=open_.copy()).from_(rows)
     if axis.kind == "real":
-        for place in axis.beyond:
-            at = axis.end(place)
-            one = span(at, at.copy(), (0, 1), known=exp.false(), open_low=exp.true(), open_high=exp.true())
-            every = exp.union(every, one.from_(rows.copy()), distinct=False, copy=False)
-    return every
+        for value in axis.beyond:
+            at = axis.end(value)
+            point = span(at, at.copy(), (0, 1), known=exp.false(), open_low=exp.true(), open_high=exp.true())
+            all_values = exp.union(all_values, point.from_(rows.copy()), distinct=False, copy=False)
+    return all_values
 
 
 def _star(axis: Axis) -> exp.Query:
@@ -178,28 +175,26 @@ def _shown_where(condition: exp.Expr) -> exp.Subquery:
 
 
 def _is_star() -> exp.Expr:
-    return exp.EQ(this=column("shown"), expression=literal(STAR))
+    return column("shown").eq(literal(STAR))
 
 
 def _null(tree: exp.Expr) -> exp.Expr:
-    return exp.Is(this=tree, expression=exp.Null())
+    return is_null(tree)
 
 
 def _not_null(tree: exp.Expr) -> exp.Expr:
-    return exp.Not(this=_null(tree))
+    return exp.not_(_null(tree))
 
 
 def _known(axis: Axis) -> exp.Expr:
     """Whether values between two ends are equally likely: there is a number of them, or they are one."""
     if axis.kind == "real":
-        ends = (exp.Anonymous(this="isfinite", expressions=[column(end)]) for end in ("low", "high"))
-        return exp.or_(exp.and_(*ends), exp.EQ(this=column("low"), expression=column("high")))
+        ends = (f.call("isfinite", column(end)) for end in ("low", "high"))
+        return exp.or_(exp.and_(*ends), column("low").eq(column("high")))
     if not axis.beyond:
         return exp.true()
-    endless = [
-        exp.In(this=column(end), expressions=[axis.end(place) for place in axis.beyond]) for end in ("low", "high")
-    ]
-    return exp.or_(exp.Not(this=exp.or_(*endless)), exp.EQ(this=column("low"), expression=column("high")))
+    endless = [column(end).isin(*(axis.end(value) for value in axis.beyond)) for end in ("low", "high")]
+    return exp.or_(exp.Not(this=exp.or_(*endless)), column("low").eq(column("high")))
 
 
 _FORMS: dict[str, Callable[[Axis], exp.Query]] = {

@@ -10,7 +10,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.estimates.labels.listed_leaves import MOMENTS
-from sqlanon.sqlgen.build.expressions import or_zero, real, union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, identical, infix, or_zero, paren, real, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["others_are_known", "spread"]
@@ -25,16 +26,13 @@ def others_are_known(leaves: str, shown: str, starred: exp.Query) -> exp.Select:
 
     `leaves` are those of the labels `shown`, which has n, how many rows show a label. The labels `starred` are not.
     """
-    shows = exp.NullSafeEQ(this=column("label", "known"), expression=column("label", "shown"))
-    known = exp.select(alias(exp.Sum(this=column("n", "shown")), "n")).from_(relation(shown, as_="shown"))
+    shows = identical(column("label", "known"), column("label", "shown"))
+    known = exp.select(alias(f.sum(column("n", "shown")), "n")).from_(relation(shown, as_="shown"))
     known.join(_known(leaves, starred).subquery("known"), on=shows, copy=False)
-    every = exp.select(alias(exp.Sum(this=column("n")), "n")).from_(relation(shown))
-    enough = exp.GTE(
-        this=exp.Mul(this=or_zero(column("n", "known")), expression=literal(_FEW)),
-        expression=exp.Mul(this=column("n", "every"), expression=literal(_FEW - 1)),
-    )
-    query = exp.select(exp.Coalesce(this=exp.Paren(this=enough), expressions=[exp.false()]))
-    return query.from_(known.subquery("known")).join(every.subquery("every"), join_type="CROSS", copy=False)
+    all_rows = exp.select(alias(f.sum(column("n")), "n")).from_(relation(shown))
+    enough = infix(or_zero(column("n", "known")) * literal(_FEW), ">=", column("n", "every") * literal(_FEW - 1))
+    query = exp.select(f.coalesce(paren(enough), exp.false()))
+    return query.from_(known.subquery("known")).join(all_rows.subquery("every"), join_type="CROSS", copy=False)
 
 
 def spread(leaves: str, shown: str, starred: exp.Query) -> exp.Query:
@@ -43,35 +41,35 @@ def spread(leaves: str, shown: str, starred: exp.Query) -> exp.Query:
     `shown` has each label and n, how many rows show it. What starred labels had in the table weighs nothing.
     """
     rows = exp.select(column("label"), *map(column, _VALUES)).from_(relation(leaves))
-    own = rows.copy().select(alias(real(0.0), "weight"), copy=False).where(_among(starred))
+    starred_leaves = rows.copy().select(alias(real(0.0), "weight"), copy=False).where(_among(starred))
     # What weighs nothing may be too large to be multiplied by it.
     for moment in ("mean", "square"):
-        part = next(one for one in own.selects if one.alias_or_name == moment)
-        part.replace(alias(exp.Cast(this=exp.Null(), to=exp.DataType.build("DOUBLE")), moment))
-    others = rows.copy().select(column("weight"), copy=False).where(exp.Not(this=exp.Paren(this=_among(starred))))
-    n = exp.select(column("label"), alias(exp.Sum(this=column("n")), "n")).from_(relation(shown))
+        part = next(item for item in starred_leaves.selects if item.alias_or_name == moment)
+        part.replace(alias(cast(exp.null(), "DOUBLE"), moment))
+    others = rows.copy().select(column("weight"), copy=False).where(exp.not_(paren(_among(starred))))
+    n = exp.select(column("label"), alias(f.sum(column("n")), "n")).from_(relation(shown))
     known = exp.select(*(column(name, "leaf") for name in _VALUES))
-    share = exp.Div(this=exp.Mul(this=column("weight", "leaf"), expression=column("n", "shown")), expression=_total())
+    share = infix(column("weight", "leaf") * column("n", "shown"), "/", _total())
     known.select(alias(share, "weight"), copy=False).from_(relation(leaves, as_="leaf"), copy=False)
-    same = exp.NullSafeEQ(this=column("label", "leaf"), expression=column("label", "known"))
+    same = identical(column("label", "leaf"), column("label", "known"))
     known.join(_known(leaves, starred).subquery("known"), on=same, copy=False)
-    shows = exp.NullSafeEQ(this=column("label", "leaf"), expression=column("label", "shown"))
+    shows = identical(column("label", "leaf"), column("label", "shown"))
     known.join(n.group_by(column("label")).subquery("shown"), on=shows, copy=False)
-    each = exp.select(*map(column, _VALUES), alias(exp.Sum(this=column("weight")), "weight"))
+    each = exp.select(*map(column, _VALUES), alias(f.sum(column("weight")), "weight"))
     each = each.from_(known.subquery("every")).group_by(*map(column, _VALUES))
     names = [column(name, "each") for name in (*_VALUES, "weight")]
     copied = exp.select(column("label", "star"), *names).from_(starred.copy().subquery("star"))
     copied.join(each.subquery("each"), join_type="CROSS", copy=False)
-    return union_all([own, others, copied])
+    return union_all([starred_leaves, others, copied])
 
 
 def _known(leaves: str, starred: exp.Query) -> exp.Select:
     """label and total: the others whose leaves all have a weight, and what that comes to."""
-    rows = exp.select(column("label"), alias(exp.Sum(this=column("weight")), "total")).from_(relation(leaves))
-    rows.where(exp.Not(this=exp.Paren(this=_among(starred))), copy=False)
-    every = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Count(this=column("weight")))
-    some = exp.GT(this=exp.Sum(this=column("weight")), expression=literal(0))
-    return rows.group_by(column("label"), copy=False).having(exp.and_(every, some), copy=False)
+    rows = exp.select(column("label"), alias(f.sum(column("weight")), "total")).from_(relation(leaves))
+    rows.where(exp.not_(paren(_among(starred))), copy=False)
+    all_weighed = f.count().eq(f.count(column("weight")))
+    positive = f.sum(column("weight")) > 0
+    return rows.group_by(column("label"), copy=False).having(exp.and_(all_weighed, positive), copy=False)
 
 
 def _total() -> exp.Expr:
@@ -81,4 +79,4 @@ def _total() -> exp.Expr:
 def _among(starred: exp.Query) -> exp.Expr:
     """Whether a label is starred; NULL is not."""
     found = exp.In(this=column("label"), query=exp.Subquery(this=starred.copy()))
-    return exp.Coalesce(this=found, expressions=[exp.false()])
+    return f.coalesce(found, exp.false())

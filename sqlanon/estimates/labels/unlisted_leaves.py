@@ -13,6 +13,8 @@ from sqlglot import exp
 
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.labels.listed_leaves import MOMENTS
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
@@ -35,16 +37,16 @@ def unlisted_rows(table: str, parts: Sequence[str], groups: Collection[str], num
             f"the query asks {len(conditions)} conditions of a column of which not every value is known",
             hint=f"ask at most {_MOST_CONDITIONS} of them",
         )
-    truths = [exp.true(), exp.false(), exp.Cast(this=exp.Null(), to=exp.DataType.build("BOOLEAN"))]
+    truths = [exp.true(), exp.false(), cast(exp.null(), "BOOLEAN")]
     ways = [
         class_label({"way": literal(0)} | {name: truth.copy() for name, truth in zip(conditions, chosen, strict=True)})
         for chosen in product(truths, repeat=len(conditions))
     ]
-    every = exp.select(alias(exp.Explode(this=exp.Array(expressions=ways)), "way"))
+    combinations = exp.select(alias(f.unnest(exp.Array(expressions=ways)), "way"))
     rows = exp.select(column("label", "unlisted"), column("weight", "unlisted"), alias(exp.false(), LISTED))
     for name in parts:
-        truth = exp.Anonymous(this="struct_extract", expressions=[column("way", "way"), literal(name)])
-        rows.select(alias(exp.Null() if name in groups else truth, name), copy=False)
-    rows.select(*(alias(exp.Null(), f"{moment}_{number}") for number in numbers for moment in MOMENTS), copy=False)
+        truth = f.call("struct_extract", column("way", "way"), literal(name))
+        rows.select(alias(exp.null() if name in groups else truth, name), copy=False)
+    rows.select(*(alias(exp.null(), f"{moment}_{number}") for number in numbers for moment in MOMENTS), copy=False)
     rows.from_(relation(table, as_="unlisted"), copy=False)
-    return rows.join(every.subquery("way"), join_type="CROSS", copy=False)
+    return rows.join(combinations.subquery("way"), join_type="CROSS", copy=False)

@@ -16,7 +16,8 @@ from sqlglot import exp
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.query.functions import require_known
 from sqlanon.estimates.query.parse import AggregateQuery, refused, shown
-from sqlanon.estimates.release_model import Published, dealt_name
+from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
+from sqlanon.sqlgen.build.expressions import cast, paren
 from sqlanon.sqlgen.build.names import column
 
 __all__ = ["ROW", "Binding", "Factors", "bucket_name", "fold", "leaf_name", "lookup_name", "relations_in"]
@@ -28,19 +29,19 @@ _LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren)
 _ORDERS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Greatest, exp.Least)
 
 
-def leaf_name(place: int) -> str:
+def leaf_name(index: int) -> str:
     """The relation with the leaves of the generalized column at this place."""
-    return f"leaf_{place}"
+    return f"leaf_{index}"
 
 
-def bucket_name(place: int) -> str:
+def bucket_name(index: int) -> str:
     """The relation with the values of each bucket, of the dealt columns at this place."""
-    return f"bucket_{place}"
+    return f"bucket_{index}"
 
 
 def fold(name: str) -> str:
     """The name by which two spellings count as one: DuckDB disregards the case of A to Z only."""
-    return name.lower() if name.isascii() else "".join(one.lower() if one.isascii() else one for one in name)
+    return name.lower() if name.isascii() else "".join(char.lower() if char.isascii() else char for char in name)
 
 
 def relations_in(tree: exp.Expr) -> list[str]:
@@ -57,17 +58,17 @@ class Binding:
     """
 
     query: AggregateQuery
-    release: Published
+    release: ReleaseModel
     lookup_columns: Sequence[Sequence[str]]
-    places: dict[str, int] = field(default_factory=dict)
+    leaf_indexes: dict[str, int] = field(default_factory=dict)
     owners: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.alone = self._alone()
         self.base = self.alone if self.alone is not None else self._base()
         for group in self.query.groups:
-            own = isinstance(group.expression, exp.Column) and fold(group.expression.name) == fold(group.name)
-            if not own and self._is_named(fold(group.name)):
+            names_column = isinstance(group.expression, exp.Column) and fold(group.expression.name) == fold(group.name)
+            if not names_column and self._is_named(fold(group.name)):
                 raise PolicyError(
                     f"{group.name} is a column of the source and also what {shown(group.expression)} is called",
                     hint="give it another name",
@@ -90,8 +91,10 @@ class Binding:
 
         Alone they are known exactly: dealing out values changes none of them.
         """
-        own = set(self._named())
-        known = (place for place, dealt in enumerate(self.release.dealt) if own and own <= set(dealt.columns))
+        named = set(self._named())
+        known = (
+            index for index, bucketed in enumerate(self.release.bucketed) if named and named <= set(bucketed.columns)
+        )
         return next(known, None)
 
     def _base(self) -> int | None:
@@ -99,10 +102,10 @@ class Binding:
 
         Any could, since nothing ties them to rows. What is added up is bounded best among the rows themselves.
         """
-        if not self.release.fragmented or any(dealt.bucket for dealt in self.release.dealt):
+        if not self.release.separate_tables or any(bucketed.bucket for bucketed in self.release.bucketed):
             return None
-        places = self.release.dealt_places
-        return next((places[name][0] for name in self._named() if name in places), 0)
+        positions = self.release.bucketed_positions
+        return next((positions[name][0] for name in self._named() if name in positions), 0)
 
     def _is_of_source(self, node: exp.Column) -> bool:
         """Whether a column is the source's: without a table's name, unless a joined table has one of that name."""
@@ -113,18 +116,18 @@ class Binding:
         """The joined tables that have this column, by the place of the join, with the name that it has there."""
         qualifier, name = fold(node.table), fold(node.name)
         return [
-            (place, own)
-            for place, (lookup, columns) in enumerate(zip(self.query.lookups, self.lookup_columns, strict=True))
-            for own in columns
-            if fold(own) == name and qualifier in ("", fold(lookup.alias))
+            (index, column_name)
+            for index, (lookup, columns) in enumerate(zip(self.query.lookups, self.lookup_columns, strict=True))
+            for column_name in columns
+            if fold(column_name) == name and qualifier in ("", fold(lookup.alias))
             # The column of USING is one column, and without a table's name it is the source's.
             if not (qualifier == "" and lookup.using and fold(lookup.key) == name)
         ]
 
     def owner(self, relation: str) -> str:
         """The relation on whose rows a relation's columns are evaluated: a joined table's is that of its join."""
-        for place, owner in enumerate(self.owners):
-            if relation == lookup_name(place):
+        for index, owner in enumerate(self.owners):
+            if relation == lookup_name(index):
                 return owner
         return relation
 
@@ -153,30 +156,30 @@ class Binding:
         if qualifier == "" and joined and (len(joined) > 1 or self._is_named(name)):
             raise refused(node, "more than one table has this column", "write its table before it: patients.age")
         if joined:
-            place, own = joined[0]
-            return column(own, lookup_name(place))
+            index, column_name = joined[0]
+            return column(column_name, lookup_name(index))
         return self._of_source(node, name)
 
     def _is_named(self, name: str) -> bool:
-        parts = (self.release.exact, self.release.generalized, self.release.hidden, self.release.dealt_places)
+        parts = (self.release.exact, self.release.generalized, self.release.hidden, self.release.bucketed_positions)
         return any(name in part for part in parts)
 
     def _of_source(self, node: exp.Column, name: str) -> exp.Column:
         release = self.release
-        if (dealt := release.dealt_places.get(name)) is not None:
-            return column(dealt_name(dealt[1]), ROW if dealt[0] == self.base else bucket_name(dealt[0]))
+        if (bucketed := release.bucketed_positions.get(name)) is not None:
+            return column(bucketed_value(bucketed[1]), ROW if bucketed[0] == self.base else bucket_name(bucketed[0]))
         if name in release.exact:
             return column(release.exact[name], ROW)
         if name in release.generalized:
-            place = self.places.setdefault(name, len(self.places))
-            return column("value", leaf_name(place))
+            index = self.leaf_indexes.setdefault(name, len(self.leaf_indexes))
+            return column("value", leaf_name(index))
         why = release.hidden.get(name, "the release has no such column")
         raise refused(node, why, "an estimate reads nothing but the release")
 
 
-def lookup_name(place: int) -> str:
+def lookup_name(index: int) -> str:
     """The joined table at this place."""
-    return f"lookup_{place}"
+    return f"lookup_{index}"
 
 
 @dataclass
@@ -243,4 +246,4 @@ class Factors:
 
 
 def _truth(tree: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=exp.Paren(this=tree.copy()), to=exp.DataType.build("BOOLEAN"))
+    return cast(paren(tree.copy()), "BOOLEAN")

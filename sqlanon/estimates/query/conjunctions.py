@@ -16,11 +16,20 @@ from sqlanon.estimates.query.bind import Binding, fold, leaf_name
 from sqlanon.estimates.query.evaluable import tried
 from sqlanon.estimates.query.functions import constants_of, is_ordered
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, is_plain
-from sqlanon.estimates.query.templates import Asked, Slot, conjuncts
-from sqlanon.estimates.release_model import Published
+from sqlanon.estimates.query.templates import Slot, WorkloadQuery, conjuncts
+from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.sqlgen.build.expressions import cast, is_not_null, paren
 from sqlanon.sqlgen.build.names import column
 
-__all__ = ["VALUE", "Condition", "Conjunction", "Conjunctions", "Part", "common_type", "compared_columns"]
+__all__ = [
+    "VALUE",
+    "Condition",
+    "Conjunction",
+    "Conjunctions",
+    "ConjunctiveAggregate",
+    "common_type",
+    "compared_columns",
+]
 
 # The column of a relation of values that a part of a condition is asked of.
 VALUE = "value"
@@ -46,21 +55,21 @@ class Conjunction:
     @property
     def compared(self) -> bool:
         """Whether values are compared with the constants of slots."""
-        return any(isinstance(one, Slot) for one in self.conditions.values())
+        return any(isinstance(condition, Slot) for condition in self.conditions.values())
 
     def with_value(self, name: str) -> Conjunction:
         """This condition, and that a column has a value: is not NULL."""
-        held = self.conditions.get(name)
-        if isinstance(held, Slot):
+        condition = self.conditions.get(name)
+        if isinstance(condition, Slot):
             # NULL is none of its constants.
             return self
-        has = exp.Not(this=exp.Is(this=column(VALUE), expression=exp.Null()))
-        both = has if held is None else exp.and_(held, has)
+        has = is_not_null(column(VALUE))
+        both = has if condition is None else exp.and_(condition, has)
         return Conjunction({**self.conditions, name: both}, self.constants)
 
 
 @dataclass(frozen=True)
-class Part:
+class ConjunctiveAggregate:
     """One aggregate of a query of a workload: the query's number, what the result is called, and the query's condition.
 
     `argument` is the column whose values are added up or compared, by its folded name, and None where rows are counted.
@@ -74,7 +83,7 @@ class Part:
     condition: Conjunction
     alone: bool = False
 
-    def at_once(self, release: Published) -> bool:
+    def at_once(self, release: ReleaseModel) -> bool:
         """Whether it is a count of a release whose columns are exact or dealt out: rows need no shares."""
         return self.argument is None and not release.generalized
 
@@ -88,14 +97,14 @@ def common_type(slot: Slot, kind: str) -> str | None:
     return "DATE" if kind == "DATE" and all(map(_is_date, slot.values)) else None
 
 
-def compared_columns(one: Asked, kinds: Mapping[str, str]) -> dict[str, Slot] | None:
+def compared_columns(workload_query: WorkloadQuery, kinds: Mapping[str, str]) -> dict[str, Slot] | None:
     """What a query's condition asks of each column, by folded names; None unless all of it is comparisons of different
     columns with constants.
 
     `kinds` are the types of the columns, by their folded names.
     """
-    found = dict(zip(one.columns, one.slots, strict=True))
-    if not found or len(found) < len(one.slots):
+    found = dict(zip(workload_query.columns, workload_query.slots, strict=True))
+    if not found or len(found) < len(workload_query.slots):
         return None
     return found if all(common_type(slot, kinds.get(name, "")) for name, slot in found.items()) else None
 
@@ -112,68 +121,75 @@ class Conjunctions:
     `kinds` are the types of its columns' values, by folded names.
     """
 
-    def __init__(self, release: Published, kinds: Mapping[str, str]) -> None:
+    def __init__(self, release: ReleaseModel, kinds: Mapping[str, str]) -> None:
         self._release, self._kinds = release, kinds
         self._known: dict[str, bool] = {}
 
-    def of(self, one: Asked) -> list[Part]:
+    def of(self, workload_query: WorkloadQuery) -> list[ConjunctiveAggregate]:
         """The aggregates of a query; none where it has to be asked by itself, or is refused."""
-        if not is_plain(one.query) or one.query.where is None:
+        if not is_plain(workload_query.query) or workload_query.query.where is None:
             return []
-        if fold(one.query.source.name) not in map(fold, self._release.names):
+        if fold(workload_query.query.source.name) not in map(fold, self._release.names):
             return []
-        if not all(map(self._is_known, one.query.aggregates)):
+        if not all(map(self._is_known, workload_query.query.aggregates)):
             return []
-        condition = self._condition(one)
+        condition = self._condition(workload_query)
         if condition is None:
             return []
-        alone = self._is_alone(one, condition)
-        found = [self._part(one.number, part, condition, alone) for part in one.query.aggregates]
+        alone = self._is_alone(workload_query, condition)
+        found = [self._part(workload_query.number, part, condition, alone) for part in workload_query.query.aggregates]
         return found if all(map(self._is_at_once, found)) else []
 
-    def _is_alone(self, one: Asked, condition: Conjunction) -> bool:
-        arguments = {fold(part.argument.name) for part in one.query.aggregates if part.argument is not None}
-        places = self._release.dealt_places
-        return {*condition.conditions, *arguments} <= set(places) and len(self._dealt(condition)) == 1
+    def _is_alone(self, workload_query: WorkloadQuery, condition: Conjunction) -> bool:
+        arguments = {fold(part.argument.name) for part in workload_query.query.aggregates if part.argument is not None}
+        positions = self._release.bucketed_positions
+        return {*condition.conditions, *arguments} <= set(positions) and len(self._bucketed_sets(condition)) == 1
 
-    def _dealt(self, condition: Conjunction) -> set[int]:
+    def _bucketed_sets(self, condition: Conjunction) -> set[int]:
         """Which sets of columns, whose values are dealt out together, it asks of."""
-        places = self._release.dealt_places
-        return {places[name][0] for name in condition.conditions if name in places}
+        positions = self._release.bucketed_positions
+        return {positions[name][0] for name in condition.conditions if name in positions}
 
-    def _is_at_once(self, part: Part) -> bool:
+    def _is_at_once(self, part: ConjunctiveAggregate) -> bool:
         if part.at_once(self._release):
-            return len(self._dealt(part.condition)) <= 1 or self._release.fragmented
-        dealt = set(part.condition.conditions) & set(self._release.dealt_places)
-        return len(dealt) <= 1 and not part.alone
+            return len(self._bucketed_sets(part.condition)) <= 1 or self._release.separate_tables
+        bucketed = set(part.condition.conditions) & set(self._release.bucketed_positions)
+        return len(bucketed) <= 1 and not part.alone
 
-    def _is_known(self, one: Aggregate) -> bool:
+    def _is_known(self, aggregate: Aggregate) -> bool:
         """Whether an aggregate is one of rows, or of the values of a column whose values are not dealt out."""
-        if one.argument is None:
-            return one.function == "count"
-        if not isinstance(one.argument, exp.Column):
+        if aggregate.argument is None:
+            return aggregate.function == "count"
+        if not isinstance(aggregate.argument, exp.Column):
             return False
-        name = fold(one.argument.name)
+        name = fold(aggregate.argument.name)
         if name not in self._release.exact and name not in self._release.generalized:
             return False
-        return one.function == "count" or number(self._kinds[name]) is not None
+        return aggregate.function == "count" or number(self._kinds[name]) is not None
 
-    def _part(self, number: int, one: Aggregate, condition: Conjunction, alone: bool) -> Part:
-        argument = None if one.argument is None else fold(one.argument.name)
-        if argument is not None and (one.function == "count" or argument in self._release.generalized):
+    def _part(self, number: int, aggregate: Aggregate, condition: Conjunction, alone: bool) -> ConjunctiveAggregate:
+        argument = None if aggregate.argument is None else fold(aggregate.argument.name)
+        if argument is not None and (aggregate.function == "count" or argument in self._release.generalized):
             condition = condition.with_value(argument)
-        return Part(number, one.name, one.function, None if one.function == "count" else argument, condition, alone)
+        return ConjunctiveAggregate(
+            number,
+            aggregate.name,
+            aggregate.function,
+            None if aggregate.function == "count" else argument,
+            condition,
+            alone,
+        )
 
-    def _condition(self, one: Asked) -> Conjunction | None:
-        if one.slots:
-            if one.template not in self._known:
-                self._known[one.template] = _of_trees(one.query, self._release) is not None
-            if self._known[one.template] and (compared := compared_columns(one, self._kinds)):
+    def _condition(self, workload_query: WorkloadQuery) -> Conjunction | None:
+        if workload_query.slots:
+            if workload_query.template not in self._known:
+                self._known[workload_query.template] = _of_trees(workload_query.query, self._release) is not None
+            if self._known[workload_query.template] and (compared := compared_columns(workload_query, self._kinds)):
                 return Conjunction(compared, {})
-        return _of_trees(one.whole(), self._release)
+        return _of_trees(workload_query.whole(), self._release)
 
 
-def _of_trees(query: AggregateQuery, release: Published) -> Conjunction | None:
+def _of_trees(query: AggregateQuery, release: ReleaseModel) -> Conjunction | None:
     binding = Binding(query, release, ())
     try:
         for aggregate in query.aggregates:
@@ -185,7 +201,7 @@ def _of_trees(query: AggregateQuery, release: Published) -> Conjunction | None:
     constants: dict[str, tuple[exp.Expr, ...]] = {}
     assert query.where is not None
     for part in conjuncts(query.where):
-        names = {fold(one.name) for one in part.find_all(exp.Column)}
+        names = {fold(node.name) for node in part.find_all(exp.Column)}
         if len(names) != 1:
             return None
         try:
@@ -194,16 +210,16 @@ def _of_trees(query: AggregateQuery, release: Published) -> Conjunction | None:
             return None
         (name,) = names
         if name in release.generalized:
-            leaf = leaf_name(binding.places[name])
+            leaf = leaf_name(binding.leaf_indexes[name])
             if not is_ordered(bound, leaf):
                 return None
             constants[name] = (*constants.get(name, ()), *constants_of(bound, leaf))
-        held = _of_value(bound)
-        conditions[name] = exp.and_(conditions[name], held, copy=False) if name in conditions else held
+        condition = _of_value(bound)
+        conditions[name] = exp.and_(conditions[name], condition, copy=False) if name in conditions else condition
     return Conjunction(conditions, constants)
 
 
 def _of_value(tree: exp.Expr) -> exp.Expr:
     """A bound condition, which nothing else has, over values."""
     value = tree.transform(lambda node: column(VALUE) if isinstance(node, exp.Column) else node, copy=False)
-    return tried(exp.Cast(this=exp.Paren(this=value), to=_BOOLEAN.copy()))
+    return tried(cast(paren(value), "BOOLEAN"))

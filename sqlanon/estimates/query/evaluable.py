@@ -10,11 +10,13 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from sqlanon.assets import read
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.query.parse import refused
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import if_, is_null
 from sqlanon.sqlgen.build.names import literal
 from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = ["require_bindable", "require_evaluable", "tried"]
 
@@ -24,17 +26,17 @@ Part = tuple[exp.Expr, exp.Expr]
 
 def tried(part: exp.Expr) -> exp.Expr:
     """A part, NULL where it fails."""
-    return exp.Try(this=_by_itself(part))
+    return f.try_(_by_itself(part))
 
 
 def _by_itself(part: exp.Expr) -> exp.Expr:
     """A part of which DuckDB computes nothing outside of TRY, as it else does of what several expressions share."""
-    own = part.find(exp.Column)
-    if own is None or part is own:
+    first_column = part.find(exp.Column)
+    if first_column is None or part is first_column:
         return part.copy()
-    null = exp.Is(this=own.copy(), expression=exp.Null())
-    always = exp.Or(this=null, expression=exp.Not(this=null.copy()))
-    return exp.Case(ifs=[exp.If(this=always, true=part.copy())])
+    null = is_null(first_column.copy())
+    always = exp.Or(this=null, expression=exp.not_(null))
+    return if_(always, part.copy())
 
 
 def require_bindable(engine: Engine, rows: exp.Select, parts: Iterable[Part]) -> None:
@@ -42,26 +44,26 @@ def require_bindable(engine: Engine, rows: exp.Select, parts: Iterable[Part]) ->
 
     `rows` is a SELECT of nothing from what the parts read.
     """
-    every = list(parts)
-    if not every or _message(engine, rows, [part for _, part in every]) is None:
+    all_parts = list(parts)
+    if not all_parts or _message(engine, rows, [part for _, part in all_parts]) is None:
         return
-    for said, part in every:
+    for said, part in all_parts:
         if (message := _message(engine, rows, [part])) is not None:
             raise refused(said, f"DuckDB: {message}")
 
 
-def require_evaluable(engine: Engine, rows: exp.Select, parts: Sequence[Part], *, some: bool = False) -> None:
+def require_evaluable(engine: Engine, rows: exp.Select, parts: Sequence[Part], *, only_if_all: bool = False) -> None:
     """Raises PolicyError, naming it, for a part that fails for a row; if `some` do not, only where it fails for all."""
     if not parts:
         return
-    every: exp.Expr = exp.Count(this=exp.Star())
+    row_count: exp.Expr = f.count()
     counts: list[exp.Expr] = []
     for _, part in parts:
         # What fails is no list, and NULL is a list with NULL.
-        failed = exp.Is(this=exp.Try(this=exp.Array(expressions=[_by_itself(part)])), expression=exp.Null())
+        failed = is_null(f.try_(exp.Array(expressions=[_by_itself(part)])))
         counts.append(exp.func("count_if", failed))
-    least = exp.Greatest(this=every, expressions=[literal(1)], ignore_nulls=True) if some else literal(1)
-    found = rows.copy().select(*(exp.GTE(this=one, expression=least.copy()) for one in counts))
+    least = exp.Greatest(this=row_count, expressions=[literal(1)], ignore_nulls=True) if only_if_all else literal(1)
+    found = rows.copy().select(*((failures >= least) for failures in counts))
     for (said, _), fails in zip(parts, engine.rows(found)[0], strict=True):
         if fails:
             raise refused(
@@ -73,5 +75,5 @@ def require_evaluable(engine: Engine, rows: exp.Select, parts: Sequence[Part], *
 
 def _message(engine: Engine, rows: exp.Select, parts: Sequence[exp.Expr]) -> str | None:
     query = rows.copy().select(*(part.copy() for part in parts))
-    ((message,),) = engine.rows(read("sql", "estimates", "bind.sql"), [to_sql(query)])
+    ((message,),) = engine.rows(sql_file("estimates", "bind"), [to_sql(query)])
     return None if message is None else str(message).splitlines()[0]

@@ -11,6 +11,8 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.query.parse import Lookup, refused
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import infix, is_null
 from sqlanon.sqlgen.build.names import alias, column
 
 __all__ = ["require_castable", "require_unique"]
@@ -25,9 +27,9 @@ def require_unique(engine: Engine, lookup: Lookup, table: exp.Table, kinds: tupl
     type, unless that loses nothing and they are one.
     """
     keys = exp.select(alias(column(lookup.key), _KEY)).from_(table.copy())
-    known = exp.Count(this=column(_KEY))
-    different = exp.Count(this=exp.Distinct(expressions=[column(_KEY)]))
-    repeated = exp.select(exp.NEQ(this=known, expression=different)).from_(keys.copy().subquery("keys"))
+    known = f.count(column(_KEY))
+    different = f.count_distinct(column(_KEY))
+    repeated = exp.select(known.neq(different)).from_(keys.copy().subquery("keys"))
     twice = bool(engine.rows(repeated)[0][0])
     if not twice and kinds[0] != kinds[1]:
         to = exp.DataType.build(kinds[0], dialect="duckdb")
@@ -36,10 +38,8 @@ def require_unique(engine: Engine, lookup: Lookup, table: exp.Table, kinds: tupl
         require_castable(engine, lookup, values.copy(), table)
         found = exp.select(column(_VALUE, "own")).from_(values.subquery("own"))
         found.join(keys.subquery("keys"), on=_equal("own", "keys"), copy=False)
-        found = found.group_by(column(_VALUE, "own")).having(
-            exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))
-        )
-        twice = bool(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(found.subquery("found")))[0][0])
+        found = found.group_by(column(_VALUE, "own")).having(f.count() > exp.Literal.number(1))
+        twice = bool(engine.rows(exp.select(f.count()).from_(found.subquery("found")))[0][0])
     if twice:
         raise PolicyError(
             f"{lookup.table} has several rows for one {lookup.key}, so that a row of the source would count twice",
@@ -52,12 +52,12 @@ def require_castable(engine: Engine, lookup: Lookup, values: exp.Query, table: e
     keys = exp.select(alias(column(lookup.key), _KEY)).from_(table.copy())
     for tried, other, name in ((values, keys, _KEY), (keys, values, _VALUE)):
         # Any value that is not NULL will do: what can fail is the cast of the others.
-        one = exp.select(alias(exp.AnyValue(this=column(name)), name)).from_(other.copy().subquery("every"))
-        compared = exp.Try(this=exp.Array(expressions=[_equal("tried", "one", swapped=tried is keys)]))
-        failed = exp.func("count_if", exp.Is(this=compared, expression=exp.Null()))
+        any_value = exp.select(alias(f.any_value(column(name)), name)).from_(other.copy().subquery("every"))
+        compared = f.try_(exp.Array(expressions=[_equal("tried", "one", swapped=tried is keys)]))
+        failed = exp.func("count_if", is_null(compared))
         query = exp.select(failed).from_(tried.copy().subquery("tried"))
-        if engine.rows(query.join(one.subquery("one"), join_type="CROSS", copy=False))[0][0]:
-            said = exp.EQ(this=lookup.on.copy(), expression=exp.column(lookup.key, lookup.alias))
+        if engine.rows(query.join(any_value.subquery("one"), join_type="CROSS", copy=False))[0][0]:
+            said = infix(lookup.on.copy(), "=", exp.column(lookup.key, lookup.alias))
             raise refused(
                 said,
                 "some of these values cannot be cast to the type that they are compared in",
@@ -68,4 +68,4 @@ def require_castable(engine: Engine, lookup: Lookup, values: exp.Query, table: e
 def _equal(values: str, keys: str, *, swapped: bool = False) -> exp.Expr:
     if swapped:
         values, keys = keys, values
-    return exp.EQ(this=column(_VALUE, values), expression=column(_KEY, keys))
+    return column(_VALUE, values).eq(column(_KEY, keys))

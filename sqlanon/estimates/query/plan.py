@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from sqlanon.estimates.query.bind import Binding, Factors, lookup_name
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
-from sqlanon.estimates.release_model import Published
+from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.sqlgen.build.expressions import is_null, paren
 from sqlanon.sqlgen.build.names import column
 
 __all__ = ["Plan", "plan_of"]
@@ -29,14 +30,14 @@ class Plan:
     functions: tuple[str, ...]
 
 
-def plan_of(query: AggregateQuery, release: Published, lookups: Sequence[tuple[exp.Table, Sequence[str]]]) -> Plan:
+def plan_of(query: AggregateQuery, release: ReleaseModel, lookups: Sequence[tuple[exp.Table, Sequence[str]]]) -> Plan:
     """Raises PolicyError, naming it, for whatever of the query the release cannot answer."""
     binding = Binding(query, release, [columns for _, columns in lookups])
     factors = Factors(binding)
     condition: exp.Expr = factors.condition(query.where) if query.where is not None else exp.true()
-    for place, lookup in enumerate(query.lookups):
-        joined = column(lookup.key, lookup_name(place))
-        condition = exp.and_(condition, factors.part(binding.owners[place], _not_null(joined), lookup.on))
+    for index, lookup in enumerate(query.lookups):
+        joined = column(lookup.key, lookup_name(index))
+        condition = exp.and_(condition, factors.part(binding.owners[index], _not_null(joined), lookup.on))
     groups = [factors.value(group.expression) for group in query.groups]
     arguments: list[tuple[str, exp.Expr] | None] = [None]
     present: list[exp.Expr] = [exp.true()]
@@ -51,7 +52,7 @@ def plan_of(query: AggregateQuery, release: Published, lookups: Sequence[tuple[e
     return Plan(
         factors,
         condition,
-        tuple(factors.part(*own, group.expression) for own, group in zip(groups, query.groups, strict=True)),
+        tuple(factors.part(*located, group.expression) for located, group in zip(groups, query.groups, strict=True)),
         tuple(
             None if aggregate.function == "count" else value for aggregate, value in zip(counts, arguments, strict=True)
         ),
@@ -63,4 +64,4 @@ def plan_of(query: AggregateQuery, release: Published, lookups: Sequence[tuple[e
 
 
 def _not_null(tree: exp.Expr) -> exp.Expr:
-    return exp.Not(this=exp.Paren(this=exp.Is(this=exp.Paren(this=tree.copy()), expression=exp.Null())))
+    return exp.not_(paren(is_null(paren(tree.copy()))))

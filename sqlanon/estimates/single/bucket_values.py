@@ -12,17 +12,19 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, PolicyError
-from sqlanon.estimates.release_model import Dealt, Published, dealt_name
+from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, identical, infix, or_zero
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
 __all__ = [
     "AGAIN",
     "bucket_column",
+    "bucket_of_row",
+    "bucketed_leaves",
     "component",
-    "dealt_leaves",
     "drawn",
-    "own_bucket",
     "require_few",
     "require_linked",
     "require_whole",
@@ -34,33 +36,33 @@ MOST_COMBINATIONS = 20_000_000
 AGAIN = "it was changed: create it again"
 
 
-def dealt_leaves(dealt: Dealt) -> exp.Select:
+def bucketed_leaves(bucketed: BucketedColumns) -> exp.Select:
     """The values of each bucket: any row of it has any of them, each as likely as it is frequent."""
-    parts = (column(name) for name in (*map(dealt_name, range(len(dealt.columns))), "weight"))
-    return exp.select(alias(column("bucket"), "label"), *parts).from_(dealt.values.subquery("bucket"))
+    parts = (column(name) for name in (*map(bucketed_value, range(len(bucketed.columns))), "weight"))
+    return exp.select(alias(column("bucket"), "label"), *parts).from_(bucketed.values.subquery("bucket"))
 
 
-def own_bucket(dealt: Dealt, rows: str | None = None) -> exp.Expr:
+def bucket_of_row(bucketed: BucketedColumns, rows: str | None = None) -> exp.Expr:
     """The bucket that a row of the release has of these columns."""
-    return literal(0) if dealt.bucket is None else column(dealt.bucket, rows)
+    return literal(0) if bucketed.bucket is None else column(bucketed.bucket, rows)
 
 
-def bucket_column(release: Published, place: int) -> str:
+def bucket_column(release: ReleaseModel, index: int) -> str:
     """The column of the classes with the bucket of the dealt columns at this place, one for all that share it."""
-    return f"bucket_{place}" if release.linked else "bucket"
+    return f"bucket_{index}" if release.linked else "bucket"
 
 
-def component(release: Published, classes: str) -> exp.Expr:
+def component(release: ReleaseModel, classes: str) -> exp.Expr:
     """What is bounded by itself: each bucket, or all rows where every set of dealt columns has buckets of its own."""
     return literal(0) if release.linked else column("bucket", classes)
 
 
-def require_linked(engine: Engine, release: Published) -> None:
+def require_linked(engine: Engine, release: ReleaseModel) -> None:
     """Raises DataError unless each group of a fragment has as many rows as the release links to it."""
-    for dealt in release.dealt:
-        rows = exp.select(alias(own_bucket(dealt), "bucket"), alias(literal(1), "n"))
+    for bucketed in release.bucketed:
+        rows = exp.select(alias(bucket_of_row(bucketed), "bucket"), alias(literal(1), "n"))
         rows = rows.from_(release.rows.copy().subquery("released"))
-        values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(dealt.values.subquery("dealt"))
+        values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(bucketed.values.subquery("dealt"))
         if _differ(engine, rows.subquery("rows"), values.subquery("held")):
             raise DataError(f"the tables of {release.name} do not have the same rows", hint=AGAIN)
 
@@ -73,12 +75,12 @@ def require_whole(engine: Engine, release: str, classes: str, values: str) -> No
 
 def _differ(engine: Engine, classes: exp.Table | exp.Subquery, values: exp.Table | exp.Subquery) -> bool:
     """Whether there is a bucket with other numbers of rows (bucket, n) and of values (label, weight)."""
-    rows = exp.select(column("bucket"), alias(exp.Sum(this=column("n")), "n")).from_(classes)
-    held = exp.select(column("label"), alias(exp.Sum(this=column("weight")), "n")).from_(values)
-    same = exp.NullSafeEQ(this=column("bucket", "rows"), expression=column("label", "held"))
-    other = exp.Not(this=exp.NullSafeEQ(this=column("n", "rows"), expression=column("n", "held")))
-    query = exp.select(exp.Count(this=exp.Star())).from_(rows.group_by(column("bucket")).subquery("rows"))
-    query = query.join(held.group_by(column("label")).subquery("held"), on=same, join_type="FULL", copy=False)
+    rows = exp.select(column("bucket"), alias(f.sum(column("n")), "n")).from_(classes)
+    counted_values = exp.select(column("label"), alias(f.sum(column("weight")), "n")).from_(values)
+    same = identical(column("bucket", "rows"), column("label", "held"))
+    other = exp.not_(identical(column("n", "rows"), column("n", "held")))
+    query = exp.select(f.count()).from_(rows.group_by(column("bucket")).subquery("rows"))
+    query = query.join(counted_values.group_by(column("label")).subquery("held"), on=same, join_type="FULL", copy=False)
     return bool(engine.rows(query.where(other))[0][0])
 
 
@@ -88,14 +90,14 @@ def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Exp
     `signatures` are the tables of what a query tells apart below each label, and the column with it of the classes.
     """
     query = exp.select().from_(relation(classes, as_="class"))
-    number: exp.Expr = exp.Cast(this=literal(aggregates), to=exp.DataType.build("DOUBLE"))
-    for place, (label, table) in enumerate(signatures):
-        own = exp.select(column("label"), alias(exp.Count(this=exp.Star()), "n")).from_(relation(table))
-        name = f"held_{place}"
-        same = exp.NullSafeEQ(this=label.copy(), expression=column("label", name))
-        query = query.join(own.group_by(column("label")).subquery(name), on=same, copy=False)
-        number = exp.Mul(this=number, expression=column("n", name))
-    ((count,),) = engine.rows(query.select(exp.Coalesce(this=exp.Sum(this=number), expressions=[literal(0)])))
+    number: exp.Expr = cast(literal(aggregates), "DOUBLE")
+    for index, (label, table) in enumerate(signatures):
+        counts = exp.select(column("label"), alias(f.count(), "n")).from_(relation(table))
+        name = f"held_{index}"
+        same = identical(label.copy(), column("label", name))
+        query = query.join(counts.group_by(column("label")).subquery(name), on=same, copy=False)
+        number = infix(number, "*", column("n", name))
+    ((count,),) = engine.rows(query.select(or_zero(f.sum(number))))
     if count > MOST_COMBINATIONS:
         raise PolicyError(
             f"the query tells {count:.0f} combinations of rows and values apart, more than {MOST_COMBINATIONS}",
@@ -109,8 +111,8 @@ def drawn(relations: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
     With it stand how many values of the bucket have it, how many signatures and how many values the bucket has.
     """
 
-    def one(place: int, name: str, bucket: exp.Expr) -> exp.Expr:
+    def draw(index: int, name: str, bucket: exp.Expr) -> exp.Expr:
         parts = {name_: column(name_, name) for name_ in ("signature", "weight", "signatures", "total")}
-        return class_label({"place": literal(place), "bucket": bucket.copy(), **parts})
+        return class_label({"place": literal(index), "bucket": bucket.copy(), **parts})
 
-    return exp.Array(expressions=[one(place, *given) for place, given in enumerate(relations)])
+    return exp.Array(expressions=[draw(index, *parts) for index, parts in enumerate(relations)])

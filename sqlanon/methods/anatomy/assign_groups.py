@@ -16,7 +16,22 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
-from sqlanon.sqlgen.build.expressions import big, integer, or_zero, up_to_here
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import (
+    ascending,
+    big,
+    descending,
+    identical,
+    if_,
+    infix,
+    integer,
+    is_null,
+    or_zero,
+    order_by,
+    paren,
+    up_to_here,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import published_value
 
@@ -52,13 +67,10 @@ def carried_name(place: int) -> str:
 
 def value_codes(bound: BoundAttribute, source: exp.Table) -> exp.Select:
     """value, n, code: the values of a sensitive attribute, NULL among them, with their rows, numbered from 1."""
-    counted = exp.select(alias(published_value(bound), "value"), alias(exp.Count(this=exp.Star()), "n"))
+    counted = exp.select(alias(published_value(bound), "value"), alias(f.count(), "n"))
     counted = counted.from_(source).group_by(published_value(bound))
-    order = [
-        exp.Ordered(this=part, nulls_first=False)
-        for part in (exp.Is(this=column("value"), expression=exp.Null()), column("value"))
-    ]
-    code = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=order))
+    order = [ascending(part) for part in (is_null(column("value")), column("value"))]
+    code = window(f.row_number(), order=order_by(*order))
     return exp.select(column("value"), column("n"), alias(code, "code")).from_(counted.subquery("counted"))
 
 
@@ -79,11 +91,11 @@ def drawn(
     query = exp.select(
         alias(big(region), "region"),
         *(alias(integer(column("code", code_name(place))), code_name(place)) for place in range(len(codes))),
-        alias(exp.Anonymous(this=draw, expressions=[literal(0)]), "draw"),
+        alias(f.call(draw, 0), "draw"),
     ).from_(relation(policy.relation, as_="source"))
     for place, (bound, table) in enumerate(zip(sensitive, codes, strict=True)):
         name = code_name(place)
-        same = exp.NullSafeEQ(this=published_value(bound, "source"), expression=column("value", name))
+        same = identical(published_value(bound, "source"), column("value", name))
         query.join(relation(table, as_=name), on=same, copy=False)
     own = carried(policy)
     for place, bound in enumerate(own):
@@ -92,11 +104,11 @@ def drawn(
             continue
         name = f"word_{place}"
         query.select(alias(column("word", name), carried_name(place)), copy=False)
-        same = exp.NullSafeEQ(this=published_value(bound, "source"), expression=column("value", name))
+        same = identical(published_value(bound, "source"), column("value", name))
         query.join(relation(words[bound.column], as_=name), on=same, copy=False)
     if regions is not None:
         alike = [
-            exp.NullSafeEQ(this=published_value(bound, "source"), expression=column(f"value_{place}", "placed"))
+            identical(published_value(bound, "source"), column(f"value_{place}", "placed"))
             for place, bound in enumerate(policy.quasi_identifiers)
         ]
         query.join(relation(regions, as_="placed"), on=exp.and_(*alike), copy=False)
@@ -106,14 +118,14 @@ def drawn(
     return (
         exp.select(*map(column, shown))
         .from_(query.subquery("drawn"), copy=False)
-        .order_by(*(exp.Ordered(this=column(name), nulls_first=False) for name in order), copy=False)
+        .order_by(*(ascending(column(name)) for name in order), copy=False)
     )
 
 
 def held(drawn: str, draw: str) -> exp.Select:
     """region, code, n, draw: how many rows of each region have each value of the first attribute, each with a draw."""
     names = [column("region"), column(code_name(0))]
-    count = alias(exp.Count(this=exp.Star()), "n")
+    count = alias(f.count(), "n")
     query = exp.select(names[0], alias(names[1], "code"), count).from_(relation(drawn))
     return _with_draws(query.group_by(*(name.copy() for name in names)), draw)
 
@@ -125,7 +137,7 @@ def held_by_all(codes: str, draw: str) -> exp.Select:
 
 
 def _with_draws(query: exp.Select, draw: str) -> exp.Select:
-    drawn = alias(exp.Anonymous(this=draw, expressions=[literal(0)]), "draw")
+    drawn = alias(f.call(draw, 0), "draw")
     return exp.select(exp.Star(), drawn).from_(query.subquery("counted"), copy=False)
 
 
@@ -138,44 +150,35 @@ def groups(held: str, least: int, different: int | None = None) -> exp.Select:
     these minima sum up to g l or more. That sum is the least, over all j, of j g and the rows without the j most
     frequent values. So g is the greatest number with g (l - j) <= (rows without the j most frequent values), j < l.
     """
-    order = exp.Order(
-        expressions=[
-            exp.Ordered(this=column("n"), desc=True, nulls_first=False),
-            exp.Ordered(this=column("code"), nulls_first=False),
-        ]
-    )
+    order = order_by(descending(column("n")), ascending(column("code")))
     own = [column("region")]
-    place = exp.Window(this=exp.RowNumber(), partition_by=own, order=order)
-    top = exp.Window(this=exp.Sum(this=column("n")), partition_by=_copies(own), order=order.copy(), spec=up_to_here())
-    every = exp.Window(this=exp.Sum(this=column("n")), partition_by=_copies(own))
+    place = window(f.row_number(), partition_by=own, order=order)
+    top = window(f.sum(column("n")), partition_by=_copies(own), order=order.copy(), frame=up_to_here())
+    every = window(f.sum(column("n")), partition_by=_copies(own))
     ranked = exp.select(
         column("region"), column("n"), alias(place, "place"), alias(big(top), "top"), alias(big(every), "rows")
     ).from_(relation(held))
-    limits: list[exp.Expr] = [exp.IntDiv(this=exp.Max(this=column("rows")), expression=literal(least))]
+    limits: list[exp.Expr] = [f.max(column("rows")) // literal(least)]
     if different is not None:
-        rest = exp.Paren(this=exp.Sub(this=column("rows"), expression=column("top")))
-        still = exp.Paren(this=exp.Sub(this=literal(different), expression=column("place")))
-        before = exp.LT(this=column("place"), expression=literal(different))
-        each = exp.Case(ifs=[exp.If(this=before, true=exp.IntDiv(this=rest, expression=still))])
+        rest = paren(column("rows") - column("top"))
+        still = paren(literal(different) - column("place"))
+        before = column("place") < literal(different)
+        each = if_(before, rest // still)
         limits += [
-            exp.IntDiv(this=exp.Max(this=column("rows")), expression=literal(different)),
-            exp.Min(this=each),
+            f.max(column("rows")) // literal(different),
+            f.min(each),
         ]
-    fewest = exp.Least(this=limits[0], expressions=limits[1:]) if len(limits) > 1 else limits[0]
-    number = exp.Greatest(this=literal(1), expressions=[fewest])
+    fewest = f.least(limits[0], *limits[1:]) if len(limits) > 1 else limits[0]
+    number = f.greatest(literal(1), fewest)
     by_region = exp.select(
         column("region"),
-        alias(exp.Max(this=column("rows")), "rows"),
-        alias(exp.Max(this=column("n")), "most"),
+        alias(f.max(column("rows")), "rows"),
+        alias(f.max(column("n")), "most"),
         alias(big(number), "groups"),
     )
     by_region = by_region.from_(ranked.subquery("ranked"), copy=False).group_by(column("region"))
-    reached = exp.Window(
-        this=exp.Sum(this=column("groups")),
-        order=exp.Order(expressions=[exp.Ordered(this=column("region"), nulls_first=False)]),
-        spec=up_to_here(),
-    )
-    base = exp.Sub(this=big(reached), expression=column("groups"))
+    reached = window(f.sum(column("groups")), order=order_by(ascending(column("region"))), frame=up_to_here())
+    base = big(reached) - column("groups")
     return exp.select(exp.Star(), alias(base, "base")).from_(by_region.subquery("by_region"), copy=False)
 
 
@@ -194,17 +197,17 @@ def starts(held: str, groups: str) -> exp.Select:
         column("draw", "held"),
         column("groups", "region"),
         column("base", "region"),
-        alias(exp.Least(this=column("n", "held"), expressions=[column("groups", "region")]), "kept"),
+        alias(f.least(column("n", "held"), column("groups", "region")), "kept"),
     ).from_(relation(held, as_="held"))
-    same = exp.EQ(this=column("region", "held"), expression=column("region", "region"))
+    same = column("region", "held").eq(column("region", "region"))
     joined.join(relation(groups, as_="region"), on=same, copy=False)
-    order = exp.Order(expressions=[exp.Ordered(this=column(name), nulls_first=False) for name in ("region", "code")])
-    reached = exp.Window(this=exp.Sum(this=column("n")), order=order, spec=up_to_here())
-    before = exp.Sub(this=big(reached), expression=column("n"))
-    more = exp.Sub(this=column("n"), expression=column("kept"))
-    first = exp.Sub(this=_running(column("kept")), expression=column("kept"))
-    all_kept = big(exp.Window(this=exp.Sum(this=column("kept")), partition_by=[column("region")]))
-    behind = exp.Sub(this=exp.Add(this=all_kept, expression=_running(more)), expression=exp.Paren(this=more.copy()))
+    order = order_by(*(ascending(column(name)) for name in ("region", "code")))
+    reached = window(f.sum(column("n")), order=order, frame=up_to_here())
+    before = big(reached) - column("n")
+    more = column("n") - column("kept")
+    first = _running(column("kept")) - column("kept")
+    all_kept = big(window(f.sum(column("kept")), partition_by=[column("region")]))
+    behind = infix(all_kept + _running(more), "-", paren(more.copy()))
     names = [column(name) for name in ("region", "code", "kept", "groups", "base")]
     return exp.select(*names, alias(before, "before"), alias(first, "first"), alias(behind, "behind")).from_(
         joined.subquery("joined"), copy=False
@@ -212,16 +215,16 @@ def starts(held: str, groups: str) -> exp.Select:
 
 
 def _running(part: exp.Expr) -> exp.Expr:
-    order = exp.Order(expressions=[exp.Ordered(this=column(name), nulls_first=False) for name in ("draw", "code")])
-    return big(exp.Window(this=exp.Sum(this=part), partition_by=[column("region")], order=order, spec=up_to_here()))
+    order = order_by(*(ascending(column(name)) for name in ("draw", "code")))
+    return big(window(f.sum(part), partition_by=[column("region")], order=order, frame=up_to_here()))
 
 
 def numbers_of(drawn: str) -> exp.Select:
     """The number of the first row as they stand, how many numbers there are from it to the last, and all rows."""
     number = column("rowid", "drawn")
-    first, last = exp.Min(this=number), exp.Max(this=number.copy())
-    every = exp.Add(this=exp.Sub(this=last, expression=first.copy()), expression=literal(1))
-    return exp.select(*map(or_zero, (first, every)), exp.Count(this=exp.Star())).from_(relation(drawn, as_="drawn"))
+    first, last = f.min(number), f.max(number.copy())
+    every = infix(last - first, "+", 1)
+    return exp.select(*map(or_zero, (first, every)), f.count()).from_(relation(drawn, as_="drawn"))
 
 
 def dealt(drawn: str, starts: str, columns: Sequence[str], first: int) -> exp.Select:
@@ -229,24 +232,18 @@ def dealt(drawn: str, starts: str, columns: Sequence[str], first: int) -> exp.Se
 
     `first` is the number of the first row as they stand, see `numbers_of`.
     """
-    rank = exp.Sub(
-        this=exp.Sub(this=column("rowid", "standing"), expression=literal(first)),
-        expression=column("before", "start"),
-    )
-    among = exp.LT(this=exp.Paren(this=rank), expression=column("kept", "start"))
-    kept = exp.Add(this=column("first", "start"), expression=exp.Paren(this=rank.copy()))
-    after = exp.Sub(
-        this=exp.Add(this=column("behind", "start"), expression=exp.Paren(this=rank.copy())),
-        expression=column("kept", "start"),
-    )
-    place = exp.Paren(this=exp.Case(ifs=[exp.If(this=among, true=kept)], default=after))
-    group = exp.Paren(this=exp.Mod(this=place, expression=column("groups", "start")))
-    slot = exp.Add(this=column("base", "start"), expression=group)
+    rank = column("rowid", "standing") - literal(first) - column("before", "start")
+    among = paren(rank) < column("kept", "start")
+    kept = column("first", "start") + paren(rank.copy())
+    after = infix(column("behind", "start") + paren(rank.copy()), "-", column("kept", "start"))
+    place = paren(if_(among, kept, after))
+    group = paren(place % column("groups", "start"))
+    slot = column("base", "start") + group
     query = exp.select(alias(slot, "slot"), *(column(name, "standing") for name in columns))
     query.from_(relation(drawn, as_="standing"), copy=False)
     same = [
-        exp.EQ(this=column("region", "standing"), expression=column("region", "start")),
-        exp.EQ(this=column(code_name(0), "standing"), expression=column("code", "start")),
+        column("region", "standing").eq(column("region", "start")),
+        column(code_name(0), "standing").eq(column("code", "start")),
     ]
     return query.join(relation(starts, as_="start"), on=exp.and_(*same), copy=False)
 

@@ -15,14 +15,15 @@ from decimal import Decimal
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.transformation import Bucketization
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods.anatomy import assign_groups, merge_groups
+from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.feasibility import shortfall
 from sqlanon.methods.shared.frequent_values import frequent, too_frequent_in
-from sqlanon.questions.ask import BoundRequirement, bind_requirement
+from sqlanon.questions.ask import BoundRequirement, bind_requirement, least_rows
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.classes.guard import violations
@@ -37,8 +38,8 @@ __all__ = ["Dealing"]
 class Dealing:
     """The rows of a policy's source, with the values of their sensitive attributes numbered.
 
-    `requirements` is all that buckets have to meet; `own` are those of it that the method promises. `keep` makes
-    temporary tables, `view` temporary views.
+    `requirements` is all that buckets have to meet; `own` are those of it that the method promises. Temporary
+    tables and views are made with `scratch`.
     """
 
     def __init__(
@@ -48,20 +49,18 @@ class Dealing:
         requirements: Sequence[BoundRequirement],
         own: Sequence[BoundRequirement],
         background: Background,
-        keep: Keep,
-        view: Keep,
+        scratch: Scratch,
     ) -> None:
         self._engine = engine
         self._policy = policy
         self._requirements = requirements
         self._own = own
         self._background = background
-        self._keep = keep
-        self._view = view
+        self._scratch = scratch
         source = relation(policy.relation)
-        coded = [(b, keep("codes", assign_groups.value_codes(b, source.copy()))) for b in policy.sensitive]
+        coded = [(b, scratch.table("codes", assign_groups.value_codes(b, source.copy()))) for b in policy.sensitive]
         # The attribute with the most frequent value is the hardest to deal out, and comes first.
-        coded.sort(key=lambda one: -self._number(exp.select(exp.Max(this=column("n"))).from_(relation(one[1]))))
+        coded.sort(key=lambda one: -self._number(exp.select(f.max(column("n"))).from_(relation(one[1]))))
         self._sensitive: list[BoundAttribute] = [bound for bound, _ in coded]
         self._codes = [table for _, table in coded]
 
@@ -105,17 +104,17 @@ class Dealing:
         `different` is the l of distinct l-diversity, for which frequent values may be in a bucket several times.
         `words` has the tables of the columns that are few texts.
         """
-        keep, engine = self._keep, self._engine
+        keep, engine = self._scratch.table, self._engine
         with registered(engine, "random_draw") as draw:
             drawn = keep("drawn", assign_groups.drawn(self._policy, self._sensitive, self._codes, regions, draw, words))
             of_all = assign_groups.held_by_all(self._codes[0], draw)
             held = keep("held", of_all if regions is None else assign_groups.held(drawn, draw))
-        groups = keep("groups", assign_groups.groups(held, max(least, self._least_rows()), different))
+        groups = keep("groups", assign_groups.groups(held, max(least, least_rows(self._requirements)), different))
         columns = [*map(assign_groups.code_name, range(len(self._codes)))]
         columns += map(assign_groups.carried_name, range(len(assign_groups.carried(self._policy))))
         starts = keep("starts", assign_groups.starts(held, groups))
         # Rows are wide, and read once where groups need not be put together.
-        dealt = self._view("dealt", assign_groups.dealt(drawn, starts, columns, self._first(drawn)))
+        dealt = self._scratch.view("dealt", assign_groups.dealt(drawn, starts, columns, self._first(drawn)))
         made = single = keep("slots", merge_groups.slots(groups))
         once = self._once(groups)
         if not self._by_theorem(once, different):
@@ -140,33 +139,34 @@ class Dealing:
 
     def _once(self, groups: str) -> bool:
         """Whether no group has two rows of a value of the first attribute: of no value are there more than groups."""
-        often = exp.GT(this=column("most"), expression=column("groups"))
-        return not self._number(exp.select(exp.Count(this=exp.Star())).from_(relation(groups)).where(often))
+        often = column("most") > column("groups")
+        return not self._number(exp.select(f.count()).from_(relation(groups)).where(often))
 
     def _by_theorem(self, once: bool, different: int | None) -> bool:
         """Whether groups satisfy by their making all that is asked: the size, and the diversity of one attribute.
 
         A value with at most g rows never meets itself. Distinct l-diversity holds by the number of groups.
         """
-        others = [r for r in self._requirements if r not in self._own and set(r.reads) != {"equivalence_class"}]
+        least = least_rows(self._requirements)
+        others = [r for r in self._requirements if r not in self._own and not r.satisfied_by(least)]
         return not others and len(self._sensitive) == 1 and (different is not None or once)
 
     def _merged(self, dealt: str, made: str, groups: str) -> str:
         """Puts groups together until no bucket violates."""
-        tallies = [self._keep("tally", merge_groups.tally(dealt, place)) for place in range(len(self._codes))]
-        chunks = self._number(exp.select(exp.Max(this=column("groups"))).from_(relation(groups)))
+        tallies = [self._scratch.table("tally", merge_groups.tally(dealt, place)) for place in range(len(self._codes))]
+        chunks = self._number(exp.select(f.max(column("groups"))).from_(relation(groups)))
         while True:
             rows = [
                 merge_groups.class_rows(tally, made, table, bound.column)
                 for tally, table, bound in zip(tallies, self._codes, self._sensitive, strict=True)
             ]
-            broken = self._keep("violating", self._broken(rows))
-            if not self._number(exp.select(exp.Count(this=exp.Star())).from_(relation(broken))):
+            broken = self._scratch.table("violating", self._broken(rows))
+            if not self._number(exp.select(f.count()).from_(relation(broken))):
                 return made
             if chunks <= 1:
                 raise self._violation(range(len(self._requirements)))
             chunks = (chunks + 1) // 2
-            made = self._keep("slots", merge_groups.merged(made, broken))
+            made = self._scratch.table("slots", merge_groups.merged(made, broken))
 
     def _broken(self, rows: Sequence[Rows], asked: Collection[int] | None = None) -> exp.Query:
         """class_id: the classes that violate a requirement; `rows` are those of each attribute.
@@ -192,11 +192,6 @@ class Dealing:
         whole = with_steps(query, steps)
         return exp.select(alias(column("class_id"), "class_id")).from_(whole.subquery("broken"), copy=False)
 
-    def _least_rows(self) -> int:
-        """The rows that any bucket needs: the greatest k that is asked."""
-        asked = [v for r in self._requirements for name, v in r.arguments if name == "k" and isinstance(v, int)]
-        return max([1, *asked])
-
     def _violation(self, places: Iterable[int]) -> PrivacyViolation:
         """What the requirements at these places come to in nothing that rows could be put into."""
         unmet = [self._requirements[place] for place in places]
@@ -212,7 +207,7 @@ class Dealing:
         return list(zip(self._sensitive, self._codes, strict=True))
 
     def _any(self, query: exp.Query) -> bool:
-        return bool(self._number(exp.select(exp.Count(this=exp.Star())).from_(query.subquery("broken"))))
+        return bool(self._number(exp.select(f.count()).from_(query.subquery("broken"))))
 
     def _number(self, query: exp.Query) -> int:
         return int(self._engine.rows(query)[0][0] or 0)

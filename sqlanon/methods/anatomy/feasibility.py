@@ -15,8 +15,9 @@ from math import log
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.sqlgen.build.expressions import up_to_here
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import ascending, cast, descending, infix, order_by, up_to_here, window
+from sqlanon.sqlgen.build.names import alias, column, relation
 
 __all__ = ["Shortfall", "shortfall"]
 
@@ -77,27 +78,20 @@ def _recursive(engine: Engine, codes: str, rows: int, most: int, wanted: int, c:
 
 def _summary(codes: str) -> exp.Select:
     """Rows, values, rows of the most frequent value, and the entropy."""
-    n = exp.Cast(this=column("n"), to=exp.DataType.build("DOUBLE"))
-    rows = exp.Sum(this=column("n"))
-    total = exp.Cast(this=exp.Sum(this=column("n")), to=exp.DataType.build("DOUBLE"))
-    logs = exp.Sum(this=exp.Mul(this=n, expression=exp.Ln(this=n.copy())))
-    entropy = exp.Sub(
-        this=exp.Ln(this=total),
-        expression=exp.Div(this=logs, expression=exp.Nullif(this=total.copy(), expression=literal(0))),
-    )
-    return exp.select(rows, exp.Count(this=exp.Star()), exp.Max(this=column("n")), entropy).from_(relation(codes))
+    n = cast(column("n"), "DOUBLE")
+    rows = f.sum(column("n"))
+    total = cast(f.sum(column("n")), "DOUBLE")
+    logs = f.sum(n * f.ln(n.copy()))
+    entropy = infix(f.ln(total), "-", logs / f.nullif(total.copy(), 0))
+    return exp.select(rows, f.count(), f.max(column("n")), entropy).from_(relation(codes))
 
 
 def _tops(codes: str, most: int) -> exp.Select:
     """The rows of the most frequent value, of the two most frequent, ..., of the l most frequent."""
     order = [
-        exp.Ordered(this=column("n"), desc=True, nulls_first=False),
-        exp.Ordered(this=column("code"), nulls_first=False),
+        descending(column("n")),
+        ascending(column("code")),
     ]
-    top = exp.Window(
-        this=exp.Sum(this=column("n")),
-        order=exp.Order(expressions=order),
-        spec=up_to_here(),
-    )
+    top = window(f.sum(column("n")), order=order_by(*order), frame=up_to_here())
     query = exp.select(alias(top, "top")).from_(relation(codes))
-    return query.order_by(exp.Ordered(this=column("top"), nulls_first=False)).limit(most)
+    return query.order_by(ascending(column("top"))).limit(most)

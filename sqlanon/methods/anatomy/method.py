@@ -14,10 +14,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption
-from sqlanon.domain.transformation import Bucketization
 from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.dictionary_columns import words_of
@@ -25,34 +23,48 @@ from sqlanon.inputs.source import qualified
 from sqlanon.inputs.taxonomies import listed_taxonomy
 from sqlanon.methods.anatomy.assign_groups import carried
 from sqlanon.methods.anatomy.bucketize import Dealing
+from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.methods.anatomy.reasons import dealt_out
 from sqlanon.methods.anatomy.tables import bucketized
-from sqlanon.methods.anatomy.verify import require_names
-from sqlanon.methods.base import Encoding, Task
+from sqlanon.methods.anatomy.verify import out_of_order, require_names, unequal_buckets
+from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task, Wording
+from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_sets
+from sqlanon.methods.shared.arguments import Kind, argument, parsed
+from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition import solve as mondrian
 from sqlanon.methods.shared.partition.region_labels import region_map
 from sqlanon.methods.shared.random_worlds import of_buckets
-from sqlanon.questions.ask import BoundRequirement, bind_requirement
+from sqlanon.questions.ask import bind_requirement
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.classes.normal_relations import Background
-from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
+from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 
-__all__ = ["Options", "assumes", "choose", "compile", "encoding", "in_buckets", "options", "promises", "reasons", "why"]
+__all__ = [
+    "OPTIONS",
+    "Options",
+    "assumes",
+    "choose",
+    "compile",
+    "encoding",
+    "limits",
+    "options",
+    "promises",
+    "reasons",
+    "verify",
+    "why",
+    "wording",
+]
 
 VARIANTS = ("probabilistic", "distinct", "entropy", "recursive")
 GROUPINGS = ("random", "near")
-_ARGUMENTS = ("l", "variant", "c", "grouping")
-_DEFAULT_C = Decimal(3)
+_PUBLISHED = (
+    "The quasi-identifiers are the source's own values, so who is in the table can be told. Sensitive values are in "
+    "tables of their own, by bucket: the requirements hold of the rows of a bucket, whose numbers and orders the "
+    "operating system drew."
+)
 
 # How Mondrian cuts the regions within which rows are near each other.
 _REGIONS = mondrian.Options(publish="none")
-
-# What buckets cannot answer: they know the source's rows only, and of these the sensitive values.
-_UNANSWERABLE = {
-    "public_class": "it compares with a public table, and the quasi-identifiers are published as they are",
-    "guarding_node": "guarding nodes belong to single rows, and nobody is to know which value a row has",
-    "guarded": "guarding nodes belong to single rows, and nobody is to know which value a row has",
-}
 
 
 @dataclass(frozen=True)
@@ -64,10 +76,25 @@ class Options:
     bucket, with 'near' those that lie close in the quasi-identifiers do.
     """
 
-    l: int  # noqa: E741 - the papers' name
-    variant: str = "probabilistic"
-    c: Decimal = _DEFAULT_C
-    grouping: str = "random"
+    l: int = argument(  # noqa: E741 - the papers' name
+        "the l of the l-diversity that every bucket has", Kind.WHOLE, least=2, most=1_000_000, example=3
+    )
+    variant: str = argument("which l-diversity", Kind.CHOICE, default=VARIANTS[0], choices=VARIANTS)
+    c: Decimal = argument(
+        "how many times as often as the rarer ones together a bucket's most frequent value may occur",
+        Kind.NUMBER,
+        default=Decimal(3),
+        above=0,
+        most=1_000_000,
+        example=3,
+        needs=("variant", "recursive"),
+    )
+    grouping: str = argument(
+        "which rows share a bucket: any, or those near each other in the quasi-identifiers",
+        Kind.CHOICE,
+        default=GROUPINGS[0],
+        choices=GROUPINGS,
+    )
 
     @property
     def least(self) -> int:
@@ -83,30 +110,12 @@ class Options:
         return self.l + int(1 / Fraction(self.c))
 
 
+OPTIONS = Options
+
+
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
-    given = dict(arguments)
-    number, variant = given.pop("l", None), given.pop("variant", VARIANTS[0])
-    c, grouping = given.pop("c", None), given.pop("grouping", GROUPINGS[0])
-    if given:
-        hint = f"it has: {', '.join(_ARGUMENTS)}"
-        raise PolicyError(f"anatomy has no argument {next(iter(given))!r}", hint=hint)
-    if isinstance(number, bool) or not isinstance(number, int) or not 2 <= number <= 1_000_000:
-        said = "lacks its argument 'l'" if number is None else f"takes a whole number from 2 for l, not {number}"
-        raise PolicyError(f"anatomy {said}", hint="write anatomy(l => 3)")
-    if not isinstance(variant, str) or variant not in VARIANTS:
-        raise PolicyError(f"anatomy: there is no variant {str(variant)!r}", hint=_choices("variant", VARIANTS))
-    if not isinstance(grouping, str) or grouping not in GROUPINGS:
-        raise PolicyError(f"anatomy: there is no grouping {str(grouping)!r}", hint=_choices("grouping", GROUPINGS))
-    if c is not None and variant != "recursive":
-        raise PolicyError("anatomy: c belongs to variant => 'recursive'", hint="leave it out, or name the variant")
-    if c is not None and (isinstance(c, bool) or not isinstance(c, int | Decimal) or not 0 < c <= 1_000_000):
-        raise PolicyError(f"anatomy: c is a number above 0, not {c}", hint="write c => 3")
-    return Options(number, variant, _DEFAULT_C if c is None else Decimal(c), grouping)
-
-
-def _choices(name: str, allowed: Sequence[str]) -> str:
-    return f"write one of {', '.join(f'{name} => {one!r}' for one in allowed)}"
+    return parsed("anatomy", Options, arguments)
 
 
 def promises(given: Options) -> tuple[Requirement, ...]:
@@ -122,46 +131,48 @@ def assumes(_: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
     return (of_buckets(sensitive),)
 
 
-def in_buckets(_: Options) -> bool:
-    """Whether quasi-identifiers keep their values, so that classes are told apart by the bucket alone."""
-    return True
-
-
-def _require_supported(
-    policy: BoundPolicy, requirements: Sequence[BoundRequirement], kind: str, given: Options
-) -> None:
-    """Raises PolicyError for what buckets cannot promise."""
-    if kind == "view":
-        raise PolicyError(
-            "a live view cannot draw the same buckets twice", hint="make a snapshot, CREATE ANONYMIZED TABLE"
-        )
-    if policy.entity is not None:
-        raise PolicyError(
+def limits(_: Options) -> Limits:
+    """What buckets can promise: they know the source's rows only, and of these the sensitive values."""
+    return Limits(
+        view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
+        unconstrained=None,
+        confidential=no_confidential(),
+        sets=no_sets(),
+        requirements=None,
+        respondents=Refusal(
             "anatomy counts rows and not respondents: those of one respondent could make up a bucket",
-            hint="leave out the ENTITY, and give each respondent one row in the source, ON (SELECT ...)",
-        )
-    for requirement in requirements:
-        for name, why in _UNANSWERABLE.items():
-            if name in requirement.reads:
-                raise PolicyError(f"anatomy cannot meet {requirement}: {why}", hint="use METHOD generalization")
-        if len(requirement.attributes) > 1:
-            raise PolicyError(
-                f"anatomy cannot meet {requirement}: the sensitive values of a row are never published together",
-                hint="leave out jointly, and it is asked of each by itself",
-            )
-    for bound in policy.quasi_identifiers:
-        if bound.min_level > 0:
-            raise PolicyError(
-                f"anatomy publishes {bound.column} as it is, and the policy says MIN LEVEL {bound.min_level}",
-                hint="leave MIN LEVEL out, or use METHOD generalization",
-            )
-    if given.grouping == "near" and len(policy.quasi_identifiers) > mondrian.MOST_ATTRIBUTES:
-        raise PolicyError(f"anatomy: grouping => 'near' compares at most {mondrian.MOST_ATTRIBUTES} quasi-identifiers")
+            "leave out the ENTITY, and give each respondent one row in the source, ON (SELECT ...)",
+        ),
+        pseudonyms=None,
+        min_level=Refusal(
+            "anatomy publishes {column} as it is, and the policy says MIN LEVEL {level}",
+            "leave MIN LEVEL out, or use METHOD generalization",
+        ),
+        max_level=None,
+        public=Refusal(
+            "anatomy cannot meet {requirement}: it compares with a public table, and the quasi-identifiers are "
+            "published as they are",
+            "use METHOD generalization",
+        ),
+        guarding=Refusal(
+            "anatomy cannot meet {requirement}: guarding nodes belong to single rows, and nobody is to know which "
+            "value a row has",
+            "use METHOD generalization",
+        ),
+        jointly=Refusal(
+            "anatomy cannot meet {requirement}: the sensitive values of a row are never published together",
+            "leave out jointly, and it is asked of each by itself",
+        ),
+    )
 
 
 def encoding(task: Task, given: Options) -> Encoding | None:
-    """Ranks, where rows of a bucket are to be near each other. Raises PolicyError for what buckets cannot promise."""
-    _require_supported(task.policy, task.requirements, task.kind, given)
+    """Ranks, where rows of a bucket are to be near each other.
+
+    Raises PolicyError for names that clash, and for more quasi-identifiers than can be compared.
+    """
+    if given.grouping == "near" and len(task.policy.quasi_identifiers) > mondrian.MOST_ATTRIBUTES:
+        raise PolicyError(f"anatomy: grouping => 'near' compares at most {mondrian.MOST_ATTRIBUTES} quasi-identifiers")
     require_names(task.engine, task.policy, qualified(task.engine, task.name), free=not task.dry)
     return Encoding(flat=True) if given.grouping == "near" else None
 
@@ -173,7 +184,7 @@ def choose(task: Task, given: Options) -> Bucketization:
     words = words_of(engine, task.scratch, relation(policy.relation), carried(policy))
     names = [bound.column for bound in policy.sensitive]
     own = [one for promised in promises(given) for one in bind_requirement(promised, names)]
-    dealing = Dealing(engine, policy, requirements, own, background, keep, task.scratch.view)
+    dealing = Dealing(engine, policy, requirements, own, background, task.scratch)
     dealing.require_feasible(given.variant, given.l, given.c)
     regions, count = None, 1
     if task.cells is not None and task.cells.rows:
@@ -203,6 +214,24 @@ def reasons(_: Task, found: Bucketization, __: None) -> Iterator[tuple[str, str,
     yield from (("solve", item, detail) for item, detail in dealt_out(found))
 
 
-def compile(task: Task, found: Bucketization, release_id: str, tokens: Mapping[str, str]) -> FragmentsQuery:
+def compile(task: Task, found: Bucketization, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
     """The table of the quasi-identifiers, and one of each sensitive attribute's values."""
     return bucketized(task.policy, found, release_id, tokens)
+
+
+def verify(published: PublishedTables, _: Options) -> Structure:
+    """Whether the tables belong together: each bucket has as many rows as values, and each value of it is there once.
+
+    While the release is made the rows have to stand by bucket, too: in any other order they could stand as they were
+    dealt out.
+    """
+    if unequal_buckets(published.engine, published.tables, published.values, as_they_stand=True):
+        return Structure(misfit="their buckets have other numbers of rows")
+    if published.choice is not None and out_of_order(published.engine, published.tables):
+        return Structure(misfit="their rows are out of order")
+    return Structure()
+
+
+def wording(_: Options) -> Wording:
+    """What a certificate says of the release."""
+    return Wording(_PUBLISHED, DEFINITIONS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlanon.domain.transformation import Bucketization
+from sqlanon.methods.anatomy.choice import Bucketization
 
 __all__ = ["dealt_out"]
 

@@ -8,18 +8,17 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
-from sqlanon.domain.transformation import Bucketization
+from sqlanon.domain.reading import Reading
 from sqlanon.methods.anatomy.assign_groups import carried, carried_name, code_name
+from sqlanon.methods.anatomy.choice import Bucketization
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import passed
-from sqlanon.sqlgen.release.multi_table_query import Fragment, FragmentsQuery
-from sqlanon.sqlgen.release.region_rows import BUCKET
+from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT, VALUE
+from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
 __all__ = [
-    "COUNT",
     "QUASI_IDENTIFIERS",
-    "VALUE",
     "bucketized",
     "differing",
     "misplaced",
@@ -29,11 +28,14 @@ __all__ = [
     "unequal",
 ]
 
-# The names of Anatomy's tables and of the columns that it adds.
+# The names of Anatomy's tables.
 QUASI_IDENTIFIERS = "qi"
 _SENSITIVE = "sensitive"
-VALUE = "value"
-COUNT = "count"
+
+# The classes of a release are its buckets.
+_BUCKETS = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)
+
+Relation = exp.Table | exp.Subquery
 
 _BIGINT = exp.DataType.build("BIGINT")
 
@@ -43,7 +45,7 @@ def sensitive_names(sensitive: Sequence[str]) -> dict[str, str]:
     return {sensitive[0]: _SENSITIVE} if len(sensitive) == 1 else {name: name for name in sensitive}
 
 
-def bucketized(policy: BoundPolicy, found: Bucketization, release_id: str, tokens: Mapping[str, str]) -> FragmentsQuery:
+def bucketized(policy: BoundPolicy, found: Bucketization, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
     """Anatomy's tables (Xiao and Tao 2006, definition 3): the quasi-identifiers, and the values of each bucket.
 
     Sensitive attributes have a table each, so that nothing tells which of their values are one row's.
@@ -52,10 +54,10 @@ def bucketized(policy: BoundPolicy, found: Bucketization, release_id: str, token
     exact = _quasi_identifiers(policy, found, tokens)
     codes = {name: (place, table) for place, (name, table) in enumerate(found.codes)}
     values = (_values(b, names[b.column], found, *codes[b.column]) for b in policy.sensitive)
-    return FragmentsQuery(policy, release_id, (exact, *values), tokens)
+    return TablesQuery(policy, release_id, (exact, *values), tokens)
 
 
-def _quasi_identifiers(policy: BoundPolicy, found: Bucketization, tokens: Mapping[str, str]) -> Fragment:
+def _quasi_identifiers(policy: BoundPolicy, found: Bucketization, tokens: Mapping[str, str]) -> PublishedTable:
     """The rows as they are, with their buckets and without the sensitive attributes.
 
     They stand by bucket, whose numbers were drawn, and within one in an order that is drawn.
@@ -70,14 +72,15 @@ def _quasi_identifiers(policy: BoundPolicy, found: Bucketization, tokens: Mappin
     query.select(alias(column(BUCKET, "source"), BUCKET), copy=False)
     # Classes are told apart by the bucket; the quasi-identifiers are values like others.
     roles = [Role.INSENSITIVE if b.role is Role.QUASI_IDENTIFIER else b.role for b in shown]
-    columns: list[tuple[str, Role, BoundAttribute | None]] = [
-        (b.column, role, b) for b, role in zip(shown, roles, strict=True)
+    columns = [
+        PublishedColumn(b.column, role, Reading.TOKEN if b.attribute.pseudonym else Reading.EXACT, b)
+        for b, role in zip(shown, roles, strict=True)
     ]
-    columns.append((BUCKET, Role.QUASI_IDENTIFIER, None))
-    return Fragment(QUASI_IDENTIFIERS, tuple(columns), query, by=BUCKET, words=found.words)
+    columns.append(_BUCKETS)
+    return PublishedTable(QUASI_IDENTIFIERS, tuple(columns), query, by=BUCKET, words=found.words)
 
 
-def _values(bound: BoundAttribute, name: str, found: Bucketization, place: int, codes: str) -> Fragment:
+def _values(bound: BoundAttribute, name: str, found: Bucketization, place: int, codes: str) -> PublishedTable:
     """How many rows of each bucket have each value of one attribute, whose codes stand at a place of `found.places`."""
     own = [column("bucket"), column(code_name(place))]
     rows: exp.Expr = literal(1) if found.once else exp.Count(this=exp.Star())
@@ -97,11 +100,12 @@ def _values(bound: BoundAttribute, name: str, found: Bucketization, place: int, 
     if ordered:
         order = [column("bucket", "held"), column("code", "held")]
         query.order_by(*(exp.Ordered(this=part, nulls_first=False) for part in order), copy=False)
-    columns = ((BUCKET, Role.QUASI_IDENTIFIER, None), (VALUE, Role.SENSITIVE, bound), (COUNT, Role.INSENSITIVE, None))
-    return Fragment(name, columns, query, ordered)
+    value = PublishedColumn(VALUE, Role.SENSITIVE, Reading.BUCKET_VALUE, bound)
+    columns = (_BUCKETS, value, PublishedColumn(COUNT, Role.INSENSITIVE, Reading.COUNT))
+    return PublishedTable(name, columns, query, ordered)
 
 
-def out_of_order(values: exp.Table) -> exp.Select:
+def out_of_order(values: Relation) -> exp.Select:
     """How many rows, as they are read, do not have a greater bucket and value than the one before; NULL is the last.
 
     If there are none, no two rows have one bucket and value, in whatever order they were read. The opposite is not so.
@@ -125,7 +129,7 @@ def out_of_order(values: exp.Table) -> exp.Select:
     return exp.select(exp.Count(this=exp.Star())).from_(read, copy=False).where(wrong, copy=False)
 
 
-def out_of_place(exact: exp.Table) -> exp.Select:
+def out_of_place(exact: Relation) -> exp.Select:
     """How many rows, as they are read, have a lesser bucket than the one before, or none."""
     former = exp.Window(this=exp.Anonymous(this="lag", expressions=[column(BUCKET)]))
     number = alias(exp.Window(this=exp.RowNumber()), "number")
@@ -137,7 +141,7 @@ def out_of_place(exact: exp.Table) -> exp.Select:
     return exp.select(exp.Count(this=exp.Star())).from_(read, copy=False).where(wrong, copy=False)
 
 
-def misplaced(exact: exp.Table, values: exp.Table) -> exp.Select:
+def misplaced(exact: Relation, values: Relation) -> exp.Select:
     """How many rows of one table do not have the bucket of the value at the same place in the other, which counts once.
 
     If there are none, each bucket has as many rows as values, in whatever order they were read: to each row belongs a
@@ -153,7 +157,7 @@ def misplaced(exact: exp.Table, values: exp.Table) -> exp.Select:
     return query.where(wrong, copy=False)
 
 
-def differing(exact: exp.Table, values: exp.Table) -> exp.Select:
+def differing(exact: Relation, values: Relation) -> exp.Select:
     """How many buckets do not have as many rows in one table as values in the other, whose rows are all in order.
 
     Rows are added and values subtracted, so one grouping does for both.
@@ -166,7 +170,7 @@ def differing(exact: exp.Table, values: exp.Table) -> exp.Select:
     return exp.select(exp.Count(this=exp.Star())).from_(each.subquery("bucket"), copy=False)
 
 
-def unequal(exact: exp.Table, values: exp.Table) -> exp.Select:
+def unequal(exact: Relation, values: Relation) -> exp.Select:
     """How many buckets do not have as many rows in one table as values in the other, or have a value twice or not."""
     rows = exp.select(column(BUCKET), alias(exp.Count(this=exp.Star()), "n")).from_(exact).group_by(column(BUCKET))
     total = exp.Cast(this=exp.Sum(this=column(COUNT)), to=_BIGINT.copy())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
 from sqlglot import exp
 
@@ -13,22 +13,22 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.target_names import fragment_name, require_free
 from sqlanon.methods.anatomy.tables import (
-    COUNT,
     QUASI_IDENTIFIERS,
-    VALUE,
     differing,
     misplaced,
-    out_of_order,
+    out_of_place,
     sensitive_names,
     unequal,
 )
-from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.build.names import alias, column
-from sqlanon.sqlgen.classes.requirement import by_attribute
-from sqlanon.sqlgen.classes.rows import Asked, Rows
-from sqlanon.sqlgen.release.region_rows import BUCKET
+from sqlanon.methods.anatomy.tables import (
+    out_of_order as not_ascending,
+)
+from sqlanon.sqlgen.classes.buckets import BUCKET
 
-__all__ = ["asked_of_buckets", "require_names", "unequal_buckets"]
+__all__ = ["out_of_order", "require_names", "unequal_buckets"]
+
+# The tables of a release by what stands behind its name.
+Sources = Mapping[str, exp.Table | exp.Subquery]
 
 
 def require_names(engine: Engine, policy: BoundPolicy, release: QualifiedName, *, free: bool) -> None:
@@ -52,39 +52,7 @@ def require_names(engine: Engine, policy: BoundPolicy, release: QualifiedName, *
         require_free(engine, release, fragments)
 
 
-def asked_of_buckets(
-    sources: Mapping[str, exp.Table | exp.Subquery],
-    requirements: Sequence[BoundRequirement],
-    places: Sequence[int],
-    values: Mapping[str, str],
-    *,
-    once: bool = False,
-) -> Iterator[Asked]:
-    """What is asked of each attribute's table of buckets (bucket, value, count).
-
-    `sources` has the tables by fragment, as many as can be read; `values` says which has the values of an attribute.
-    `places` are those of `requirements` that can be asked. `once` says that no bucket has a value twice, as is known
-    where `unequal_buckets` has found none.
-    """
-    for attribute, asked in by_attribute(requirements, list(values)).items():
-        name = values[attribute]
-        own = tuple(place for place in asked if place in places)
-        if own and name in sources:
-            yield Asked(_of_buckets(sources[name], attribute, once), own)
-
-
-def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, once: bool) -> Rows:
-    """Rows that stand for as many as their count says; a class is a bucket."""
-    query = exp.select(alias(column(BUCKET), "class_id"), column(VALUE), column(COUNT)).from_(source)
-    columns = {attribute: column(VALUE)}
-    class_id = column("class_id")
-    held = query.subquery("held")
-    return Rows(held, (class_id,), class_id.copy(), columns, weight=column(COUNT), counted=once)
-
-
-def unequal_buckets(
-    engine: Engine, sources: Mapping[str, exp.Table], values: Mapping[str, str], *, as_they_stand: bool = False
-) -> int:
+def unequal_buckets(engine: Engine, sources: Sources, values: Mapping[str, str], *, as_they_stand: bool = False) -> int:
     """How many buckets differ between the rows and an attribute's values: in number, or in being there at all.
 
     With `as_they_stand`, for DuckDB only, values that are read in their order are not grouped to see that each is
@@ -94,11 +62,16 @@ def unequal_buckets(
     found = 0
     for name in values.values():
         held = sources[name]
-        in_order = as_they_stand and _none(engine, out_of_order(held.copy()))
+        in_order = as_they_stand and _none(engine, not_ascending(held.copy()))
         if in_order and _none(engine, misplaced(exact.copy(), held.copy())):
             continue
         found += _number(engine, (differing if in_order else unequal)(exact.copy(), held.copy()))
     return found
+
+
+def out_of_order(engine: Engine, sources: Sources) -> int:
+    """How many rows of the quasi-identifiers, as they are read, have a lesser bucket than the one before."""
+    return _number(engine, out_of_place(sources[QUASI_IDENTIFIERS].copy()))
 
 
 def _none(engine: Engine, query: exp.Select) -> bool:

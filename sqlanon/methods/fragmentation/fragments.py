@@ -10,18 +10,36 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlanon.domain.transformation import Fragmented
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
-from sqlanon.errors import PolicyError
-from sqlanon.methods.base import Task
-from sqlanon.methods.fragmentation.constraints import fragments_of, loss_of, rows_of_source
-from sqlanon.methods.fragmentation.reasons import kept_apart
+from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
+from sqlanon.methods.fragmentation.choice import Fragmented
+from sqlanon.methods.fragmentation.constraints import fragments_of, limits_of_fragments, loss_of, rows_of_source
+from sqlanon.methods.fragmentation.reasons import kept_apart as said_of
 from sqlanon.methods.fragmentation.tables import apart, require_free_tables
-from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
+from sqlanon.methods.fragmentation.verify import FIGURES, kept_apart
+from sqlanon.methods.fragmentation.wording import PUBLISHED
+from sqlanon.methods.limits import Limits
+from sqlanon.methods.shared.arguments import parsed
+from sqlanon.methods.shared.loss_definitions import DEFINITIONS
+from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 
-__all__ = ["KEEPS_CONSTRAINTS", "Options", "choose", "compile", "encoding", "options", "reasons", "why"]
-
-KEEPS_CONSTRAINTS = True
+__all__ = [
+    "OPTIONS",
+    "Options",
+    "assumes",
+    "choose",
+    "compile",
+    "encoding",
+    "limits",
+    "options",
+    "promises",
+    "reasons",
+    "verify",
+    "why",
+    "wording",
+]
 
 
 @dataclass(frozen=True)
@@ -29,14 +47,27 @@ class Options:
     """METHOD fragments, which takes no arguments."""
 
 
+OPTIONS = Options
+
+
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     """Checks the method's arguments; raises PolicyError for any."""
-    if arguments:
-        raise PolicyError(
-            f"fragments has no argument {arguments[0][0]!r}",
-            hint="write METHOD fragments, or METHOD fragments FRAGMENTS (zip, age), (disease)",
-        )
-    return Options()
+    return parsed("fragments", Options, arguments)
+
+
+def promises(_: Options) -> tuple[Requirement, ...]:
+    """Nothing of classes: what is CONFIDENTIAL is kept apart, which `verify` counts."""
+    return ()
+
+
+def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
+    """Nothing: whichever rows of two tables belong together, no table has all columns of a CONFIDENTIAL set."""
+    return ()
+
+
+def limits(_: Options) -> Limits:
+    """What fragments can promise."""
+    return limits_of_fragments()
 
 
 def encoding(_: Task, __: Options) -> None:
@@ -46,7 +77,7 @@ def encoding(_: Task, __: Options) -> None:
 
 def choose(task: Task, _: Options) -> Fragmented:
     """The fragments: those that the user named, or the fewest. Raises PolicyError where they cannot be published."""
-    policy, named = task.policy, task.fragments
+    policy, named = task.policy, task.sets
     found = fragments_of(policy, named, "fragments")
     rows = rows_of_source(task.engine, policy)
     loss = loss_of(policy, found.fragments, rows, 0)
@@ -62,9 +93,19 @@ def why(_: Task, __: Fragmented) -> None:
 
 def reasons(_: Task, found: Fragmented, __: None) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail): which columns are published together, and how loosely they are associated."""
-    yield from (("solve", item, detail) for item, detail in kept_apart(found))
+    yield from (("solve", item, detail) for item, detail in said_of(found))
 
 
-def compile(task: Task, found: Fragmented, release_id: str, _: Mapping[str, str]) -> FragmentsQuery:
+def compile(task: Task, found: Fragmented, release_id: str, _: Mapping[str, str]) -> TablesQuery:
     """A table for each fragment, and the association where rows were put into groups."""
     return apart(task.policy, found, release_id)
+
+
+def verify(published: PublishedTables, _: Options) -> Structure:
+    """How many of the policy's sets the tables keep."""
+    return kept_apart(published)
+
+
+def wording(_: Options) -> Wording:
+    """What a certificate says of the release."""
+    return Wording(PUBLISHED, DEFINITIONS, FIGURES)

@@ -19,18 +19,25 @@ from sqlglot import exp
 
 from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.policy import Role
+from sqlanon.domain.policy import Requirement, Role
 from sqlanon.domain.report import Assumption
-from sqlanon.domain.transformation import Fragmented
 from sqlanon.domain.values import Value
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
-from sqlanon.methods.base import Task
+from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
 from sqlanon.methods.fragmentation.association.associate import associate, promised
 from sqlanon.methods.fragmentation.association.block_grids import value_name
 from sqlanon.methods.fragmentation.association.refusal import refusal
-from sqlanon.methods.fragmentation.constraints import Sets, constraints_of, fragments_of, loss_of, rows_of_source
-from sqlanon.methods.fragmentation.reasons import kept_apart
+from sqlanon.methods.fragmentation.choice import Fragmented
+from sqlanon.methods.fragmentation.constraints import (
+    Sets,
+    constraints_of,
+    fragments_of,
+    limits_of_fragments,
+    loss_of,
+    rows_of_source,
+)
+from sqlanon.methods.fragmentation.reasons import kept_apart as said_of
 from sqlanon.methods.fragmentation.tables import (
     GROUP,
     apart,
@@ -39,28 +46,33 @@ from sqlanon.methods.fragmentation.tables import (
     require_free_tables,
     values_of,
 )
+from sqlanon.methods.fragmentation.verify import FIGURES, loosely_associated
+from sqlanon.methods.fragmentation.wording import PUBLISHED
+from sqlanon.methods.limits import Limits
+from sqlanon.methods.shared.arguments import Kind, argument, parsed
+from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.random_worlds import of_groups
 from sqlanon.sqlgen.build.names import alias, relation
-from sqlanon.sqlgen.release.multi_table_query import FragmentsQuery
+from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.udfs import registered
 
 __all__ = [
-    "KEEPS_CONSTRAINTS",
+    "OPTIONS",
     "Options",
     "assumes",
     "choose",
     "compile",
     "encoding",
+    "limits",
     "options",
+    "promises",
     "reasons",
     "required",
+    "verify",
     "why",
+    "wording",
 ]
 
-KEEPS_CONSTRAINTS = True
-
-_ARGUMENTS = ("k", "groups", "near", "suppression")
-_EXAMPLE = "write loose(k => 4), or loose(groups => (2, 2))"
 _MOST_K = 1_000_000
 _MOST_ROWS = 10_000
 
@@ -79,10 +91,28 @@ class Options:
     seldom make up whole blocks.
     """
 
-    k: int | None
-    groups: tuple[int, ...]
-    near: bool = False
-    suppression: Decimal = SUPPRESSION
+    k: int | None = argument(
+        "how many different rows of another fragment a row is linked to at least",
+        Kind.WHOLE,
+        default=None,
+        least=2,
+        most=_MOST_K,
+        example=4,
+    )
+    groups: tuple[int, ...] = argument(
+        "the least sizes of each fragment's groups, in the order of the fragments",
+        Kind.WHOLES,
+        default=(),
+        least=1,
+        most=_MOST_ROWS,
+        example=(2, 2),
+    )
+    near: bool = argument(
+        "whether groups hold rows that are alike in the quasi-identifiers of one fragment", Kind.FLAG, default=False
+    )
+    suppression: Decimal = argument(
+        "the share of rows that may be left out", Kind.FRACTION, default=SUPPRESSION, example=SUPPRESSION
+    )
 
     def sizes(self, fragments: int) -> tuple[int, ...]:
         """The sizes of the groups. Where only k is given, the most even ones whose products come to it."""
@@ -101,34 +131,27 @@ class Options:
         return int(Fraction(self.suppression) * rows)
 
 
+OPTIONS = Options
+
+
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
-    given = dict(arguments)
-    k, groups, near = given.pop("k", None), given.pop("groups", None), given.pop("near", False)
-    suppression = given.pop("suppression", SUPPRESSION)
-    if given:
-        raise PolicyError(f"loose has no argument {next(iter(given))!r}", hint=f"it has: {', '.join(_ARGUMENTS)}")
-    if k is None and groups is None:
-        raise PolicyError("loose lacks its argument 'k', or 'groups'", hint=_EXAMPLE)
-    if k is not None and not _is_whole(k, 2, _MOST_K):
-        raise PolicyError("loose takes a whole number from 2 for k", hint=_EXAMPLE)
-    if groups is not None and not (isinstance(groups, tuple) and all(_is_whole(one, 1, _MOST_ROWS) for one in groups)):
-        raise PolicyError("loose takes a list of whole numbers from 1 for groups, one a fragment", hint=_EXAMPLE)
-    if not isinstance(near, bool):
-        raise PolicyError("loose: near is true or false", hint="write near => true")
-    if isinstance(suppression, bool) or not isinstance(suppression, int | Decimal) or not 0 <= suppression <= 1:
-        raise PolicyError(f"loose: suppression is a fraction between 0 and 1, not {suppression}")
-    sizes = tuple(one for one in groups if isinstance(one, int)) if isinstance(groups, tuple) else ()
-    return Options(k if isinstance(k, int) else None, sizes, near, Decimal(suppression))
+    found = parsed("loose", Options, arguments)
+    if found.k is None and not found.groups:
+        raise PolicyError(
+            "loose lacks its argument 'k', or 'groups'", hint="write loose(k => 4), or loose(groups => (2, 2))"
+        )
+    return found
+
+
+def promises(_: Options) -> tuple[Requirement, ...]:
+    """Nothing of classes: what is CONFIDENTIAL is kept apart, which `verify` measures."""
+    return ()
 
 
 def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
     """What the figures of a release rest on, whatever columns it has."""
     return (of_groups(),)
-
-
-def _is_whole(value: Value, least: int, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def required(fragments: Sets, constraints: Sets, given: Options) -> int | None:
@@ -157,6 +180,11 @@ def required(fragments: Sets, constraints: Sets, given: Options) -> int | None:
     return most if given.k is None or most is None else given.k
 
 
+def limits(_: Options) -> Limits:
+    """What fragments can promise."""
+    return limits_of_fragments()
+
+
 def encoding(_: Task, __: Options) -> None:
     """None: values are published as they are."""
     return
@@ -168,7 +196,7 @@ def choose(task: Task, given: Options) -> Fragmented:
     Raises PolicyError where they cannot be published, PrivacyViolation where not one row has a place in them, or
     more rows have none than may be left out.
     """
-    engine, policy, named, keep = task.engine, task.policy, task.fragments, task.scratch.table
+    engine, policy, named, keep = task.engine, task.policy, task.sets, task.scratch.table
     found = fragments_of(policy, named, "loose")
     fragments, constraints = found.fragments, constraints_of(policy.policy)
     _require_free_name(fragments)
@@ -237,9 +265,23 @@ def why(_: Task, __: Fragmented) -> None:
 
 def reasons(_: Task, found: Fragmented, __: None) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail): which columns are published together, and how loosely they are associated."""
-    yield from (("solve", item, detail) for item, detail in kept_apart(found))
+    yield from (("solve", item, detail) for item, detail in said_of(found))
 
 
-def compile(task: Task, found: Fragmented, release_id: str, _: Mapping[str, str]) -> FragmentsQuery:
+def compile(task: Task, found: Fragmented, release_id: str, _: Mapping[str, str]) -> TablesQuery:
     """A table for each fragment, and the association where rows were put into groups."""
     return apart(task.policy, found, release_id)
+
+
+def verify(published: PublishedTables, given: Options) -> Structure:
+    """How many of the policy's sets the tables keep, and how loose their association is."""
+
+    def promise(fragments: Sets, constraints: Sets) -> tuple[Sequence[int], int | None]:
+        return given.sizes(len(fragments)), required(fragments, constraints, given)
+
+    return loosely_associated(published, promise)
+
+
+def wording(_: Options) -> Wording:
+    """What a certificate says of the release."""
+    return Wording(PUBLISHED, DEFINITIONS, FIGURES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlanon.domain.transformation import Fragmented
+from sqlanon.methods.fragmentation.choice import Fragmented
 
 __all__ = ["kept_apart"]
 

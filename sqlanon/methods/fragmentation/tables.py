@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Role
-from sqlanon.domain.transformation import Fragmented
+from sqlanon.domain.reading import Reading
 from sqlanon.inputs.source import qualified
 from sqlanon.inputs.target_names import require_free
 from sqlanon.methods.base import Task
@@ -19,9 +19,10 @@ from sqlanon.methods.fragmentation.association.block_grids import (
     value_name,
 )
 from sqlanon.methods.fragmentation.association.tuple_keys import numbered
+from sqlanon.methods.fragmentation.choice import Fragmented
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.labels import published_value
-from sqlanon.sqlgen.release.multi_table_query import Fragment, FragmentsQuery
+from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
 
 __all__ = [
     "ASSOCIATION",
@@ -86,25 +87,27 @@ def hides_numbers(policy: BoundPolicy) -> bool:
     return any(name.lower() == ROW_NUMBER for name in names)
 
 
-def apart(policy: BoundPolicy, found: Fragmented, release_id: str) -> FragmentsQuery:
+def apart(policy: BoundPolicy, found: Fragmented, release_id: str) -> TablesQuery:
     """A table for each fragment, its columns as they are, and the association where rows were put into groups."""
     bound = {one.column: one for one in policy.attributes}
     names = published_names(found)
     columns = [name for fragment in found.fragments for name in fragment]
-    fragments: list[Fragment] = []
+    tables: list[PublishedTable] = []
     for place, fragment in enumerate(found.fragments):
-        shown = [(name, bound[name].role, bound[name]) for name in fragment]
+        shown = [PublishedColumn(name, bound[name].role, Reading.BUCKET_VALUE, bound[name]) for name in fragment]
         if not found.groups:
-            fragments.append(Fragment(names[place], tuple(shown), source_rows(policy, fragment)))
+            tables.append(PublishedTable(names[place], tuple(shown), source_rows(policy, fragment)))
             continue
         rows = numbered_rows(policy, columns, [], found.copied)
         query = fragment_rows(rows, found.groups, [(columns.index(name), name) for name in fragment], place, GROUP)
-        fragments.append(Fragment(names[place], (*shown, (GROUP, Role.INSENSITIVE, None)), query))
+        group = PublishedColumn(GROUP, Role.INSENSITIVE, Reading.GROUP)
+        tables.append(PublishedTable(names[place], (*shown, group), query))
     if found.groups:
         groups = association_columns(len(found.fragments))
         query = association_rows(found.groups, groups)
-        fragments.append(Fragment(ASSOCIATION, tuple((name, Role.INSENSITIVE, None) for name in groups), query))
-    return FragmentsQuery(policy, release_id, tuple(fragments))
+        links = tuple(PublishedColumn(name, Role.INSENSITIVE, Reading.LINK) for name in groups)
+        tables.append(PublishedTable(ASSOCIATION, links, query))
+    return TablesQuery(policy, release_id, tuple(tables))
 
 
 def require_free_tables(task: Task, found: Fragmented) -> None:

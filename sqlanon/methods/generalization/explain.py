@@ -8,13 +8,13 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.domain.explanation import ExaminedNode, Explanation, LessGeneral
-from sqlanon.domain.transformation import Generalization
+from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.methods.generalization.lattice.search import Lattice, Node
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
 from sqlanon.methods.generalization.node_report import Look, Seen
 from sqlanon.methods.generalization.suppressed_rows import told
 from sqlanon.methods.generalization.violating_classes import labels
-from sqlanon.methods.shared.cell_source import CellSource
+from sqlanon.methods.shared.cells import Cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +29,7 @@ _LOOKS = 4
 _AT_ONCE = 8
 
 
-def why(problem: Problem, cells: CellSource, found: Generalization) -> Explanation:
+def why(problem: Problem, cells: Cells, found: Generalization) -> Explanation:
     """What the search's choice is owed to. Looks at nodes of the lattice again, and publishes nothing.
 
     Of several rounds it is the first that is explained, by the rows that it leaves to the others.
@@ -103,7 +103,7 @@ def _cheaper(look: Look, nodes: Sequence[Node], batch: int) -> tuple[ExaminedNod
     return tuple(node for node, _ in look.at(found[:_CHEAPER]))
 
 
-def _labelled(problem: Problem, cells: CellSource, seen: Sequence[Seen]) -> list[ExaminedNode]:
+def _labelled(problem: Problem, cells: Cells, seen: Sequence[Seen]) -> list[ExaminedNode]:
     """The nodes with the label of the smallest class of what each violates first."""
     named = [(node.levels, keys[0]) for node, keys in seen if node.loss is None and keys]
     found = iter(labels(problem.engine, problem.policy, cells, named))

@@ -10,7 +10,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.violating_classes import labels, violated
-from sqlanon.methods.shared.cell_source import CellSource
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.frequent_values import too_frequent_in
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.steps import Step
@@ -22,7 +22,7 @@ def infeasible(
     engine: Engine,
     policy: BoundPolicy,
     requirements: Sequence[BoundRequirement],
-    cells: CellSource,
+    cells: Cells,
     batch: Batch,
     steps: Sequence[Step],
     limit: int,

@@ -15,11 +15,13 @@ from fractions import Fraction
 from time import monotonic
 
 from sqlanon.domain.explanation import Explanation
-from sqlanon.domain.transformation import Generalization, Round
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.domain.watching import Watching
-from sqlanon.errors import PolicyError
-from sqlanon.methods.base import Encoding, Recoded, Task
+from sqlanon.methods.base import Encoding, PublishedTables, Recoded, Structure, Task, Wording
+from sqlanon.methods.generalization.choice import Generalization, Round
 from sqlanon.methods.generalization.explain import why as why_so
 from sqlanon.methods.generalization.infeasible import infeasible
 from sqlanon.methods.generalization.lattice.search import Counted, Found, Node, Progress, Settle, search
@@ -28,9 +30,26 @@ from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
 from sqlanon.methods.generalization.reasons import decision
 from sqlanon.methods.generalization.reasons import reasons as around
+from sqlanon.methods.limits import Limits, no_confidential, no_sets
+from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.sqlgen.release.recode import Recoding
 
-__all__ = ["RECODINGS", "Options", "choose", "compile", "encoding", "options", "reasons", "why"]
+__all__ = [
+    "OPTIONS",
+    "RECODINGS",
+    "Options",
+    "assumes",
+    "choose",
+    "compile",
+    "encoding",
+    "limits",
+    "options",
+    "promises",
+    "reasons",
+    "verify",
+    "why",
+    "wording",
+]
 
 # Called with how far the search has come, and the least loss so far as it is reported.
 Report = Callable[[Progress, Fraction | None], None]
@@ -38,8 +57,6 @@ Report = Callable[[Progress, Fraction | None], None]
 RECODINGS = ("global", "local")
 
 Count = Callable[[Sequence[Node]], Sequence[Counted]]
-
-_EXAMPLE = "generalization(suppression => 0.02, recoding => 'local', loss => 'granularity_loss', time_limit => 60)"
 
 
 @dataclass(frozen=True)
@@ -52,32 +69,34 @@ class Options:
     one node for all rows, or 'local'.
     """
 
-    suppression: Decimal = Decimal(0)
-    loss: str = "granularity_loss"
-    time_limit: Decimal | None = None
-    recoding: str = "global"
+    suppression: Decimal = argument(
+        "the share of rows that may be left out", Kind.FRACTION, default=Decimal(0), example=Decimal("0.02")
+    )
+    loss: str = argument(
+        "the measure that is to be least", Kind.CHOICE, default="granularity_loss", choices=tuple(LOSSES)
+    )
+    time_limit: Decimal | None = argument(
+        "after which the best levels so far are taken",
+        Kind.NUMBER,
+        default=None,
+        above=0,
+        unit="of seconds",
+        example=60,
+    )
+    recoding: str = argument(
+        "whether all rows have the same levels, or the rows that these suppress others",
+        Kind.CHOICE,
+        default=RECODINGS[0],
+        choices=RECODINGS,
+    )
+
+
+OPTIONS = Options
 
 
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     """Checks the method's arguments; raises PolicyError for one that is unknown or out of bounds."""
-    given = dict(arguments)
-    suppression = given.pop("suppression", 0)
-    loss = given.pop("loss", "granularity_loss")
-    limit = given.pop("time_limit", None)
-    recoding = given.pop("recoding", "global")
-    if given:
-        raise PolicyError(f"generalization has no argument {next(iter(given))!r}", hint=f"write {_EXAMPLE}")
-    if isinstance(suppression, bool) or not isinstance(suppression, int | Decimal) or not 0 <= suppression <= 1:
-        raise PolicyError(f"generalization: suppression is a fraction between 0 and 1, not {suppression}")
-    if not isinstance(loss, str) or loss not in LOSSES:
-        raise PolicyError(f"generalization: there is no loss {loss!r}", hint=f"there are: {', '.join(LOSSES)}")
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int | Decimal) or limit <= 0):
-        raise PolicyError(f"generalization: time_limit is a number of seconds above 0, not {limit}")
-    if not isinstance(recoding, str) or recoding not in RECODINGS:
-        raise PolicyError(
-            f"generalization: there is no recoding {recoding!r}", hint=f"there are: {', '.join(RECODINGS)}"
-        )
-    return Options(Decimal(suppression), loss, None if limit is None else Decimal(limit), recoding)
+    return parsed("generalization", Options, arguments)
 
 
 def _reporter(watching: Watching | None) -> Report | None:
@@ -91,6 +110,34 @@ def _reporter(watching: Watching | None) -> Report | None:
         watching("solve", seen.checked + seen.pruned, seen.nodes, detail)
 
     return report
+
+
+def promises(_: Options) -> tuple[Requirement, ...]:
+    """Nothing: classes meet what the policy requires."""
+    return ()
+
+
+def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
+    """Nothing: requirements hold of the rows that are shown."""
+    return ()
+
+
+def limits(_: Options) -> Limits:
+    """What levels can promise: any model, of rows and of respondents."""
+    return Limits(
+        view=None,
+        unconstrained=None,
+        confidential=no_confidential(),
+        sets=no_sets(),
+        requirements=None,
+        respondents=None,
+        pseudonyms=None,
+        min_level=None,
+        max_level=None,
+        public=None,
+        guarding=None,
+        jointly=None,
+    )
 
 
 def encoding(_: Task, __: Options) -> Encoding:
@@ -194,8 +241,25 @@ def reasons(task: Task, found: Generalization, explained: Explanation) -> Iterat
 
 def compile(task: Task, found: Generalization, _: str, __: Mapping[str, str]) -> Recoded:
     """Each attribute with its level in each round."""
-    levels = zip(*(one.levels for one in found.rounds), strict=True)
+    levels = list(zip(*(one.levels for one in found.rounds), strict=True))
     quasi = task.policy.quasi_identifiers
     return Recoded(
-        tuple(Recoding(bound, first, tuple(later)) for bound, (first, *later) in zip(quasi, levels, strict=True))
+        readings={
+            bound.column: Reading.LABEL if any(shown) else Reading.EXACT
+            for bound, shown in zip(quasi, levels, strict=True)
+        },
+        recodings=tuple(
+            Recoding(bound, first, tuple(later)) for bound, (first, *later) in zip(quasi, levels, strict=True)
+        ),
+        rounds=tuple((one.levels, one.rows) for one in found.rounds) if found.recoding == "local" else (),
     )
+
+
+def verify(_: PublishedTables, __: Options) -> Structure:
+    """Nothing: what generalization promises are requirements of classes."""
+    return Structure()
+
+
+def wording(_: Options) -> Wording:
+    """What a certificate says of the release, whose columns state their levels."""
+    return Wording(None, {name: loss.DEFINITION for name, loss in LOSSES.items()})

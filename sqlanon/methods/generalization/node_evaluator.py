@@ -16,8 +16,8 @@ from sqlanon.methods.generalization.lattice.remaining import Rank
 from sqlanon.methods.generalization.lattice.rollup import Rollups
 from sqlanon.methods.generalization.lattice.search import Counted, Lattice, Node
 from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
-from sqlanon.methods.shared.cell_source import CellSource
-from sqlanon.questions.ask import BoundRequirement
+from sqlanon.methods.shared.cells import Cells
+from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.sqlgen.build.names import alias, identifier, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.steps import Step, with_steps
@@ -43,32 +43,23 @@ class Problem:
     guards: Sequence[tuple[int, str]]
     keep: Keep
 
-    def batch(self, cells: CellSource) -> Batch:
+    def batch(self, cells: Cells) -> Batch:
         """What the normal relations of nodes over these cells are made of."""
         entity = self.policy.entity is not None
         return Batch(cells.layout, self.requirements, entity, cells.carried, tuple(self.guards), cells.given)
 
-    def loss(self, name: str, cells: CellSource, limit: int, batch: Batch) -> Loss:
+    def loss(self, name: str, cells: Cells, limit: int, batch: Batch) -> Loss:
         """The measure of this name over the cells, of which at most `limit` rows are suppressed."""
         rows = self.engine.rows
-        setting = Setting(self.policy, cells, limit, self._k(), batch.key, self.keep, batch.place, rows)
+        least = least_rows(self.requirements)
+        setting = Setting(self.policy, cells, limit, least, batch.key, self.keep, batch.place, rows)
         return LOSSES[name](setting)
-
-    def _k(self) -> int:
-        """The k that the policy asks of a class, 1 if it asks for none."""
-        asked = [
-            int(value)
-            for requirement in self.requirements
-            for name, value in requirement.arguments
-            if name == "k" and isinstance(value, int)
-        ]
-        return max(asked, default=1)
 
 
 class Nodes:
     """The nodes from `low` up over some cells, of which at most `limit` rows may be suppressed."""
 
-    def __init__(self, problem: Problem, cells: CellSource, low: Node, limit: int, loss: str) -> None:
+    def __init__(self, problem: Problem, cells: Cells, low: Node, limit: int, loss: str) -> None:
         self._problem = problem
         self._cells = cells
         self.batch = problem.batch(cells)

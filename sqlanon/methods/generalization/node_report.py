@@ -10,7 +10,7 @@ from sqlanon.errors import InternalError
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
 from sqlanon.methods.generalization.violating_classes import Key, violated
-from sqlanon.methods.shared.cell_source import CellSource
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.sqlgen.classes.guard import needs_rounds
 
 __all__ = ["Look", "Seen"]
@@ -25,7 +25,7 @@ Held = tuple[int, list[tuple[Violated, Key]]]
 class Look:
     """Looks at nodes, each once."""
 
-    def __init__(self, problem: Problem, nodes: Nodes, cells: CellSource, limit: int, *, settles: bool = True) -> None:
+    def __init__(self, problem: Problem, nodes: Nodes, cells: Cells, limit: int, *, settles: bool = True) -> None:
         """Unless it `settles` nodes, it asks neither for later rounds nor for what a release at a node would lose."""
         self._problem = problem
         self._nodes = nodes

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.explanation import ExaminedNode, Explanation, Told
-from sqlanon.domain.transformation import Generalization
+from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.methods.shared.wording import loss_text
 
 __all__ = ["decision", "reasons"]

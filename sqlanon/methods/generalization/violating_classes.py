@@ -12,7 +12,7 @@ from sqlanon.engines.base import Engine, Query
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.node_summary_sql import class_label, violated_classes
 from sqlanon.methods.generalization.lattice.search import Node
-from sqlanon.methods.shared.cell_source import CellSource
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.classes.guard import violations
@@ -67,7 +67,7 @@ def violated(
     }
 
 
-def labels(engine: Engine, policy: BoundPolicy, cells: CellSource, classes: Sequence[tuple[Node, Key]]) -> list[Label]:
+def labels(engine: Engine, policy: BoundPolicy, cells: Cells, classes: Sequence[tuple[Node, Key]]) -> list[Label]:
     """Each class of a node as a release would show it.
 
     Without the columns that would be `*` for every class, and without those that would

@@ -10,86 +10,121 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption
-from sqlanon.domain.transformation import Partition
-from sqlanon.domain.values import QualifiedName, Value
+from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
-from sqlanon.methods.base import Encoding, Recoded, Task
+from sqlanon.methods.base import Encoding, PublishedTables, Recoded, Structure, Task, Wording
+from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_sets
+from sqlanon.methods.mondrian.place_rows import place_rows, readings_of
 from sqlanon.methods.mondrian.reasons import cut_up
-from sqlanon.methods.mondrian.region_tables import place_rows
+from sqlanon.methods.shared.arguments import parsed
+from sqlanon.methods.shared.loss_definitions import OF_REGIONS
+from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, Options, reporter, solve, target_of
 from sqlanon.methods.shared.random_worlds import of_buckets
-from sqlanon.questions.ask import BoundRequirement
 
 __all__ = [
     "MOST_ATTRIBUTES",
+    "OPTIONS",
     "Options",
     "assumes",
     "choose",
     "compile",
     "encoding",
-    "in_buckets",
+    "limits",
     "options",
+    "promises",
     "reasons",
+    "verify",
     "why",
+    "wording",
 ]
 
-MODES = ("strict", "relaxed")
-SPLITS = ("median", "information_gain")
-HIERARCHIES = ("order", "tree")
-PUBLISHED = ("range", "ancestor", "centroid", "none")
-_ARGUMENTS = ("mode", "split", "target", "hierarchy", "publish", "bounds")
+_BY_REGION = "Rows are recoded by region, not by level: those of one region show the same in each quasi-identifier."
+_IN_BUCKETS = (
+    "The quasi-identifiers are the source's own values, so who is in the table can be told. The requirements hold "
+    "of the rows of a bucket: sensitive values were dealt out anew among them, in an order that the operating "
+    "system drew."
+)
+OPTIONS = Options
 
 
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     """Checks the method's arguments; raises PolicyError for one that is unknown or out of bounds."""
-    given = dict(arguments)
-    target, bounds = given.pop("target", None), given.pop("bounds", False)
-    chosen = {
-        name: _one_of(name, given.pop(name, allowed[0]), allowed)
-        for name, allowed in (("mode", MODES), ("split", SPLITS), ("hierarchy", HIERARCHIES), ("publish", PUBLISHED))
-    }
-    if given:
-        unknown = next(iter(given))
-        hint = "it suppresses no row" if unknown == "suppression" else f"it has: {', '.join(_ARGUMENTS)}"
-        raise PolicyError(f"mondrian has no argument {unknown!r}", hint=hint)
-    if not isinstance(bounds, bool):
-        raise PolicyError(f"mondrian: bounds is true or false, not {bounds!r}", hint="write bounds => true")
-    if target is not None and not isinstance(target, str | QualifiedName):
-        raise PolicyError(f"mondrian: target is the name of a column, not {target}")
-    if (target is not None) != (chosen["split"] == "information_gain"):
+    found = parsed("mondrian", Options, arguments)
+    if found.split == "information_gain" and found.target is None:
         raise PolicyError(
-            "mondrian: split => 'information_gain' and target => column belong together",
+            "mondrian: split => 'information_gain' needs its target, the name of a column",
             hint="write mondrian(split => 'information_gain', target => occupation)",
         )
-    if chosen["mode"] == "relaxed" and target is not None:
-        raise PolicyError("mondrian: mode => 'relaxed' divides at the median, not where information is gained")
-    if bounds and chosen["publish"] == "none":
-        raise PolicyError("mondrian: publish => 'none' keeps the values as they are and has no bounds")
-    name = target.name if isinstance(target, QualifiedName) else target
-    return Options(**chosen, target=name, bounds=bounds)
+    if found.mode == "relaxed" and found.target is not None:
+        raise PolicyError(
+            "mondrian: mode => 'relaxed' divides at the median, not where information is gained",
+            hint="write mode => 'strict', or leave split and target out",
+        )
+    if found.bounds and found.publish == "none":
+        raise PolicyError(
+            "mondrian: publish => 'none' keeps the values as they are and has no bounds", hint="leave bounds out"
+        )
+    return found
 
 
-def _one_of(name: str, value: Value, allowed: Sequence[str]) -> str:
-    if not isinstance(value, str) or value not in allowed:
-        shown = ", ".join(f"{name} => '{one}'" for one in allowed)
-        raise PolicyError(f"mondrian: there is no {name} {str(value)!r}", hint=f"write one of {shown}")
-    return value
+def promises(_: Options) -> tuple[Requirement, ...]:
+    """Nothing: regions meet what the policy requires."""
+    return ()
 
 
 def assumes(given: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
     """What the figures of a release rest on; `sensitive` are its columns of that role."""
-    return (of_buckets(sensitive),) if in_buckets(given) else ()
+    return (of_buckets(sensitive),) if given.publish == "none" else ()
 
 
-def in_buckets(given: Options) -> bool:
-    """Whether quasi-identifiers keep their values, so that classes are told apart by the bucket alone."""
-    return given.publish == "none"
+def limits(given: Options) -> Limits:
+    """What regions can promise; those that are chosen by chance are none of a live view."""
+    levels = Refusal(
+        "mondrian has no levels, and {column} has a MIN LEVEL or MAX LEVEL",
+        "leave it out of the policy, or use METHOD generalization",
+    )
+    mixed = given.publish == "none"
+    return Limits(
+        view=_divided() if given.mode == "relaxed" else _mixed() if mixed else None,
+        unconstrained=None,
+        confidential=no_confidential(),
+        sets=no_sets(),
+        requirements=None,
+        respondents=Refusal("mondrian: publish => 'none' does not count respondents", "leave out the ENTITY")
+        if mixed
+        else None,
+        pseudonyms=None,
+        min_level=levels,
+        max_level=levels,
+        public=Refusal(
+            "mondrian cannot meet {requirement}: regions are cut by the source's rows alone",
+            "use METHOD generalization",
+        ),
+        guarding=None,
+        jointly=None,
+    )
+
+
+def _divided() -> Refusal:
+    return Refusal(
+        "a live view cannot divide equal rows in the same way twice",
+        "use mode => 'strict', or make a snapshot, CREATE ANONYMIZED TABLE",
+    )
+
+
+def _mixed() -> Refusal:
+    return Refusal(
+        "a live view cannot mix the sensitive values of a region in the same way twice",
+        "make a snapshot, CREATE ANONYMIZED TABLE",
+    )
 
 
 def encoding(task: Task, given: Options) -> Encoding:
-    """Ranks, one a row if equal rows may be divided. Raises PolicyError for what regions cannot promise."""
-    _require_supported(task.policy, task.requirements, task.kind, given)
+    """Ranks, one a row if equal rows may be divided. Raises PolicyError for columns that it cannot cut."""
+    _require_numbered(task.policy, given)
     target = target_of(task.policy, given)
     return Encoding(flat=True, by_row=given.mode == "relaxed", besides=(target,) if target else ())
 
@@ -100,44 +135,18 @@ def choose(task: Task, given: Options) -> Partition:
     return solve(task.engine, task.policy, task.requirements, task.guards, given, task.encoded, keep, report)
 
 
-def _require_supported(
-    policy: BoundPolicy, requirements: Sequence[BoundRequirement], kind: str, given: Options
-) -> None:
-    """Raises PolicyError for what regions cannot promise."""
-    for requirement in requirements:
-        if "public_class" in requirement.reads:
-            raise PolicyError(
-                f"mondrian cannot meet {requirement}: regions are cut by the source's rows alone",
-                hint="use METHOD generalization",
-            )
+def _require_numbered(policy: BoundPolicy, given: Options) -> None:
+    """Raises PolicyError for what has too many columns, none to hide, or one that is named as the rows' numbers are."""
     if len(policy.quasi_identifiers) > MOST_ATTRIBUTES:
         raise PolicyError(f"mondrian cuts at most {MOST_ATTRIBUTES} quasi-identifiers")
-    for bound in policy.quasi_identifiers:
-        if bound.min_level > 0 or bound.max_level < bound.height:
-            raise PolicyError(
-                f"mondrian has no levels, and {bound.column} has a MIN LEVEL or MAX LEVEL",
-                hint="leave it out of the policy, or use METHOD generalization",
-            )
     names = [*(bound.column for bound in policy.attributes), *policy.unpublished]
     if given.mode == "relaxed" and any(name.lower() == "rowid" for name in names):
         raise PolicyError("mondrian: mode => 'relaxed' numbers the source's rows, and it has a column rowid of its own")
-    if kind == "view" and given.mode == "relaxed":
-        raise PolicyError(
-            "a live view cannot divide equal rows in the same way twice",
-            hint="use mode => 'strict', or make a snapshot, CREATE ANONYMIZED TABLE",
-        )
-    if kind == "view" and given.publish == "none":
-        raise PolicyError(
-            "a live view cannot mix the sensitive values of a region in the same way twice",
-            hint="make a snapshot, CREATE ANONYMIZED TABLE",
-        )
     if given.publish == "none" and not policy.sensitive:
         raise PolicyError(
             "mondrian: publish => 'none' hides which sensitive value is whose, and the policy has no SENSITIVE column: "
             "the source would be published as it is"
         )
-    if given.publish == "none" and policy.entity is not None:
-        raise PolicyError("mondrian: publish => 'none' does not count respondents; leave out the ENTITY")
 
 
 def why(_: Task, __: Partition) -> None:
@@ -152,4 +161,15 @@ def reasons(_: Task, found: Partition, __: None) -> Iterator[tuple[str, str, str
 
 def compile(task: Task, found: Partition, _: str, __: Mapping[str, str]) -> Recoded:
     """The regions that rows are placed in."""
-    return Recoded(placed=place_rows(task.engine, task.policy, found, task.scratch, live=task.kind == "view"))
+    placed = place_rows(task.engine, task.policy, found, task.scratch, live=task.kind == "view")
+    return Recoded(readings=readings_of(task.policy, found), placed=placed)
+
+
+def verify(_: PublishedTables, __: Options) -> Structure:
+    """Nothing: what regions promise are requirements of classes."""
+    return Structure()
+
+
+def wording(given: Options) -> Wording:
+    """What a certificate says of the release."""
+    return Wording(_IN_BUCKETS if given.publish == "none" else _BY_REGION, OF_REGIONS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlanon.domain.transformation import Partition
+from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.wording import loss_text
 
 __all__ = ["cut_up"]

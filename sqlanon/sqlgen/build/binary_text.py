@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text
 from sqlanon.sqlgen.build.names import identifier
 
 __all__ = ["by_bytes", "without_collation"]
@@ -19,12 +21,12 @@ _FIELD = "text"
 
 def by_bytes(value: exp.Expr) -> exp.Expr:
     """A value as text that is compared by its bytes."""
-    text = exp.Cast(this=value, to=exp.DataType.build("VARCHAR"))
+    text = as_text(value)
     return exp.Collate(this=text, expression=identifier("binary"))
 
 
 def without_collation(text: exp.Expr) -> exp.Expr:
     """The text with the collation that its type says, which is none: a cast of the text alone would keep its own."""
-    row = exp.Anonymous(this="row", expressions=[text])
+    row = f.call("row", text)
     kind = exp.DataType.build(f"STRUCT({_FIELD} VARCHAR)", dialect="duckdb")
-    return exp.Anonymous(this="struct_extract", expressions=[exp.Cast(this=row, to=kind), exp.Literal.string(_FIELD)])
+    return f.call("struct_extract", exp.Cast(this=row, to=kind), exp.Literal.string(_FIELD))

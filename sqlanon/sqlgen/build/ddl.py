@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import ascending, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 
@@ -50,7 +52,7 @@ def shuffled(query: exp.Query, draw: str, by: str | None = None) -> exp.Select:
 
     `draw` is the name of a function that gives random bits for each row.
     """
-    order = [exp.Ordered(this=exp.Anonymous(this=draw, expressions=[literal(0)]))]
+    order = [exp.Ordered(this=f.call(draw, 0))]
     if by is not None:
         order.insert(0, exp.Ordered(this=column(by)))
     return exp.select(exp.Star()).from_(query.subquery("released")).order_by(*order)
@@ -63,16 +65,16 @@ def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> ex
     """
     names = [each.alias_or_name for each in query.selects]
     orders = ("__sqlanon_own", "__sqlanon_dealt")
-    drawn = [alias(exp.Anonymous(this=draw, expressions=[literal(number)]), name) for number, name in enumerate(orders)]
+    drawn = [alias(f.call(draw, literal(number)), name) for number, name in enumerate(orders)]
     released = exp.select(exp.Star(), *drawn).from_(query.subquery("released"), copy=False)
 
     def numbered(kept: Sequence[str], by: str) -> exp.Select:
-        order = exp.Order(expressions=[exp.Ordered(this=column(by), nulls_first=False)])
-        number = exp.Window(this=exp.RowNumber(), partition_by=[column(group)], order=order)
+        order = order_by(ascending(column(by)))
+        number = window(f.row_number(), partition_by=[column(group)], order=order)
         return exp.select(*(column(name) for name in kept), alias(number, "__sqlanon_place")).from_(relation("drawn"))
 
     others = [name for name in names if name not in columns]
-    same = [exp.EQ(this=column(name, "row"), expression=column(name, "value")) for name in (group, "__sqlanon_place")]
+    same = [column(name, "row").eq(column(name, "value")) for name in (group, "__sqlanon_place")]
     return (
         exp.select(*(column(name, "value" if name in columns else "row") for name in names))
         .from_(numbered(others, orders[0]).subquery("row"), copy=False)

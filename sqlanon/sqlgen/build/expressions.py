@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlglot import exp
 
@@ -10,19 +11,122 @@ from sqlanon.sqlgen.build.names import column, literal
 
 __all__ = [
     "added",
+    "as_text",
+    "ascending",
     "big",
+    "case",
+    "cast",
+    "descending",
     "digest",
     "huge",
+    "identical",
+    "if_",
+    "infix",
     "integer",
+    "is_not_null",
+    "is_null",
     "joined",
     "or_zero",
+    "order_by",
     "paren",
     "real",
     "same",
     "total",
+    "try_cast",
     "union_all",
     "up_to_here",
+    "window",
 ]
+
+_OPERATORS: dict[str, type[exp.Binary]] = {
+    "=": exp.EQ,
+    "<>": exp.NEQ,
+    "<": exp.LT,
+    "<=": exp.LTE,
+    ">": exp.GT,
+    ">=": exp.GTE,
+    "+": exp.Add,
+    "-": exp.Sub,
+    "*": exp.Mul,
+    "/": exp.Div,
+    "//": exp.IntDiv,
+    "%": exp.Mod,
+    "&": exp.BitwiseAnd,
+    "|": exp.BitwiseOr,
+    "<<": exp.BitwiseLeftShift,
+    ">>": exp.BitwiseRightShift,
+}
+
+
+def infix(left: exp.Expr, operator: str, right: Any) -> exp.Binary:
+    """Two operands with an operator between them, and no parentheses.
+
+    The operators of sqlglot, such as `a + b`, copy their operands and put those in parentheses that are operations.
+    """
+    return _OPERATORS[operator](this=left, expression=exp.convert(right))
+
+
+def identical(left: exp.Expr, right: exp.Expr) -> exp.NullSafeEQ:
+    """Whether two values are equal or both NULL: IS NOT DISTINCT FROM."""
+    return exp.NullSafeEQ(this=left, expression=right)
+
+
+def is_null(value: exp.Expr) -> exp.Is:
+    return exp.Is(this=value, expression=exp.Null())
+
+
+def is_not_null(value: exp.Expr) -> exp.Not:
+    return exp.Not(this=is_null(value))
+
+
+def if_(condition: exp.Expr, value: Any, otherwise: Any = None) -> exp.Case:
+    """The value where the condition is true, else the other one: NULL if there is none."""
+    return case((condition, value), otherwise=otherwise)
+
+
+def case(*branches: tuple[exp.Expr, Any], otherwise: Any = None) -> exp.Case:
+    """The value of the first branch whose condition is true, else the other one: NULL if there is none."""
+    ifs = [exp.If(this=condition, true=exp.convert(value)) for condition, value in branches]
+    return exp.Case(ifs=ifs, default=None if otherwise is None else exp.convert(otherwise))
+
+
+def cast(value: exp.Expr, kind: str | exp.DataType) -> exp.Cast:
+    """The value as a type of DuckDB's."""
+    return exp.Cast(this=value, to=exp.DataType.build(kind, dialect="duckdb"))
+
+
+def try_cast(value: exp.Expr, kind: str | exp.DataType) -> exp.TryCast:
+    """The value as a type of DuckDB's, or NULL where it is none of that type."""
+    return exp.TryCast(this=value, to=exp.DataType.build(kind, dialect="duckdb"))
+
+
+def as_text(value: exp.Expr) -> exp.Cast:
+    """As VARCHAR."""
+    return exp.Cast(this=value, to=exp.DataType.build("VARCHAR"))
+
+
+def window(
+    function: exp.Expr,
+    partition_by: Sequence[exp.Expr] | None = None,
+    order: exp.Order | None = None,
+    frame: exp.WindowSpec | None = None,
+) -> exp.Window:
+    """A function OVER the rows that are alike in `partition_by`, in an order, within a frame."""
+    return exp.Window(this=function, partition_by=list(partition_by) if partition_by else None, order=order, spec=frame)
+
+
+def order_by(*keys: exp.Expr) -> exp.Order:
+    return exp.Order(expressions=list(keys))
+
+
+def ascending(value: exp.Expr) -> exp.Ordered:
+    """A sort key, from the least value up; NULLs last."""
+    return exp.Ordered(this=value, nulls_first=False)
+
+
+def descending(value: exp.Expr) -> exp.Ordered:
+    """A sort key, from the greatest value down; NULLs last."""
+    return exp.Ordered(this=value, desc=True, nulls_first=False)
 
 
 def big(tree: exp.Expr) -> exp.Expr:

@@ -9,6 +9,7 @@ from sqlglot import ErrorLevel, exp
 from sqlglot.errors import UnsupportedError
 
 from sqlanon.errors import InternalError
+from sqlanon.sqlgen.build.expressions import ascending
 
 __all__ = ["to_sql"]
 
@@ -56,6 +57,6 @@ def _orders_in_full(tree: exp.Expr, dialect: str) -> Iterator[None]:
 def _sort_key(key: exp.Expr) -> exp.Ordered:
     if isinstance(key, exp.Ordered):
         return key
-    said = exp.Ordered(this=key.copy(), nulls_first=False)
+    said = ascending(key.copy())
     key.replace(said)
     return said

@@ -11,7 +11,22 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.sqlgen.build.expressions import added, huge, or_zero
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import (
+    added,
+    ascending,
+    big,
+    huge,
+    identical,
+    if_,
+    infix,
+    is_null,
+    or_zero,
+    order_by,
+    paren,
+    total,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
 from sqlanon.sqlgen.cells.labels import generalized, level_name, listed_values, published_value
@@ -47,14 +62,12 @@ def key_name(word: int) -> str:
 
 
 def _window(function: exp.Expr, partition: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Window:
-    ordered = [exp.Ordered(this=part, nulls_first=False) for part in order]
-    return exp.Window(
-        this=function, partition_by=list(partition), order=exp.Order(expressions=ordered) if ordered else None
-    )
+    ordered = [ascending(part) for part in order]
+    return window(function, partition_by=list(partition), order=order_by(*ordered) if ordered else None)
 
 
 def _from_zero(number: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=exp.Sub(this=number, expression=literal(1)), to=exp.DataType.build("BIGINT"))
+    return big(number - 1)
 
 
 def tree(
@@ -73,10 +86,10 @@ def tree(
     listed = listed_values(bound, hierarchy_values) if bound.stored else None
     values = generalized(bound, distinct, listed, counted=True)
     listed_here = [column("listed")] if bound.stored else []
-    leaf: exp.Expr = exp.GT(this=column("n"), expression=literal(0))
+    leaf: exp.Expr = column("n") > 0
     if bound.stored:
         leaf = exp.or_(leaf, column("listed"))
-    counted = exp.Case(ifs=[exp.If(this=leaf, true=literal(1))], default=literal(0))
+    counted = if_(leaf, 1, 0)
     kept = [column("value"), column("n"), alias(counted, "leaf"), *listed_here]
     levels = range(1, bound.height)
 
@@ -87,12 +100,12 @@ def tree(
     spans = exp.select(
         *kept,
         *path(1),
-        *(alias(_window(exp.Min(this=column("value")), path(i), ()), f"low_{i}") for i in levels),
+        *(alias(_window(f.min(column("value")), path(i), ()), f"low_{i}") for i in levels),
         *(alias(_leaves(counted, path(i)), leaves_name(i)) for i in levels),
     ).from_(values.subquery("generalized"), copy=False)
-    lowest = _from_zero(_window(exp.RowNumber(), path(1), [column("value")]))
+    lowest = _from_zero(_window(f.row_number(), path(1), [column("value")]))
     ranks = [
-        _from_zero(_window(exp.DenseRank(), path(i + 1), [column(f"low_{i}"), column(level_name(i))])) for i in levels
+        _from_zero(_window(f.dense_rank(), path(i + 1), [column(f"low_{i}"), column(level_name(i))])) for i in levels
     ]
     return exp.select(
         column("value"),
@@ -107,7 +120,7 @@ def tree(
 def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> exp.Query:
     """The values that occur with their numbers of rows, and with 0 those that only the public table has."""
     own = (
-        exp.select(alias(value, "value"), alias(exp.Count(this=exp.Star()), "n"))
+        exp.select(alias(value, "value"), alias(f.count(), "n"))
         .from_(source, copy=False)
         .group_by(value.copy(), copy=False)
     )
@@ -115,12 +128,11 @@ def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> e
         return own
     others = exp.select(column("value"), alias(literal(0), "n")).from_(public.subquery("public")).distinct(copy=False)
     both = exp.union(own, others, distinct=False, copy=False).subquery("occurring")
-    total = exp.Cast(this=exp.Sum(this=column("n")), to=exp.DataType.build("BIGINT"))
-    return exp.select(column("value"), alias(total, "n")).from_(both).group_by(column("value"))
+    return exp.select(column("value"), alias(total(column("n")), "n")).from_(both).group_by(column("value"))
 
 
 def _leaves(counted: exp.Expr, path: Sequence[exp.Expr]) -> exp.Expr:
-    return exp.Cast(this=_window(exp.Sum(this=counted.copy()), path, ()), to=exp.DataType.build("BIGINT"))
+    return big(_window(f.sum(counted.copy()), path, ()))
 
 
 def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
@@ -130,24 +142,21 @@ def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
     the greatest of them, at each level from 1.
     """
 
-    def total(part: exp.Expr) -> exp.Expr:
-        return huge(or_zero(exp.Sum(this=part)))
+    def added_up(part: exp.Expr) -> exp.Expr:
+        return huge(or_zero(f.sum(part)))
 
     def siblings(level: int) -> exp.Expr:
-        most = exp.Add(this=exp.Max(this=column(rank_name(level))), expression=literal(1))
-        return exp.Coalesce(this=most, expressions=[literal(0)])
+        return or_zero(f.max(column(rank_name(level))) + 1)
 
     def spread(level: int) -> exp.Expr:
-        others = exp.Paren(this=exp.Sub(this=column(leaves_name(level)), expression=literal(1)))
-        return total(exp.Mul(this=column("n"), expression=others))
+        return added_up(column("n") * (column(leaves_name(level)) - 1))
 
     def most(level: int) -> exp.Expr:
-        others = exp.Sub(this=exp.Max(this=column(leaves_name(level))), expression=literal(1))
-        return exp.Coalesce(this=others, expressions=[literal(0)])
+        return or_zero(f.max(column(leaves_name(level))) - 1)
 
     return exp.select(
-        total(column("leaf")),
-        total(column("n")),
+        added_up(column("leaf")),
+        added_up(column("n")),
         *(siblings(level) for level in range(bound.height)),
         *(spread(level) for level in range(1, bound.height)),
         *(most(level) for level in range(1, bound.height)),
@@ -157,11 +166,11 @@ def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
 def _code(fields: Sequence[Field], word: int) -> exp.Expr:
     """A value's part of one key word, from its ranks."""
     parts: list[exp.Expr] = [
-        exp.BitwiseLeftShift(this=column(rank_name(level)), expression=literal(field.shift))
+        infix(column(rank_name(level)), "<<", literal(field.shift))
         for level, field in enumerate(fields)
         if field.word == word and field.bits
     ]
-    return added([exp.Paren(this=part) for part in parts])
+    return added([paren(part) for part in parts])
 
 
 def _words(fields: Sequence[Field]) -> list[int]:
@@ -232,18 +241,18 @@ def _keyed(
         code = f"code_{index}"
         for word in _words(fields):
             parts[word].append(column(key_name(word), code))
-        joins.append((relation(table, as_=code), exp.NullSafeEQ(this=value, expression=column("value", code))))
+        joins.append((relation(table, as_=code), identical(value, column("value", code))))
     keys = [alias(added(word) if word else _zero(), key_name(i)) for i, word in enumerate(parts)]
     named = source.copy()
     named.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
-    query = exp.select(*keys, *others, alias(exp.Count(this=exp.Star()), "n")).from_(named, copy=False)
+    query = exp.select(*keys, *others, alias(f.count(), "n")).from_(named, copy=False)
     for code_table, condition in joins:
         query.join(code_table, on=condition, copy=False)
     return query.group_by(*(part.this.copy() for part in (*keys, *others)), copy=False)
 
 
 def _zero() -> exp.Expr:
-    return exp.Cast(this=literal(0), to=exp.DataType.build("BIGINT"))
+    return big(literal(0))
 
 
 def class_id(keys: Sequence[exp.Expr]) -> exp.Expr:
@@ -259,13 +268,9 @@ def class_id(keys: Sequence[exp.Expr]) -> exp.Expr:
 
 def respondents(entity: exp.Expr) -> exp.Expr:
     """The number of distinct respondents of a group; all NULLs together count as one."""
-    unknown = exp.Max(
-        this=exp.Case(
-            ifs=[exp.If(this=exp.Is(this=entity.copy(), expression=exp.Null()), true=literal(1))], default=literal(0)
-        )
-    )
-    known = exp.Count(this=exp.Distinct(expressions=[entity]))
-    return exp.Add(this=known, expression=unknown)
+    unknown = f.max(if_(is_null(entity.copy()), 1, 0))
+    known = f.count_distinct(entity)
+    return known + unknown
 
 
 def carried_code(layout: KeyLayout, places: Sequence[int], of: str | None = None) -> exp.Expr:
@@ -274,11 +279,11 @@ def carried_code(layout: KeyLayout, places: Sequence[int], of: str | None = None
     offset = 0
     for place in places:
         part = _carried(layout.carried[place], of)
-        parts.append(exp.Paren(this=exp.BitwiseLeftShift(this=part, expression=literal(offset))) if offset else part)
+        parts.append(paren(infix(part, "<<", literal(offset))) if offset else part)
         offset += layout.carried[place].bits
     return added(parts)
 
 
 def _carried(field: Field, of: str | None) -> exp.Expr:
-    masked = exp.Paren(this=exp.BitwiseAnd(this=column(key_name(field.word), of), expression=literal(field.mask)))
-    return exp.Paren(this=exp.BitwiseRightShift(this=masked, expression=literal(field.shift)))
+    masked = paren(infix(column(key_name(field.word), of), "&", literal(field.mask)))
+    return paren(infix(masked, ">>", literal(field.shift)))

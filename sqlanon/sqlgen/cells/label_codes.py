@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, ascending, big, if_, order_by, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.labels import level_name
@@ -31,13 +32,13 @@ def shown_at(bound: BoundAttribute, levels: Sequence[int]) -> list[exp.Alias]:
     return [alias(_shown(bound, level, several), label_at(level)) for level in sorted(set(levels))]
 
 
-def _shown(bound: BoundAttribute, level: int, as_text: bool) -> exp.Expr:
+def _shown(bound: BoundAttribute, level: int, published_as_text: bool) -> exp.Expr:
     if level == bound.height:
         return literal("*")
     if level:
         return column(level_name(level))
     value = column("value")
-    return exp.Cast(this=value, to=exp.DataType.build("VARCHAR")) if as_text else value
+    return as_text(value) if published_as_text else value
 
 
 def numbered(labelled: exp.Query, levels: Sequence[int], listed: Sequence[int] = ()) -> exp.Select:
@@ -54,9 +55,9 @@ def numbered(labelled: exp.Query, levels: Sequence[int], listed: Sequence[int] =
         if level in listed:
             rows[-1].where(column("listed"), copy=False)
     every = union_all(rows)
-    order = exp.Order(expressions=[exp.Ordered(this=column("label"), nulls_first=False)])
-    number = exp.Sub(this=exp.Window(this=exp.DenseRank(), order=order), expression=literal(1))
-    code = alias(exp.Cast(this=number, to=exp.DataType.build("BIGINT")), "code")
+    order = order_by(ascending(column("label")))
+    number = window(f.dense_rank(), order=order) - 1
+    code = alias(big(number), "code")
     numbers = exp.select(column("value"), column("level"), column("label"), code).from_(every.subquery("shown"))
     query = exp.select(column("value")).from_(relation("numbers")).group_by(column("value"))
     for level in sorted(set(levels)):
@@ -66,5 +67,5 @@ def numbered(labelled: exp.Query, levels: Sequence[int], listed: Sequence[int] =
 
 
 def _at(level: int, name: str) -> exp.Expr:
-    here = exp.EQ(this=column("level"), expression=literal(level))
-    return exp.Max(this=exp.Case(ifs=[exp.If(this=here, true=column(name))]))
+    here = column("level").eq(literal(level))
+    return f.max(if_(here, column(name)))

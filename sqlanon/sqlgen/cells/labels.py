@@ -8,6 +8,8 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.hierarchies.base import functional
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, cast, identical, is_not_null, is_null, or_zero, try_cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["generalized", "level_name", "listed_twice", "listed_values", "passed", "published_value"]
@@ -22,7 +24,7 @@ def published_value(bound: BoundAttribute, of: str | None = None) -> exp.Expr:
     value = column(bound.column, of)
     if bound.type == bound.published_type:
         return value
-    return exp.Cast(this=value, to=exp.DataType.build(bound.published_type, dialect="duckdb"))
+    return cast(value, bound.published_type)
 
 
 def generalized(bound: BoundAttribute, distinct: exp.Query, listed: exp.Query | None, counted: bool) -> exp.Select:
@@ -41,17 +43,17 @@ def generalized(bound: BoundAttribute, distinct: exp.Query, listed: exp.Query | 
         named = [alias(label, level_name(i)) for i, label in enumerate(labels, start=1)]
         return exp.select(column("value"), *counts, *named).from_(distinct.subquery("occurring"), copy=False)
     assert listed is not None
-    same = exp.NullSafeEQ(this=column("value", "occurring"), expression=column("value", "listed"))
-    missing = exp.Is(this=column("listed", "listed"), expression=exp.Null())
+    same = identical(column("value", "occurring"), column("value", "listed"))
+    missing = column("listed", "listed").is_(exp.null())
     # The value of whichever side has it: both are NULL for the value NULL, which coalesce keeps.
-    value = exp.Coalesce(this=column("value", "occurring"), expressions=[column("value", "listed")])
-    number = exp.Coalesce(this=column("n", "occurring"), expressions=[literal(0)])
+    value = f.coalesce(column("value", "occurring"), column("value", "listed"))
+    number = or_zero(column("n", "occurring"))
     return (
         exp.select(
             alias(value, "value"),
             *([alias(number, "n")] if counted else []),
             *(column(level_name(i), "listed") for i in range(1, bound.height)),
-            alias(exp.Not(this=missing), "listed"),
+            alias(exp.not_(missing), "listed"),
         )
         .from_(distinct.subquery("occurring"), copy=False)
         .join(listed.subquery("listed"), on=same, join_type="FULL", copy=False)
@@ -68,8 +70,8 @@ def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
     labels = (
         alias(
             exp.Filter(
-                this=exp.Max(this=column("label")),
-                expression=exp.Where(this=exp.EQ(this=column("level"), expression=literal(level))),
+                this=f.max(column("label")),
+                expression=exp.Where(this=column("level").eq(literal(level))),
             ),
             level_name(level),
         )
@@ -87,24 +89,23 @@ def listed_twice(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
     """The values that a stored hierarchy lists under several texts, such as 1 and 01 for a number."""
     value = _in_type(bound)
     return (
-        exp.select(exp.Cast(this=value, to=exp.DataType.build("VARCHAR")))
+        exp.select(as_text(value))
         .from_(rows)
-        .where(*_possible(bound), exp.EQ(this=column("level"), expression=literal(0)))
+        .where(*_possible(bound), column("level").eq(0))
         .group_by(value.copy())
-        .having(exp.GT(this=exp.Count(this=exp.Star()), expression=literal(1)))
+        .having(f.count() > 1)
     )
 
 
 def _in_type(bound: BoundAttribute) -> exp.Expr:
-    return exp.TryCast(this=column("value"), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
+    return try_cast(column("value"), bound.published_type)
 
 
 def _possible(bound: BoundAttribute) -> list[exp.Expr]:
     """The rows of the attribute's hierarchy whose text is a value of the column's type, or NULL."""
     assert bound.hierarchy is not None
-    name = exp.EQ(this=column("hierarchy"), expression=literal(bound.hierarchy.name))
-    is_null = exp.Is(this=column("value"), expression=exp.Null())
-    return [name, exp.or_(is_null, exp.Not(this=exp.Is(this=_in_type(bound), expression=exp.Null())))]
+    name = column("hierarchy").eq(literal(bound.hierarchy.name))
+    return [name, exp.or_(is_null(column("value")), is_not_null(_in_type(bound)))]
 
 
 def passed(query: exp.Select, bound: BoundAttribute, place: int, tokens: Mapping[str, str]) -> exp.Expr:
@@ -115,7 +116,7 @@ def passed(query: exp.Select, bound: BoundAttribute, place: int, tokens: Mapping
     if not bound.attribute.pseudonym:
         return published_value(bound, "source")
     name = f"token_{place}"
-    text = exp.Cast(this=column(bound.column, "source"), to=exp.DataType.build("VARCHAR"))
-    same = exp.NullSafeEQ(this=text, expression=column("value", name))
+    text = as_text(column(bound.column, "source"))
+    same = identical(text, column("value", name))
     query.join(relation(tokens[bound.column], as_=name), on=same, join_type="LEFT", copy=False)
     return column("token", name)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.binary_text import by_bytes
-from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build.expressions import as_text, identical, if_, is_not_null, is_null, try_cast, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import generalized, level_name
 
@@ -37,20 +38,19 @@ def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Select:
     A text that is no value of the column's type is left out, and a value that stands
     twice, with the same labels or not, counts once.
     """
-    value = exp.TryCast(this=by_bytes(column("value")), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
-    is_null = exp.Is(this=column("value"), expression=exp.Null())
-    possible = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+    value = try_cast(by_bytes(column("value")), bound.published_type)
+    possible = is_not_null(value.copy())
     return (
         exp.select(
             alias(value, "value"),
-            *(alias(exp.Max(this=_at(level)), level_name(level)) for level in range(1, bound.height)),
+            *(alias(f.max(_at(level)), level_name(level)) for level in range(1, bound.height)),
             alias(literal(True), "listed"),
         )
         .from_(relation(("anon", "release_taxonomy")), copy=False)
         .where(
-            exp.EQ(this=column("release_id"), expression=literal(release_id)),
-            exp.EQ(this=column("attribute"), expression=literal(bound.column)),
-            exp.or_(is_null, possible),
+            column("release_id").eq(literal(release_id)),
+            column("attribute").eq(literal(bound.column)),
+            exp.or_(is_null(column("value")), possible),
             copy=False,
         )
         .group_by(value.copy(), copy=False)
@@ -63,15 +63,15 @@ def frozen_ranges(release_id: str, place: int) -> exp.Select:
         exp.select(column("value"), column("low"), column("high"))
         .from_(relation(("anon", "release_value_range")))
         .where(
-            exp.EQ(this=column("release_id"), expression=literal(release_id)),
-            exp.EQ(this=column("requirement"), expression=literal(place)),
+            column("release_id").eq(literal(release_id)),
+            column("requirement").eq(literal(place)),
         )
     )
 
 
 def _at(level: int) -> exp.Expr:
-    same = exp.EQ(this=column("level"), expression=literal(level))
-    return exp.Case(ifs=[exp.If(this=same, true=by_bytes(column("label")))])
+    same = column("level").eq(literal(level))
+    return if_(same, by_bytes(column("label")))
 
 
 def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Select:
@@ -86,10 +86,10 @@ def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Select:
     labels = generalized(bound, occurring, taxonomy.listed.copy() if taxonomy.listed else None, counted=False)
     branch: exp.Expr = literal(0)
     if bound.stored:
-        own = exp.Add(this=column("code", "coded"), expression=literal(1))  # codes may begin with 0
-        branch = exp.Case(ifs=[exp.If(this=column("listed", "path"), true=branch)], default=own)
-    text = exp.Cast(this=column("value", "path"), to=exp.DataType.build("VARCHAR"))
-    same = exp.NullSafeEQ(this=column("value", "path"), expression=column("value_0", "coded"))
+        own = column("code", "coded") + 1  # codes may begin with 0
+        branch = if_(column("listed", "path"), branch, own)
+    text = as_text(column("value", "path"))
+    same = identical(column("value", "path"), column("value_0", "coded"))
     return (
         exp.select(
             column("code", "coded"),
@@ -110,7 +110,7 @@ def sensitive_ancestor(paths: str, height: int) -> exp.Query:
     up: two nodes may have one label. A branch of its own stays one on every level, so
     that its value is as far as can be from any other.
     """
-    occurs = exp.Not(this=exp.Is(this=column("code"), expression=exp.Null()))
+    occurs = is_not_null(column("code"))
     return union_all(
         [
             exp.select(alias(column("code"), "value"), alias(literal(level), "level"), node)
@@ -125,7 +125,7 @@ def _nodes(height: int) -> list[exp.Alias]:
     nodes: list[exp.Expr] = [column("code")]
     for level in range(1, height):
         path = [column("branch"), *(column(level_name(i)) for i in range(level, height))]
-        nodes.append(exp.Window(this=exp.Min(this=column("code")), partition_by=path))
+        nodes.append(window(f.min(column("code")), partition_by=path))
     return [alias(node, "node") for node in nodes]
 
 

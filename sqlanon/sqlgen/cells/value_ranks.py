@@ -10,7 +10,22 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.hierarchies.base import builder, functional
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import (
+    ascending,
+    big,
+    cast,
+    if_,
+    infix,
+    integer,
+    is_null,
+    or_zero,
+    order_by,
+    paren,
+    union_all,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
 
@@ -19,9 +34,6 @@ __all__ = ["ancestors", "by_value", "first_name", "is_number", "is_numeric", "ra
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 _INTEGER = exp.DataType.build("INTEGER")
-
-# Hierarchies whose nodes are intervals of the value order.
-_OF_VALUES = ("intervals", "calendar")
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "REAL", "DECIMAL")
 
@@ -33,7 +45,9 @@ def first_name(level: int) -> str:
 
 def by_value(bound: BoundAttribute) -> bool:
     """Whether the order of the ranks is that of the values; else it is that of the hierarchy."""
-    return bound.hierarchy is None or bound.hierarchy.kind.lower() in _OF_VALUES
+    if bound.hierarchy is None:
+        return True
+    return not builder(bound.hierarchy.kind).STORED and functional(bound.hierarchy.kind).KEEPS_ORDER
 
 
 def is_numeric(bound: BoundAttribute) -> bool:
@@ -52,12 +66,12 @@ def _as_double(bound: BoundAttribute) -> exp.Expr | None:
     value = column("value")
     if kind == "DATE":
         start = exp.cast(exp.Literal.string("1970-01-01"), exp.DataType.Type.DATE)
-        days = exp.Anonymous(this="date_diff", expressions=[exp.Literal.string("day"), start, value])
-        return exp.Cast(this=days, to=_DOUBLE.copy())
+        days = f.call("date_diff", exp.Literal.string("day"), start, value)
+        return cast(days, "DOUBLE")
     if kind.startswith("TIMESTAMP"):
-        return exp.Anonymous(this="epoch", expressions=[value])
+        return f.call("epoch", value)
     if is_number(bound):
-        return exp.Cast(this=value, to=_DOUBLE.copy())
+        return cast(value, "DOUBLE")
     return None
 
 
@@ -73,21 +87,13 @@ def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
     levels = range(1, bound.height)
     path = [column("value")] if by_value(bound) else [column(rank_name(i)) for i in reversed(range(bound.height))]
     # Where NULL stands is said in so many words: a session may have an order of its own.
-    order = exp.Order(
-        expressions=[
-            exp.Ordered(this=part, nulls_first=False)
-            for each in path
-            for part in (exp.Is(this=each.copy(), expression=exp.Null()), each)
-        ]
-    )
-    number = exp.Sub(this=exp.Window(this=exp.RowNumber(), order=order), expression=literal(1))
-    numbered = exp.select(exp.Star(), alias(exp.Cast(this=number, to=exp.DataType.build("BIGINT")), "rank")).from_(
-        relation(tree)
-    )
+    order = order_by(*(ascending(part) for each in path for part in (is_null(each.copy()), each)))
+    number = window(f.row_number(), order=order) - 1
+    numbered = exp.select(exp.Star(), alias(big(number), "rank")).from_(relation(tree))
     firsts = []
     for level in levels:
         above = [column(rank_name(i)) for i in range(level, bound.height)]
-        firsts.append(alias(exp.Window(this=exp.Min(this=column("rank")), partition_by=above), first_name(level)))
+        firsts.append(alias(window(f.min(column("rank")), partition_by=above), first_name(level)))
     kept = [column(name) for name in ("value", "n", "leaf")]
     leaves = [column(leaves_name(level)) for level in levels]
     return exp.select(
@@ -96,45 +102,37 @@ def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
 
 
 def _position(bound: BoundAttribute) -> exp.Expr:
-    rank = exp.Cast(this=column("rank"), to=_DOUBLE.copy())
+    rank = cast(column("rank"), "DOUBLE")
     known = _as_double(bound) if by_value(bound) else None
     if known is None:
         return rank
     least, most, count = (_over(function(this=known.copy())) for function in (exp.Min, exp.Max, exp.Count))
-    mean = exp.Div(
-        this=exp.Paren(this=exp.Sub(this=most.copy(), expression=least.copy())),
-        expression=exp.Paren(this=exp.Sub(this=count.copy(), expression=literal(1))),
-    )
-    several = exp.GT(this=count.copy(), expression=literal(1))
-    gap = exp.Case(ifs=[exp.If(this=several, true=mean)], default=literal(1))
-    behind = exp.Add(this=most.copy(), expression=gap)
-    position = exp.Coalesce(this=known, expressions=[behind, exp.cast(literal(0), exp.DataType.Type.DOUBLE)])
+    mean = (most - least) / (count - 1)
+    several = count > 1
+    gap = if_(several, mean, 1)
+    behind = most + gap
+    position = f.coalesce(known, behind, exp.cast(literal(0), exp.DataType.Type.DOUBLE))
     # Infinities and numbers that are none have no distance from others.
-    spread = exp.Paren(this=exp.Sub(this=most.copy(), expression=least.copy()))
-    finite = exp.Coalesce(this=exp.Anonymous(this="isfinite", expressions=[spread]), expressions=[exp.true()])
-    every = _over(exp.LogicalAnd(this=exp.Anonymous(this="isfinite", expressions=[known.copy()])))
+    spread = paren(most - least)
+    finite = f.coalesce(f.call("isfinite", spread), exp.true())
+    every = _over(f.bool_and(f.call("isfinite", known.copy())))
     # Nor has a date or a time that is infinite: its number is NULL.
-    numbered = exp.EQ(this=count.copy(), expression=_over(exp.Count(this=column("value"))))
-    sound = exp.and_(finite, exp.Coalesce(this=every, expressions=[exp.true()]), numbered)
-    return exp.Case(ifs=[exp.If(this=sound, true=position)], default=rank)
+    numbered = count.eq(_over(f.count(column("value"))))
+    sound = exp.and_(finite, f.coalesce(every, exp.true()), numbered)
+    return if_(sound, position, rank)
 
 
 def _over(aggregate: exp.Expr) -> exp.Window:
-    return exp.Window(this=aggregate)
+    return window(aggregate)
 
 
 def ranked_summary(table: str) -> exp.Select:
     """One row: how many values, how far the last is from the first, and whether positions are ranks and an offset."""
-    span = exp.Sub(this=exp.Max(this=column("position")), expression=exp.Min(this=column("position")))
-    first = exp.select(exp.Min(this=column("position"))).from_(relation(table)).subquery()
-    same = exp.EQ(
-        this=exp.Sub(this=column("position"), expression=first),
-        expression=exp.Cast(this=column(rank_name(0)), to=_DOUBLE.copy()),
-    )
-    plain = exp.Coalesce(this=exp.LogicalAnd(this=same), expressions=[exp.true()])
-    return exp.select(exp.Count(this=exp.Star()), exp.Coalesce(this=span, expressions=[literal(0)]), plain).from_(
-        relation(table)
-    )
+    span = f.max(column("position")) - f.min(column("position"))
+    first = exp.select(f.min(column("position"))).from_(relation(table)).subquery()
+    same = infix(column("position") - first, "=", cast(column(rank_name(0)), "DOUBLE"))
+    plain = f.coalesce(f.bool_and(same), exp.true())
+    return exp.select(f.count(), or_zero(span), plain).from_(relation(table))
 
 
 def ancestors(tables: Sequence[str], heights: Sequence[int]) -> exp.Query | None:
@@ -144,6 +142,6 @@ def ancestors(tables: Sequence[str], heights: Sequence[int]) -> exp.Query | None
         for level in range(1, height):
             named = {"dim": literal(place), "level": literal(level), "rank": column(rank_name(0))}
             named |= {"first": column(first_name(level))}
-            casts = [alias(exp.Cast(this=tree, to=_INTEGER.copy()), name) for name, tree in named.items()]
+            casts = [alias(integer(tree), name) for name, tree in named.items()]
             parts.append(exp.select(*casts).from_(relation(table)))
     return union_all(parts) if parts else None

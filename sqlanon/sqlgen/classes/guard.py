@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import big, if_, is_not_null, is_null, or_zero
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.classes.normal_relations import sensitive_value
@@ -36,7 +38,7 @@ def violations(requirements: Sequence[Asks], names: Sequence[Mapping[str, str]] 
         return asked[0]
     # In parentheses, for a statement may begin with steps of its own.
     every = exp.union(*(query.subquery() for query in asked), distinct=False, copy=False)
-    most = [alias(exp.Max(this=column(name)), name) for name in ("size", "excess")]
+    most = [alias(f.max(column(name)), name) for name in ("size", "excess")]
     query = exp.select(column("class_id"), *most).from_(every.subquery("violation"), copy=False)
     return query.group_by(column("class_id"), copy=False)
 
@@ -62,7 +64,7 @@ def kept_classes(requirements: Sequence[Asks]) -> list[Step]:
         ("remaining", _remaining()),
         *steps,
         ("violating", _class_ids(violations(requirements, names))),
-        ("kept", _classes("remaining").where(exp.Not(this=_any("violating")))),
+        ("kept", _classes("remaining").where(exp.not_(_any("violating")))),
     ]
 
 
@@ -75,7 +77,7 @@ def _class_ids(query: exp.Query) -> exp.Select:
 
 
 def _violates_nothing(query: exp.Query) -> exp.Expr:
-    return exp.Not(this=exp.In(this=column("class_id"), query=_class_ids(query).subquery()))
+    return exp.not_(column("class_id").isin(query=_class_ids(query)))
 
 
 def _any(of: str) -> exp.Expr:
@@ -91,11 +93,11 @@ def _rounds(requirements: Sequence[Asks]) -> exp.Query:
     """
     steps, names = restricted(requirements, "rounds", "round")
     left = exp.or_(
-        exp.Is(this=column("class_id"), expression=exp.Null()),
-        exp.Not(this=exp.In(this=column("class_id"), query=_classes("round_violating").subquery())),
+        is_null(column("class_id")),
+        exp.not_(column("class_id").isin(query=_classes("round_violating"))),
     )
-    more = exp.LT(this=column("round"), expression=literal(ROUNDS))
-    after = alias(exp.Add(this=column("round"), expression=literal(1)), "round")
+    more = column("round") < literal(ROUNDS)
+    after = alias(column("round") + 1, "round")
     following = (
         exp.select(after, column("class_id")).from_(relation("rounds")).where(left, _any("round_violating"), more)
     )
@@ -103,7 +105,7 @@ def _rounds(requirements: Sequence[Asks]) -> exp.Query:
     one = alias(literal(1), "round")
     first = exp.union(
         exp.select(one, column("class_id")).from_(relation("equivalence_class")),
-        exp.select(one.copy(), alias(exp.Null(), "class_id")),
+        exp.select(one.copy(), alias(exp.null(), "class_id")),
         distinct=False,
         copy=False,
     )
@@ -112,10 +114,10 @@ def _rounds(requirements: Sequence[Asks]) -> exp.Query:
 
 def _remaining() -> exp.Select:
     """The classes of the last round."""
-    last = exp.select(exp.Max(this=column("round"))).from_(relation("rounds"))
+    last = exp.select(f.max(column("round"))).from_(relation("rounds"))
     return _classes("rounds").where(
-        exp.EQ(this=column("round"), expression=last.subquery()),
-        exp.Not(this=exp.Is(this=column("class_id"), expression=exp.Null())),
+        column("round").eq(last.subquery()),
+        is_not_null(column("class_id")),
     )
 
 
@@ -142,7 +144,7 @@ def restricted(requirements: Sequence[Asks], among: str, prefix: str) -> tuple[l
 
 
 def _among(of: str, classes: str) -> exp.Select:
-    within = exp.In(this=column("class_id"), query=_classes(classes).subquery())
+    within = column("class_id").isin(query=_classes(classes))
     return exp.select(exp.Star()).from_(relation(of)).where(within)
 
 
@@ -151,10 +153,10 @@ def withheld_rows(requirements: Sequence[Asks], base: Sequence[Step]) -> exp.Sel
 
     `base` makes the normal relations that the requirements read, sensitive_value aside.
     """
-    size = exp.Coalesce(this=exp.Sum(this=column("size")), expressions=[literal(0)])
-    rows: exp.Expr = exp.Cast(this=size, to=exp.DataType.build("BIGINT"))
+    size = or_zero(f.sum(column("size")))
+    rows: exp.Expr = big(size)
     if needs_rounds(requirements):
-        rows = exp.Case(ifs=[exp.If(this=exp.Not(this=_any("violating")), true=rows)])
-    withheld = exp.Not(this=exp.In(this=column("class_id"), query=_classes("kept").subquery()))
+        rows = if_(exp.not_(_any("violating")), rows)
+    withheld = exp.not_(column("class_id").isin(query=_classes("kept")))
     query = exp.select(alias(rows, "withheld")).from_(relation("equivalence_class")).where(withheld)
     return with_steps(query, [*base, *kept_classes(requirements)])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, ascending, is_not_null, order_by, window
+from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.taxonomy import level_labels
 from sqlanon.sqlgen.classes.rows import Rows
@@ -31,26 +33,26 @@ def guarding_steps(place: int, rows: Rows, guard: str, paths: str, height: int) 
 def _class_guard(rows: Rows, guard: str) -> exp.Select:
     """class_guard_r(class_id, guard): the texts of the guarding nodes of each class. NULL guards against nothing."""
     value = rows.value(guard)
-    text = exp.Cast(this=value, to=exp.DataType.build("VARCHAR"))
+    text = as_text(value)
     query = rows.grouped(text).select(alias(text.copy(), "guard"), copy=False)
     return query.where(_known(value.copy()), copy=False)
 
 
 def _known(value: exp.Expr) -> exp.Expr:
-    return exp.Not(this=exp.Is(this=value, expression=exp.Null()))
+    return is_not_null(value)
 
 
 def _guard_code(counted: str) -> exp.Select:
     """guard_code_r(guard, node): the texts, numbered in their order."""
     guards = exp.select(column("guard")).distinct(copy=False).from_(relation(counted), copy=False)
-    by = exp.Order(expressions=[exp.Ordered(this=column("guard"), nulls_first=False)])
-    node = alias(exp.Window(this=exp.RowNumber(), order=by), "node")
+    by = order_by(ascending(column("guard")))
+    node = alias(window(f.row_number(), order=by), "node")
     return exp.select(column("guard"), node).from_(guards.subquery("occurring"), copy=False)
 
 
 def _guarded(counted: str, coded: str) -> exp.Select:
     """guarded_r(class_id, node): the distinct guarding nodes of each class."""
-    same = exp.EQ(this=column("guard", "counted"), expression=column("guard", "coded"))
+    same = column("guard", "counted").eq(column("guard", "coded"))
     return (
         exp.select(column("class_id", "counted"), column("node", "coded"))
         .from_(relation(counted, as_="counted"), copy=False)
@@ -63,9 +65,9 @@ def _guard_label(coded: str, paths: str, height: int) -> exp.Select:
 
     A label may stand on several levels; `highest` is the most general of them. `*` is no label.
     """
-    same = exp.EQ(this=column("guard", "coded"), expression=column("label", "labels"))
-    named = exp.NEQ(this=column("guard", "coded"), expression=literal("*"))
-    highest = exp.Window(this=exp.Max(this=column("level", "labels")), partition_by=[column("node", "coded")])
+    same = column("guard", "coded").eq(column("label", "labels"))
+    named = column("guard", "coded").neq("*")
+    highest = window(f.max(column("level", "labels")), partition_by=[column("node", "coded")])
     return (
         exp.select(
             column("node", "coded"), column("code", "labels"), column("level", "labels"), alias(highest, "highest")
@@ -84,7 +86,7 @@ def _guarding_node(coded: str, meant: str, paths: str) -> exp.Query:
     below = (
         exp.select(column("node"), alias(column("code"), "value"))
         .from_(relation(meant), copy=False)
-        .where(exp.EQ(this=column("level"), expression=column("highest")), _known(column("code")), copy=False)
+        .where(column("level").eq(column("highest")), _known(column("code")), copy=False)
     )
     understood = exp.select(column("node")).from_(relation(meant), copy=False)
     every = (
@@ -93,7 +95,7 @@ def _guarding_node(coded: str, meant: str, paths: str) -> exp.Query:
         .join(relation(paths, as_="path"), join_type="CROSS", copy=False)
         .where(
             _known(column("code", "path")),
-            exp.Not(this=exp.In(this=column("node", "coded"), query=understood.subquery())),
+            exp.not_(column("node", "coded").isin(query=understood)),
             copy=False,
         )
     )

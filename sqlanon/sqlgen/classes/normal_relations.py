@@ -13,7 +13,19 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sqlanon.errors import InternalError
-from sqlanon.sqlgen.build.expressions import big, total
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import (
+    ascending,
+    big,
+    cast,
+    identical,
+    is_not_null,
+    is_null,
+    order_by,
+    total,
+    try_cast,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import respondents
@@ -72,7 +84,7 @@ def _counted(rows: Rows) -> exp.Select:
     query = rows.grouped().select(alias(size, "size"), alias(entities, "entities"), copy=False)
     if not rows.keys:
         # A table without rows has no class either.
-        query.having(exp.GT(this=size.copy(), expression=literal(0)), copy=False)
+        query.having(size > 0, copy=False)
     return query
 
 
@@ -171,19 +183,14 @@ def _sensitive_code(counted: exp.Table | exp.Subquery, width: int) -> exp.Select
     """sensitive_code_i(value_0, ..., code): the values that occur, numbered in their order, NULL last."""
     occurring = exp.select(*_values(width)).distinct(copy=False).from_(counted)
     # Where NULL stands is said in so many words: a session may have an order of its own.
-    order = [
-        exp.Ordered(this=part, nulls_first=False)
-        for value in _values(width)
-        for part in (exp.Is(this=value.copy(), expression=exp.Null()), value)
-    ]
-    code = alias(exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=order)), "code")
+    order = [ascending(part) for value in _values(width) for part in (value.is_(exp.null()), value)]
+    code = alias(window(f.row_number(), order=order_by(*order)), "code")
     return exp.select(*_values(width), code).from_(occurring.subquery("occurring"))
 
 
 def _class_sensitive_value(counted: exp.Table | exp.Subquery, codes: str, width: int) -> exp.Select:
     same = [
-        exp.NullSafeEQ(this=one, expression=other)
-        for one, other in zip(_values(width, "counted"), _values(width, "coded"), strict=True)
+        identical(one, other) for one, other in zip(_values(width, "counted"), _values(width, "coded"), strict=True)
     ]
     return (
         exp.select(column("class_id", "counted"), alias(column("code", "coded"), "value"), column("n", "counted"))
@@ -212,20 +219,21 @@ def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select
     asked of it in vain, as it has to be.
     """
     given = column("value", "listed")
-    value = exp.TryCast(this=given, to=exp.DataType.build(taxonomy.bound.published_type, dialect="duckdb"))
-    is_null = exp.Is(this=given.copy(), expression=exp.Null())
-    possible = exp.Not(this=exp.Is(this=value, expression=exp.Null()))
-    same = exp.NullSafeEQ(this=value.copy(), expression=column("value_0", "coded"))
-    absent = exp.Neg(this=exp.Window(this=exp.RowNumber()))
-    low, high = (exp.Cast(this=column(name, "listed"), to=exp.DataType.build("DOUBLE")) for name in ("low", "high"))
+    value = try_cast(given, taxonomy.bound.published_type)
+    possible = is_not_null(value)
+    same = identical(value.copy(), column("value_0", "coded"))
+    absent = exp.Neg(this=window(f.row_number()))
+    low, high = (cast(column(name, "listed"), "DOUBLE") for name in ("low", "high"))
     return (
         exp.select(
-            alias(exp.Coalesce(this=column("code", "coded"), expressions=[absent]), "value"),
+            alias(f.coalesce(column("code", "coded"), absent), "value"),
             alias(low, "low"),
             alias(high, "high"),
         )
         .from_(ranges.copy().subquery("listed"))
-        .join(relation(codes, as_="coded"), on=exp.and_(same, exp.or_(is_null, possible)), join_type="LEFT")
+        .join(
+            relation(codes, as_="coded"), on=exp.and_(same, exp.or_(is_null(given.copy()), possible)), join_type="LEFT"
+        )
     )
 
 
@@ -234,9 +242,6 @@ def literal_rows(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[obj
     values = rows or [[None] * len(columns)]
     tuples = [exp.Tuple(expressions=[literal(value) for value in row]) for row in values]
     names = exp.TableAlias(this=identifier("answer"), columns=[identifier(name) for name, _ in columns])
-    casts = [
-        alias(exp.Cast(this=column(name), to=exp.DataType.build(kind, dialect="duckdb")), name)
-        for name, kind in columns
-    ]
+    casts = [alias(cast(column(name), kind), name) for name, kind in columns]
     query = exp.select(*casts).from_(exp.Values(expressions=tuples, alias=names))
     return query if rows else query.where(exp.false())

@@ -7,6 +7,8 @@ from typing import Protocol
 
 from sqlglot import exp
 
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, literal
 
 __all__ = [
@@ -42,6 +44,10 @@ class Asks(Protocol):
     @property
     def attributes(self) -> Sequence[str]:
         """The sensitive columns that it is asked about, several if jointly; empty if it asks about none."""
+        ...
+
+    def satisfied_by(self, rows: int) -> bool:
+        """Whether a class of so many rows, each of another respondent, always satisfies it."""
         ...
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
@@ -95,7 +101,7 @@ def depends_on_others(requirement: Asks) -> bool:
 
 def report_row(place: int, requirement: Asks, names: Mapping[str, str]) -> exp.Select:
     """place, achieved and violating: what a requirement comes to, and how many classes violate it."""
-    achieved = exp.Cast(this=requirement.statement("achieved", names).subquery(), to=exp.DataType.build("DOUBLE"))
+    achieved = cast(requirement.statement("achieved", names).subquery(), "DOUBLE")
     violating = requirement.statement("violations", names).subquery("violations")
-    count = exp.select(exp.Count(this=exp.Star())).from_(violating)
+    count = exp.select(f.count()).from_(violating)
     return exp.select(alias(literal(place), "place"), alias(achieved, "achieved"), alias(count.subquery(), "violating"))

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sqlanon.errors import InternalError
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import total
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal
 
 __all__ = ["Asked", "Rows", "class_label", "rows_of"]
@@ -35,8 +37,8 @@ class Rows:
     def count(self) -> exp.Expr:
         """How many rows there are."""
         if self.weight is None:
-            return exp.Count(this=exp.Star())
-        return exp.Cast(this=exp.Sum(this=self.weight.copy()), to=exp.DataType.build("BIGINT"))
+            return f.count()
+        return total(self.weight.copy())
 
     def value(self, name: str) -> exp.Expr:
         if name not in self.columns:

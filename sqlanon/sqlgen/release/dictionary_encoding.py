@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.sqlgen.build.expressions import identical
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.labels import published_value
 
@@ -46,7 +47,7 @@ def coded(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
     ]
     rows = exp.select(*shown).from_(query.subquery("released"))
     for name, table in words.items():
-        same = exp.NullSafeEQ(this=column(name, "released"), expression=column("value", places[name]))
+        same = identical(column(name, "released"), column("value", places[name]))
         rows.join(relation(table, as_=places[name]), on=same, copy=False)
     return rows
 

@@ -1,6 +1,6 @@
 """What a release of several tables is made from.
 
-A fragment's name is what stands behind the release's own, as in `hospital_qi`.
+A table's name is what stands behind the release's own, as in `hospital_qi`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,24 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
 
-__all__ = ["Fragment", "FragmentsQuery"]
+__all__ = ["PublishedColumn", "PublishedTable", "TablesQuery"]
 
 
 @dataclass(frozen=True)
-class Fragment:
-    """One of the tables: its columns with their roles, and the attributes that are behind them where there are any.
+class PublishedColumn:
+    """A column of a published table, how it is read, and the attribute behind it where there is one."""
+
+    name: str
+    role: Role
+    reading: Reading
+    bound: BoundAttribute | None = None
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """One of the tables, whose `name` is what stands behind the release's own.
 
     `query` gives its rows, in whatever order; if `ordered`, in that of what they show, which tells nothing more.
     The rows are published by the column `by`, if there is one, and else in a random order. `words` are the columns that
@@ -26,7 +37,7 @@ class Fragment:
     """
 
     name: str
-    columns: tuple[tuple[str, Role, BoundAttribute | None], ...]
+    columns: tuple[PublishedColumn, ...]
     query: exp.Select
     ordered: bool = False
     by: str | None = None
@@ -34,7 +45,7 @@ class Fragment:
 
 
 @dataclass(frozen=True)
-class FragmentsQuery:
+class TablesQuery:
     """What a release of several tables is made from; the first of them has a row a row of the source.
 
     `tokens` maps a column to a table of value and token.
@@ -42,11 +53,11 @@ class FragmentsQuery:
 
     policy: BoundPolicy
     release_id: str
-    fragments: tuple[Fragment, ...]
+    tables: tuple[PublishedTable, ...]
     tokens: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def values(self) -> dict[str, str]:
-        """The fragment that has the values of each sensitive attribute."""
-        every = ((part.name, *one) for part in self.fragments for one in part.columns)
-        return {b.column: name for name, _, role, b in every if role is Role.SENSITIVE and b is not None}
+        """The table that has the values of each sensitive attribute."""
+        shown = ((table.name, part) for table in self.tables for part in table.columns)
+        return {part.bound.column: name for name, part in shown if part.role is Role.SENSITIVE and part.bound}

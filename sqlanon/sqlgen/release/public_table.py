@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import if_, is_null, try_cast
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.classes.rows import class_label
 from sqlanon.sqlgen.release.recode import Recoding, join_codes
@@ -24,11 +26,11 @@ def _given(place: int) -> exp.Column:
 
 def _value(place: int, bound: BoundAttribute) -> exp.Expr:
     """The public table's value in the type of the source's."""
-    return exp.TryCast(this=_given(place), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
+    return try_cast(_given(place), bound.published_type)
 
 
 def _is_null(value: exp.Expr) -> exp.Expr:
-    return exp.Is(this=value, expression=exp.Null())
+    return is_null(value)
 
 
 def public_values(place: int, bound: BoundAttribute) -> exp.Select:
@@ -44,7 +46,7 @@ def public_rows(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
     """
     query = exp.select().from_(relation("public"))
     key = join_codes(query, recodings, _value, conditions=_same_kind(recodings), outer=True)
-    has_class = exp.and_(exp.true(), *(exp.Not(this=_is_null(column("code", f"recode_{i}"))) for i, _ in recodings))
+    has_class = exp.and_(exp.true(), *(exp.not_(_is_null(column("code", f"recode_{i}"))) for i, _ in recodings))
     labels = [alias(column("label", f"recode_{i}"), f"label_{i}") for i, _ in recodings]
     return query.select(alias(key, "class_id"), alias(has_class, "has_class"), *labels, copy=False)
 
@@ -58,18 +60,18 @@ def public_labelled(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
 
 def _same_kind(recodings: Sequence[tuple[int, Recoding]]) -> list[exp.Expr]:
     """NULL stands for a text that is no value of the type, too: that is not the value NULL."""
-    return [exp.or_(_is_null(_given(i)), exp.Not(this=_is_null(_value(i, r.bound)))) for i, r in recodings]
+    return [exp.or_(_is_null(_given(i)), exp.not_(_is_null(_value(i, r.bound)))) for i, r in recodings]
 
 
 def public_class() -> exp.Select:
     """public_class(class_id, n): the public rows of each class, by the keys of the release."""
-    count = alias(exp.Count(this=exp.Star()), "n")
+    count = alias(f.count(), "n")
     return exp.select(column("class_id"), count).from_(relation("public_recoded")).group_by(column("class_id"))
 
 
 def public_label_class(shown: Mapping[str, exp.Expr], labels: Sequence[exp.Expr]) -> exp.Select:
     """public_class(class_id, n), by what a class shows of each quasi-identifier; NULL for rows without a class."""
-    class_id = exp.Case(ifs=[exp.If(this=column("has_class"), true=class_label(shown))])
-    count = alias(exp.Count(this=exp.Star()), "n")
+    class_id = if_(column("has_class"), class_label(shown))
+    count = alias(f.count(), "n")
     query = exp.select(alias(class_id, "class_id"), count).from_(relation("public_recoded"))
     return query.group_by(column("has_class"), *labels)

@@ -9,7 +9,21 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.hierarchies.base import functional
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.binary_text import by_bytes, without_collation
+from sqlanon.sqlgen.build.expressions import (
+    ascending,
+    big,
+    identical,
+    if_,
+    infix,
+    is_not_null,
+    is_null,
+    order_by,
+    paren,
+    try_cast,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import class_id
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
@@ -67,11 +81,11 @@ def recode(
         return _mixed(recoding, values, release_id)
     occurring = values.subquery("occurring")
     labelled = _stored(recoding, occurring, release_id) if bound.stored else _computed(recoding, occurring)
-    order = exp.Order(expressions=[exp.Ordered(this=column("label"), nulls_first=False)])
-    number = exp.Sub(this=exp.Window(this=exp.DenseRank(), order=order), expression=literal(1))
-    code: exp.Expr = exp.Cast(this=number, to=exp.DataType.build("BIGINT"))
+    order = order_by(ascending(column("label")))
+    number = window(f.dense_rank(), order=order) - 1
+    code: exp.Expr = big(number)
     if bound.stored:
-        code = exp.Case(ifs=[exp.If(this=column("listed"), true=code)])
+        code = if_(column("listed"), code)
     label: exp.Expr = column("label")
     if collated and (recoding.level or bound.published_type == "VARCHAR"):
         label = without_collation(label)
@@ -108,22 +122,21 @@ def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp
     way round.
     """
     bound = recoding.bound
-    value = exp.TryCast(this=by_bytes(column("value")), to=exp.DataType.build(bound.published_type, dialect="duckdb"))
-    is_null = exp.Is(this=column("value"), expression=exp.Null())
-    has_value = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
+    value = try_cast(by_bytes(column("value")), bound.published_type)
+    has_value = is_not_null(value.copy())
     copied = (
         # One row a value whatever the table holds: a value listed twice must not double its rows.
-        exp.select(alias(value, "value"), alias(exp.Max(this=by_bytes(column("label"))), "label"), _listed())
+        exp.select(alias(value, "value"), alias(f.max(by_bytes(column("label"))), "label"), _listed())
         .from_(relation(("anon", "release_recoding")))
         .where(
-            exp.EQ(this=column("release_id"), expression=literal(release_id)),
-            exp.EQ(this=column("attribute"), expression=literal(bound.column)),
-            exp.or_(is_null, has_value),
+            column("release_id").eq(literal(release_id)),
+            column("attribute").eq(literal(bound.column)),
+            exp.or_(is_null(column("value")), has_value),
         )
         .group_by(value.copy())
     )
     label = column("value", "occurring") if recoding.level == 0 else column("label", "copied")
-    same = exp.NullSafeEQ(this=column("value", "occurring"), expression=column("value", "copied"))
+    same = identical(column("value", "occurring"), column("value", "copied"))
     return (
         exp.select(column("value", "occurring"), alias(label, "label"), column("listed", "copied"))
         .from_(occurring)
@@ -153,17 +166,17 @@ def join_codes(
     words: list[exp.Expr | None] = [None] * layout.words
     for n, ((i, recoding), (spot,)) in enumerate(zip(recodings, layout.fields, strict=True)):
         name = f"recode_{i}"
-        code = exp.Paren(this=exp.BitwiseLeftShift(this=column("code", name), expression=literal(spot.shift)))
+        code = paren(infix(column("code", name), "<<", literal(spot.shift)))
         before = words[spot.word]
-        words[spot.word] = exp.Add(this=before, expression=code) if before else code
-        same = exp.NullSafeEQ(this=value(i, recoding.bound), expression=column("value", name))
+        words[spot.word] = (before + code) if before else code
+        same = identical(value(i, recoding.bound), column("value", name))
         # A label beyond the bits of its field would run into another's: its rows are withheld.
-        fits = exp.LT(this=column("code", name), expression=literal(1 << spot.bits))
+        fits = column("code", name) < literal(1 << spot.bits)
         on = exp.and_(same, fits, *conditions[n : n + 1])
         query.join(relation(name), on=on, join_type="LEFT" if outer else "", copy=False)
-    zero = exp.Cast(this=literal(0), to=exp.DataType.build("BIGINT"))
+    zero = big(literal(0))
     if outer:
-        words = [exp.Coalesce(this=word, expressions=[literal(-1)]) if word else None for word in words]
+        words = [f.coalesce(word, literal(-1)) if word else None for word in words]
     return class_id([word if word else zero.copy() for word in words])
 
 

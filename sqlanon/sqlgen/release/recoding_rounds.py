@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import big, identical, if_, infix, is_null, paren
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import class_id
@@ -54,7 +56,7 @@ def join_rounds(
     """
     for n, (i, recoding) in enumerate(recodings):
         name = f"recode_{i}"
-        same = exp.NullSafeEQ(this=value(i, recoding.bound), expression=column("value", name))
+        same = identical(value(i, recoding.bound), column("value", name))
         query.join(relation(name), on=exp.and_(same, *conditions[n : n + 1]), join_type="LEFT", copy=False)
     return [alias(_class(recodings, number), class_name(number + 1)) for number in range(_count(recodings))]
 
@@ -83,14 +85,14 @@ def _class(recodings: Sequence[tuple[int, Recoding]], number: int) -> exp.Expr:
     for (i, recoding), (spot,) in zip(recodings, layout.fields, strict=True):
         code = column(code_at(recoding.levels[number]) if recoding.mixed else "code", f"recode_{i}")
         # A label beyond the bits of its field would run into another's: its rows have no class.
-        placed.append(exp.LT(this=code, expression=literal(1 << spot.bits)))
-        part = exp.Paren(this=exp.BitwiseLeftShift(this=code.copy(), expression=literal(spot.shift)))
+        placed.append(code < literal(1 << spot.bits))
+        part = paren(infix(code.copy(), "<<", literal(spot.shift)))
         before = words[spot.word]
-        words[spot.word] = exp.Add(this=before, expression=part) if before else part
+        words[spot.word] = (before + part) if before else part
     whole = class_id([word or _bigint(0) for word in words])
     if not placed:
         return whole
-    return exp.Case(ifs=[exp.If(this=exp.and_(*placed), true=whole)], default=_nowhere(layout.words))
+    return if_(exp.and_(*placed), whole, _nowhere(layout.words))
 
 
 def _nowhere(words: int) -> exp.Expr:
@@ -99,7 +101,7 @@ def _nowhere(words: int) -> exp.Expr:
 
 
 def _bigint(value: int) -> exp.Expr:
-    return exp.Cast(this=literal(value), to=exp.DataType.build("BIGINT"))
+    return big(literal(value))
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,7 @@ class Rounds:
         """What a column that each round has is in the round of the row."""
         return exp.Case(
             ifs=[
-                exp.If(this=exp.EQ(this=column("round"), expression=literal(number)), true=column(name(number)))
+                exp.If(this=column("round").eq(literal(number)), true=column(name(number)))
                 for number in range(1, self.count + 1)
             ]
         )
@@ -172,13 +174,13 @@ class Rounds:
         background = self.background
         if background.public_class is not None:
             steps.append(("round_public", self._left(number, "public_labelled", [])))
-            count = alias(exp.Count(this=exp.Star()), "n")
+            count = alias(f.count(), "n")
             counted = exp.select(column("class_id"), count).from_(relation("round_public"))
             background = replace(background, public_class=counted.group_by(column("class_id")))
         steps += [*relations_of(rows, self.requirements, background), *sensitive_values(self.requirements)]
-        here = exp.NEQ(this=column("class_id"), expression=_nowhere(class_layout(len(self.recodings)).words))
+        here = column("class_id").neq(_nowhere(class_layout(len(self.recodings)).words))
         violating = exp.select(column("class_id")).from_(violations(self.requirements).subquery("violations"))
-        fine = exp.Not(this=exp.In(this=column("class_id"), query=violating.subquery()))
+        fine = exp.not_(column("class_id").isin(query=violating))
         return with_steps(exp.select(column("class_id")).from_(relation("equivalence_class")).where(here, fine), steps)
 
     def _left(self, number: int, rows: str, others: Sequence[exp.Expr]) -> exp.Select:
@@ -187,14 +189,14 @@ class Rounds:
         if number > 1:
             before = exp.or_(*(_is_kept(earlier) for earlier in range(1, number)))
             nowhere = _nowhere(class_layout(len(self.recodings)).words)
-            named = exp.Case(ifs=[exp.If(this=before, true=nowhere)], default=named)
+            named = if_(before, nowhere, named)
         return exp.select(alias(named, "class_id"), *others).from_(relation(rows))
 
 
 def _is_kept(number: int) -> exp.Expr:
     kept = exp.select(column("class_id")).from_(relation(_kept_name(number)))
-    return exp.In(this=column(class_name(number)), query=kept.subquery())
+    return column(class_name(number)).isin(query=kept)
 
 
 def _no_round() -> exp.Expr:
-    return exp.Is(this=column("round"), expression=exp.Null())
+    return is_null(column("round"))

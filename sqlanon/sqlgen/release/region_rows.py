@@ -8,12 +8,13 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.values import QualifiedName
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import identical, is_not_null, is_null, paren
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.cells import rank_name
 from sqlanon.sqlgen.cells.labels import published_value
 
 __all__ = [
-    "BUCKET",
     "ENDS",
     "ROW",
     "Placed",
@@ -27,9 +28,6 @@ __all__ = [
 
 # The ends of a range.
 ENDS = ("low", "high")
-
-# The column that tells the regions apart where the values stay as they are.
-BUCKET = "bucket"
 
 # The source's row number, where relaxed cuts put equal rows into several regions.
 ROW = "__sqlanon_row"
@@ -74,14 +72,12 @@ def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
         return known
     values = [alias(published_value(bound, "source"), name) for bound, name in zip(quasi, names, strict=True)]
     same = [
-        exp.NullSafeEQ(this=published_value(bound, "source"), expression=column(name, "place"))
+        identical(published_value(bound, "source"), column(name, "place"))
         for bound, name in zip(quasi, names, strict=True)
     ]
     unseen = exp.select(*values).distinct(copy=False).from_(relation("source"))
     unseen.join(relation(placed.places, as_="place"), on=exp.and_(*same), join_type="ANTI", copy=False)
-    inside = exp.select(
-        *(column(name, "unseen") for name in names), alias(exp.Min(this=column("region", "box")), "region")
-    )
+    inside = exp.select(*(column(name, "unseen") for name in names), alias(f.min(column("region", "box")), "region"))
     inside.from_(unseen.subquery("unseen"), copy=False)
     conditions = [_inside(inside, place, placed) for place in range(len(quasi))]
     inside.join(relation(placed.regions, as_="box"), on=exp.and_(*conditions), copy=False)
@@ -95,17 +91,17 @@ def _inside(query: exp.Select, place: int, placed: Placed) -> exp.Expr:
     ranks = placed.ranks[place]
     if ranks is None:
         low, high = (column(box_name(place, end), "box") for end in ENDS)
-        between: exp.Expr = exp.Between(this=value, low=low, high=high)
+        between: exp.Expr = value.between(low, high)
     else:
         name = f"rank_of_{place}"
-        on = exp.NullSafeEQ(this=value, expression=column("value", name))
+        on = identical(value, column("value", name))
         query.join(relation(ranks, as_=name), on=on, copy=False)
         low, high = (column(end(place), "box") for end in (low_name, high_name))
         # NULL has a rank, and may stand between two values or behind them: it is let in by itself.
-        known = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
-        between = exp.and_(known, exp.Between(this=column(rank_name(0), name), low=low, high=high))
-    null_here = exp.and_(exp.Is(this=value.copy(), expression=exp.Null()), column(f"with_null_{place}", "box"))
-    return exp.Paren(this=exp.or_(between, null_here))
+        known = is_not_null(value.copy())
+        between = exp.and_(known, column(rank_name(0), name).between(low, high))
+    null_here = exp.and_(is_null(value.copy()), column(f"with_null_{place}", "box"))
+    return paren(exp.or_(between, null_here))
 
 
 def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
@@ -116,13 +112,13 @@ def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
     query = exp.select().from_(relation("source"))
     same: list[exp.Expr] = []
     if placed.by_row:
-        same.append(exp.EQ(this=column(ROW, "source"), expression=column("row", "placement")))
+        same.append(column(ROW, "source").eq(column("row", "placement")))
     else:
         for place, bound in enumerate(policy.quasi_identifiers):
             value = published_value(bound, "source")
-            same.append(exp.NullSafeEQ(this=value, expression=column(f"value_{place}", "placement")))
+            same.append(identical(value, column(f"value_{place}", "placement")))
     query.join(relation("placement"), on=exp.and_(*same), copy=False)
-    on = exp.EQ(this=column("region", "region"), expression=column("region", "placement"))
+    on = column("region", "region").eq(column("region", "placement"))
     query.join(relation(placed.regions, as_="region"), on=on, copy=False)
     query.select(alias(column("class", "region"), "class_id"), copy=False)
     for place, bound in enumerate(policy.quasi_identifiers):

@@ -1,8 +1,7 @@
 """The SELECT of a release: recode every row, and withhold every class that violates a requirement.
 
-The same text is the body of a live view and what a snapshot is made from. It reads
-the source as it is when it runs: the labels come from the values that occur at that
-moment, and the guard counts the classes of that moment.
+It is the body of a live view, and what a snapshot is made from. It reads the source as it is when it runs: the labels
+come from the values that occur at that moment, and the guard counts the classes of that moment.
 """
 
 from __future__ import annotations
@@ -15,12 +14,14 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.errors import InternalError
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.binary_text import without_collation
-from sqlanon.sqlgen.build.expressions import same, union_all
+from sqlanon.sqlgen.build.expressions import as_text, same, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.labels import passed, published_value
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
+from sqlanon.sqlgen.classes.buckets import BUCKET
 from sqlanon.sqlgen.classes.guard import kept_classes, restricted
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of
 from sqlanon.sqlgen.classes.requirement import Asks, report_row, subjects
@@ -34,7 +35,7 @@ from sqlanon.sqlgen.release.public_table import (
 )
 from sqlanon.sqlgen.release.recode import Recoding, join_codes, recode
 from sqlanon.sqlgen.release.recoding_rounds import Rounds, join_rounds, round_labels
-from sqlanon.sqlgen.release.region_rows import BUCKET, ENDS, Placed, box_name, label_name, placed_rows, placement
+from sqlanon.sqlgen.release.region_rows import ENDS, Placed, box_name, label_name, placed_rows, placement
 
 __all__ = ["Recoding", "ReleaseQuery"]
 
@@ -110,7 +111,7 @@ class ReleaseQuery:
     def equivalence_class(self) -> exp.Select:
         """The classes that are released: class_id, size, entities. It names no value."""
         query = exp.select(
-            alias(exp.Window(this=exp.RowNumber()), "class_id"),
+            alias(window(f.row_number()), "class_id"),
             column("size", "equivalence_class"),
             column("entities", "equivalence_class"),
         ).from_(relation("equivalence_class"), copy=False)
@@ -241,7 +242,7 @@ class ReleaseQuery:
         for bound in self.policy.attributes:
             if bound.column == name:
                 return published_value(bound, "source")
-        return exp.Cast(this=column(name, "source"), to=exp.DataType.build("VARCHAR"))
+        return as_text(column(name, "source"))
 
     def _passing(self) -> list[tuple[int, BoundAttribute]]:
         return [(i, b) for i, b in enumerate(self.policy.published) if b.role is not Role.QUASI_IDENTIFIER]

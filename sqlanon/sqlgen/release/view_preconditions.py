@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, is_not_null
 from sqlanon.sqlgen.build.names import column, literal
 
 __all__ = ["BINARY", "MadeFor", "Refusal", "refusal_in"]
@@ -49,7 +51,7 @@ class MadeFor:
         """A condition for the WHERE of the query that reads the columns: true, or an error when it is bound."""
         branches = [_otherwise_compared(), *map(_otherwise_set, self.settings), *map(_otherwise_typed, self.columns)]
         asked = exp.Case(ifs=branches, default=literal(_PRESENT))
-        return exp.Not(this=exp.Is(this=_setting(asked), expression=exp.Null()))
+        return is_not_null(_setting(asked))
 
 
 def refusal_in(message: str) -> Refusal | None:
@@ -63,23 +65,23 @@ def _says(what: str, run: str) -> exp.Expr:
 
 
 def _setting(name: exp.Expr) -> exp.Expr:
-    return exp.Anonymous(this="current_setting", expressions=[name])
+    return f.call("current_setting", name)
 
 
 def _otherwise_compared() -> exp.If:
     collation = exp.Lower(this=_setting(literal("default_collation")))
-    binary = exp.In(this=collation, expressions=[literal(name) for name in BINARY])
+    binary = collation.isin(*(literal(name) for name in BINARY))
     says = _says("this session compares text by a collation, and this view by its bytes", "RESET default_collation")
-    return exp.If(this=exp.Not(this=binary), true=says)
+    return exp.If(this=exp.not_(binary), true=says)
 
 
 def _otherwise_set(setting: tuple[str, str]) -> exp.If:
     name, value = setting
-    now: exp.Expr = exp.Cast(this=_setting(literal(name)), to=exp.DataType.build("VARCHAR"))
+    now: exp.Expr = as_text(_setting(literal(name)))
     made = literal(value)
     if name == "default_order":
         # ASCENDING, which a new session has, and ASC, which it has once somebody says so, are one.
-        now, made = (exp.Left(this=one, expression=literal(3)) for one in (now, made))
+        now, made = (f.left(one, 3) for one in (now, made))
     says = _says(f"what this view shows depends on the setting {name}", f"SET {name} = '{value}'")
     return exp.If(this=exp.NullSafeNEQ(this=now, expression=made), true=says)
 
@@ -87,8 +89,8 @@ def _otherwise_set(setting: tuple[str, str]) -> exp.If:
 def _otherwise_typed(typed: tuple[str, str, str]) -> exp.If:
     """Of an ENUM nothing is asked but that it is one: its labels are values."""
     name, kind, published = typed
-    now: exp.Expr = exp.Anonymous(this="typeof", expressions=[column(name)])
+    now: exp.Expr = f.call("typeof", column(name))
     if kind != published:
-        now = exp.Anonymous(this="regexp_replace", expressions=[now, literal(_ENUMS), literal("VARCHAR"), literal("g")])
+        now = f.call("regexp_replace", now, literal(_ENUMS), "VARCHAR", "g")
     says = _says(f"the column {name} was {published} when this view was made", "CREATE OR REPLACE ANONYMIZED VIEW")
-    return exp.If(this=exp.NEQ(this=now, expression=literal(published)), true=says)
+    return exp.If(this=now.neq(literal(published)), true=says)

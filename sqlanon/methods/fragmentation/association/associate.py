@@ -29,6 +29,7 @@ from sqlanon.methods.fragmentation.association import block_grids, tuple_keys
 from sqlanon.methods.fragmentation.association.deal_rows import Wanted, deal
 from sqlanon.methods.fragmentation.association.left_out import Keys, most_alike
 from sqlanon.methods.fragmentation.minimal_fragmentation import require_correct
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import relation
 
 __all__ = ["Association", "associate", "covered", "promised"]
@@ -147,7 +148,7 @@ def associate(
 
 
 def _rows_of(engine: Engine, table: str) -> int:
-    return int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
+    return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
 
 
 def promised(

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.sqlgen.build.expressions import added, paren, same
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import added, ascending, infix, order_by, paren, same, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = [
@@ -105,15 +106,12 @@ def group_name(fragment: int) -> str:
 
 def draws(draw: str) -> exp.Expr:
     """Random bits of the operating system's for each row; `draw` names the function that gives them."""
-    return exp.Anonymous(this=draw, expressions=[literal(0)])
+    return f.call(draw, 0)
 
 
 def differing(keys: Sequence[str], partition: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Expr:
     """Whether a row is the first of those of its partition that are like it, in each of these keys."""
-    firsts = [
-        exp.EQ(this=exp.Paren(this=place_number([*partition, column(key)], order)), expression=literal(0))
-        for key in keys
-    ]
+    firsts = [paren(place_number([*partition, column(key)], order)).eq(0) for key in keys]
     return exp.and_(*firsts)
 
 
@@ -121,15 +119,13 @@ def place_number(
     partition: Sequence[exp.Expr], order: Sequence[exp.Expr], function: exp.Expr | None = None
 ) -> exp.Expr:
     """A row's number in its partition, counted from 0; or its rank, if that is the function."""
-    window = exp.Window(
-        this=function or exp.RowNumber(), partition_by=[part.copy() for part in partition], order=in_order(order)
-    )
-    return exp.Sub(this=window, expression=literal(1))
+    copies = [part.copy() for part in partition]
+    return window(function or f.row_number(), partition_by=copies, order=in_order(order)) - 1
 
 
 def in_order(by: Sequence[exp.Expr]) -> exp.Order:
     """An ORDER BY that says where NULLs stand, as every engine needs to be told."""
-    return exp.Order(expressions=[exp.Ordered(this=part.copy(), nulls_first=False) for part in by])
+    return order_by(*(ascending(part.copy()) for part in by))
 
 
 def numbered_rows(table: str) -> exp.Select:
@@ -137,8 +133,8 @@ def numbered_rows(table: str) -> exp.Select:
 
     Row numbers follow each other; those of a table that was made in a transaction still open do not begin with 0.
     """
-    first = exp.select(exp.Min(this=column(ROW_NUMBER))).from_(relation(table)).subquery()
-    number = exp.Sub(this=column(ROW_NUMBER), expression=first)
+    first = exp.select(f.min(column(ROW_NUMBER))).from_(relation(table)).subquery()
+    number = column(ROW_NUMBER) - first
     return exp.select(exp.Star(), alias(number, "number")).from_(relation(table))
 
 
@@ -160,14 +156,14 @@ def exchanged(cells: str, width: int, draw: str) -> exp.Select:
     where in the other direction is drawn, so that a fragment's groups do not tell those of another.
     """
     query = exp.select(column("row"), column("block")).from_(numbered_rows(cells).subquery("cell"))
-    group = exp.IntDiv(this=column("number"), expression=literal(width))
+    group = column("number") // literal(width)
     query.set("order", in_order([group, draws(draw)]))
     return query
 
 
 def block_numbers(cells: str, rows: int, draw: str) -> exp.Select:
     """block: the blocks of so many rows each, in a drawn order, so that their numbers tell nothing."""
-    first = exp.EQ(this=exp.Mod(this=column("number"), expression=literal(rows)), expression=literal(0))
+    first = infix(column("number") % literal(rows), "=", 0)
     query = exp.select(column("block")).from_(numbered_rows(cells).subquery("cell")).where(first)
     query.set("order", in_order([draws(draw)]))
     return query
@@ -192,15 +188,15 @@ def grouped(cells: str, numbers: str, laid: Grid, first: int) -> exp.Select:
     As rows stand in `cells`, one after the other fills a group of the fragment `first`. Number i of `numbers` is that
     of a block in the last fragment.
     """
-    cell = paren(exp.Mod(this=column("number", "cell"), expression=literal(laid.rows)))
+    cell = paren(column("number", "cell") % literal(laid.rows))
     size = literal(laid.size(first))
-    ends = exp.IntDiv(this=cell, expression=size), exp.Mod(this=cell.copy(), expression=size.copy())
+    ends = (cell // size), (cell % size)
     line, across = ends if laid.slopes[first] is None else ends[::-1]
     query = exp.select(column("row", "cell")).from_(numbered_rows(cells).subquery("cell"))
     last = len(laid.slopes) - 1
     for place, slope in enumerate(laid.slopes):
         number = column("number" if place == last else _number_name(place), "numbered")
-        before = exp.Mul(this=number, expression=literal(laid.groups(place)))
+        before = number * literal(laid.groups(place))
         group = added([before, paren(_local(slope, laid.columns, line, across)), literal(1)])
         query.select(alias(group, group_name(place)), copy=False)
     on = same("block", "cell", "numbered")
@@ -210,8 +206,8 @@ def grouped(cells: str, numbers: str, laid: Grid, first: int) -> exp.Select:
 def _local(slope: int | None, columns: int, line: exp.Expr, across: exp.Expr) -> exp.Expr:
     if slope is None:
         return line.copy()
-    moved = exp.Add(this=paren(across.copy()), expression=exp.Mul(this=literal(slope), expression=paren(line.copy())))
-    return exp.Mod(this=paren(moved), expression=literal(columns))
+    moved = infix(paren(across.copy()), "+", literal(slope) * paren(line.copy()))
+    return paren(moved) % literal(columns)
 
 
 def fragment_rows(

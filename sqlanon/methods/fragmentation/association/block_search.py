@@ -12,6 +12,8 @@ from sqlanon.methods.fragmentation.association import fill_blocks_sql as sql
 from sqlanon.methods.fragmentation.association import fill_gaps_sql
 from sqlanon.methods.fragmentation.association.lacking_values import lacking, preferred
 from sqlanon.methods.fragmentation.association.left_out_sql import first_blocks
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import is_not_null, is_null
 from sqlanon.sqlgen.build.names import column, relation
 
 __all__ = ["Blocks"]
@@ -153,21 +155,19 @@ class Blocks:
         clashing = self._clashing(dealt)
         if clashing is None:
             self._place(_within(dealt))
-            self._free = self._keep(
-                "free", self._rows(dealt).where(exp.Is(this=column("block"), expression=exp.Null()))
-            )
+            self._free = self._keep("free", self._rows(dealt).where(is_null(column("block"))))
             return
         rows = exp.select(column("row")).from_(relation(clashing))
-        short = exp.In(this=column("block"), query=_blocks_of(clashing).subquery())
-        self._place(_within(dealt).where(exp.Not(this=short)))
-        taken = exp.In(this=column("row"), query=rows.subquery())
-        nowhere = exp.Is(this=column("block"), expression=exp.Null())
+        short = column("block").isin(query=_blocks_of(clashing))
+        self._place(_within(dealt).where(exp.not_(short)))
+        taken = column("row").isin(query=rows)
+        nowhere = is_null(column("block"))
         if chunk is not None:
             self._free = self._keep("free", self._rows(dealt).where(exp.or_(nowhere, short.copy())))
             return
         self._free = self._keep("free", self._rows(dealt).where(exp.or_(nowhere, taken)))
         lacking = exp.select(*map(column, self._columns), column("block")).from_(relation(dealt))
-        self._fill(self._keep("lacking", lacking.where(short.copy(), exp.Not(this=taken.copy()))))
+        self._fill(self._keep("lacking", lacking.where(short.copy(), exp.not_(taken))))
 
     def _clashing(self, dealt: str) -> str | None:
         """The rows of blocks that are like another one in a key that they were not dealt by, if there are any."""
@@ -181,7 +181,7 @@ class Blocks:
         """The greatest number of a block so far."""
         if self._placed is None:
             return 0
-        return self._number(exp.select(exp.Max(this=column("block"))).from_(relation(self._placed)))
+        return self._number(exp.select(f.max(column("block"))).from_(relation(self._placed)))
 
     def _place(self, rows: exp.Select) -> None:
         if self._placed is None:
@@ -202,7 +202,7 @@ class Blocks:
             done = exp.select(column("block")).from_(full.subquery("part"))
             self._engine.run(sql.dissolved(lacking, done))
             given_up = self._keep("given_up", fill_gaps_sql.emptiest(lacking, self._size, self._draw))
-            freed = exp.In(this=column("block"), query=_blocks_of(given_up).subquery())
+            freed = column("block").isin(query=_blocks_of(given_up))
             self._insert(self._free, self._rows(lacking).where(freed))
             self._engine.run(sql.dissolved(lacking, _blocks_of(given_up)))
 
@@ -224,8 +224,8 @@ class Blocks:
             )
             self._insert(lacking, exp.select(exp.Star()).from_(relation(fitting)))
             found = exp.select(column("row")).from_(relation(fitting))
-            taken = exp.In(this=column("row"), query=found.subquery())
-            self._engine.run(exp.Delete(this=relation(free), where=exp.Where(this=taken)))
+            taken = column("row").isin(query=found)
+            self._engine.run(exp.delete(relation(free), where=taken))
             if self._rows_of(fitting):
                 stale = 0
             elif tries == blocks:
@@ -234,7 +234,7 @@ class Blocks:
                 stale += 1
 
     def _insert(self, table: str, rows: exp.Select) -> None:
-        self._engine.run(exp.Insert(this=relation(table), expression=rows))
+        self._engine.run(exp.insert(rows, relation(table), copy=False))
 
     def _rows_of(self, table: str) -> int:
         return self._number(_count(relation(table)))
@@ -245,7 +245,7 @@ class Blocks:
 
 def _within(dealt: str) -> exp.Select:
     """row, block, place: the rows that have a block."""
-    placed = exp.Not(this=exp.Is(this=column("block"), expression=exp.Null()))
+    placed = is_not_null(column("block"))
     return exp.select(*map(column, _PLACED)).from_(relation(dealt)).where(placed)
 
 
@@ -254,4 +254,4 @@ def _blocks_of(table: str) -> exp.Select:
 
 
 def _count(source: exp.Table | exp.Subquery) -> exp.Select:
-    return exp.select(exp.Count(this=exp.Star())).from_(source)
+    return exp.select(f.count()).from_(source)

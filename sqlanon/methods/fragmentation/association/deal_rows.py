@@ -11,6 +11,7 @@ from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.fragmentation.association import fill_blocks_sql as sql
 from sqlanon.methods.fragmentation.association.block_search import Blocks
 from sqlanon.methods.fragmentation.association.left_out import Keys, set_aside, with_dissolved
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["Dealt", "Wanted", "deal"]
@@ -64,8 +65,8 @@ def _once(keys: Keys, wanted: Wanted, draw: str, keep: Keep, *, near: bool) -> D
     filled = Blocks(engine, keys.keyed, len(keys.counts), size, draw, keep, possible)
     placed = filled.near() if near else filled.all()
     known = list(map(column, sql.row_columns(len(keys.counts))))
-    engine.run(exp.Insert(this=relation(keys.keyed), expression=exp.select(*known).from_(relation(left))))
-    engine.run(exp.Insert(this=relation(left), expression=exp.select(*known).from_(relation(filled.free))))
+    engine.run(exp.insert(exp.select(*known).from_(relation(left)), relation(keys.keyed), copy=False))
+    engine.run(exp.insert(exp.select(*known).from_(relation(filled.free)), relation(left), copy=False))
     if wanted.k is not None:
         with_dissolved(keys, left, placed, size, wanted.k, draw, keep)
     return Dealt(placed, left, least)
@@ -83,10 +84,10 @@ def _again(keys: Keys, wanted: Wanted, found: Dealt, draw: str, keep: Keep) -> D
         rows = _rows_of(engine, again.left)
         if rows < left:
             engine.run(sql.dissolved(found.placed, exp.select(column("block")).from_(relation(chosen))))
-            offset = literal(_number(engine, exp.select(exp.Max(this=column("block"))).from_(relation(found.placed))))
-            moved = exp.Add(this=column("block"), expression=offset)
+            offset = literal(_number(engine, exp.select(f.max(column("block"))).from_(relation(found.placed))))
+            moved = column("block") + offset
             more = exp.select(column("row"), alias(moved, "block"), column("place")).from_(relation(again.placed))
-            engine.run(exp.Insert(this=relation(found.placed), expression=more))
+            engine.run(exp.insert(more, relation(found.placed), copy=False))
             found, left, vain = replace(found, left=again.left), rows, 0
         else:
             vain += 1
@@ -95,7 +96,7 @@ def _again(keys: Keys, wanted: Wanted, found: Dealt, draw: str, keep: Keep) -> D
 
 
 def _rows_of(engine: Engine, table: str) -> int:
-    return _number(engine, exp.select(exp.Count(this=exp.Star())).from_(relation(table)))
+    return _number(engine, exp.select(f.count()).from_(relation(table)))
 
 
 def _number(engine: Engine, query: exp.Select) -> int:

@@ -18,7 +18,20 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import draws, in_order, key_name, numbered_rows, place_number
-from sqlanon.sqlgen.build.expressions import added, big, or_zero, up_to_here
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import (
+    added,
+    ascending,
+    big,
+    descending,
+    if_,
+    infix,
+    or_zero,
+    order_by,
+    paren,
+    up_to_here,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 
@@ -53,7 +66,7 @@ def row_columns(keys: int) -> list[str]:
 
 def possible(rows: str, key: int, size: int, chunk: int | None = None) -> exp.Select:
     """How many blocks of `size` rows that differ in the key can be filled with these rows, chunk by chunk."""
-    query = exp.select(big(or_zero(exp.Sum(this=column("blocks"))))).from_(relation("block_count"))
+    query = exp.select(big(or_zero(f.sum(column("blocks"))))).from_(relation("block_count"))
     return with_steps(query, [("counts", _counts(_chunked(rows, key, chunk))), *_block_counts(size)])
 
 
@@ -64,7 +77,7 @@ def counts(rows: str, key: int) -> exp.Select:
 
 def possible_of(counts: str, size: int) -> exp.Select:
     """How many blocks of `size` rows that differ in a key can be filled, from the `counts` of its values."""
-    query = exp.select(big(or_zero(exp.Sum(this=column("blocks"))))).from_(relation("block_count"))
+    query = exp.select(big(or_zero(f.sum(column("blocks"))))).from_(relation("block_count"))
     every = exp.select(exp.Star()).from_(relation(counts))
     return with_steps(query, [("counts", every), *_block_counts(size)])
 
@@ -92,19 +105,19 @@ def dealt(standing: str, keys: int, key: int, size: int, offset: int, *, chunked
     part = exp.select(exp.Star(), alias(_value(key), "value")).from_(numbered_rows(standing).subquery("standing"))
     if not chunked:
         part.select(alias(literal(0), "chunk"), copy=False)
-    rank = exp.Paren(this=exp.Sub(this=column("number", "part"), expression=column("before", "start")))
-    moved = exp.Paren(this=added([column("first", "start"), rank, column("turn", "start")]))
-    number = exp.Paren(this=exp.Mod(this=moved, expression=column("all_kept", "start")))
+    rank = paren(column("number", "part") - column("before", "start"))
+    moved = paren(added([column("first", "start"), rank, column("turn", "start")]))
+    number = paren(moved % column("all_kept", "start"))
     within = exp.and_(
-        exp.LT(this=rank.copy(), expression=column("kept", "start")),
-        exp.LT(this=number, expression=exp.Mul(this=column("blocks", "start"), expression=literal(size))),
+        rank < column("kept", "start"),
+        infix(number, "<", column("blocks", "start") * literal(size)),
     )
-    turn = exp.Mod(this=exp.Paren(this=number.copy()), expression=column("blocks", "start"))
-    block = exp.Add(this=exp.Add(this=column("base", "start"), expression=turn), expression=literal(offset + 1))
+    turn = paren(number.copy()) % column("blocks", "start")
+    block = infix(column("base", "start"), "+", turn) + literal(offset + 1)
     query = exp.select(*(column(name, "part") for name in row_columns(keys)))
-    query.select(alias(exp.Case(ifs=[exp.If(this=within, true=big(block))]), "block"), copy=False)
+    query.select(alias(if_(within, big(block)), "block"), copy=False)
     query.from_(part.subquery("part"), copy=False)
-    same = [exp.EQ(this=column(name, "part"), expression=column(name, "start")) for name in ("chunk", "value")]
+    same = [column(name, "part").eq(column(name, "start")) for name in ("chunk", "value")]
     query.join(relation("starts", as_="start"), on=exp.and_(*same), join_type="LEFT", copy=False)
     return with_steps(query, [("counts", _drawn_counts(part)), *_block_counts(size), ("starts", _starts())])
 
@@ -114,21 +127,21 @@ def _chunked(rows: str, key: int, chunk: int | None) -> exp.Select:
     at: exp.Expr = literal(0)
     if chunk is not None:
         along = place_number([], [column("place"), column("draw"), column("row")])
-        at = exp.IntDiv(this=exp.Paren(this=along), expression=literal(chunk))
+        at = paren(along) // literal(chunk)
     return exp.select(exp.Star(), alias(at, "chunk"), alias(_value(key), "value")).from_(relation(rows))
 
 
 def _value(key: int) -> exp.Expr:
     """What stands for a row's value in the key."""
     own = column(key_name(key))
-    several = exp.GT(this=own, expression=literal(ALONE))
-    return exp.Case(ifs=[exp.If(this=several, true=own.copy())], default=literal(ALONE))
+    several = own > literal(ALONE)
+    return if_(several, own.copy(), literal(ALONE))
 
 
 def _counts(part: exp.Select) -> exp.Select:
     """chunk, value, n: how many rows of each chunk have each value."""
     names = [column("chunk"), column("value")]
-    query = exp.select(*names, alias(exp.Count(this=exp.Star()), "n")).from_(part.subquery("part"))
+    query = exp.select(*names, alias(f.count(), "n")).from_(part.subquery("part"))
     return query.group_by(*(name.copy() for name in names))
 
 
@@ -140,38 +153,33 @@ def _drawn_counts(part: exp.Select) -> exp.Select:
 def _block_counts(size: int) -> list[Step]:
     """`block_count`: each chunk that fills any block, how many it fills and how many are filled before it."""
     own = [column("chunk")]
-    order = exp.Order(
-        expressions=[
-            exp.Ordered(this=column("n"), desc=True, nulls_first=False),
-            exp.Ordered(this=column("value"), nulls_first=False),
-        ]
-    )
-    several = exp.GT(this=column("value"), expression=literal(ALONE))
-    place = exp.Window(this=exp.RowNumber(), partition_by=own, order=order)
+    order = order_by(descending(column("n")), ascending(column("value")))
+    several = column("value") > literal(ALONE)
+    place = window(f.row_number(), partition_by=own, order=order)
     top = _sum(column("n"), order)
     ranked = exp.select(column("chunk"), alias(place, "place"), alias(top, "top"))
     ranked = ranked.from_(relation("counts")).where(several)
     # A row alone has a value of its own.
-    values = exp.Sum(this=exp.Case(ifs=[exp.If(this=several.copy(), true=literal(1))], default=column("n")))
-    totals = exp.select(column("chunk"), alias(big(exp.Sum(this=column("n"))), "rows"))
+    values = f.sum(if_(several.copy(), 1, column("n")))
+    totals = exp.select(column("chunk"), alias(big(f.sum(column("n"))), "rows"))
     totals.select(alias(big(values), "different"), copy=False)
     totals = totals.from_(relation("counts")).group_by(column("chunk"))
-    rest = exp.Paren(this=exp.Sub(this=column("rows", "total"), expression=column("top", "ranked")))
-    still = exp.Paren(this=exp.Sub(this=literal(size), expression=column("place", "ranked")))
-    before = exp.LT(this=column("place", "ranked"), expression=literal(size))
-    each = exp.Min(this=exp.Case(ifs=[exp.If(this=before, true=exp.IntDiv(this=rest, expression=still))]))
-    every = exp.IntDiv(this=exp.Max(this=column("rows", "total")), expression=literal(size))
-    fewest = exp.Coalesce(this=each, expressions=[every.copy()])
-    enough = exp.GTE(this=exp.Max(this=column("different", "total")), expression=literal(size))
-    most = exp.Case(ifs=[exp.If(this=enough, true=exp.Least(this=every, expressions=[fewest]))], default=literal(0))
+    rest = paren(column("rows", "total") - column("top", "ranked"))
+    still = paren(literal(size) - column("place", "ranked"))
+    before = column("place", "ranked") < literal(size)
+    each = f.min(if_(before, rest // still))
+    every = f.max(column("rows", "total")) // literal(size)
+    fewest = f.coalesce(each, every.copy())
+    enough = f.max(column("different", "total")) >= literal(size)
+    most = if_(enough, f.least(every, fewest), 0)
     blocks = exp.select(column("chunk", "total"), alias(big(most), "blocks")).from_(totals.subquery("total"))
-    same = exp.EQ(this=column("chunk", "total"), expression=column("chunk", "ranked"))
+    same = column("chunk", "total").eq(column("chunk", "ranked"))
     blocks.join(ranked.subquery("ranked"), on=same, join_type="LEFT", copy=False)
     blocks = blocks.group_by(column("chunk", "total"))
-    reached = exp.Window(this=exp.Sum(this=column("blocks")), order=in_order([column("chunk")]), spec=up_to_here())
-    base = exp.Sub(this=big(reached), expression=column("blocks"))
+    reached = window(f.sum(column("blocks")), order=in_order([column("chunk")]), frame=up_to_here())
+    base = big(reached) - column("blocks")
     query = exp.select(exp.Star(), alias(base, "base")).from_(blocks.subquery("filled"))
-    return [("block_count", query.where(exp.GT(this=column("blocks"), expression=literal(0))))]
+    return [("block_count", query.where(column("blocks") > 0))]
 
 
 def _starts() -> exp.Select:
@@ -180,31 +188,30 @@ def _starts() -> exp.Select:
     There are `before` rows before the first of them. As many of each value are `kept` as there are blocks, numbered
     from `first`, value after value; of rows alone all are. Of the chunk's `all_kept` rows that number `turn` is drawn.
     """
-    alone = exp.EQ(this=column("value"), expression=literal(ALONE))
-    fewer = exp.Least(this=column("n"), expressions=[column("blocks")])
-    kept = exp.Case(ifs=[exp.If(this=alone, true=column("n"))], default=fewer)
+    alone = column("value").eq(literal(ALONE))
+    fewer = f.least(column("n"), column("blocks"))
+    kept = if_(alone, column("n"), fewer)
     order = in_order([column("chunk"), column("value")])
-    upto = exp.Window(this=exp.Sum(this=column("n")), order=order, spec=up_to_here())
-    before = exp.Sub(this=big(upto), expression=column("n"))
+    upto = window(f.sum(column("n")), order=order, frame=up_to_here())
+    before = big(upto) - column("n")
     counted = exp.select(exp.Star(), alias(before, "before")).from_(relation("counts"))
     names = [column(name) for name in ("chunk", "value", "before", "blocks", "base")]
     names.append(column("drawn"))
     joined = exp.select(*names, alias(kept, "kept")).from_(counted.subquery("counted"), copy=False)
     joined.join(relation("block_count"), using=["chunk"], copy=False)
-    first = exp.Sub(this=_sum(column("kept"), in_order([column("value")])), expression=column("kept"))
-    every = big(exp.Window(this=exp.Sum(this=column("kept")), partition_by=[column("chunk")]))
-    drawn = exp.Window(this=exp.BitwiseXorAgg(this=column("drawn")), partition_by=[column("chunk")])
+    first = _sum(column("kept"), in_order([column("value")])) - column("kept")
+    every = big(window(f.sum(column("kept")), partition_by=[column("chunk")]))
+    drawn = window(exp.BitwiseXorAgg(this=column("drawn")), partition_by=[column("chunk")])
     # Engines without unsigned numbers have draws below 0.
-    within = exp.Paren(this=exp.Mod(this=drawn, expression=every.copy()))
-    turn = big(exp.Mod(this=exp.Paren(this=exp.Add(this=within, expression=every.copy())), expression=every.copy()))
+    within = paren(drawn % every)
+    turn = big(paren(within + every) % every)
     query = exp.select(exp.Star(), alias(first, "first"), alias(every, "all_kept"), alias(turn, "turn"))
     return query.from_(joined.subquery("joined"), copy=False)
 
 
 def _sum(part: exp.Expr, order: exp.Order) -> exp.Expr:
     """What has come together in a chunk so far."""
-    window = exp.Window(this=exp.Sum(this=part), partition_by=[column("chunk")], order=order.copy(), spec=up_to_here())
-    return big(window)
+    return big(window(f.sum(part), partition_by=[column("chunk")], order=order.copy(), frame=up_to_here()))
 
 
 def no_blocks(rows: str) -> exp.Select:
@@ -215,8 +222,8 @@ def no_blocks(rows: str) -> exp.Select:
 
 def dissolved(placed: str, blocks: exp.Query) -> exp.Delete:
     """Takes their rows from these blocks."""
-    chosen = exp.In(this=column("block"), query=blocks.subquery())
-    return exp.Delete(this=relation(placed), where=exp.Where(this=chosen))
+    chosen = column("block").isin(query=blocks)
+    return exp.delete(relation(placed), where=chosen)
 
 
 def some_blocks(placed: str, count: int, draw: str) -> exp.Select:
@@ -227,10 +234,10 @@ def some_blocks(placed: str, count: int, draw: str) -> exp.Select:
 
 def rows_of_blocks(keyed: str, placed: str, blocks: str, keys: int) -> exp.Select:
     """What is known of the rows of these blocks."""
-    chosen = exp.select(column("block")).from_(relation(blocks)).subquery()
-    held = exp.select(column("row")).from_(relation(placed)).where(exp.In(this=column("block"), query=chosen))
+    chosen = exp.select(column("block")).from_(relation(blocks))
+    held = exp.select(column("row")).from_(relation(placed)).where(column("block").isin(query=chosen))
     query = exp.select(*map(column, row_columns(keys))).from_(relation(keyed))
-    return query.where(exp.In(this=column("row"), query=held.subquery()))
+    return query.where(column("row").isin(query=held))
 
 
 def pooled(free: str, freed: exp.Select, keys: int, draw: str) -> exp.Select:

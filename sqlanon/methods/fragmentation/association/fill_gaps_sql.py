@@ -8,6 +8,8 @@ from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import differing, draws, place_number
 from sqlanon.methods.fragmentation.association.fill_blocks_sql import ALONE, all_keys, row_columns
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import infix, is_not_null, paren, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["clashing", "emptiest", "filled", "full", "open_blocks", "proposed"]
@@ -15,25 +17,25 @@ __all__ = ["clashing", "emptiest", "filled", "full", "open_blocks", "proposed"]
 
 def clashing(dealt: str, others: Sequence[str]) -> exp.Select:
     """row, block: the rows of blocks that are like another one in one of these keys; one of those that are stays."""
-    several = exp.or_(*(exp.GT(this=column(name), expression=literal(ALONE)) for name in others))
-    within = exp.Not(this=exp.Is(this=column("block"), expression=exp.Null()))
+    several = exp.or_(*((column(name) > literal(ALONE)) for name in others))
+    within = is_not_null(column("block"))
     query = exp.select(column("row"), column("block")).from_(relation(dealt)).where(within, several)
     apart = differing(others, [column("block")], [column("draw"), column("row")])
-    return query.qualify(exp.Not(this=exp.Paren(this=apart)), copy=False)
+    return query.qualify(exp.not_(paren(apart)), copy=False)
 
 
 def full(table: str, size: int) -> exp.Select:
     """The rows of the blocks that have all of theirs."""
-    held = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[column("block")])
-    complete = exp.EQ(this=held, expression=literal(size))
+    held = window(f.count(), partition_by=[column("block")])
+    complete = held.eq(literal(size))
     return exp.select(exp.Star()).from_(relation(table)).qualify(complete)
 
 
 def open_blocks(placed: str, size: int) -> exp.Select:
     """block and held: the blocks that lack rows."""
-    held = exp.Count(this=exp.Star())
+    held = f.count()
     query = exp.select(column("block"), alias(held, "held")).from_(relation(placed)).group_by(column("block"))
-    return query.having(exp.LT(this=held.copy(), expression=literal(size)), copy=False)
+    return query.having(held < literal(size), copy=False)
 
 
 def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, tries: int, draw: str) -> exp.Select:
@@ -47,21 +49,21 @@ def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, t
     free.from_(_drawn(rows, draw).subquery("unplaced"), copy=False)
     some = exp.select(exp.Star(), alias(place_number([], [column("drawn")]), "at"))
     some.from_(_drawn(open_blocks(placed, size), draw).subquery("part"), copy=False)
-    unnest = exp.Unnest(expressions=[exp.Anonymous(this="range", expressions=[literal(tries)])])
+    unnest = exp.Unnest(expressions=[f.call("range", literal(tries))])
     turns = exp.select(alias(unnest, "turn"))
-    moved = exp.Add(this=column("number", "free"), expression=column("turn", "turns"))
-    at = exp.Mod(this=exp.Paren(this=moved), expression=literal(blocks))
+    moved = column("number", "free") + column("turn", "turns")
+    at = paren(moved) % literal(blocks)
     pairs = exp.select(*(column(name, "free") for name in (*known, "number")))
     pairs.select(column("turn", "turns"), column("block", "some"), column("held", "some"), copy=False)
     pairs.from_(free.subquery("free"), copy=False).join(turns.subquery("turns"), join_type="CROSS", copy=False)
-    pairs.join(some.subquery("some"), on=exp.EQ(this=column("at", "some"), expression=at), copy=False)
+    pairs.join(some.subquery("some"), on=infix(column("at", "some"), "=", at), copy=False)
     query = exp.select(exp.Star()).from_(pairs.subquery("pair"))
     # A join for each key, by equality alone, which the engine need not try pair by pair.
     for name in names:
-        alike = [exp.EQ(this=column(part, "pair"), expression=column(part, name)) for part in ("block", name)]
+        alike = [column(part, "pair").eq(column(part, name)) for part in ("block", name)]
         query.join(relation(placed, as_=name), on=exp.and_(*alike), join_type="ANTI", copy=False)
-    first = exp.Paren(this=place_number([column("row", "pair")], [column("turn", "pair")]))
-    return query.qualify(exp.EQ(this=first, expression=literal(0)), copy=False)
+    first = paren(place_number([column("row", "pair")], [column("turn", "pair")]))
+    return query.qualify(first.eq(0), copy=False)
 
 
 def filled(proposals: str, keys: int, size: int) -> exp.Select:
@@ -69,8 +71,8 @@ def filled(proposals: str, keys: int, size: int) -> exp.Select:
     names = all_keys(keys)
     block, number = column("block"), column("number")
     apart = exp.select(exp.Star()).from_(relation(proposals)).qualify(differing(names, [block], [number]), copy=False)
-    gaps = exp.Sub(this=literal(size), expression=column("held"))
-    fits = exp.LT(this=exp.Paren(this=place_number([block], [number])), expression=exp.Paren(this=gaps))
+    gaps = literal(size) - column("held")
+    fits = paren(place_number([block], [number])) < paren(gaps)
     query = exp.select(*map(column, row_columns(keys)), column("block")).from_(apart.subquery("apart"))
     return query.qualify(fits, copy=False)
 
@@ -79,8 +81,8 @@ def emptiest(placed: str, size: int, draw: str) -> exp.Select:
     """The half of the blocks that lack rows which have fewest."""
     drawn = _drawn(open_blocks(placed, size), draw)
     number = place_number([], [column("held"), column("drawn")])
-    count = exp.Window(this=exp.Count(this=exp.Star()))
-    half = exp.LT(this=exp.Mul(this=literal(2), expression=exp.Paren(this=number)), expression=count)
+    count = window(f.count())
+    half = infix(literal(2) * paren(number), "<", count)
     return exp.select(column("block")).from_(drawn.subquery("part")).qualify(half, copy=False)
 
 

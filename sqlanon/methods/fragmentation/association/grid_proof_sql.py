@@ -18,7 +18,8 @@ from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import Grid, in_order
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
-from sqlanon.sqlgen.build.expressions import digest, paren
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import digest, if_, infix, paren, window
 from sqlanon.sqlgen.build.names import alias, column, literal
 
 __all__ = ["association_bounds", "broken_grids", "broken_groups"]
@@ -26,7 +27,7 @@ __all__ = ["association_bounds", "broken_grids", "broken_groups"]
 
 def association_bounds(published: PublishedAssociation) -> exp.Select:
     """How many rows there are, and of each fragment's groups the rows with a number, the least and the greatest."""
-    query = exp.select(exp.Count(this=exp.Star()))
+    query = exp.select(f.count())
     for name in published.groups:
         query.select(*(end(this=column(name)) for end in (exp.Count, exp.Min, exp.Max)), copy=False)
     return query.from_(published.relation.copy(), copy=False)
@@ -44,8 +45,8 @@ def broken_groups(
     sound = [_numbered(size)]
     sound += [_unlike([name], back, rows_of_block) for name in names for back in range(1, rows_of_block)]
     read = _read(rows, ["group_0"], dict.fromkeys(names, rows_of_block - 1))
-    wrong = exp.Case(ifs=[exp.If(this=_wrong(sound), true=literal(1))])
-    return exp.select(exp.Count(this=exp.Star()), exp.Count(this=wrong)).from_(read.subquery("read"), copy=False)
+    wrong = if_(_wrong(sound), 1)
+    return exp.select(f.count(), f.count(wrong)).from_(read.subquery("read"), copy=False)
 
 
 def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
@@ -58,24 +59,24 @@ def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
     rows = exp.select(*(alias(column(own), name) for own, name in zip(published.groups, names, strict=True)))
     rows = rows.from_(published.relation.copy(), copy=False)
     sound = [_numbered(laid.size(0))]
-    inside = exp.LT(this=_within(laid.rows), expression=literal(1))
+    inside = infix(_within(laid.rows), "<", 1)
     for place, name in enumerate(names[1:], start=1):
         own, former = (_block(one, laid.groups(place)) for one in (name, _former(name, 1)))
-        sound.append(exp.or_(inside.copy(), exp.EQ(this=own, expression=former)))
+        sound.append(exp.or_(inside.copy(), infix(own, "=", former)))
     for one, other in combinations(range(len(names)), 2):
         # By the first two the rows are in order, so that equal ones stand together.
         most = 1 if (one, other) == (0, 1) else laid.rows - 1
         sound += [_unlike([names[one], names[other]], back, laid.rows) for back in range(1, most + 1)]
     most = 1 if len(names) == 2 else laid.rows - 1
     read = _read(rows, names, dict.fromkeys(names, most))
-    starts = exp.EQ(this=_within(laid.rows), expression=literal(0))
+    starts = infix(_within(laid.rows), "=", 0)
     blocks = [alias(_block(name, laid.groups(place)), f"block_{place}") for place, name in enumerate(names)]
     kept = exp.select(alias(_wrong(sound), "wrong"), *blocks[1:]).from_(read.subquery("read"), copy=False)
     # Fewer rows than were read: one of each block, unless there are wrong ones.
     kept = kept.where(exp.or_(starts, _wrong(sound)), copy=False)
-    query = exp.select(exp.Count(this=exp.Case(ifs=[exp.If(this=column("wrong"), true=literal(1))])))
+    query = exp.select(f.count(if_(column("wrong"), 1)))
     for block in blocks[1:]:
-        query.select(exp.Count(this=exp.Distinct(expressions=[column(block.alias)])), copy=False)
+        query.select(f.count_distinct(column(block.alias)), copy=False)
     return query.from_(kept.subquery("kept"), copy=False)
 
 
@@ -83,12 +84,12 @@ def _read(rows: exp.Select, by: Sequence[str], compared: dict[str, int]) -> exp.
     """The rows in this order with their place, counted from 0, and what so many rows before each have in a column."""
     ordered = exp.select(exp.Star()).from_(rows.subquery("published"), copy=False)
     ordered.set("order", in_order([column(name) for name in by]))
-    place = exp.Sub(this=exp.Window(this=exp.RowNumber()), expression=literal(1))
+    place = window(f.row_number()) - 1
     query = exp.select(exp.Star(), alias(place, "place")).from_(ordered.subquery("ordered"), copy=False)
     for name, most in compared.items():
         for back in range(1, most + 1):
-            lag = exp.Anonymous(this="lag", expressions=[column(name), literal(back)])
-            query.select(alias(exp.Window(this=lag), _former(name, back)), copy=False)
+            lag = f.call("lag", column(name), literal(back))
+            query.select(alias(window(lag), _former(name, back)), copy=False)
     return query
 
 
@@ -98,24 +99,24 @@ def _former(name: str, back: int) -> str:
 
 def _numbered(size: int) -> exp.Expr:
     """Whether so many rows have the first number, as many the next, and so on."""
-    number = exp.Add(this=exp.IntDiv(this=column("place"), expression=literal(size)), expression=literal(1))
-    return exp.EQ(this=column("group_0"), expression=number)
+    number = infix(column("place") // literal(size), "+", 1)
+    return infix(column("group_0"), "=", number)
 
 
 def _within(rows_of_block: int) -> exp.Expr:
-    return exp.Mod(this=column("place"), expression=literal(rows_of_block))
+    return column("place") % literal(rows_of_block)
 
 
 def _unlike(names: Sequence[str], back: int, rows_of_block: int) -> exp.Expr:
     """Whether the row that comes so many before is of another block, or differs in one of these columns."""
-    differ = [exp.NEQ(this=column(name), expression=column(_former(name, back))) for name in names]
-    return exp.or_(exp.LT(this=_within(rows_of_block), expression=literal(back)), *differ)
+    differ = [column(name).neq(column(_former(name, back))) for name in names]
+    return exp.or_(infix(_within(rows_of_block), "<", literal(back)), *differ)
 
 
 def _wrong(sound: Sequence[exp.Expr]) -> exp.Expr:
     """What cannot be compared is wrong, too."""
-    return exp.Not(this=exp.Coalesce(this=exp.and_(*(one.copy() for one in sound)), expressions=[exp.false()]))
+    return exp.not_(f.coalesce(exp.and_(*(one.copy() for one in sound)), exp.false()))
 
 
 def _block(group: str, groups: int) -> exp.Expr:
-    return exp.IntDiv(this=paren(exp.Sub(this=column(group), expression=literal(1))), expression=literal(groups))
+    return paren(column(group) - 1) // literal(groups)

@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.fragmentation.association import left_out_sql
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
 
 __all__ = ["Lacking", "lacking", "preferred"]
@@ -27,7 +28,7 @@ class Lacking:
 def lacking(engine: Engine, rows: str, places: Sequence[int], k: int, keep: Keep) -> Lacking:
     """The values of these keys that more than one in k of the rows have."""
     table = keep("lacking", left_out_sql.excess(rows, places, k, _count(engine, rows)))
-    every = exp.select(exp.Count(this=exp.Star()), exp.Max(this=column("lack"))).from_(relation(table))
+    every = exp.select(f.count(), f.max(column("lack"))).from_(relation(table))
     values, most = engine.rows(every)[0]
     return Lacking(table, int(values), int(most or 0))
 
@@ -39,4 +40,4 @@ def preferred(keyed: str, found: Lacking, placed: str, places: Sequence[int], dr
 
 
 def _count(engine: Engine, table: str) -> int:
-    return int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
+    return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])

@@ -15,6 +15,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.fragmentation.association import fill_blocks_sql, left_out_sql
 from sqlanon.methods.fragmentation.association.lacking_values import lacking, preferred
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
 
 __all__ = ["Keys", "most_alike", "set_aside", "with_dissolved"]
@@ -42,7 +43,7 @@ class Keys:
     def of(cls, engine: Engine, keyed: str, keys: int, keep: Keep) -> Keys:
         counts = tuple(keep("counts", fill_blocks_sql.counts(keyed, key)) for key in range(keys))
         frequencies = tuple(keep("frequencies", left_out_sql.frequencies(table)) for table in counts)
-        every = exp.select(exp.Count(this=exp.Star())).from_(relation(keyed))
+        every = exp.select(f.count()).from_(relation(keyed))
         return cls(engine, keyed, int(engine.rows(every)[0][0]), counts, frequencies)
 
     def most_alike(self, key: int) -> tuple[int, int]:
@@ -107,10 +108,10 @@ def _choose(keys: Keys, pool: str, chosen: str, most: int, alike: int, wanted: i
     while before < held < wanted:
         engine.run(_without(pool, chosen))
         for place, name in enumerate(names):
-            full = left_out_sql.full_values(chosen, place, alike).subquery()
-            engine.run(exp.Delete(this=relation(pool), where=exp.Where(this=exp.In(this=column(name), query=full))))
+            full = left_out_sql.full_values(chosen, place, alike)
+            engine.run(exp.delete(relation(pool), where=column(name).isin(query=full)))
         rows = left_out_sql.picked(pool, chosen, keys.counts, most, alike, wanted - held)
-        engine.run(exp.Insert(this=relation(chosen), expression=rows))
+        engine.run(exp.insert(rows, relation(chosen), copy=False))
         before, held = held, _count(engine, chosen)
     return held
 
@@ -128,10 +129,10 @@ def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: 
     number, met = engine.rows(left_out_sql.enough(numbered, holding, found.table, size, k))[0]
     taken = left_out_sql.first_blocks(numbered, int(number) if int(met) == found.values else None)
     freed = exp.select(column("row")).from_(relation(placed))
-    freed = freed.where(exp.In(this=column("block"), query=taken.subquery()))
+    freed = freed.where(column("block").isin(query=taken))
     added = left_out_sql.candidates(keys.keyed, len(places), None)
-    added = added.where(exp.In(this=column("row"), query=freed.subquery()))
-    engine.run(exp.Insert(this=relation(rows), expression=added))
+    added = added.where(column("row").isin(query=freed))
+    engine.run(exp.insert(added, relation(rows), copy=False))
     engine.run(fill_blocks_sql.dissolved(placed, taken))
 
 
@@ -143,8 +144,8 @@ def most_alike(keys: Keys, rows: str) -> int:
 def _without(table: str, rows: str) -> exp.Delete:
     """Deletes these rows."""
     known = exp.select(column("row")).from_(relation(rows))
-    return exp.Delete(this=relation(table), where=exp.Where(this=exp.In(this=column("row"), query=known.subquery())))
+    return exp.delete(relation(table), where=column("row").isin(query=known))
 
 
 def _count(engine: Engine, table: str) -> int:
-    return int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
+    return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])

@@ -17,7 +17,20 @@ from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import draws, key_name, place_number
 from sqlanon.methods.fragmentation.association.fill_blocks_sql import ALONE, all_keys, row_columns
-from sqlanon.sqlgen.build.expressions import big, paren, total, union_all, up_to_here
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import (
+    ascending,
+    big,
+    if_,
+    infix,
+    is_null,
+    order_by,
+    paren,
+    total,
+    union_all,
+    up_to_here,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 
@@ -40,16 +53,16 @@ __all__ = [
 
 def frequencies(counts: str) -> exp.Select:
     """n, held: how many values of a key have n rows, from the rows of each; rows alone have a value each."""
-    alone = exp.EQ(this=column("value"), expression=literal(ALONE))
-    rows = exp.Case(ifs=[exp.If(this=alone, true=literal(1))], default=column("n"))
-    values = exp.Case(ifs=[exp.If(this=alone.copy(), true=column("n"))], default=literal(1))
+    alone = column("value").eq(literal(ALONE))
+    rows = if_(alone, 1, column("n"))
+    values = if_(alone.copy(), column("n"), 1)
     query = exp.select(alias(rows, "n"), alias(total(values), "held")).from_(relation(counts))
     return query.group_by(literal(1))
 
 
 def most_alike(frequencies: str) -> exp.Select:
     """How many rows the most frequent value of a key has, and how many values there are."""
-    return exp.select(exp.Max(this=column("n")), total(column("held"))).from_(relation(frequencies))
+    return exp.select(f.max(column("n")), total(column("held"))).from_(relation(frequencies))
 
 
 def allowed(frequencies: Sequence[str], rows: int, size: int, k: int, low: int, high: int) -> exp.Select:
@@ -57,23 +70,23 @@ def allowed(frequencies: Sequence[str], rows: int, size: int, k: int, low: int, 
 
     `frequencies` has a table for each key. NULL if there is none.
     """
-    each = exp.Explode(this=exp.GenerateSeries(start=literal(low), end=literal(high), step=literal(1)))
+    each = f.unnest(exp.GenerateSeries(start=literal(low), end=literal(high), step=literal(1)))
     numbered = exp.select(alias(each, "blocks"))
-    placed = exp.Mul(this=column("blocks"), expression=literal(size))
-    left = paren(exp.Sub(this=literal(rows), expression=placed))
+    placed = column("blocks") * literal(size)
+    left = paren(infix(literal(rows), "-", placed))
     tried = exp.select(column("blocks"), alias(left, "left_out"), alias(_part(left, k), "alike"))
     steps: list[Step] = [("tried", tried.from_(numbered.subquery("numbered")))]
-    query = exp.select(exp.Max(this=column("blocks"))).from_(relation("tried"))
+    query = exp.select(f.max(column("blocks"))).from_(relation("tried"))
     for place, table in enumerate(frequencies):
         name = f"fitting_{place}"
         steps.append((name, _fitting(table, size)))
         within = exp.select(column("blocks")).from_(relation(name))
-        query = query.where(exp.In(this=column("blocks"), query=within.subquery()))
+        query = query.where(column("blocks").isin(query=within))
     return with_steps(query, steps)
 
 
 def _part(rows: exp.Expr, k: int) -> exp.Expr:
-    return exp.IntDiv(this=rows.copy(), expression=literal(k))
+    return rows // literal(k)
 
 
 def _fitting(frequencies: str, size: int) -> exp.Select:
@@ -83,24 +96,24 @@ def _fitting(frequencies: str, size: int) -> exp.Select:
     query = exp.select(column("blocks", "tried")).from_(relation("tried"))
     query.join(relation(frequencies, as_="held"), join_type="CROSS", copy=False)
     query = query.group_by(*(name.copy() for name in names))
-    filled = exp.GTE(this=_least_of(blocks), expression=exp.Mul(this=blocks.copy(), expression=literal(size)))
-    nobody = exp.EQ(this=left.copy(), expression=literal(0))
-    rest = exp.Add(this=blocks.copy(), expression=most.copy())
-    few = exp.LTE(this=exp.Max(this=column("n", "held")), expression=rest)
-    various = exp.GTE(this=_least_of(most), expression=left.copy())
+    filled = infix(_least_of(blocks), ">=", blocks * literal(size))
+    nobody = left.eq(0)
+    rest = blocks + most
+    few = infix(f.max(column("n", "held")), "<=", rest)
+    various = _least_of(most) >= left
     return query.having(exp.and_(filled, exp.or_(nobody, exp.and_(few, various))), copy=False)
 
 
 def _least_of(most: exp.Expr) -> exp.Expr:
     """How many rows there are, counting so many of a value at most."""
-    fewer = exp.Least(this=column("n", "held"), expressions=[most.copy()])
-    return total(exp.Mul(this=fewer, expression=column("held", "held")))
+    fewer = f.least(column("n", "held"), most.copy())
+    return total(fewer * column("held", "held"))
 
 
 def candidates(keyed: str, keys: int, below: int | None) -> exp.Select:
     """The rows whose draw is lower than that, or all."""
     query = exp.select(*map(column, row_columns(keys))).from_(relation(keyed))
-    return query if below is None else query.where(exp.LT(this=column("draw"), expression=literal(below)))
+    return query if below is None else query.where(column("draw") < literal(below))
 
 
 def nothing(rows: str) -> exp.Select:
@@ -126,33 +139,32 @@ def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int
     query.from_(ranked.subquery("ranked"), copy=False)
     forced: list[exp.Expr] = []
     for name, table in zip(names, counts, strict=True):
-        own = exp.EQ(this=column(name, "ranked"), expression=column("value", name))
-        more = exp.GT(this=column("n", name), expression=literal(blocks))
+        own = column(name, "ranked").eq(column("value", name))
+        more = column("n", name) > literal(blocks)
         query.join(relation(table, as_=name), on=exp.and_(own, more), join_type="LEFT", copy=False)
-        too_many = exp.Sub(this=column("n", name), expression=literal(blocks))
-        short = exp.LT(this=column(f"rank_{name}", "ranked"), expression=too_many)
-        forced.append(exp.Coalesce(this=paren(short), expressions=[exp.false()]))
-        query = query.where(exp.LT(this=column(f"rank_{name}", "ranked"), expression=literal(most)))
-    query = query.where(exp.EQ(this=column("taken", "ranked"), expression=literal(0)))
-    first = exp.Case(ifs=[exp.If(this=exp.or_(*forced), true=literal(0))], default=literal(1))
-    by = [exp.Ordered(this=part, nulls_first=False) for part in (first, column("draw", "ranked"))]
+        too_many = column("n", name) - literal(blocks)
+        short = infix(column(f"rank_{name}", "ranked"), "<", too_many)
+        forced.append(f.coalesce(paren(short), exp.false()))
+        query = query.where(column(f"rank_{name}", "ranked") < literal(most))
+    query = query.where(column("taken", "ranked").eq(0))
+    first = if_(exp.or_(*forced), 0, 1)
+    by = [ascending(part) for part in (first, column("draw", "ranked"))]
     return query.order_by(*by, copy=False).limit(wanted)
 
 
 def full_values(chosen: str, place: int, most: int) -> exp.Select:
     """The values of a key of which no more may be chosen."""
     name = column(key_name(place))
-    several = exp.GTE(this=exp.Count(this=exp.Star()), expression=literal(most))
+    several = f.count() >= literal(most)
     return exp.select(name).from_(relation(chosen)).group_by(name.copy()).having(several)
 
 
 def alike(rows: str, keys: int) -> exp.Select:
     """How many of these rows have the same value of a key, of the key and the value that most have."""
     every: list[exp.Query] = [
-        exp.select(alias(exp.Count(this=exp.Star()), "n")).from_(relation(rows)).group_by(column(name))
-        for name in all_keys(keys)
+        exp.select(alias(f.count(), "n")).from_(relation(rows)).group_by(column(name)) for name in all_keys(keys)
     ]
-    return exp.select(exp.Max(this=column("n"))).from_(union_all(every).subquery("counted"))
+    return exp.select(f.max(column("n"))).from_(union_all(every).subquery("counted"))
 
 
 def excess(rows: str, places: Sequence[int], k: int, count: int) -> exp.Select:
@@ -163,10 +175,10 @@ def excess(rows: str, places: Sequence[int], k: int, count: int) -> exp.Select:
     every: list[exp.Query] = []
     for place in places:
         name = column(key_name(place))
-        lack = exp.Sub(this=exp.Mul(this=exp.Count(this=exp.Star()), expression=literal(k)), expression=literal(count))
+        lack = infix(f.count() * literal(k), "-", literal(count))
         own = exp.select(alias(literal(place), "key"), alias(name, "value"), alias(lack, "lack"))
         own = own.from_(relation(rows)).group_by(name.copy())
-        every.append(own.having(exp.GT(this=paren(lack.copy()), expression=literal(0))))
+        every.append(own.having(paren(lack.copy()) > 0))
     return exp.select(exp.Star()).from_(union_all(every).subquery("lacking"))
 
 
@@ -174,9 +186,9 @@ def holding(placed: str, keyed: str, excess: str, places: Sequence[int]) -> exp.
     """block, key, value: which blocks hold a row with which of these values."""
     every: list[exp.Query] = []
     for place in places:
-        same = exp.EQ(this=column("row", "placed"), expression=column("row", "keyed"))
-        own = exp.EQ(this=column(key_name(place), "keyed"), expression=column("value", "excess"))
-        of_key = exp.EQ(this=column("key", "excess"), expression=literal(place))
+        same = column("row", "placed").eq(column("row", "keyed"))
+        own = column(key_name(place), "keyed").eq(column("value", "excess"))
+        of_key = column("key", "excess").eq(literal(place))
         query = exp.select(column("block", "placed"), column("key", "excess"), column("value", "excess"))
         query.from_(relation(placed, as_="placed"), copy=False)
         query.join(relation(keyed, as_="keyed"), on=same, copy=False)
@@ -187,20 +199,20 @@ def holding(placed: str, keyed: str, excess: str, places: Sequence[int]) -> exp.
 def preferred(placed: str, holding: str, draw: str) -> exp.Select:
     """block, number: all blocks from 1, those first that hold the fewest of these values, else in a drawn order."""
     blocks = exp.select(column("block")).distinct(copy=False).from_(relation(placed))
-    same = exp.EQ(this=column("block", "placed"), expression=column("block", "holding"))
-    held = exp.select(column("block", "placed"), alias(exp.Count(this=column("value", "holding")), "held"))
+    same = column("block", "placed").eq(column("block", "holding"))
+    held = exp.select(column("block", "placed"), alias(f.count(column("value", "holding")), "held"))
     held.from_(blocks.subquery("placed"), copy=False)
     held.join(relation(holding, as_="holding"), on=same, join_type="LEFT", copy=False)
     held = held.group_by(column("block", "placed"))
     drawn = exp.select(exp.Star(), alias(draws(draw), "drawn")).from_(held.subquery("held"))
-    number = exp.Add(this=place_number([], [column("held"), column("drawn")]), expression=literal(1))
+    number = infix(place_number([], [column("held"), column("drawn")]), "+", 1)
     return exp.select(column("block"), alias(number, "number")).from_(drawn.subquery("drawn"))
 
 
 def first_blocks(preferred: str, count: int | None) -> exp.Select:
     """So many of the preferred blocks, or all."""
     query = exp.select(column("block")).from_(relation(preferred))
-    return query if count is None else query.where(exp.LTE(this=column("number"), expression=literal(count)))
+    return query if count is None else query.where(column("number") <= literal(count))
 
 
 def enough(preferred: str, holding: str, excess: str, size: int, k: int) -> exp.Select:
@@ -212,26 +224,20 @@ def enough(preferred: str, holding: str, excess: str, size: int, k: int) -> exp.
     every = exp.select(
         column("key", "excess"), column("value", "excess"), column("lack", "excess"), column("number", "block")
     )
-    gain = exp.Case(
-        ifs=[exp.If(this=exp.Is(this=column("block", "holding"), expression=exp.Null()), true=literal(size))],
-        default=literal(size - k),
-    )
+    gain = if_(is_null(column("block", "holding")), literal(size), literal(size - k))
     every.select(alias(gain, "gain"), copy=False)
     every.from_(relation(excess, as_="excess"), copy=False)
     every.join(relation(preferred, as_="block"), join_type="CROSS", copy=False)
-    same = [exp.EQ(this=column("block", "block"), expression=column("block", "holding"))]
-    same += [exp.EQ(this=column(name, "excess"), expression=column(name, "holding")) for name in ("key", "value")]
+    same = [column("block", "block").eq(column("block", "holding"))]
+    same += [column(name, "excess").eq(column(name, "holding")) for name in ("key", "value")]
     every.join(relation(holding, as_="holding"), on=exp.and_(*same), join_type="LEFT", copy=False)
-    order = exp.Order(expressions=[exp.Ordered(this=column("number"), nulls_first=False)])
-    window = exp.Window(
-        this=exp.Sum(this=column("gain")),
-        partition_by=[column("key"), column("value")],
-        order=order,
-        spec=up_to_here(),
+    order = order_by(ascending(column("number")))
+    gained = window(
+        f.sum(column("gain")), partition_by=[column("key"), column("value")], order=order, frame=up_to_here()
     )
-    reached = exp.select(exp.Star(), alias(big(window), "gained")).from_(every.subquery("every"))
-    met = exp.GTE(this=column("gained"), expression=column("lack"))
-    first = exp.select(alias(exp.Min(this=column("number")), "number")).from_(reached.subquery("reached")).where(met)
+    reached = exp.select(exp.Star(), alias(big(gained), "gained")).from_(every.subquery("every"))
+    met = column("gained") >= column("lack")
+    first = exp.select(alias(f.min(column("number")), "number")).from_(reached.subquery("reached")).where(met)
     first = first.group_by(column("key"), column("value"))
-    most = exp.Max(this=column("number"))
-    return exp.select(most, exp.Count(this=exp.Star())).from_(first.subquery("first"))
+    most = f.max(column("number"))
+    return exp.select(most, f.count()).from_(first.subquery("first"))

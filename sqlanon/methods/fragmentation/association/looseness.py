@@ -14,6 +14,7 @@ from sqlanon.methods.fragmentation.association.associate import covered
 from sqlanon.methods.fragmentation.association.block_grids import Grid
 from sqlanon.methods.fragmentation.association.grid_proof import are_grids
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation
+from sqlanon.sqlgen.build import functions as f
 
 __all__ = ["Looseness", "PairLooseness", "looseness"]
 
@@ -115,7 +116,7 @@ def _pair(
     parts: dict[int, tuple[str, ...]],
 ) -> PairLooseness:
     values = sql.linked_values(published, one, other, parts[other])
-    least = exp.select(exp.Min(this=exp.column("tuples", quoted=True))).from_(values.subquery("found"))
+    least = exp.select(f.min(exp.column("tuples", quoted=True))).from_(values.subquery("found"))
     return PairLooseness(
         constraint=constraint,
         one=one,
@@ -128,7 +129,7 @@ def _pair(
 
 
 def _count(engine: Engine, query: exp.Select) -> int:
-    found = exp.select(exp.Count(this=exp.Star())).from_(query.subquery("found"))
+    found = exp.select(f.count()).from_(query.subquery("found"))
     return int(engine.rows(found)[0][0])
 
 

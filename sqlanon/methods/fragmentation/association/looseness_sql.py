@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import identical
 from sqlanon.sqlgen.build.names import alias, column, literal
 
 __all__ = [
@@ -73,7 +75,7 @@ def linked_values(published: PublishedAssociation, one: int, other: int, attribu
     values = exp.select(exp.Star()).distinct(copy=False)
     values.from_(_linked(published, one, other, attributes).subquery("part"), copy=False)
     groups = _rows(published.fragments[one], []).distinct(copy=False)
-    query = exp.select(column("group_id", "own"), alias(exp.Count(this=column("linked", "found")), "tuples"))
+    query = exp.select(column("group_id", "own"), alias(f.count(column("linked", "found")), "tuples"))
     query.from_(groups.subquery("own"), copy=False)
     query.join(values.subquery("found"), on=_same("group_id", "own", "found"), join_type="LEFT", copy=False)
     return query.group_by(column("group_id", "own"), copy=False)
@@ -81,13 +83,11 @@ def linked_values(published: PublishedAssociation, one: int, other: int, attribu
 
 def unmatched(published: PublishedAssociation, number: int) -> exp.Select:
     """group_id: the groups with other numbers of rows in a fragment than in the association, none included."""
-    count = alias(exp.Count(this=exp.Star()), "n")
+    count = alias(f.count(), "n")
     own = _rows(published.fragments[number], []).select(count).group_by(literal(1))
     held = exp.select(alias(column(published.groups[number]), "group_id"), count.copy())
     held = held.from_(published.relation.copy()).group_by(literal(1))
-    query = exp.select(
-        alias(exp.Coalesce(this=column("group_id", "own"), expressions=[column("group_id", "held")]), "group_id")
-    )
+    query = exp.select(alias(f.coalesce(column("group_id", "own"), column("group_id", "held")), "group_id"))
     query.from_(own.subquery("own"), copy=False)
     query.join(held.subquery("held"), on=_same("group_id", "own", "held"), join_type="FULL", copy=False)
     differ = exp.NullSafeNEQ(this=column("n", "own"), expression=column("n", "held"))
@@ -96,9 +96,9 @@ def unmatched(published: PublishedAssociation, number: int) -> exp.Select:
 
 def smallest_group(fragment: PublishedFragment) -> exp.Select:
     """How many rows the smallest group has; NULL where there is none."""
-    count = alias(exp.Count(this=exp.Star()), "n")
+    count = alias(f.count(), "n")
     groups = _rows(fragment, []).select(count).group_by(literal(1))
-    return exp.select(exp.Min(this=column("n"))).from_(groups.subquery("part"))
+    return exp.select(f.min(column("n"))).from_(groups.subquery("part"))
 
 
 def _rows(fragment: PublishedFragment, attributes: Sequence[str]) -> exp.Select:
@@ -127,15 +127,15 @@ def _linked(published: PublishedAssociation, one: int, other: int, attributes: S
     query = exp.select(column("group_id", "pair"), alias(exp.true(), "linked"))
     query.select(*(column(name, "there") for name in _parts(attributes)), copy=False)
     query.from_(pairs.subquery("pair"), copy=False)
-    on = exp.NullSafeEQ(this=column("other_id", "pair"), expression=column("group_id", "there"))
+    on = identical(column("other_id", "pair"), column("group_id", "there"))
     return query.join(_rows(published.fragments[other], attributes).subquery("there"), on=on, copy=False)
 
 
 def _repeated(query: exp.Select, besides: Sequence[str]) -> exp.Select:
     """The query's rows that stand more than once, each once."""
-    more = exp.GT(this=exp.Count(this=exp.Star()), expression=literal(1))
+    more = f.count() > 1
     return query.group_by(column("group_id"), *map(column, besides)).having(more, copy=False)
 
 
 def _same(name: str, one: str, other: str) -> exp.Expr:
-    return exp.NullSafeEQ(this=column(name, one), expression=column(name, other))
+    return identical(column(name, one), column(name, other))

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.methods.fragmentation.association.block_grids import ROW_NUMBER, draws, in_order, key_name, value_name
-from sqlanon.sqlgen.build.expressions import added, big, digest
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import added, big, digest, identical, paren, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["MOST_NEAR", "keyed", "numbered", "repeated", "spread"]
@@ -34,10 +35,10 @@ def repeated(rows: exp.Select, key: Sequence[int]) -> exp.Select:
     Tuples are told apart by their digests. Two of one digest count as one, so rows that differ may be kept apart
     for nothing, and rows that are alike never come together.
     """
-    several = exp.GT(this=exp.Count(this=exp.Star()), expression=literal(1))
+    several = f.count() > 1
     counted = exp.select(alias(digest([column(value_name(place)) for place in key]), "digest"))
     counted = counted.from_(rows.subquery("counted_row"), copy=False).group_by(literal(1)).having(several)
-    number = alias(exp.Window(this=exp.RowNumber()), "number")
+    number = alias(window(f.row_number()), "number")
     return exp.select(column("digest"), number).from_(counted.subquery("counted"))
 
 
@@ -48,18 +49,18 @@ def spread(rows: exp.Select, place: int, near: int) -> exp.Select:
     So the sum over the columns is the row's place on the Z-order curve (Morton 1966).
     """
     count = min(_MOST_BITS, MOST_NEAR // near)
-    counted = exp.select(alias(column(_near_name(place)), "value"), alias(exp.Count(this=exp.Star()), "n"))
+    counted = exp.select(alias(column(_near_name(place)), "value"), alias(f.count(), "n"))
     counted = counted.from_(rows.subquery("every"), copy=False).group_by(column(_near_name(place)))
-    upto = exp.Window(this=exp.Sum(this=column("n")), order=in_order([column("value")]))
-    before = exp.Paren(this=exp.Sub(this=big(upto), expression=column("n")))
-    scaled = exp.Paren(this=exp.Mul(this=before, expression=literal(2**count)))
-    step = exp.IntDiv(this=scaled, expression=big(exp.Window(this=exp.Sum(this=column("n")))))
+    upto = window(f.sum(column("n")), order=in_order([column("value")]))
+    before = paren(big(upto) - column("n"))
+    scaled = paren(before * literal(2**count))
+    step = scaled // big(window(f.sum(column("n"))))
     stepped = exp.select(column("value"), alias(step, "step")).from_(counted.subquery("counted"), copy=False)
     parts: list[exp.Expr] = []
     for bit in range(count):
-        whole = exp.Paren(this=exp.IntDiv(this=column("step"), expression=literal(2**bit)))
-        one = exp.Paren(this=exp.Mod(this=whole, expression=literal(2)))
-        parts.append(exp.Mul(this=one, expression=literal(2 ** (bit * near + place))))
+        whole = paren(column("step") // literal(2**bit))
+        one = paren(whole % 2)
+        parts.append(one * literal(2 ** (bit * near + place)))
     return exp.select(column("value"), alias(added(parts), "bits")).from_(stepped.subquery("stepped"), copy=False)
 
 
@@ -76,15 +77,15 @@ def keyed(rows: exp.Select, keys: Sequence[tuple[Sequence[int], str]], near: Seq
     query.from_(rows.subquery("every"), copy=False)
     for place, table in enumerate(near):
         name = _near_name(place)
-        on = exp.NullSafeEQ(this=column(name, "every"), expression=column("value", name))
+        on = identical(column(name, "every"), column("value", name))
         query.join(relation(table, as_=name), on=on, copy=False)
-    alone = exp.Sub(this=literal(-1), expression=column("row", "every"))
+    alone = literal(-1) - column("row", "every")
     for place, (key, table) in enumerate(keys):
         name = key_name(place)
-        number = exp.Coalesce(this=column("number", name), expressions=[alone.copy()])
+        number = f.coalesce(column("number", name), alone.copy())
         query.select(alias(number, name), copy=False)
         own = digest([column(value_name(part), "every") for part in key])
-        same = exp.EQ(this=own, expression=column("digest", name))
+        same = own.eq(column("digest", name))
         query.join(relation(table, as_=name), on=same, join_type="LEFT", copy=False)
     if not keys:
         query.select(alias(alone, key_name(0)), copy=False)

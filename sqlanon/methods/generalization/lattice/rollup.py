@@ -29,7 +29,7 @@ from sqlanon.methods.generalization.lattice.node_rows_sql import (
     rows_of_tags,
 )
 from sqlanon.methods.generalization.lattice.search import Node
-from sqlanon.methods.shared.cell_source import CellSource
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.sqlgen.build.names import literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 
@@ -70,7 +70,7 @@ class Classes:
 class Rollups:
     """What nodes are grouped from: the cells, and the rows that were kept on the way."""
 
-    def __init__(self, engine: Engine, cells: CellSource, batch: Batch, keep: Keep) -> None:
+    def __init__(self, engine: Engine, cells: Cells, batch: Batch, keep: Keep) -> None:
         self._engine = engine
         self._cells = cells
         self._batch = batch

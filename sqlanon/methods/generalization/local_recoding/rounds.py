@@ -21,20 +21,16 @@ from typing import Protocol
 from sqlanon.methods.generalization.lattice.search import Found, Lattice, Node
 from sqlanon.methods.generalization.local_recoding.leftover_sql import classes_kept, divided, recounted
 from sqlanon.methods.generalization.local_recoding.union import Kept, Left, published
+from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
-from sqlanon.methods.shared.cell_source import CellSource
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import tree_summary
-from sqlanon.sqlgen.cells.key_layout import KeyLayout
 
 __all__ = ["ROUNDS", "Recoded", "Searches", "recoded"]
 
 # So many rounds at most: what the later ones keep is little.
 ROUNDS = 4
-
-# To height suppressed rows are as good as published ones: what is left is recoded by what levels cost a row.
-_INSTEAD = {"height": "precision"}
 
 
 class Searches(Protocol):
@@ -58,24 +54,8 @@ class Recoded:
     loss: int
 
 
-@dataclass(frozen=True)
-class _Cells:
-    """The cells of the rows that are left, as a source of their own; what is given stays that of the whole source."""
-
-    table: str
-    trees: tuple[str, ...]
-    layout: KeyLayout
-    rows: int
-    values: tuple[int, ...]
-    spread: tuple[tuple[int, ...], ...]
-    most: tuple[tuple[int, ...], ...]
-    carried: tuple[str, ...]
-    given: tuple[Step, ...]
-    public: str | None
-
-
 def recoded(
-    problem: Problem, cells: CellSource, nodes: Nodes, found: Found, limit: int, loss: str, searches: Searches
+    problem: Problem, cells: Cells, nodes: Nodes, found: Found, limit: int, loss: str, searches: Searches
 ) -> Recoded | None:
     """The best union of several rounds; None if none is better than `found`, the best of `nodes`.
 
@@ -92,7 +72,7 @@ def recoded(
         if not suppressed:
             rounds.consider()
             break
-        nodes = Nodes(problem, rounds.left, node, limit, _INSTEAD.get(loss, loss))
+        nodes = Nodes(problem, rounds.left, node, limit, LOSSES[loss].LATER_ROUNDS)
         last = searches.of_a_round(nodes, limit)
         if last is not None:
             rounds.consider((nodes, last))
@@ -157,7 +137,7 @@ def _neighbours(node: Node, lattice: Lattice) -> list[Node]:
 class _Rounds:
     """The rounds so far, the cells that they leave, and the best union that has been considered."""
 
-    def __init__(self, problem: Problem, cells: CellSource, limit: int, loss: str, best: tuple[int, int]) -> None:
+    def __init__(self, problem: Problem, cells: Cells, limit: int, loss: str, best: tuple[int, int]) -> None:
         self._problem, self._cells, self._limit, self._loss = problem, cells, limit, loss
         self._least = best
         self.kept: list[Kept] = []
@@ -199,8 +179,8 @@ class _Rounds:
         ]
         return Kept(node, inside, public[0]), Left(outside, public[1])
 
-    def _recounted(self, left: Left) -> CellSource:
-        """The cells that are left, as a source of their own."""
+    def _recounted(self, left: Left) -> Cells:
+        """The cells that are left, as a source of their own; what is given stays that of the whole source."""
         own, problem = self._cells, self._problem
         trees: list[str] = []
         spread: list[tuple[int, ...]] = []
@@ -213,12 +193,12 @@ class _Rounds:
             others, top = figures[bound.height :], max(values - 1, 0)
             spread.append((0, *others[: bound.height - 1], rows * top))
             most.append((0, *others[bound.height - 1 :], top))
-        return _Cells(
+        return Cells(
             left.cells,
             tuple(trees),
             own.layout,
             rows,
-            tuple(own.values),
+            own.values,
             tuple(spread),
             tuple(most),
             own.carried,

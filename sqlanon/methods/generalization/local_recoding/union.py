@@ -23,7 +23,7 @@ from sqlanon.methods.generalization.local_recoding.union_sql import (
     withheld_classes,
 )
 from sqlanon.methods.generalization.node_evaluator import Problem
-from sqlanon.methods.shared.cell_source import CellSource
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.sqlgen.build.names import column, relation
 
 __all__ = ["Kept", "Left", "Published", "published"]
@@ -56,7 +56,7 @@ class Published:
 
 
 def published(
-    problem: Problem, cells: CellSource, rounds: Sequence[Kept], left: Left, limit: int, loss: str
+    problem: Problem, cells: Cells, rounds: Sequence[Kept], left: Left, limit: int, loss: str
 ) -> Published | None:
     """The union of some rounds over `cells`; None if more than `limit` rows of it have to be withheld.
 
@@ -92,7 +92,7 @@ def published(
 class _Union:
     """The classes that some rounds show together, and where their numbers stand in the words of a key."""
 
-    def __init__(self, problem: Problem, cells: CellSource, rounds: Sequence[Kept]) -> None:
+    def __init__(self, problem: Problem, cells: Cells, rounds: Sequence[Kept]) -> None:
         self._keep, self._cells, self._rounds = problem.keep, cells, rounds
         self._labels: list[str] = []
         levels = [sorted({kept.levels[place] for kept in rounds}) for place in range(len(cells.trees))]

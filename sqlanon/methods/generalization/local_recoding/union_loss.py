@@ -4,29 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
 
-from sqlanon.errors import InternalError
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.local_recoding.union_sql import class_sizes, wholly_withheld
+from sqlanon.methods.generalization.losses import LOSSES, AddsUp
 from sqlanon.methods.generalization.node_evaluator import Problem
-from sqlanon.methods.shared.cell_source import CellSource
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
 
 __all__ = ["union_loss"]
 
-# Measures that add up what each published row loses, and what the suppressed rows do; those of the published
-# classes; and those of the levels, which are the first round's: to this measure the others' rows are suppressed.
-_OF_ROWS = ("granularity_loss", "precision", "non_uniform_entropy")
-_OF_CLASSES = ("discernibility", "average_class_size")
-_OF_LEVELS = ("height",)
-
 
 def union_loss(
     problem: Problem,
     name: str,
-    cells: CellSource,
+    cells: Cells,
     rounds: Sequence[tuple[Node, str]],
     suppressed: tuple[str, int],
     classes: tuple[str, str, KeyLayout],
@@ -37,19 +30,15 @@ def union_loss(
     cells that are not published and their rows, `classes` the cells with their classes,
     the classes that are withheld, and the layout of their keys.
     """
-    if name in _OF_ROWS:
+    adds_up = LOSSES[name].ADDS_UP
+    if adds_up is AddsUp.ROWS:
         rows = sum(_published(problem, name, cells, table, levels) for levels, table in rounds)
         return rows + _suppressed(problem, name, cells, suppressed[0])
-    batch = problem.batch(cells)
-    if name in _OF_CLASSES:
-        answer = problem.engine.rows(class_sizes(*classes))[0]
-        return problem.loss(name, cells, 0, batch).of(rounds[0][0], suppressed[1], answer)
-    if name in _OF_LEVELS:
-        return problem.loss(name, cells, 0, batch).of(rounds[0][0], suppressed[1], ())
-    raise InternalError(f"local recoding does not know how the loss {name} adds up")
+    answer = problem.engine.rows(class_sizes(*classes))[0] if adds_up is AddsUp.CLASSES else ()
+    return problem.loss(name, cells, 0, problem.batch(cells)).of(rounds[0][0], suppressed[1], answer)
 
 
-def _published(problem: Problem, name: str, cells: CellSource, table: str, levels: Node) -> int:
+def _published(problem: Problem, name: str, cells: Cells, table: str, levels: Node) -> int:
     """What the rows of some cells lose at these levels.
 
     The measure knows what a node loses of which some rows are suppressed. Suppressing
@@ -61,19 +50,19 @@ def _published(problem: Problem, name: str, cells: CellSource, table: str, level
     return none - all_here + all_there
 
 
-def _suppressed(problem: Problem, name: str, cells: CellSource, table: str) -> int:
+def _suppressed(problem: Problem, name: str, cells: Cells, table: str) -> int:
     """What the rows of some cells lose if they are suppressed."""
     ground = tuple(0 for _ in cells.trees)
     return _losses(problem, name, cells, table, [ground], withheld=(0,))[0]
 
 
 def _losses(
-    problem: Problem, name: str, cells: CellSource, table: str, nodes: Sequence[Node], withheld: Sequence[int]
+    problem: Problem, name: str, cells: Cells, table: str, nodes: Sequence[Node], withheld: Sequence[int]
 ) -> list[int]:
     """The losses of nodes over all cells, where at the places `withheld` the cells of `table` are suppressed."""
     batch = problem.batch(cells)
     # A measure that looks into suppressed rows finds them among its cells.
-    loss = problem.loss(name, cast(CellSource, replace(cast(Any, cells), table=table)), 0, batch)
+    loss = problem.loss(name, replace(cells, table=table), 0, batch)
     steps = [("withheld", wholly_withheld(batch, table, [(place, nodes[place]) for place in withheld]))]
     answers = problem.engine.rows(with_steps(loss.query(first=1), steps), loss.parameters(nodes))
     return [

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
 from sqlanon.methods.generalization.losses.average_class_size import AverageClassSize
-from sqlanon.methods.generalization.losses.base import Loss, Setting
+from sqlanon.methods.generalization.losses.base import AddsUp, Loss, Setting, losses_by_name
 from sqlanon.methods.generalization.losses.discernibility import Discernibility
 from sqlanon.methods.generalization.losses.granularity_loss import GranularityLoss
 from sqlanon.methods.generalization.losses.height import Height
 from sqlanon.methods.generalization.losses.non_uniform_entropy import NonUniformEntropy
 from sqlanon.methods.generalization.losses.precision import Precision
 
-__all__ = ["LOSSES", "Loss", "Setting"]
+__all__ = ["LOSSES", "AddsUp", "Loss", "Setting"]
 
-LOSSES: Mapping[str, Callable[[Setting], Loss]] = {
-    "granularity_loss": GranularityLoss,
-    "discernibility": Discernibility,
-    "average_class_size": AverageClassSize,
-    "height": Height,
-    "precision": Precision,
-    "non_uniform_entropy": NonUniformEntropy,
-}
+LOSSES = losses_by_name((GranularityLoss, Discernibility, AverageClassSize, Height, Precision, NonUniformEntropy))

@@ -1,4 +1,4 @@
-"""The average class size C_avg (LeFevre et al. 2006), as a multiple of the least that the policy asks for."""
+"""The average class size C_avg (LeFevre et al. 2006), as a multiple of the least that a class may have."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.methods.generalization.lattice.rollup import Classes
 from sqlanon.methods.generalization.lattice.search import Node
-from sqlanon.methods.generalization.losses.base import Setting
+from sqlanon.methods.generalization.losses.base import AddsUp, Setting
 from sqlanon.methods.generalization.losses.loss_sql import published_of
 from sqlanon.methods.generalization.losses.most_classes import Labels
 
@@ -21,17 +21,25 @@ __all__ = ["AverageClassSize"]
 
 
 class AverageClassSize:
-    """(rows of the source / published classes) / k, with k = 1 if the policy asks for none; its weights do not count.
+    """(rows of the source / published classes) / k, where k is the least rows of a class that the policy's requirements
+    declare, and 1 where they declare none; the policy's weights do not count.
 
     It is least where most classes are published. The search compares by how many the
     classes are fewer than the rows: never below 0, and greatest where none is published.
     """
 
+    NAME = "average_class_size"
+    DEFINITION = (
+        "average class size (LeFevre et al. 2006): the rows of the source divided by the number of released classes, "
+        "as a multiple of the k rows, or respondents, that the policy asks of a class, or of 1"
+    )
+    ADDS_UP = AddsUp.CLASSES
+    LATER_ROUNDS = NAME
     GROWS = True
 
     def __init__(self, setting: Setting) -> None:
         self._rows = setting.cells.rows
-        self._k = setting.k
+        self._least_rows = setting.least_rows
         self._place = setting.place
         self._labels = Labels(setting)
         self._public = setting.cells.public is not None
@@ -72,4 +80,4 @@ class AverageClassSize:
         No release that publishes anything reaches that figure.
         """
         classes = self._rows - loss
-        return Fraction(self._rows, self._k) / (classes or Fraction(1, 2))
+        return Fraction(self._rows, self._least_rows) / (classes or Fraction(1, 2))

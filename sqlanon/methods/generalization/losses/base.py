@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -11,15 +12,16 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.engines.temp_tables import Keep
+from sqlanon.errors import InternalError
 from sqlanon.methods.generalization.lattice.node_summary_sql import Key
 from sqlanon.methods.generalization.lattice.rollup import Classes
 from sqlanon.methods.generalization.lattice.search import Node
-from sqlanon.methods.shared.cell_source import CellSource
+from sqlanon.methods.shared.cells import Cells
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Loss", "Setting", "additive"]
+__all__ = ["AddsUp", "Loss", "Setting", "additive", "losses_by_name"]
 
 # The least and the greatest integer that a NumPy int64 may hold with room for sums.
 _INT64 = (1 << 62) - 1
@@ -27,16 +29,17 @@ _INT64 = (1 << 62) - 1
 
 @dataclass(frozen=True)
 class Setting:
-    """What losses are counted from: the bound policy, its cells, how many rows may be suppressed, and the policy's k.
+    """What losses are counted from: the bound policy, its cells, and how many rows may be suppressed.
 
-    `key` gives a word of the key that a class_id is, `place` the node's place in a batch;
-    `keep` makes a temporary table of a query's rows, `rows` fetches them.
+    A class with fewer than `least_rows` rows violates the policy whatever they hold. `key` gives a word of
+    the key that a class_id is, `place` the node's place in a batch; `keep` makes a temporary table of a query's rows,
+    `rows` fetches them.
     """
 
     policy: BoundPolicy
-    cells: CellSource
+    cells: Cells
     limit: int
-    k: int
+    least_rows: int
     key: Key
     keep: Keep
     place: Callable[[exp.Expr], exp.Expr]
@@ -47,11 +50,33 @@ class Setting:
         return [Fraction(bound.attribute.weight) for bound in self.policy.quasi_identifiers]
 
 
+class AddsUp(Enum):
+    """What the loss of rows that are recoded in several rounds is made of."""
+
+    ROWS = "what each published row loses, and what the suppressed rows do"
+    CLASSES = "the published classes"
+    LEVELS = "the levels of the first round: the rows of the others count as suppressed"
+
+
 class Loss(Protocol):
     """A measure of what a release loses. Losses are whole numbers of a unit; less is better."""
 
+    NAME: str
+    """What `loss => '...'` takes."""
+
+    DEFINITION: str
+    """What its figure counts, as a certificate says it."""
+
+    ADDS_UP: AddsUp
+    """How the rounds of a local recoding add up."""
+
+    LATER_ROUNDS: str
+    """The name of the loss that the later rounds of a local recoding are chosen by."""
+
     GROWS: bool
     """Whether withholding more classes never makes it less."""
+
+    def __init__(self, setting: Setting) -> None: ...
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
         """The least that each node may lose of which so many rows, or more, are withheld, from marginal counts alone.
@@ -87,6 +112,25 @@ class Loss(Protocol):
     def value(self, loss: int) -> Fraction:
         """The loss as it is reported."""
         ...
+
+
+def losses_by_name(losses: Iterable[type[Loss]]) -> dict[str, type[Loss]]:
+    """The classes of losses by the names that users type.
+
+    Raises InternalError for one that lacks a part of `Loss`, and for later rounds by a loss that there is not.
+    """
+    known: dict[str, type[Loss]] = {}
+    parts = [*Loss.__annotations__, *(name for name in vars(Loss) if not name.startswith("_"))]
+    for loss in losses:
+        if lacking := [part for part in dict.fromkeys(parts) if not hasattr(loss, part)]:
+            raise InternalError(f"the loss {loss.__name__} has no {', '.join(lacking)}")
+        if not isinstance(loss.ADDS_UP, AddsUp):
+            raise InternalError(f"the loss {loss.NAME} adds up by {loss.ADDS_UP!r}, which is none of {list(AddsUp)}")
+        known[loss.NAME] = loss
+    for name, loss in known.items():
+        if loss.LATER_ROUNDS not in known:
+            raise InternalError(f"the later rounds of the loss {name} are chosen by {loss.LATER_ROUNDS}, which is none")
+    return known
 
 
 def additive(costs: Sequence[Sequence[int]], levels: NDArray[Any]) -> NDArray[Any]:

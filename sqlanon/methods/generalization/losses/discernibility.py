@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.methods.generalization.lattice.rollup import Classes
 from sqlanon.methods.generalization.lattice.search import Node
-from sqlanon.methods.generalization.losses.base import Setting
+from sqlanon.methods.generalization.losses.base import AddsUp, Setting
 from sqlanon.methods.generalization.losses.loss_sql import published_of
 from sqlanon.methods.generalization.losses.most_classes import Labels
 
@@ -26,6 +26,13 @@ class Discernibility:
     So a class costs its size squared, and never less if it is suppressed. The policy's weights do not count.
     """
 
+    NAME = "discernibility"
+    DEFINITION = (
+        "discernibility metric (Bayardo and Agrawal 2005): a released row costs the number of rows of its class, a "
+        "suppressed row the number of rows of the source; the sum over all rows of the source"
+    )
+    ADDS_UP = AddsUp.CLASSES
+    LATER_ROUNDS = NAME
     GROWS = True
 
     def __init__(self, setting: Setting) -> None:

@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from sqlanon.methods.generalization.lattice.node_summary_sql import leaf_counts, spread_of
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.methods.generalization.lattice.node_summary_sql import Key
 from sqlanon.methods.generalization.lattice.rollup import Classes
 from sqlanon.methods.generalization.lattice.search import Node
-from sqlanon.methods.generalization.losses.base import Setting, additive
+from sqlanon.methods.generalization.losses.base import AddsUp, Setting, additive
+from sqlanon.methods.generalization.losses.loss_sql import huge_total, node_rows
+from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.loss_definitions import GRANULARITY_LOSS
+from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
+from sqlanon.sqlgen.cells.key_layout import Field
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +34,10 @@ class GranularityLoss:
     The loss is the mean over all cells, weighted where the policy weighs.
     """
 
+    NAME = "granularity_loss"
+    DEFINITION = GRANULARITY_LOSS
+    ADDS_UP = AddsUp.ROWS
+    LATER_ROUNDS = NAME
     GROWS = True
 
     def __init__(self, setting: Setting) -> None:
@@ -86,3 +98,80 @@ class GranularityLoss:
     def value(self, loss: int) -> Fraction:
         cells = self._row * self._setting.cells.rows
         return Fraction(loss, cells) if cells else Fraction()
+
+
+def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
+    """For each attribute and level the nodes of its tree: attribute, level, part_0, ..., others.
+
+    `part_w` is what the node's codes are in the word w of a key, `others` how many
+    leaves lie below it beside the first. The value itself, which has no others, is left out.
+    """
+    words = cells.layout.words
+    queries: list[exp.Query] = []
+    for place, (bound, fields) in enumerate(zip(policy.quasi_identifiers, cells.layout.fields, strict=True)):
+        for level in range(1, bound.height):
+            codes = [_part(fields[level:], level, word) for word in range(words)]
+            others = exp.Sub(this=column(leaves_name(level)), expression=literal(1))
+            queries.append(
+                exp.select(*_labelled(place, level, codes, others))
+                .distinct(copy=False)
+                .from_(relation(cells.trees[place]), copy=False)
+            )
+        all_others = exp.Sub(this=huge_total(column("leaf")), expression=literal(1))
+        zeros = [literal(0) for _ in range(words)]
+        top = exp.select(*_labelled(place, bound.height, zeros, all_others))
+        queries.append(top.from_(relation(cells.trees[place]), copy=False))
+    return union_all(queries)
+
+
+def _labelled(place: int, level: int, codes: Sequence[exp.Expr], others: exp.Expr) -> list[exp.Expr]:
+    numbers = {"attribute": literal(place), "level": literal(level)}
+    numbers |= {f"part_{word}": code for word, code in enumerate(codes)} | {"others": others}
+    return [alias(exp.Cast(this=tree, to=exp.DataType.build("BIGINT")), name) for name, tree in numbers.items()]
+
+
+def _part(fields: Sequence[Field], level: int, word: int) -> exp.Expr:
+    """What the codes of an ancestor at a level are in one word of the key."""
+    part: exp.Expr = literal(0)
+    for above, field in enumerate(fields):
+        if field.word == word and field.bits:
+            rank = column(rank_name(level + above))
+            part = exp.Add(
+                this=part, expression=exp.Paren(this=exp.BitwiseLeftShift(this=rank, expression=literal(field.shift)))
+            )
+    return part
+
+
+def spread_of(attributes: int, leaves: str, words: int, key: Key, first: int) -> exp.Select:
+    """A row a node: its place, its withheld rows, and for each attribute their sum of (leaves - 1) at its level.
+
+    It reads withheld(place, class_id, size); `leaves` is a table of `leaf_counts`, `key`
+    gives a word of the key that a class_id is. The parameters from `first` on are lists
+    with an item for each node and attribute: the node's place, the attribute's, its level
+    and its masks; and one a node of the attribute -1, which stands for the rows alone.
+
+    One join for all attributes: one for each would take longer to plan than to run.
+    """
+    names = ["place", "attribute", "level", *(f"mask_{word}" for word in range(words))]
+    spread = exp.Mul(this=column("size", "withheld"), expression=column("others", "leaves"))
+    sums = [alias(huge_total(_where_attribute(place, spread)), f"sum_{place}") for place in range(attributes)]
+    same = exp.EQ(this=column("place", "withheld"), expression=column("place", "node"))
+    labels = [exp.EQ(this=column(name, "leaves"), expression=column(name, "node")) for name in ("attribute", "level")]
+    for word in range(words):
+        masked = exp.BitwiseAnd(
+            this=exp.Paren(this=key(column("class_id", "withheld"), word)), expression=column(f"mask_{word}", "node")
+        )
+        labels.append(exp.EQ(this=exp.Paren(this=masked), expression=column(f"part_{word}", "leaves")))
+    withheld = alias(huge_total(_where_attribute(-1, column("size", "withheld"))), "withheld")
+    return (
+        exp.select(column("place", "node"), withheld, *sums)
+        .from_(node_rows(names, first), copy=False)
+        .join(relation("withheld"), on=same, join_type="LEFT", copy=False)
+        .join(relation(leaves, as_="leaves"), on=exp.and_(*labels), join_type="LEFT", copy=False)
+        .group_by(column("place", "node"), copy=False)
+    )
+
+
+def _where_attribute(place: int, figure: exp.Expr) -> exp.Case:
+    same = exp.EQ(this=column("attribute", "node"), expression=literal(place))
+    return exp.Case(ifs=[exp.If(this=same, true=figure.copy())])

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.methods.generalization.lattice.rollup import Classes
 from sqlanon.methods.generalization.lattice.search import Node
-from sqlanon.methods.generalization.losses.base import Setting
+from sqlanon.methods.generalization.losses.base import AddsUp, Setting
 from sqlanon.methods.generalization.losses.loss_sql import withheld_of
 
 if TYPE_CHECKING:
@@ -25,6 +25,11 @@ class Height:
     Among nodes of equal height the first in the order of its levels is the best, not the one that suppresses least.
     """
 
+    NAME = "height"
+    DEFINITION = "height (Samarati 2001): the sum of the levels of all quasi-identifiers"
+    ADDS_UP = AddsUp.LEVELS
+    # Suppressed rows are as good as published ones: what is left is recoded by what levels cost a row.
+    LATER_ROUNDS = "precision"
     GROWS = True
 
     def __init__(self, setting: Setting) -> None:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy
 from sqlanon.methods.generalization.losses.base import Setting
-from sqlanon.methods.generalization.losses.loss_sql import label_counts
+from sqlanon.methods.generalization.losses.loss_sql import huge_total, occurring, rank_path
+from sqlanon.methods.shared.cells import Cells
+from sqlanon.sqlgen.build.expressions import huge, union_all
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +30,7 @@ class Labels:
         heights = [bound.height for bound in setting.policy.quasi_identifiers]
         self.counts = [[0] * (height + 1) for height in heights]
         self.squares = [[0] * (height + 1) for height in heights]
-        for attribute, level, labels, squares in setting.rows(label_counts(setting.policy, setting.cells)):
+        for attribute, level, labels, squares in setting.rows(_label_counts(setting.policy, setting.cells)):
             self.counts[attribute][level] = int(labels)
             self.squares[attribute][level] = int(squares)
         self.small = self.rows < 1 << 31
@@ -50,3 +56,18 @@ class Labels:
 
         squares: NDArray[Any] = np.array(self.squares[place], dtype=np.int64 if self.small else object)
         return squares.take(levels[:, place])
+
+
+def _label_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
+    """For each attribute and level: attribute, level, the labels that occur there, the sum of their squared rows."""
+    queries: list[exp.Query] = []
+    for place, bound in enumerate(policy.quasi_identifiers):
+        for level in range(bound.height + 1):
+            rows = alias(huge(exp.Sum(this=column("n"))), "n")
+            labels = exp.select(rows).from_(relation(cells.trees[place])).where(occurring())
+            if level < bound.height:
+                labels.group_by(*rank_path(bound, level), copy=False)
+            squared = exp.Mul(this=column("n"), expression=column("n"))
+            figures = [exp.Count(this=column("n")), huge_total(squared)]
+            queries.append(exp.select(literal(place), literal(level), *figures).from_(labels.subquery("labels")))
+    return union_all(queries)

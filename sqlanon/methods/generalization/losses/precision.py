@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlanon.methods.generalization.lattice.rollup import Classes
 from sqlanon.methods.generalization.lattice.search import Node
-from sqlanon.methods.generalization.losses.base import Setting, additive
+from sqlanon.methods.generalization.losses.base import AddsUp, Setting, additive
 from sqlanon.methods.generalization.losses.loss_sql import withheld_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,14 @@ class Precision:
     It is what the release lacks to full precision: Sweeney's figure is 1 less this.
     """
 
+    NAME = "precision"
+    DEFINITION = (
+        "loss of precision (Sweeney 2002): a value costs its level divided by the height of its hierarchy, a "
+        "suppressed row 1 in each quasi-identifier; the mean over all rows of the source and all quasi-identifiers, "
+        "weighted where the policy weighs"
+    )
+    ADDS_UP = AddsUp.ROWS
+    LATER_ROUNDS = NAME
     GROWS = True
 
     def __init__(self, setting: Setting) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.transformation import Partition
+from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.choose_dimension import Turns
 from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.sqlgen.build.expressions import joined, paren, real

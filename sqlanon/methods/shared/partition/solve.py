@@ -8,24 +8,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
-from sqlanon.domain.transformation import Partition
+from sqlanon.domain.values import QualifiedName
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError, PrivacyViolation
-from sqlanon.methods.shared.cell_source import RankedCells
+from sqlanon.methods.shared.arguments import Kind, argument
+from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.frequent_values import too_frequent_in
 from sqlanon.methods.shared.partition.allowable_cuts import root_violations
+from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import Points
 from sqlanon.methods.shared.partition.recursion import Partitioned, partition
 from sqlanon.methods.shared.partition.region_labels import region_loss
-from sqlanon.questions.ask import BoundRequirement
+from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.cells.value_ranks import ancestors, is_numeric, ranked_summary
 from sqlanon.sqlgen.classes.requirement import subjects
@@ -38,6 +41,10 @@ MOST_ATTRIBUTES = 62
 
 # Cells that stand for so many rows each, or more, are cut as they are; fewer, and rows are cut one by one.
 _COUNTED_FROM = 2
+
+
+def _one_of(help: str, default: str, *others: str) -> Any:
+    return argument(help, Kind.CHOICE, default=default, choices=(default, *others))
 
 
 @dataclass(frozen=True)
@@ -53,12 +60,18 @@ class Options:
     as columns of the attribute's type.
     """
 
-    mode: str = "strict"
-    split: str = "median"
-    target: str | None = None
-    hierarchy: str = "order"
-    publish: str = "range"
-    bounds: bool = False
+    mode: str = _one_of("whether equal values stay on one side of a cut", "strict", "relaxed")
+    split: str = _one_of("where a region is cut", "median", "information_gain")
+    target: str | None = argument(
+        "the column that cuts are to tell most about",
+        Kind.COLUMN,
+        default=None,
+        example=QualifiedName(("occupation",)),
+        needs=("split", "information_gain"),
+    )
+    hierarchy: str = _one_of("whether cuts fall anywhere, or between the children of a node only", "order", "tree")
+    publish: str = _one_of("what stands for a region", "range", "ancestor", "centroid", "none")
+    bounds: bool = argument("whether ranges have their ends as columns, too", Kind.FLAG, default=False)
 
 
 def target_of(policy: BoundPolicy, given: Options) -> BoundAttribute | None:
@@ -86,7 +99,7 @@ def solve(
     requirements: Sequence[BoundRequirement],
     guards: Sequence[tuple[int, str]],
     given: Options,
-    cells: RankedCells,
+    cells: Cells,
     keep: Keep,
     progress: Callable[[int, int], None] | None = None,
 ) -> Partition:
@@ -142,7 +155,7 @@ def _cuts(
     requirements: Sequence[BoundRequirement],
     points: Points,
     given: Options,
-    cells: RankedCells,
+    cells: Cells,
     keep: Keep,
 ) -> Cuts:
     quasi = policy.quasi_identifiers
@@ -158,21 +171,10 @@ def _cuts(
         points=points,
         requirements=requirements,
         given=cells.given,
-        least=_least_rows(requirements),
+        least=least_rows(requirements),
         heights=heights,
         ancestors=keep("ancestors", above) if above else None,
     )
-
-
-def _least_rows(requirements: Sequence[BoundRequirement]) -> int:
-    """The rows that any class needs: the greatest k that is asked, for a respondent has a row at least."""
-    asked = [
-        value
-        for requirement in requirements
-        for name, value in requirement.arguments
-        if name == "k" and isinstance(value, int)
-    ]
-    return max([1, *asked])
 
 
 def _require_root(

@@ -59,10 +59,11 @@ INSERT INTO "anon"."release_attribute" (
   "height",
   "weight",
   "fragment",
-  "source"
+  "source",
+  "reading"
 )
 VALUES
-  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+  (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 INSERT INTO "anon"."release_object" (
   "release_id",
@@ -88,6 +89,5 @@ INSERT INTO "anon"."measurement" (
 VALUES
   (?, ?, ?, ?, ?, ?, ?, ?);
 
-UPDATE anon.release SET digest = ?
-WHERE
-  release_id = ?;
+-- Writes the digest of the rows that describe a release. parameters: the digest, the release
+UPDATE anon.release SET digest = ? WHERE release_id = ?;

@@ -27,6 +27,6 @@ FROM (
       SELECT
         *
       FROM "memory"."main"."hospital_release_sensitive"
-    ) AS "counted"
+    ) AS "published"
   ) AS "bucket"
 ) AS "bucket_0";

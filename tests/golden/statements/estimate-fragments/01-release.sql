@@ -39,7 +39,7 @@ FULL JOIN (
         SELECT
           *
         FROM "memory"."main"."hospital_release_1"
-      ) AS "fragment"
+      ) AS "published"
     ) AS "dealt"
   ) AS "held"
   GROUP BY
@@ -85,7 +85,7 @@ FULL JOIN (
         SELECT
           *
         FROM "memory"."main"."hospital_release_2"
-      ) AS "fragment"
+      ) AS "published"
     ) AS "dealt"
   ) AS "held"
   GROUP BY

@@ -33,7 +33,7 @@ FROM (
         SELECT
           *
         FROM "memory"."main"."hospital_release_1"
-      ) AS "fragment"
+      ) AS "published"
     ) AS "row"
   ) AS "shown"
   GROUP BY

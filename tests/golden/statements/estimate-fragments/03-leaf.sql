@@ -33,7 +33,7 @@ FROM (
         SELECT
           *
         FROM "memory"."main"."hospital_release_2"
-      ) AS "fragment"
+      ) AS "published"
     ) AS "bucket"
   ) AS "bucket_1"
 ) AS "leaf"

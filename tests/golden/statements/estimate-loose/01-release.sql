@@ -38,7 +38,7 @@ FULL JOIN (
         SELECT
           *
         FROM "memory"."main"."hospital_release_1"
-      ) AS "fragment"
+      ) AS "published"
     ) AS "dealt"
   ) AS "held"
   GROUP BY
@@ -84,7 +84,7 @@ FULL JOIN (
         SELECT
           *
         FROM "memory"."main"."hospital_release_2"
-      ) AS "fragment"
+      ) AS "published"
     ) AS "dealt"
   ) AS "held"
   GROUP BY

@@ -37,7 +37,7 @@ FROM (
         SELECT
           *
         FROM "memory"."main"."hospital_release_1"
-      ) AS "fragment"
+      ) AS "published"
     ) AS "bucket"
   ) AS "bucket_0"
 ) AS "leaf"
@@ -79,7 +79,7 @@ FROM (
         SELECT
           *
         FROM "memory"."main"."hospital_release_2"
-      ) AS "fragment"
+      ) AS "published"
     ) AS "bucket"
   ) AS "bucket_1"
 ) AS "leaf"

@@ -1,29 +1,24 @@
-"""The tables by which a release places rows in regions: temporary for a snapshot, kept beside a live view."""
+"""The tables by which a release places rows in regions."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from sqlglot import exp
-
-from sqlanon.domain.bound import BoundPolicy
-from sqlanon.domain.transformation import Partition
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
+from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.region_labels import labels_of_levels, region_labels, region_map
-from sqlanon.sqlgen.build.ddl import create_table
-from sqlanon.sqlgen.build.names import column, relation
-from sqlanon.sqlgen.cells.cells import rank_name
 from sqlanon.sqlgen.cells.value_ranks import by_value
-from sqlanon.sqlgen.release.region_rows import BUCKET, ENDS, Placed
+from sqlanon.sqlgen.classes.buckets import BUCKET
+from sqlanon.sqlgen.release.region_rows import ENDS, Placed
 
-__all__ = ["keep_regions", "place_rows", "region_tables"]
+__all__ = ["place_rows", "readings_of"]
 
 
 def place_rows(engine: Engine, policy: BoundPolicy, found: Partition, scratch: Scratch, *, live: bool) -> Placed:
-    """What the release reads of the regions, in temporary tables; `keep_regions` copies them for a live view.
+    """What the release reads of the regions, in temporary tables.
 
     Raises PolicyError where a column that the method adds has the name of another.
     """
@@ -41,28 +36,25 @@ def place_rows(engine: Engine, policy: BoundPolicy, found: Partition, scratch: S
     return Placed(regions, places, ranks, found.publish, found.bounds, boxes=live, by_row=not found.strict)
 
 
-def kept_names(placed: Placed, release_id: str) -> Placed:
-    """The regions' tables under the names that those of a live view have in the catalog's schema."""
+def readings_of(policy: BoundPolicy, found: Partition) -> dict[str, Reading]:
+    """How the columns are read that regions recode or add."""
+    if found.publish == "none":
+        exact = {bound.column: Reading.EXACT for bound in policy.quasi_identifiers}
+        # The sensitive values of a region are put in an order that nobody can draw again.
+        return exact | {bound.column: Reading.BUCKET_VALUE for bound in policy.sensitive} | {BUCKET: Reading.BUCKET}
+    readings: dict[str, Reading] = {}
+    for bound in policy.quasi_identifiers:
+        readings[bound.column] = _shown_as(bound, found.publish)
+        if found.bounds:
+            names = (f"{bound.column}_{end}" for end in ENDS)
+            readings |= dict(zip(names, (Reading.LOWER_BOUND, Reading.UPPER_BOUND), strict=True))
+    return readings
 
-    def named(kind: str) -> QualifiedName:
-        return QualifiedName(("anon", f"{kind}_{release_id}"))
 
-    ranks = tuple(named(f"rank_{place}") if table else None for place, table in enumerate(placed.ranks))
-    return replace(placed, regions=named("region"), places=named("place"), ranks=ranks)
-
-
-def region_tables(placed: Placed) -> list[QualifiedName]:
-    """The tables that a release reads to place its rows."""
-    return [placed.regions, placed.places, *(table for table in placed.ranks if table)]
-
-
-def keep_regions(engine: Engine, placed: Placed, release_id: str) -> Placed:
-    """Copies what a live view reads of the regions beside it, and returns the names of the copies."""
-    kept = kept_names(placed, release_id)
-    for table, copy in zip(region_tables(placed), region_tables(kept), strict=True):
-        columns = [column("value"), column(rank_name(0))] if table in placed.ranks else [exp.Star()]
-        engine.run(create_table(copy, exp.select(*columns).from_(relation(table))))
-    return kept
+def _shown_as(bound: BoundAttribute, publish: str) -> Reading:
+    if publish == "centroid":
+        return Reading.CENTROID
+    return Reading.LABEL if publish == "ancestor" and bound.hierarchy is not None else Reading.RANGE
 
 
 def _require_names(policy: BoundPolicy, found: Partition) -> None:

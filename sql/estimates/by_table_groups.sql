@@ -3,7 +3,7 @@
 -- matched has rows of the release by their groups: of n rows `known` satisfy what is asked of the fragment that is
 -- known exactly, or all may, and each of these satisfies with the probability p. grouped has for each group of each
 -- fragment (place) how many of its `total` values satisfy, how many rows may, and how many of those are `open`, not
--- certain. The bounds are those of dealt.sql.
+-- certain. The bounds are those of bucket_bounds.sql.
 WITH counted AS (
   SELECT query, sum(known * p) AS hits, sum(known * p * (1 - p)) AS variance
   FROM matched

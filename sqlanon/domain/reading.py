@@ -1,0 +1,40 @@
+"""How a published column is read: what one of its values says of the source."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+__all__ = ["Reading"]
+
+
+class Reading(StrEnum):
+    """What a value of a published column says of a row of the source.
+
+    It is recorded with every release and in every certificate, so that whoever checks a release or estimates from it
+    asks the columns and not the method that made them.
+    """
+
+    EXACT = "exact"
+    """The row's own value."""
+    LABEL = "label"
+    """The label of the row's value at a level of its hierarchy."""
+    RANGE = "range"
+    """The range of the values of the row's region."""
+    CENTROID = "centroid"
+    """A value that stands for those of the row's region."""
+    LOWER_BOUND = "lower_bound"
+    """The least value of the row's region, in the column whose name it has before its ending."""
+    UPPER_BOUND = "upper_bound"
+    """The greatest value of the row's region, in the column whose name it has before its ending."""
+    TOKEN = "token"
+    """What stands for the value of a pseudonym."""
+    BUCKET = "bucket"
+    """The number of the row's bucket (Xiao and Tao 2006: of its QI-group)."""
+    BUCKET_VALUE = "bucket_value"
+    """A value of one row of the bucket; of any row of the source, where the table has neither bucket nor group."""
+    COUNT = "count"
+    """How many rows of the bucket have the value beside it."""
+    GROUP = "group"
+    """The number of the row's group within its table (De Capitani di Vimercati et al. 2010)."""
+    LINK = "link"
+    """The group that the row has in another table: the first such column is of the first table with groups."""

@@ -1,0 +1,120 @@
+"""Many counts of a release of fragments at once, each a conjunction of parts about one column.
+
+Where nothing links fragments, all rows are one bucket: it is enough to know how many rows of each fragment satisfy. So
+it is where one fragment alone is asked of. Else there are sums over the links (`on_linked_tables.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
+from sqlanon.estimates.batch.by_table_groups import Figures, figures_of, group_column
+from sqlanon.estimates.batch.label_numbers import NumberedLabels
+from sqlanon.estimates.batch.on_buckets import counts_of_rows, most_queries
+from sqlanon.estimates.batch.on_linked_tables import figures_of_links
+from sqlanon.estimates.batch.satisfying_values import Constants
+from sqlanon.estimates.query.bind import Binding
+from sqlanon.estimates.query.conjunctions import ConjunctiveAggregate
+from sqlanon.estimates.query.parse import AggregateQuery
+from sqlanon.estimates.release_model import ReleaseModel
+from sqlanon.estimates.single.bucket_values import require_linked
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+
+__all__ = ["SeparateTableCounts"]
+
+# Of linked fragments so many may be asked of together.
+_MOST_LINKED = 2
+
+# Fragments that are asked of, and the one whose rows stand for all.
+_Kind = tuple[tuple[int, ...], int | None]
+
+
+class SeparateTableCounts:
+    """Asks counts of one release, as ESTIMATE asks each. Raises DataError where its tables do not belong together."""
+
+    def __init__(
+        self, engine: Engine, release: ReleaseModel, kinds: Mapping[str, str], constants: Constants, keep: Keep
+    ) -> None:
+        self._engine, self._release, self._keep = engine, release, keep
+        self._labelled = NumberedLabels(engine, release, kinds, constants, keep)
+        self._bases: dict[int, int | None] = {}
+        self._is_linked = False
+
+    def answers(self, part: ConjunctiveAggregate) -> bool:
+        """Whether a count is one of those that can be asked at once."""
+        most = _MOST_LINKED if self._release.linked else len(self._release.bucketed)
+        return part.at_once(self._release) and len(self._table_indexes(part)) <= most
+
+    def figures(
+        self, counts: Sequence[tuple[ConjunctiveAggregate, AggregateQuery]]
+    ) -> Iterator[tuple[ConjunctiveAggregate, Figures]]:
+        """Each count with its figures."""
+        alike: dict[_Kind, list[ConjunctiveAggregate]] = {}
+        for part, query in counts:
+            alike.setdefault((self._table_indexes(part), self._base(query)), []).append(part)
+        for (indexes, base), alike_counts in alike.items():
+            names = dict.fromkeys(name for count in alike_counts for name in count.condition.conditions)
+            size = most_queries(self._engine, [self._labelled.labels_of(name) for name in names])
+            for first in range(0, len(alike_counts), size):
+                batch = alike_counts[first : first + size]
+                for found in self._batch(batch, indexes, base):
+                    yield batch[found[0]], found
+
+    def _require_linked(self) -> None:
+        if not self._is_linked:
+            require_linked(self._engine, self._release)
+            self._is_linked = True
+
+    def _table_indexes(self, part: ConjunctiveAggregate) -> tuple[int, ...]:
+        positions = self._release.bucketed_positions
+        return tuple(sorted({positions[name][0] for name in part.condition.conditions}))
+
+    def _base(self, query: AggregateQuery) -> int | None:
+        # Queries of a template share one.
+        if id(query) not in self._bases:
+            self._bases[id(query)] = Binding(query, self._release, ()).base
+        return self._bases[id(query)]
+
+    def _batch(
+        self, batch: Sequence[ConjunctiveAggregate], indexes: Sequence[int], base: int | None
+    ) -> Sequence[Figures]:
+        names = dict.fromkeys(name for all_rows in batch for name in all_rows.condition.conditions)
+        masks = self._labelled.masks(names, batch)
+        names_by_table = {
+            index: [name for name in names if name in self._release.bucketed[index].columns] for index in indexes
+        }
+        if self._release.linked and len(indexes) > 1:
+            sides = [
+                (index, {name: masks[name] for name in some_names}) for index, some_names in names_by_table.items()
+            ]
+            return figures_of_links(self._labelled, sides, len(batch))
+        # Sums over links tell this by themselves.
+        self._require_linked()
+        satisfying: dict[int, str] = {}
+        rows = 0
+        for index in indexes:
+            bucketed = self._release.bucketed[index]
+            by = self._labelled.encoded(names_by_table[index], masks, len(batch))
+            counts = counts_of_rows(
+                self._engine, self._labelled.rows(names_by_table[index], by, bucketed=bucketed), by, self._keep
+            )
+            row_count = exp.select(f.count()).from_(bucketed.values.subquery("dealt"))
+            ((rows,),) = self._engine.rows(row_count)
+            satisfying[index] = self._keep("satisfying", _satisfying(counts, int(rows)))
+        all_rows = exp.select(
+            alias(literal(int(rows)), "n"), *(alias(literal(0), group_column(index)) for index in indexes)
+        )
+        linked = self._keep("linked", all_rows)
+        return figures_of(self._engine, self._release, range(len(batch)), linked, satisfying, base, self._keep)
+
+
+def _satisfying(counts: str, rows: int) -> exp.Select:
+    """query, bucket, satisfying and total of the one bucket that has all rows, where any satisfy."""
+    query = exp.select(column("query"), alias(literal(0), "bucket"), alias(column("rows"), "satisfying"))
+    query.select(alias(literal(rows), "total"), copy=False)
+    return query.from_(relation(counts)).where(column("rows") > 0)

@@ -1,0 +1,221 @@
+"""The arguments of a method, as the fields of its `Options` declare them.
+
+Each field is an `argument`: what it takes, its bounds or choices, and a line of help. Whoever parses, lists or explains
+arguments reads these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from sqlanon.catalog.names import nearest
+from sqlanon.domain.values import QualifiedName, Value, plain_number, written
+from sqlanon.errors import PolicyError
+
+__all__ = [
+    "Argument",
+    "Kind",
+    "argument",
+    "arguments_of",
+    "called",
+    "example_of",
+    "given_or_default",
+    "parsed",
+    "required",
+]
+
+_Options = TypeVar("_Options")
+_KEY = "argument"
+
+
+class Kind(StrEnum):
+    """What an argument takes, in words."""
+
+    WHOLE = "a whole number"
+    NUMBER = "a number"
+    FRACTION = "a fraction between 0 and 1"
+    CHOICE = "one of"
+    FLAG = "true or false"
+    WHOLES = "a list of whole numbers"
+    COLUMN = "the name of a column"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What one argument takes, and what it is for.
+
+    A number, or each of a list, is from `least` to `most`, or greater than `above`; `unit` is what it counts, "of
+    seconds". `example` is a value that works. With `needs`, the argument says something only where another one has that
+    value.
+    """
+
+    help: str
+    kind: Kind
+    least: int | None = None
+    most: int | None = None
+    above: int | None = None
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    example: Value | None = None
+    needs: tuple[str, str] | None = None
+
+    @property
+    def takes(self) -> str:
+        """What can be given, in words."""
+        if self.kind is Kind.CHOICE:
+            return f"{self.kind} {', '.join(map(written, self.choices))}"
+        bounds = [
+            *([f"from {self.least}"] if self.least is not None else []),
+            *([f"above {self.above}"] if self.above is not None else []),
+            *([f"to {self.most}" if self.above is None else f"and up to {self.most}"] if self.most is not None else []),
+        ]
+        return " ".join([self.kind, *([self.unit] if self.unit else []), *bounds])
+
+
+def argument(help: str, kind: Kind, *, default: Any = MISSING, **about: Any) -> Any:
+    """A field of `Options`; without a default the argument has to be given, with None it may be left out."""
+    return field(default=default, metadata={_KEY: Argument(help, kind, **about)})
+
+
+def arguments_of(options: type[Any]) -> dict[str, Argument]:
+    """The arguments that a method takes, by name and in the order of its help."""
+    return {one.name: one.metadata[_KEY] for one in fields(options)}
+
+
+def parsed(method: str, options: type[_Options], arguments: Sequence[tuple[str, Value]]) -> _Options:
+    """The options of a method, with the defaults of what is not given.
+
+    Raises PolicyError for an argument that is missing, unknown, of the wrong type, outside its bounds or not among its
+    choices, and for one whose `needs` are not met.
+    """
+    known, given = arguments_of(options), dict(arguments)
+    for name in given:
+        if name not in known:
+            raise PolicyError(f"{method} has no argument {name!r}", hint=_instead(method, name, known))
+    if missing := [name for name in required(options) if name not in given]:
+        raise PolicyError(f"{method} lacks its argument {missing[0]!r}", hint=f"write {_example(method, options)}")
+    found = options(**{name: _checked(method, name, known[name], value) for name, value in given.items()})
+    for name in given:
+        _require_needed(method, name, known[name], found)
+    return found
+
+
+def required(options: type[Any]) -> list[str]:
+    """The arguments that have to be given."""
+    return [one.name for one in fields(options) if one.default is MISSING]
+
+
+def given_or_default(options: Any) -> dict[str, Value]:
+    """Every argument that has a value and that says something beside the others, whether given or by default."""
+    known = arguments_of(type(options))
+    values = {name: getattr(options, name) for name, one in known.items() if _is_needed(one, options)}
+    return {name: value for name, value in values.items() if value not in (None, ())}
+
+
+def called(method: str, arguments: Mapping[str, Value]) -> str:
+    """A method with its arguments, as a user writes them."""
+    inside = ", ".join(f"{name} => {written(value)}" for name, value in arguments.items())
+    return f"{method}({inside})" if inside else method
+
+
+def _instead(method: str, name: str, known: Mapping[str, Argument]) -> str:
+    if not known:
+        return f"it has none: write METHOD {method}"
+    return nearest(name, list(known)) or f"it has: {', '.join(known)}"
+
+
+def _example(method: str, options: type[Any]) -> str:
+    known = arguments_of(options)
+    return called(method, {name: example_of(known[name]) for name in required(options)})
+
+
+def example_of(one: Argument) -> Value:
+    """A value that the argument takes."""
+    if one.example is not None:
+        return one.example
+    return one.kind is Kind.FLAG or one.choices[0]
+
+
+def _checked(method: str, name: str, one: Argument, value: Value) -> Any:
+    taken = _TAKEN[one.kind](one, value)
+    if taken is not None:
+        return taken
+    if one.kind is Kind.CHOICE:
+        choices = ", ".join(f"{name} => {written(choice)}" for choice in one.choices)
+        raise PolicyError(f"{method}: there is no {name} {written(value)}", hint=f"write one of {choices}")
+    raise PolicyError(
+        f"{method}: {name} is {one.takes}, not {written(value)}", hint=f"write {name} => {written(example_of(one))}"
+    )
+
+
+def _require_needed(method: str, name: str, one: Argument, found: Any) -> None:
+    if one.needs and not _is_needed(one, found):
+        other, value = one.needs
+        raise PolicyError(
+            f"{method}: {name} belongs to {other} => {written(value)}",
+            hint=f"leave it out, or write {other} => {written(value)}, {name} => {written(example_of(one))}",
+        )
+
+
+def _is_needed(one: Argument, options: Any) -> bool:
+    return one.needs is None or getattr(options, one.needs[0]) == one.needs[1]
+
+
+def _within(one: Argument, number: int | Decimal) -> bool:
+    return (
+        (one.least is None or number >= one.least)
+        and (one.above is None or number > one.above)
+        and (one.most is None or number <= one.most)
+    )
+
+
+def _whole(one: Argument, value: Value) -> int | None:
+    number = plain_number(value) if isinstance(value, Decimal) else value
+    return number if type(number) is int and _within(one, number) else None
+
+
+def _number(one: Argument, value: Value) -> Decimal | None:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        return None
+    number = Decimal(value)
+    return number if number.is_finite() and _within(one, number) else None
+
+
+def _fraction(one: Argument, value: Value) -> Decimal | None:
+    share = _number(one, value)
+    return share if share is not None and 0 <= share <= 1 else None
+
+
+def _choice(one: Argument, value: Value) -> str | None:
+    return value if isinstance(value, str) and value in one.choices else None
+
+
+def _flag(_: Argument, value: Value) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _wholes(one: Argument, value: Value) -> tuple[int, ...] | None:
+    if not isinstance(value, tuple) or not value:
+        return None
+    numbers = [number for number in (_whole(one, element) for element in value) if number is not None]
+    return tuple(numbers) if len(numbers) == len(value) else None
+
+
+def _column(_: Argument, value: Value) -> str | None:
+    name = value.name if isinstance(value, QualifiedName) else value
+    return name if isinstance(name, str) and name else None
+
+
+_TAKEN: Mapping[Kind, Callable[[Argument, Value], Any]] = {
+    Kind.WHOLE: _whole,
+    Kind.NUMBER: _number,
+    Kind.FRACTION: _fraction,
+    Kind.CHOICE: _choice,
+    Kind.FLAG: _flag,
+    Kind.WHOLES: _wholes,
+    Kind.COLUMN: _column,
+}

@@ -1,0 +1,49 @@
+"""The source as cells: what methods work on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlanon.sqlgen.build.steps import Step
+from sqlanon.sqlgen.cells.key_layout import KeyLayout
+
+__all__ = ["Cells"]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells relation, the trees that its keys are made of, and figures of the values in them."""
+
+    table: str
+    trees: tuple[str, ...]
+    """The table of each quasi-identifier's tree."""
+
+    layout: KeyLayout
+    """Where the levels of each tree stand in the keys, and the codes of `carried`."""
+
+    rows: int
+    """How many rows of the source the cells stand for."""
+
+    values: tuple[int, ...]
+    """For each attribute the number of its leaves."""
+
+    spread: tuple[tuple[int, ...], ...]
+    """For each attribute and level the sum, over all rows, of the leaves below the row's ancestor there, less one."""
+
+    most: tuple[tuple[int, ...], ...]
+    """For each attribute and level the greatest of what `spread` sums."""
+
+    carried: tuple[str, ...] = ()
+    """The columns that requirements ask about, whose codes stand in the keys too."""
+
+    given: tuple[Step, ...] = ()
+    """The normal relations that are the same for every node of the lattice."""
+
+    public: str | None = None
+    """The cells of the public table."""
+
+    codes: tuple[str | None, ...] = ()
+    """For each attribute the table of its values' codes; None where a value is its own code."""
+
+    ranked: tuple[str, ...] = ()
+    """For each attribute the table of its values in their order; none where codes are no ranks."""

@@ -1,0 +1,135 @@
+"""Calls of SQL functions, each under its name in SQL: `from sqlanon.sqlgen.build import functions as f`.
+
+Arguments are trees, or plain numbers, texts and truths, which become literals. Nothing is copied.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+__all__ = [
+    "abs",
+    "any_value",
+    "bool_and",
+    "bool_or",
+    "call",
+    "coalesce",
+    "count",
+    "count_distinct",
+    "dense_rank",
+    "floor",
+    "greatest",
+    "least",
+    "left",
+    "ln",
+    "max",
+    "min",
+    "nullif",
+    "right",
+    "round",
+    "row_number",
+    "sum",
+    "try_",
+    "unnest",
+]
+
+
+def call(name: str, *arguments: Any) -> exp.Anonymous:
+    """A call of a function that sqlglot need not know, written as it is."""
+    return exp.Anonymous(this=name, expressions=[exp.convert(argument) for argument in arguments])
+
+
+def count(value: exp.Expr | None = None) -> exp.Count:
+    """The number of rows, or of those in which a value is not NULL."""
+    return exp.Count(this=exp.Star() if value is None else value)
+
+
+def count_distinct(*values: exp.Expr) -> exp.Count:
+    """The number of distinct values, NULL not counted."""
+    return exp.Count(this=exp.Distinct(expressions=list(values)))
+
+
+def sum(value: exp.Expr) -> exp.Sum:
+    return exp.Sum(this=value)
+
+
+def min(value: exp.Expr) -> exp.Min:
+    return exp.Min(this=value)
+
+
+def max(value: exp.Expr) -> exp.Max:
+    return exp.Max(this=value)
+
+
+def any_value(value: exp.Expr) -> exp.AnyValue:
+    return exp.AnyValue(this=value)
+
+
+def bool_and(condition: exp.Expr) -> exp.LogicalAnd:
+    return exp.LogicalAnd(this=condition)
+
+
+def bool_or(condition: exp.Expr) -> exp.LogicalOr:
+    return exp.LogicalOr(this=condition)
+
+
+def row_number() -> exp.RowNumber:
+    return exp.RowNumber()
+
+
+def dense_rank() -> exp.DenseRank:
+    return exp.DenseRank()
+
+
+def abs(value: exp.Expr) -> exp.Abs:
+    return exp.Abs(this=value)
+
+
+def floor(value: exp.Expr) -> exp.Floor:
+    return exp.Floor(this=value)
+
+
+def ln(value: exp.Expr) -> exp.Ln:
+    return exp.Ln(this=value)
+
+
+def round(value: exp.Expr) -> exp.Round:
+    return exp.Round(this=value)
+
+
+def left(text: exp.Expr, length: Any) -> exp.Left:
+    return exp.Left(this=text, expression=exp.convert(length))
+
+
+def right(text: exp.Expr, length: Any) -> exp.Right:
+    return exp.Right(this=text, expression=exp.convert(length))
+
+
+def coalesce(value: exp.Expr, *others: Any) -> exp.Coalesce:
+    """The first of the values that is not NULL."""
+    return exp.Coalesce(this=value, expressions=[exp.convert(other) for other in others])
+
+
+def nullif(value: exp.Expr, other: Any) -> exp.Nullif:
+    """The value, or NULL where it equals the other."""
+    return exp.Nullif(this=value, expression=exp.convert(other))
+
+
+def least(value: exp.Expr, *others: Any) -> exp.Least:
+    return exp.Least(this=value, expressions=[exp.convert(other) for other in others])
+
+
+def greatest(value: exp.Expr, *others: Any) -> exp.Greatest:
+    return exp.Greatest(this=value, expressions=[exp.convert(other) for other in others])
+
+
+def try_(value: exp.Expr) -> exp.Try:
+    """The value, or NULL where computing it fails."""
+    return exp.Try(this=value)
+
+
+def unnest(values: exp.Expr) -> exp.Explode:
+    """A row for each element of a list."""
+    return exp.Explode(this=values)

@@ -1,0 +1,51 @@
+"""Buckets of rows and of values: the columns that published tables have, and what requirements ask of them.
+
+Xiao and Tao, Anatomy: simple and effective privacy preservation (2006), definition 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from sqlglot import exp
+
+from sqlanon.sqlgen.build.names import alias, column
+from sqlanon.sqlgen.classes.requirement import Asks, by_attribute
+from sqlanon.sqlgen.classes.rows import Asked, Rows
+
+__all__ = ["BUCKET", "COUNT", "VALUE", "asked_of_buckets"]
+
+# The number of a row's bucket, a value of one of its rows, and how many of its rows have that value.
+BUCKET = "bucket"
+VALUE = "value"
+COUNT = "count"
+
+
+def asked_of_buckets(
+    sources: Mapping[str, exp.Table | exp.Subquery],
+    requirements: Sequence[Asks],
+    places: Sequence[int],
+    values: Mapping[str, str],
+    *,
+    once: bool = False,
+) -> Iterator[Asked]:
+    """What is asked of each attribute's table of buckets (bucket, value, count).
+
+    `sources` has the tables by what stands behind the release's name, as many as can be read; `values` says which has
+    the values of an attribute. `places` are those of `requirements` that can be asked. `once` says that no bucket has a
+    value twice.
+    """
+    for attribute, asked in by_attribute(requirements, list(values)).items():
+        name = values[attribute]
+        own = tuple(place for place in asked if place in places)
+        if own and name in sources:
+            yield Asked(_of_buckets(sources[name], attribute, once), own)
+
+
+def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, once: bool) -> Rows:
+    """Rows that stand for as many as their count says; a class is a bucket."""
+    query = exp.select(alias(column(BUCKET), "class_id"), column(VALUE), column(COUNT)).from_(source)
+    columns = {attribute: column(VALUE)}
+    class_id = column("class_id")
+    held = query.subquery("held")
+    return Rows(held, (class_id,), class_id.copy(), columns, weight=column(COUNT), counted=once)
