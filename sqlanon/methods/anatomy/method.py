@@ -62,7 +62,6 @@ _PUBLISHED = (
     "tables of their own, by bucket: the requirements hold of the rows of a bucket, whose numbers and orders the "
     "operating system drew."
 )
-_DEFAULT_C = Decimal(3)
 
 # How Mondrian cuts the regions within which rows are near each other.
 _REGIONS = mondrian.Options(publish="none")
