@@ -10,7 +10,9 @@ from typing import Any
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from sqlanon.methods.registry import METHODS
 from sqlanon.questions.load import model_names
+from sqlanon.terminal.method_help import argument_completions, method_completions
 
 __all__ = ["STATEMENTS", "StatementCompleter", "database_names", "quoted"]
 
@@ -57,9 +59,8 @@ STATEMENTS: dict[str, str] = {
     ),
     "CREATE ANONYMIZED TABLE": (
         "CREATE [OR REPLACE] ANONYMIZED TABLE [IF NOT EXISTS] name AS POLICY policy\n"
-        "    [METHOD generalization(suppression => 0.02) | mondrian | anatomy(l => 3)\n"
-        "        | fragments [FRAGMENTS (column, ...), ...]\n"
-        "        | loose(k => 4 | groups => (2, 2)) [FRAGMENTS (column, ...), ...]];   -- a snapshot, verified"
+        "    [METHOD method(argument => value, ...) [FRAGMENTS (column, ...), ...]];   -- a snapshot, verified\n"
+        + _wrapped(f"methods: {', '.join(METHODS)}; .help method says what each takes")
     ),
     "DROP ANONYMIZED VIEW": "DROP ANONYMIZED VIEW [IF EXISTS] name;",
     "DROP ANONYMIZED TABLE": "DROP ANONYMIZED TABLE [IF EXISTS] name;",
@@ -84,8 +85,7 @@ STATEMENTS: dict[str, str] = {
 _CLAUSES = """
     OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY
     ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE AGAINST REQUIRE METHOD FRAGMENTS FORMAT
-    RELEASE MARGINALS WORKLOAD attribute jointly variant distance ranges guarding absent generalization mondrian anatomy
-    fragments loose groups near suppression loss recoding time_limit grouping parquet csv duckdb
+    RELEASE MARGINALS WORKLOAD attribute jointly variant distance ranges guarding absent parquet csv duckdb
     SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
 _WORD = re.compile(r'"[^"]*$|\w+$')
@@ -118,7 +118,9 @@ class StatementCompleter(Completer):
     """Completes the beginnings of our statements, keywords, and names; `names` is asked each time."""
 
     def __init__(self, keywords: Iterable[str], names: Callable[[], list[str]]) -> None:
-        self._keywords = sorted({word for keyword in keywords for word in keyword.split()} | {*_CLAUSES, *_MODELS})
+        self._keywords = sorted(
+            {word for keyword in keywords for word in keyword.split()} | {*_CLAUSES, *_MODELS, *METHODS}
+        )
         self._names = names
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
@@ -126,8 +128,12 @@ class StatementCompleter(Completer):
         if before.lstrip().startswith("."):
             yield from _starting(before.lstrip(), (".help", ".tables", ".quit"))
             return
+        among = argument_completions(before)
+        if among is not None:
+            yield from among
+            return
         offered: set[str] = set()
-        for completion in (*self._statement(before), *self._words(before)):
+        for completion in (*self._statement(before), *method_completions(before), *self._words(before)):
             if completion.text.strip() not in offered:
                 offered.add(completion.text.strip())
                 yield completion

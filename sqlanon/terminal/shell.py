@@ -16,6 +16,7 @@ from sqlanon.errors import UserError
 from sqlanon.syntax.parser import KEYWORDS
 from sqlanon.syntax.script import is_complete
 from sqlanon.terminal.completion import STATEMENTS, StatementCompleter, database_names
+from sqlanon.terminal.method_help import methods_described
 from sqlanon.terminal.presentation import Output
 from sqlanon.terminal.scripts import ScriptRun
 from sqlanon.terminal.signals import stop_of
@@ -34,6 +35,7 @@ _TABLES = """
 _HELP = """\
 A statement ends with ;  and may span lines. Ctrl-C drops what was typed, Ctrl-D leaves.
   .help [STATEMENT]   this text, or the form of a statement, such as .help create policy
+  .help method        the arguments of each method
   .tables             the tables and views
   .quit               leaves
 Statements of sqlanon; everything else is DuckDB's SQL:
@@ -80,6 +82,9 @@ class Shell:
 
     def _help(self, about: str) -> None:
         wanted = " ".join(about.upper().split())
+        if wanted in ("METHOD", "METHODS"):
+            self._output.out.print(methods_described(), soft_wrap=True)
+            return
         forms = [form for name, form in STATEMENTS.items() if wanted and (wanted in name or name in wanted)]
         if wanted and not forms:
             raise UserError(f"there is no help on {about!r}", hint=f"there is on: {', '.join(STATEMENTS)}")
