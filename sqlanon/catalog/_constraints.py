@@ -42,13 +42,13 @@ def _validate_set(policy: Policy, keyword: str, one: Sequence[str], roles: dict[
     named = f"policy {policy.name}: {keyword} {shown_set(one)}"
     if not one:
         raise PolicyError(f"{named} names no column", hint="name a column, or several")
-    for place, name in enumerate(one):
+    for index, name in enumerate(one):
         if fold(name) not in roles:
             raise PolicyError(
                 f"{named}: the policy has no column {name}",
                 hint=f"it has {', '.join(attribute.name for attribute in policy.attributes)}",
             )
-        if fold(name) in map(fold, one[:place]):
+        if fold(name) in map(fold, one[:index]):
             raise PolicyError(
                 f"{named} names {name} twice", hint="name it once; upper and lower case are the same column"
             )

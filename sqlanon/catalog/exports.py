@@ -56,7 +56,7 @@ def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
         for row in standing
     ]
     # Of several exports of one release the last speaks for all; rows written by hand may have no release.
-    gone = {row["release_id"] or place: row for place, row in enumerate(exported) if row["release_id"] not in there}
+    gone = {row["release_id"] or index: row for index, row in enumerate(exported) if row["release_id"] not in there}
     return [*found, *(_known(row, stands=False, exported=row["exported_at"]) for row in gone.values())]
 
 

@@ -91,7 +91,7 @@ def bind_requirements(
     guarding: list[str] = []
     ranges: list[tuple[int, QualifiedName]] = []
     asked: list[BoundRequirement] = []
-    for place, requirement in enumerate(requirements):
+    for index, requirement in enumerate(requirements):
         if not requirement.question.joint:
             _require_plain_values(bound.policy, requirement, sensitive)
         for name, named in _named(requirement, "COLUMN"):
@@ -101,7 +101,7 @@ def bind_requirements(
         for _, named in _named(requirement, "RELATION"):
             (attribute,) = requirement.attributes
             table = bind_ranges(engine, named, sensitive[attribute], scratch, str(bound.policy))
-            ranges.append((place, table))
+            ranges.append((index, table))
         asked.append(requirement)
     return replace(bound, guarding=tuple(dict.fromkeys(guarding)), ranges=tuple(ranges)), tuple(asked)
 

@@ -74,8 +74,8 @@ class Dealing:
             return
         # Where the policy asks for too much no l of the method's mends it, and none is to be named.
         of_policy = [one for asked in self._policy.policy.requirements for one in bind_requirement(asked, names)]
-        others = [place for place, one in enumerate(self._requirements) if one in of_policy or one not in self._own]
-        if unmet := [place for place in others if self._any(self._broken(rows, [place]))]:
+        others = [index for index, one in enumerate(self._requirements) if one in of_policy or one not in self._own]
+        if unmet := [index for index in others if self._any(self._broken(rows, [index]))]:
             raise self._violation(unmet)
         raise self._too_alike(variant, l, c)
 
@@ -154,7 +154,7 @@ class Dealing:
 
     def _merged(self, dealt: str, made: str, groups: str) -> str:
         """Puts groups together until no bucket violates."""
-        tallies = [self._keep("tally", merge_groups.tally(dealt, place)) for place in range(len(self._codes))]
+        tallies = [self._keep("tally", merge_groups.tally(dealt, index)) for index in range(len(self._codes))]
         chunks = self._number(exp.select(f.max(column("groups"))).from_(relation(groups)))
         while True:
             rows = [
@@ -172,30 +172,30 @@ class Dealing:
     def _broken(self, rows: Sequence[Rows], asked: Collection[int] | None = None) -> exp.Query:
         """class_id: the classes that violate a requirement; `rows` are those of each attribute.
 
-        `asked` are the places of the requirements, by default all.
+        `asked` are the indexes of the requirements, by default all.
         """
         names = [bound.column for bound in self._sensitive]
         every: exp.Query | None = None
-        for all_places, own in zip(by_attribute(self._requirements, names).values(), rows, strict=True):
-            places = [place for place in all_places if asked is None or place in asked]
-            if not places:
+        for all_indexes, own in zip(by_attribute(self._requirements, names).values(), rows, strict=True):
+            indexes = [index for index in all_indexes if asked is None or index in asked]
+            if not indexes:
                 continue
-            part = self._broken_of([self._requirements[place] for place in places], places, own)
+            part = self._broken_of([self._requirements[index] for index in indexes], indexes, own)
             every = exp.union(every, part, distinct=True, copy=False) if every else part
         assert every is not None
         return every
 
-    def _broken_of(self, requirements: Sequence[BoundRequirement], places: Sequence[int], rows: Rows) -> exp.Select:
-        ranges = {now: self._background.ranges[p] for now, p in enumerate(places) if p in self._background.ranges}
+    def _broken_of(self, requirements: Sequence[BoundRequirement], indexes: Sequence[int], rows: Rows) -> exp.Select:
+        ranges = {now: self._background.ranges[p] for now, p in enumerate(indexes) if p in self._background.ranges}
         background = replace(self._background, ranges=ranges)
         steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
         query = exp.select(column("class_id")).from_(violations(requirements).subquery("violation"), copy=False)
         whole = with_steps(query, steps)
         return exp.select(alias(column("class_id"), "class_id")).from_(whole.subquery("broken"), copy=False)
 
-    def _violation(self, places: Iterable[int]) -> PrivacyViolation:
-        """What the requirements at these places come to in nothing that rows could be put into."""
-        unmet = [self._requirements[place] for place in places]
+    def _violation(self, indexes: Iterable[int]) -> PrivacyViolation:
+        """What the requirements at these indexes come to in nothing that rows could be put into."""
+        unmet = [self._requirements[index] for index in indexes]
         asked = ", ".join(dict.fromkeys(map(str, unmet)))
         values = too_frequent_in(self._engine, self._policy, unmet)
         return PrivacyViolation(

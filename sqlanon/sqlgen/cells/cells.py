@@ -273,14 +273,14 @@ def respondents(entity: exp.Expr) -> exp.Expr:
     return known + unknown
 
 
-def carried_code(layout: KeyLayout, places: Sequence[int], of: str | None = None) -> exp.Expr:
-    """One number for the values of the carried columns at these places; for a single column, its code."""
+def carried_code(layout: KeyLayout, indexes: Sequence[int], of: str | None = None) -> exp.Expr:
+    """One number for the values of the carried columns at these indexes; for a single column, its code."""
     parts: list[exp.Expr] = []
     offset = 0
-    for place in places:
-        part = _carried(layout.carried[place], of)
+    for index in indexes:
+        part = _carried(layout.carried[index], of)
         parts.append(paren(infix(part, "<<", literal(offset))) if offset else part)
-        offset += layout.carried[place].bits
+        offset += layout.carried[index].bits
     return added(parts)
 
 

@@ -138,9 +138,9 @@ def ranked_summary(table: str) -> exp.Select:
 def ancestors(tables: Sequence[str], heights: Sequence[int]) -> exp.Query | None:
     """dim, level, rank, first: the first rank below each value's ancestor at each inner level; None without any."""
     parts: list[exp.Query] = []
-    for place, (table, height) in enumerate(zip(tables, heights, strict=True)):
+    for index, (table, height) in enumerate(zip(tables, heights, strict=True)):
         for level in range(1, height):
-            named = {"dim": literal(place), "level": literal(level), "rank": column(rank_name(0))}
+            named = {"dim": literal(index), "level": literal(level), "rank": column(rank_name(0))}
             named |= {"first": column(first_name(level))}
             casts = [alias(integer(tree), name) for name, tree in named.items()]
             parts.append(exp.select(*casts).from_(relation(table)))

@@ -24,7 +24,7 @@ COUNT = "count"
 def asked_of_buckets(
     sources: Mapping[str, exp.Table | exp.Subquery],
     requirements: Sequence[Asks],
-    places: Sequence[int],
+    indexes: Sequence[int],
     values: Mapping[str, str],
     *,
     once: bool = False,
@@ -32,12 +32,12 @@ def asked_of_buckets(
     """What is asked of each attribute's table of buckets (bucket, value, count).
 
     `sources` has the tables by what stands behind the release's name, as many as can be read; `values` says which has
-    the values of an attribute. `places` are those of `requirements` that can be asked. `once` says that no bucket has a
+    the values of an attribute. `indexes` are of the requirements that can be asked. `once` says that no bucket has a
     value twice.
     """
     for attribute, asked in by_attribute(requirements, list(values)).items():
         name = values[attribute]
-        own = tuple(place for place in asked if place in places)
+        own = tuple(index for index in asked if index in indexes)
         if own and name in sources:
             yield Asked(_of_buckets(sources[name], attribute, once), own)
 

@@ -50,7 +50,7 @@ class Background:
     """What requirements read besides the rows.
 
     `taxonomies` has the sensitive columns whose hierarchy or type is needed. By the
-    place of a requirement among all: `ranges` its table of ranges (value, low, high),
+    index of a requirement among all: `ranges` its table of ranges (value, low, high),
     `guards` the column that holds its guarding nodes. `public_class` is the public
     table D counted by class: class_id, n.
     """
@@ -106,8 +106,8 @@ def relations_of(rows: Rows, requirements: Sequence[Asks], background: Backgroun
     for number, subject in enumerate(about):
         reads = {name for r in requirements if tuple(r.attributes) == subject for name in r.reads}
         steps += _of_subject(rows, number, subject, reads, background)
-    for place, requirement in enumerate(requirements):
-        steps += _of_requirement(place, requirement, rows, about, background)
+    for index, requirement in enumerate(requirements):
+        steps += _of_requirement(index, requirement, rows, about, background)
     if any("public_class" in requirement.reads for requirement in requirements):
         if background.public_class is None:
             raise InternalError("a requirement asks about a public table, and there is none")
@@ -131,34 +131,34 @@ def _of_subject(rows: Rows, number: int, subject: Sequence[str], reads: set[str]
 
 
 def _of_requirement(
-    place: int, requirement: Asks, rows: Rows, about: Sequence[tuple[str, ...]], background: Background
+    index: int, requirement: Asks, rows: Rows, about: Sequence[tuple[str, ...]], background: Background
 ) -> list[Step]:
     """The relations that belong to one requirement's own arguments."""
     steps: list[Step] = []
     subject = tuple(requirement.attributes)
     if "value_range" in requirement.reads:
-        if place not in background.ranges:
+        if index not in background.ranges:
             raise InternalError(f"{requirement.question_name} has no table of ranges")
         codes = f"sensitive_code_{about.index(subject)}"
-        ranges = value_range(background.ranges[place], codes, background.taxonomy(subject))
-        steps.append((f"value_range_{place}", ranges))
+        ranges = value_range(background.ranges[index], codes, background.taxonomy(subject))
+        steps.append((f"value_range_{index}", ranges))
     if {"guarded", "guarding_node"} & set(requirement.reads):
-        if place not in background.guards:
+        if index not in background.guards:
             raise InternalError(f"{requirement.question_name} has no column of guarding nodes")
         paths = f"sensitive_path_{about.index(subject)}"
         height = background.taxonomy(subject).bound.height
-        steps += guarding_steps(place, rows, background.guards[place], paths, height)
+        steps += guarding_steps(index, rows, background.guards[index], paths, height)
     return steps
 
 
 def _values(width: int, of: str | None = None) -> list[exp.Expr]:
-    return [column(f"value_{place}", of) for place in range(width)]
+    return [column(f"value_{index}", of) for index in range(width)]
 
 
 def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
     """class_value_i(class_id, value_0, ..., n): the rows of each class with each value."""
     values = [rows.value(name) for name in subject]
-    named = [alias(value, f"value_{place}") for place, value in enumerate(values)]
+    named = [alias(value, f"value_{index}") for index, value in enumerate(values)]
     if rows.counted:
         weight = literal(1) if rows.weight is None else rows.weight.copy()
         own = [alias(rows.class_id.copy(), "class_id"), *named, alias(big(weight), "n")]

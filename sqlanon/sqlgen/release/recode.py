@@ -158,7 +158,7 @@ def join_codes(
 ) -> exp.Expr:
     """Joins the labels recode_i to a query's rows, and returns the class_id that their codes make together.
 
-    `value` is the rows' own value of the attribute at a place; `conditions` hold of
+    `value` is the rows' own value of the attribute at an index; `conditions` hold of
     each join besides. A row without a code for each of its values is left out, or, if
     `outer`, kept in a class that none of the others can be in.
     """

@@ -171,7 +171,7 @@ class Blocks:
 
     def _clashing(self, dealt: str) -> str | None:
         """The rows of blocks that are like another one in a key that they were not dealt by, if there are any."""
-        others = [name for place, name in enumerate(sql.all_keys(self._keys)) if place != self._key]
+        others = [name for index, name in enumerate(sql.all_keys(self._keys)) if index != self._key]
         if not others:
             return None
         clashing = self._keep("clashing", fill_gaps_sql.clashing(dealt, others))

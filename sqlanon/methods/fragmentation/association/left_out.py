@@ -107,8 +107,8 @@ def _choose(keys: Keys, pool: str, chosen: str, most: int, alike: int, wanted: i
     before, held = -1, _count(engine, chosen)
     while before < held < wanted:
         engine.run(_without(pool, chosen))
-        for place, name in enumerate(names):
-            full = left_out_sql.full_values(chosen, place, alike)
+        for index, name in enumerate(names):
+            full = left_out_sql.full_values(chosen, index, alike)
             engine.run(exp.delete(relation(pool), where=column(name).isin(query=full)))
         rows = left_out_sql.picked(pool, chosen, keys.counts, most, alike, wanted - held)
         engine.run(exp.insert(rows, relation(chosen), copy=False))
@@ -121,16 +121,16 @@ def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: 
 
     If all blocks together are not enough, all are taken.
     """
-    engine, places = keys.engine, range(len(keys.counts))
-    found = lacking(engine, rows, places, k, keep)
+    engine, indexes = keys.engine, range(len(keys.counts))
+    found = lacking(engine, rows, indexes, k, keep)
     if not found.values:
         return
-    numbered, holding = preferred(keys.keyed, found, placed, places, draw, keep)
+    numbered, holding = preferred(keys.keyed, found, placed, indexes, draw, keep)
     number, met = engine.rows(left_out_sql.enough(numbered, holding, found.table, size, k))[0]
     taken = left_out_sql.first_blocks(numbered, int(number) if int(met) == found.values else None)
     freed = exp.select(column("row")).from_(relation(placed))
     freed = freed.where(column("block").isin(query=taken))
-    added = left_out_sql.candidates(keys.keyed, len(places), None)
+    added = left_out_sql.candidates(keys.keyed, len(indexes), None)
     added = added.where(column("row").isin(query=freed))
     engine.run(exp.insert(added, relation(rows), copy=False))
     engine.run(fill_blocks_sql.dissolved(placed, taken))
