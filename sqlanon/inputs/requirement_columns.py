@@ -29,7 +29,7 @@ from sqlanon.sqlgen.classes.rows import Rows
 
 __all__ = ["Carried", "carry", "given_relations", "guards_of", "public_cells_of", "public_values"]
 
-_SHOWN = 10
+_MAX_VALUES_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -124,9 +124,9 @@ def given_relations(
             keep(f"sensitive_ancestor_{number}", sensitive_ancestor(f"sensitive_path_{number}", taxonomy.bound.height))
     _own_relations(policy, requirements, carried, indexes, keep)
     # Which guarding nodes a class has is for each node of the lattice to say.
-    own = {f"guarded_{index}" for index in guards_of(requirements)}
+    of_guards = {f"guarded_{index}" for index in guards_of(requirements)}
     return tuple(
-        (name, exp.select(exp.Star()).from_(relation(table))) for name, table in kept.items() if name not in own
+        (name, exp.select(exp.Star()).from_(relation(table))) for name, table in kept.items() if name not in of_guards
     )
 
 
@@ -182,8 +182,12 @@ def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
     missing = [str(row[0]) for row in engine.rows(outside.order_by(column(level_name(0))))]
     if missing:
         assert bound.hierarchy is not None
-        shown = ", ".join(map(repr, missing[:_SHOWN]))
-        more = f" and {len(missing) - _SHOWN} more ({len(missing)} in all)" if len(missing) > _SHOWN else ""
+        shown = ", ".join(map(repr, missing[:_MAX_VALUES_SHOWN]))
+        more = (
+            f" and {len(missing) - _MAX_VALUES_SHOWN} more ({len(missing)} in all)"
+            if len(missing) > _MAX_VALUES_SHOWN
+            else ""
+        )
         raise DataError(
             f"the hierarchy {bound.hierarchy.name} lacks values of the column {bound.column}: {shown}{more}",
             hint=f"add them to its query and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again",
@@ -210,6 +214,6 @@ def public_cells_of(
     """The cells of the public table, None if there is none. They are keyed as the source's, and carry nothing."""
     if policy.public is None:
         return None
-    every = exp.select(exp.Star()).from_(relation(policy.public.relation))
+    public_rows = exp.select(exp.Star()).from_(relation(policy.public.relation))
     values = [_public_value(policy, index, "public") for index in range(len(policy.quasi_identifiers))]
-    return scratch.table("public", public_cells(every, codes, layout, values))
+    return scratch.table("public", public_cells(public_rows, codes, layout, values))

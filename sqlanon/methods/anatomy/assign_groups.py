@@ -97,8 +97,8 @@ def drawn(
         name = code_name(index)
         same = identical(published_value(bound, "source"), column("value", name))
         query.join(relation(table, as_=name), on=same, copy=False)
-    own = carried(policy)
-    for index, bound in enumerate(own):
+    carried_columns = carried(policy)
+    for index, bound in enumerate(carried_columns):
         if bound.column not in words:
             query.select(alias(column(bound.column, "source"), carried_name(index)), copy=False)
             continue
@@ -112,7 +112,7 @@ def drawn(
             for index, bound in enumerate(policy.quasi_identifiers)
         ]
         query.join(relation(regions, as_="placed"), on=exp.and_(*alike), copy=False)
-    shown = ["region", *map(code_name, range(len(codes))), *map(carried_name, range(len(own)))]
+    shown = ["region", *map(code_name, range(len(codes))), *map(carried_name, range(len(carried_columns)))]
     # A shorter key is sorted faster.
     order = [*([] if regions is None else ["region"]), code_name(0), "draw"]
     return (
@@ -141,7 +141,7 @@ def _with_draws(query: exp.Select, draw: str) -> exp.Select:
     return exp.select(exp.Star(), drawn).from_(query.subquery("counted"), copy=False)
 
 
-def groups(held: str, least: int, different: int | None = None) -> exp.Select:
+def groups(counts: str, least: int, different: int | None = None) -> exp.Select:
     """region, rows, most, groups, base: how many groups each region is dealt out to, and how many are before it.
 
     Groups get `least` rows or more, as long as the region has them. `most` is how many rows the most frequent value
@@ -151,13 +151,13 @@ def groups(held: str, least: int, different: int | None = None) -> exp.Select:
     frequent values. So g is the greatest number with g (l - j) <= (rows without the j most frequent values), j < l.
     """
     order = order_by(descending(column("n")), ascending(column("code")))
-    own = [column("region")]
-    index = window(f.row_number(), partition_by=own, order=order)
-    top = window(f.sum(column("n")), partition_by=_copies(own), order=order.copy(), frame=up_to_here())
-    every = window(f.sum(column("n")), partition_by=_copies(own))
+    of_region = [column("region")]
+    index = window(f.row_number(), partition_by=of_region, order=order)
+    top = window(f.sum(column("n")), partition_by=_copies(of_region), order=order.copy(), frame=up_to_here())
+    region_rows = window(f.sum(column("n")), partition_by=_copies(of_region))
     ranked = exp.select(
-        column("region"), column("n"), alias(index, "place"), alias(big(top), "top"), alias(big(every), "rows")
-    ).from_(relation(held))
+        column("region"), column("n"), alias(index, "place"), alias(big(top), "top"), alias(big(region_rows), "rows")
+    ).from_(relation(counts))
     limits: list[exp.Expr] = [f.max(column("rows")) // literal(least)]
     if different is not None:
         rest = paren(column("rows") - column("top"))
@@ -182,7 +182,7 @@ def groups(held: str, least: int, different: int | None = None) -> exp.Select:
     return exp.select(exp.Star(), alias(base, "base")).from_(by_region.subquery("by_region"), copy=False)
 
 
-def starts(held: str, groups: str) -> exp.Select:
+def starts(counts: str, groups: str) -> exp.Select:
     """region, code, before, kept, first, behind, groups, base: the numbers of the rows with a value.
 
     `before` is how many rows of this and other regions come before the first of them. Of each value min(n, g) rows are
@@ -198,7 +198,7 @@ def starts(held: str, groups: str) -> exp.Select:
         column("groups", "region"),
         column("base", "region"),
         alias(f.least(column("n", "held"), column("groups", "region")), "kept"),
-    ).from_(relation(held, as_="held"))
+    ).from_(relation(counts, as_="held"))
     same = column("region", "held").eq(column("region", "region"))
     joined.join(relation(groups, as_="region"), on=same, copy=False)
     order = order_by(*(ascending(column(name)) for name in ("region", "code")))

@@ -82,13 +82,13 @@ class Dealing:
     def _too_alike(self, variant: str, l: int, c: Decimal) -> PrivacyViolation:  # noqa: E741
         """The first column that allows no l-diverse buckets, and the l that all of them allow."""
         found = [(b, shortfall(self._engine, table, variant, l, c)) for b, table in self._columns()]
-        short = [(bound, one) for bound, one in found if one is not None]
+        short = [(bound, why_not) for bound, why_not in found if why_not is not None]
         if not short:
             return self._violation(range(len(self._requirements)))
         bound, why = short[0]
         value = frequent(self._engine, self._policy, [bound.column])
         assert value is not None
-        largest = min(one.largest for _, one in short)
+        largest = min(why_not.largest for _, why_not in short)
         hint = f"l => {largest} is the largest that works"
         if largest < 2:
             hint = "no l above 1 works: the values of this column are too much alike"
@@ -169,21 +169,21 @@ class Dealing:
             chunks = (chunks + 1) // 2
             made = self._keep("slots", merge_groups.merged(made, broken))
 
-    def _broken(self, rows: Sequence[Rows], asked: Collection[int] | None = None) -> exp.Query:
+    def _broken(self, rows: Sequence[Rows], among: Collection[int] | None = None) -> exp.Query:
         """class_id: the classes that violate a requirement; `rows` are those of each attribute.
 
-        `asked` are the indexes of the requirements, by default all.
+        `among` are the indexes of the requirements, by default all.
         """
         names = [bound.column for bound in self._sensitive]
-        every: exp.Query | None = None
-        for all_indexes, own in zip(by_attribute(self._requirements, names).values(), rows, strict=True):
-            indexes = [index for index in all_indexes if asked is None or index in asked]
+        violating: exp.Query | None = None
+        for all_indexes, attribute_rows in zip(by_attribute(self._requirements, names).values(), rows, strict=True):
+            indexes = [index for index in all_indexes if among is None or index in among]
             if not indexes:
                 continue
-            part = self._broken_of([self._requirements[index] for index in indexes], indexes, own)
-            every = exp.union(every, part, distinct=True, copy=False) if every else part
-        assert every is not None
-        return every
+            part = self._broken_of([self._requirements[index] for index in indexes], indexes, attribute_rows)
+            violating = exp.union(violating, part, distinct=True, copy=False) if violating else part
+        assert violating is not None
+        return violating
 
     def _broken_of(self, requirements: Sequence[BoundRequirement], indexes: Sequence[int], rows: Rows) -> exp.Select:
         ranges = {now: self._background.ranges[p] for now, p in enumerate(indexes) if p in self._background.ranges}
@@ -196,10 +196,10 @@ class Dealing:
     def _violation(self, indexes: Iterable[int]) -> PrivacyViolation:
         """What the requirements at these indexes come to in nothing that rows could be put into."""
         unmet = [self._requirements[index] for index in indexes]
-        asked = ", ".join(dict.fromkeys(map(str, unmet)))
+        models = ", ".join(dict.fromkeys(map(str, unmet)))
         values = too_frequent_in(self._engine, self._policy, unmet)
         return PrivacyViolation(
-            f"{asked} cannot be met: not even all rows as one bucket do{values}; nothing was published",
+            f"{models} cannot be met: not even all rows as one bucket do{values}; nothing was published",
             hint="ask for less",
         )
 

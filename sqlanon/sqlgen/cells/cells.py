@@ -119,15 +119,15 @@ def tree(
 
 def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> exp.Query:
     """The values that occur with their numbers of rows, and with 0 those that only the public table has."""
-    own = (
+    occurring = (
         exp.select(alias(value, "value"), alias(f.count(), "n"))
         .from_(source, copy=False)
         .group_by(value.copy(), copy=False)
     )
     if public is None:
-        return own
+        return occurring
     others = exp.select(column("value"), alias(literal(0), "n")).from_(public.subquery("public")).distinct(copy=False)
-    both = exp.union(own, others, distinct=False, copy=False).subquery("occurring")
+    both = exp.union(occurring, others, distinct=False, copy=False).subquery("occurring")
     return exp.select(column("value"), alias(total(column("n")), "n")).from_(both).group_by(column("value"))
 
 

@@ -115,10 +115,10 @@ def _position(bound: BoundAttribute) -> exp.Expr:
     # Infinities and numbers that are none have no distance from others.
     spread = paren(most - least)
     finite = f.coalesce(f.call("isfinite", spread), exp.true())
-    every = _over(f.bool_and(f.call("isfinite", known.copy())))
+    always = _over(f.bool_and(f.call("isfinite", known.copy())))
     # Nor has a date or a time that is infinite: its number is NULL.
     numbered = count.eq(_over(f.count(column("value"))))
-    sound = exp.and_(finite, f.coalesce(every, exp.true()), numbered)
+    sound = exp.and_(finite, f.coalesce(always, exp.true()), numbered)
     return if_(sound, position, rank)
 
 

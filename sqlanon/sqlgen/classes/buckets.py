@@ -35,11 +35,11 @@ def asked_of_buckets(
     the values of an attribute. `indexes` are of the requirements that can be asked. `once` says that no bucket has a
     value twice.
     """
-    for attribute, asked in by_attribute(requirements, list(values)).items():
+    for attribute, of_attribute in by_attribute(requirements, list(values)).items():
         name = values[attribute]
-        own = tuple(index for index in asked if index in indexes)
-        if own and name in sources:
-            yield Asked(_of_buckets(sources[name], attribute, once), own)
+        answerable = tuple(index for index in of_attribute if index in indexes)
+        if answerable and name in sources:
+            yield Asked(_of_buckets(sources[name], attribute, once), answerable)
 
 
 def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, once: bool) -> Rows:
@@ -47,5 +47,5 @@ def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, once: bool) ->
     query = exp.select(alias(column(BUCKET), "class_id"), column(VALUE), column(COUNT)).from_(source)
     columns = {attribute: column(VALUE)}
     class_id = column("class_id")
-    held = query.subquery("held")
-    return Rows(held, (class_id,), class_id.copy(), columns, weight=column(COUNT), counted=once)
+    bucket_rows = query.subquery("held")
+    return Rows(bucket_rows, (class_id,), class_id.copy(), columns, weight=column(COUNT), counted=once)

@@ -89,7 +89,7 @@ def _guarding_node(coded: str, meant: str, paths: str) -> exp.Query:
         .where(column("level").eq(column("highest")), _known(column("code")), copy=False)
     )
     understood = exp.select(column("node")).from_(relation(meant), copy=False)
-    every = (
+    rows = (
         exp.select(column("node", "coded"), alias(column("code", "path"), "value"))
         .from_(relation(coded, as_="coded"), copy=False)
         .join(relation(paths, as_="path"), join_type="CROSS", copy=False)
@@ -99,4 +99,4 @@ def _guarding_node(coded: str, meant: str, paths: str) -> exp.Query:
             copy=False,
         )
     )
-    return exp.union(below, every, distinct=True, copy=False)
+    return exp.union(below, rows, distinct=True, copy=False)

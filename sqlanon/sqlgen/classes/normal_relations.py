@@ -161,8 +161,8 @@ def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
     named = [alias(value, f"value_{index}") for index, value in enumerate(values)]
     if rows.counted:
         weight = literal(1) if rows.weight is None else rows.weight.copy()
-        own = [alias(rows.class_id.copy(), "class_id"), *named, alias(big(weight), "n")]
-        return exp.select(*own).from_(rows.relation.copy(), copy=False)
+        columns = [alias(rows.class_id.copy(), "class_id"), *named, alias(big(weight), "n")]
+        return exp.select(*columns).from_(rows.relation.copy(), copy=False)
     count = alias(rows.count(), "n")
     return rows.grouped(*values).select(*named, count, copy=False)
 
@@ -218,8 +218,8 @@ def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select
     is none of the column's type, gets a code that no row has: a least share is then
     asked of it in vain, as it has to be.
     """
-    given = column("value", "listed")
-    value = try_cast(given, taxonomy.bound.published_type)
+    listed_value = column("value", "listed")
+    value = try_cast(listed_value, taxonomy.bound.published_type)
     possible = is_not_null(value)
     same = identical(value.copy(), column("value_0", "coded"))
     absent = exp.Neg(this=window(f.row_number()))
@@ -232,7 +232,9 @@ def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select
         )
         .from_(ranges.copy().subquery("listed"))
         .join(
-            relation(codes, as_="coded"), on=exp.and_(same, exp.or_(is_null(given.copy()), possible)), join_type="LEFT"
+            relation(codes, as_="coded"),
+            on=exp.and_(same, exp.or_(is_null(listed_value.copy()), possible)),
+            join_type="LEFT",
         )
     )
 

@@ -34,7 +34,7 @@ from sqlanon.sqlgen.cells.taxonomy import frozen_labels
 __all__ = ["Recoding", "class_layout", "join_codes", "recode"]
 
 # How many labels of a column have a place in a class's key. Two columns fill a word: see `KeyLayout`.
-_LABELS = 1 << 31
+_MAX_LABELS = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -182,4 +182,4 @@ def join_codes(
 
 def class_layout(columns: int) -> KeyLayout:
     """A field a column, of a width that does not follow from the labels there are: others come and go."""
-    return KeyLayout.pack([(_LABELS,)] * columns)
+    return KeyLayout.pack([(_MAX_LABELS,)] * columns)

@@ -67,9 +67,9 @@ def covered(
     found: list[tuple[Sequence[str], dict[int, tuple[str, ...]]]] = []
     published = {fold(name) for fragment in fragments for name in fragment}
     for constraint in constraints:
-        asked = set(map(fold, constraint))
-        if asked <= published:
-            parts = {i: tuple(name for name in one if fold(name) in asked) for i, one in enumerate(fragments)}
+        names = set(map(fold, constraint))
+        if names <= published:
+            parts = {i: tuple(name for name in one if fold(name) in names) for i, one in enumerate(fragments)}
             found.append((constraint, {i: part for i, part in parts.items() if part}))
     return found
 
@@ -133,11 +133,11 @@ def associate(
     for number in range(len(fragments) - 1):
         numbers = keep("numbers", block_grids.renumbered(numbers, number, draw))
     groups = keep("groups", block_grids.grouped(cells, numbers, laid, first))
-    held = _rows_of(engine, groups)
+    placed_rows = _rows_of(engine, groups)
     return Association(
         groups=groups,
-        placed=held,
-        left_out=keys.rows - held,
+        placed=placed_rows,
+        left_out=keys.rows - placed_rows,
         alike=most_alike(keys, dealt.left),
         k=promise,
         keys=keys,
