@@ -37,12 +37,12 @@ _RESULT = pa.list_(pa.struct([("n", pa.int64()), *_LISTS, ("wrong", pa.int64())]
 def bucket_sums(blocks: pa.Array | pa.ChunkedArray, row_codes: Codes, value_codes: Codes) -> pa.Array:
     """The sums of each query."""
     rows, values = fields(blocks)
-    every = zip(rows_of(rows, row_codes.count), rows_of(values, value_codes.count), strict=True)
+    pairs = zip(rows_of(rows, row_codes.count), rows_of(values, value_codes.count), strict=True)
     wrong = 0
     sums: dict[int, _Pairs | _Sums] = {}
-    for some_rows, some_values in every:
-        (own, sizes), (held, dealt) = in_order(some_rows), in_order(some_values)
-        wrong += int(np.count_nonzero(sizes != dealt))
+    for some_rows, some_values in pairs:
+        (sorted_rows, sizes), (sorted_values, value_counts) = in_order(some_rows), in_order(some_values)
+        wrong += int(np.count_nonzero(sizes != value_counts))
         if wrong:
             continue
         # A bucket has as many rows as values, so that both begin at one place.
@@ -54,10 +54,10 @@ def bucket_sums(blocks: pa.Array | pa.ChunkedArray, row_codes: Codes, value_code
             for start in range(0, len(alike), sums[n].CHUNK):
                 # The first row of each bucket, then the second, ...
                 at = alike[start : start + sums[n].CHUNK] + np.arange(n)[:, None]
-                sums[n].add(row_codes.satisfied(own[:, at]), value_codes.satisfied(held[:, at]))
+                sums[n].add(row_codes.satisfied(sorted_rows[:, at]), value_codes.satisfied(sorted_values[:, at]))
     found: list[dict[str, object]] = [{"wrong": wrong}]
     if not wrong:
-        found += [{"n": n, **one.totals()} for n, one in sums.items()]
+        found += [{"n": n, **part.totals()} for n, part in sums.items()]
     return pa.array([found] + [[] for _ in range(len(blocks) - 1)], type=_RESULT)
 
 
@@ -79,8 +79,8 @@ class _Pairs:
         sort_bits(rows)
         sort_bits(values)
         for first in range(0, rows.shape[1], self._step):
-            some = slice(first, first + self._step)
-            self._totals.add(0, rows[:, None, some] & values[None, :, some])
+            chunk = slice(first, first + self._step)
+            self._totals.add(0, rows[:, None, chunk] & values[None, :, chunk])
 
     def totals(self) -> dict[str, NDArray[np.int64]]:
         pairs, i = self._totals.counts(self._queries), np.arange(self._n)
@@ -105,16 +105,16 @@ class _Sums:
         """The sums of some buckets, of whose rows and values the first stand before the second."""
         m, s, failing = counted(list(rows)), counted(list(values)), counted(list(~values))
         hits, square, satisfying, high, failed = self._totals
-        for place, plane in product(m, s):
-            hits.add(place, plane)
-        for further, plane in squares(s):
-            for place, one in enumerate(m):
-                square.add(place + further, one & plane)
+        for position, plane in product(m, s):
+            hits.add(position, plane)
+        for square_position, plane in squares(s):
+            for position, bit in enumerate(m):
+                square.add(position + square_position, bit & plane)
         satisfying.add_number(m)
         high.add_number(lesser(m, s))
         failed.add_number(lesser(m, failing))
 
     def totals(self) -> dict[str, NDArray[np.int64]]:
-        hits, square, satisfying, high, failed = (one.counts(self._queries) for one in self._totals)
+        hits, square, satisfying, high, failed = (total.counts(self._queries) for total in self._totals)
         # max(0, m + s - n) is m less the lesser of m and of the n - s values that do not satisfy.
         return {"hits": hits, "squares": square, "low": satisfying - failed, "high": high}

@@ -39,15 +39,19 @@ _RESULT = pa.list_(pa.struct([("wrong", pa.int64()), ("total", pa.int64()), *_LI
 
 def link_sums(blocks: pa.Array | pa.ChunkedArray, own_codes: Codes, other_codes: Codes, links: bool) -> pa.Array:
     """The sums of each query; those over `links` only where they are asked for."""
-    own, other, link = fields(blocks)
-    every = zip(rows_of(own, own_codes.count), rows_of(other, other_codes.count), lists(link), strict=True)
+    group_rows, other, link = fields(blocks)
+    blocks_of_codes = zip(
+        rows_of(group_rows, own_codes.count), rows_of(other, other_codes.count), lists(link), strict=True
+    )
     sums, wrong = _Sums(own_codes.queries, links), 0
-    for rows, led, of_link in every:
+    for rows, led, of_link in blocks_of_codes:
         groups = _Groups(rows, led, of_link)
         wrong += groups.wrong
         if not wrong:
             for own_rows, other_rows in groups.chunks():
-                sums.add(own_codes.satisfied(own_rows), [other_codes.satisfied(some) for some in other_rows])
+                sums.add(
+                    own_codes.satisfied(own_rows), [other_codes.satisfied(linked_rows) for linked_rows in other_rows]
+                )
     found = [{"wrong": wrong}, *([] if wrong else sums.totals())]
     return pa.array([found] + [[] for _ in range(len(blocks) - 1)], type=_RESULT)
 
@@ -58,9 +62,9 @@ class _Groups:
     Groups have a number of links, which begin at one place with their rows; each link leads to a number of rows.
     """
 
-    def __init__(self, own: Numbers, other: Numbers, link: Numbers) -> None:
+    def __init__(self, group_rows: Numbers, linked_rows: Numbers, link: Numbers) -> None:
         order = np.argsort(link)
-        (self._own, rows), self._other = in_order(own), other[:, order]
+        (self._own, rows), self._other = in_order(group_rows), linked_rows[:, order]
         link = link[order]
         new = np.ones(len(link), dtype=bool)
         new[1:] = link[1:] != link[:-1]
@@ -74,7 +78,7 @@ class _Groups:
             by_size = np.lexsort((self._size, group_of_link))
             self._start, self._size = self._start[by_size], self._size[by_size]
         uneven = np.count_nonzero(self._count != rows)
-        self.wrong = int(uneven) + int(np.count_nonzero(other[0] < 0))
+        self.wrong = int(uneven) + int(np.count_nonzero(linked_rows[0] < 0))
 
     def chunks(self) -> Iterator[tuple[Numbers, list[Numbers]]]:
         """For some groups that are alike their first rows, their second, ..., and the same of each link."""
@@ -89,10 +93,10 @@ class _Groups:
             for index, shape in enumerate(shapes.tolist()):
                 alike = links[which.ravel() == index]
                 for begin in range(0, len(alike), _CHUNK):
-                    some = alike[begin : begin + _CHUNK]
-                    own = some[:, 0] + np.arange(number)[:, None]
-                    led = (self._start[some[:, i]] + np.arange(n)[:, None] for i, n in enumerate(shape))
-                    yield self._own[:, own], [self._other[:, at] for at in led]
+                    chunk = alike[begin : begin + _CHUNK]
+                    positions = chunk[:, 0] + np.arange(number)[:, None]
+                    led = (self._start[chunk[:, i]] + np.arange(n)[:, None] for i, n in enumerate(shape))
+                    yield self._own[:, positions], [self._other[:, at] for at in led]
 
 
 class _Sums:
@@ -108,33 +112,41 @@ class _Sums:
         self._of_links: dict[tuple[int, int], Totals] = {}
         self._of_groups = Totals(_STEP)
 
-    def add(self, own: Plane, others: list[Plane]) -> None:
+    def add(self, group_masks: Plane, others: list[Plane]) -> None:
         """Those of groups with as many rows, and of their links with as many."""
-        for masks in (own, *others):
+        for masks in (group_masks, *others):
             sort_bits(masks)
-        for first in range(0, own.shape[1], _STEP):
-            some = slice(first, first + _STEP)
-            self._add(own[:, some], [other[:, some] for other in others])
+        for first in range(0, group_masks.shape[1], _STEP):
+            chunk = slice(first, first + _STEP)
+            self._add(group_masks[:, chunk], [other[:, chunk] for other in others])
 
-    def _add(self, own: Plane, others: list[Plane]) -> None:
+    def _add(self, group_masks: Plane, others: list[Plane]) -> None:
         """Adds groups and their links, of whose masks that at index i has what more than i rows satisfy."""
-        n = len(own)
-        possible, unsure, narrow = (np.empty_like(own) for _ in range(3))
+        n = len(group_masks)
+        possible, unsure, narrow = (np.empty_like(group_masks) for _ in range(3))
         for link, other in enumerate(others):
             if self._with_links:
                 totals = self._of_links.setdefault((n, len(other)), Totals(_STEP))
-                totals.add(0, own[:, None] & other[None])
-            np.bitwise_and(own[0], other[0], out=possible[link])
-            np.bitwise_and(possible[link], ~(own[-1] & other[-1]), out=unsure[link])
+                totals.add(0, group_masks[:, None] & other[None])
+            np.bitwise_and(group_masks[0], other[0], out=possible[link])
+            np.bitwise_and(possible[link], ~(group_masks[-1] & other[-1]), out=unsure[link])
             np.bitwise_and(possible[link], ~other[-1], out=narrow[link])
         sort_bits(unsure)
         sort_bits(narrow)
         for index, open_ in enumerate(unsure):
             # The rows that satisfy are more than the narrow links by so many that the others are not this many.
-            beyond = own[-1 - index] & ~narrow[0]
+            beyond = group_masks[-1 - index] & ~narrow[0]
             for less in range(1, index + 1):
-                beyond |= own[less - 1 - index] & ~narrow[less]
-            found = np.stack([possible[index], open_, open_ & own[index], open_ & ~beyond, open_ & ~own[n - 1 - index]])
+                beyond |= group_masks[less - 1 - index] & ~narrow[less]
+            found = np.stack(
+                [
+                    possible[index],
+                    open_,
+                    open_ & group_masks[index],
+                    open_ & ~beyond,
+                    open_ & ~group_masks[n - 1 - index],
+                ]
+            )
             self._of_groups.add(0, found)
 
     def totals(self) -> list[dict[str, object]]:

@@ -35,9 +35,9 @@ class WorkloadOptions:
     of: str | None = None
     seed: int = 1
 
-    def asked(self, there_are: int) -> int:
+    def predicates(self, quasi_identifiers: int) -> int:
         """On how many of the quasi-identifiers each query has a predicate."""
-        return min(there_are, FEW) if self.dimensions is None else self.dimensions
+        return min(quasi_identifiers, FEW) if self.dimensions is None else self.dimensions
 
     def values(self, known: int, predicates: int) -> int:
         """How many of an attribute's `known` values one of so many predicates names: at least one."""
@@ -47,19 +47,19 @@ class WorkloadOptions:
 
 def workload_options(arguments: Sequence[tuple[str, Value]]) -> WorkloadOptions:
     """Checks the arguments; raises PolicyError for one that is unknown or out of bounds."""
-    given = dict(arguments)
-    own = WorkloadOptions()
+    remaining = dict(arguments)
+    defaults = WorkloadOptions()
     found = WorkloadOptions(
-        queries=_whole(given, "queries", own.queries, 1, _MOST_QUERIES),
-        dimensions=_whole(given, "dimensions", 1, 1, None) if "dimensions" in given else None,
-        selectivity=_share(given.pop("selectivity", own.selectivity)),
-        aggregate=_aggregate(given.pop("aggregate", own.aggregate)),
-        of=_column(given.pop("of", None)),
-        seed=_whole(given, "seed", own.seed, None, None),
+        queries=_whole(remaining, "queries", defaults.queries, 1, _MOST_QUERIES),
+        dimensions=_whole(remaining, "dimensions", 1, 1, None) if "dimensions" in remaining else None,
+        selectivity=_share(remaining.pop("selectivity", defaults.selectivity)),
+        aggregate=_aggregate(remaining.pop("aggregate", defaults.aggregate)),
+        of=_column(remaining.pop("of", None)),
+        seed=_whole(remaining, "seed", defaults.seed, None, None),
     )
-    if given:
+    if remaining:
         known = "queries, dimensions, selectivity, aggregate, of, seed"
-        raise PolicyError(f"a workload has no argument {next(iter(given))!r}", hint=f"it has: {known}")
+        raise PolicyError(f"a workload has no argument {next(iter(remaining))!r}", hint=f"it has: {known}")
     if (found.of is None) != (found.aggregate == "count"):
         raise PolicyError(
             "a workload of sums or averages is of a column, and one of counts is not",
@@ -68,8 +68,8 @@ def workload_options(arguments: Sequence[tuple[str, Value]]) -> WorkloadOptions:
     return found
 
 
-def _whole(given: dict[str, Value], name: str, default: int, least: int | None, most: int | None) -> int:
-    value = given.pop(name, default)
+def _whole(arguments: dict[str, Value], name: str, default: int, least: int | None, most: int | None) -> int:
+    value = arguments.pop(name, default)
     if isinstance(value, bool) or not isinstance(value, int):
         raise PolicyError(f"{name} is a whole number, not {value}")
     if (least is not None and value < least) or (most is not None and value > most):

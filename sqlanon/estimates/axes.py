@@ -102,13 +102,13 @@ class Axis:
         """A value of the type on the axis."""
         return _with(_OF["decimal" if self.scale else self.unit_of], value)
 
-    def back(self, place: exp.Expr) -> exp.Expr:
+    def back(self, position: exp.Expr) -> exp.Expr:
         """The value at a place of the axis."""
         if self.scale:
-            return self._cast(self._decimal_text(place))
+            return self._cast(self._decimal_text(position))
         if self.unit_of in _BACK:
-            return self._cast(_with(_BACK[self.unit_of], place))
-        return self._cast(place)
+            return self._cast(_with(_BACK[self.unit_of], position))
+        return self._cast(position)
 
     def down(self, text: exp.Expr) -> exp.Expr:
         """The last place at or before what a text says; NULL if it says none."""
@@ -132,16 +132,16 @@ class Axis:
     def end(self, number: int | float | str) -> exp.Expr:
         """An end as a value of the axis."""
         kind = {"integer": "HUGEINT", "real": "DOUBLE", "text": "VARCHAR"}[self.kind]
-        given = exp.Literal.string(str(number)) if isinstance(number, int | float) else literal(number)
-        return cast(given, kind)
+        value = exp.Literal.string(str(number)) if isinstance(number, int | float) else literal(number)
+        return cast(value, kind)
 
     def _cast(self, tree: exp.Expr) -> exp.Expr:
         return cast(paren(tree), self.type)
 
-    def _decimal_text(self, place: exp.Expr) -> exp.Expr:
-        digits = _with(_DIGITS, place, self.scale + 1)
+    def _decimal_text(self, position: exp.Expr) -> exp.Expr:
+        digits = _with(_DIGITS, position, self.scale + 1)
         text = joined(
-            _with("CASE WHEN given < 0 THEN '-' ELSE '' END", place),
+            _with("CASE WHEN given < 0 THEN '-' ELSE '' END", position),
             f.left(digits, _with("CAST(length(given) - unit AS INTEGER)", digits, self.scale)),
             exp.Literal.string("."),
             f.right(digits.copy(), literal(self.scale)),

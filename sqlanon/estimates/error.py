@@ -28,9 +28,7 @@ ROOM = ("query_id", "result", "counts", "room")
 
 def errors(tables: Mapping[str, str], release_id: str, workload: str) -> exp.Select:
     """The rows of anon.query_error, in the order of its columns, from the tables of these names."""
-    found = fixed("error")
-    for table in list(found.find_all(exp.Table)):
-        table.replace(relation(tables[table.name], as_=table.name))
+    found = fixed("error", tables)
     names = (
         "query_id",
         "groups",
@@ -50,16 +48,11 @@ def errors(tables: Mapping[str, str], release_id: str, workload: str) -> exp.Sel
 
 def summary(release_id: str, workload: str, queries: int) -> exp.Query:
     """figure and value: what the errors of a workload on a release come to, of so many queries."""
-    own = exp.select(exp.Star()).from_(relation(("anon", "query_error")))
-    own.where(
+    rows_of_release = exp.select(exp.Star()).from_(relation(("anon", "query_error")))
+    rows_of_release.where(
         column("release_id").eq(literal(release_id)),
         column("workload").eq(literal(workload)),
         copy=False,
     )
-    query = fixed("summary")
-    for table in list(query.find_all(exp.Table)):
-        if table.name == "query_error":
-            table.replace(own.copy().subquery("query_error"))
-        elif table.name == "workload":
-            table.replace(exp.select(alias(literal(queries), "queries")).subquery("workload"))
-    return query
+    workload_row = exp.select(alias(literal(queries), "queries"))
+    return fixed("summary", {"query_error": rows_of_release, "workload": workload_row})

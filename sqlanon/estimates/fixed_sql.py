@@ -1,14 +1,27 @@
-"""The queries of estimates whose shape never changes: the files under sql/estimates."""
+"""Reads the queries of estimates whose shape never changes, the files under sql/estimates."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
-from sqlanon.sqlgen.build.sql_files import query_file
+from sqlanon.sqlgen.build.expressions import big
+from sqlanon.sqlgen.build.names import alias, literal
+from sqlanon.sqlgen.build.sql_files import query_file, reading
 
-__all__ = ["fixed"]
+__all__ = ["Tables", "fixed", "withheld_rows"]
+
+# What a query reads under a name: a table by the name that it really has, or the rows of a query.
+Tables = Mapping[str, str | exp.Query]
 
 
-def fixed(name: str) -> exp.Query:
-    """The query of a file under sql/estimates."""
-    return query_file("estimates", name)
+def fixed(name: str, tables: Tables | None = None) -> exp.Query:
+    """The query of a file under sql/estimates, reading `tables` where the file has their names."""
+    query = query_file("estimates", name)
+    return reading(query, tables) if tables else query
+
+
+def withheld_rows(number: int | None) -> exp.Select:
+    """One row with the number of rows that a release leaves out, NULL if nobody knows it: `withheld` of these files."""
+    return exp.select(alias(big(literal(number)), "rows"))

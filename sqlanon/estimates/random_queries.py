@@ -78,11 +78,11 @@ def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: Wor
     """workload, query_id and sql; `head` is what stands before the predicates."""
     numbers = f.call("range", 1, literal(options.queries + 1))
     query_id = alias(f.unnest(numbers), "query_id")
-    places = [i for i, one in enumerate(queried) if not one.sensitive]
-    others = [i for i, one in enumerate(queried) if one.sensitive]
-    counts = ((places, options.asked(len(places))), (others, 1))
-    asked = [_picked(some, count, options.seed) for some, count in counts if some]
-    predicates = [_predicates(place, one, options.seed) for place, one in enumerate(queried)]
+    indexes = [i for i, attribute in enumerate(queried) if not attribute.sensitive]
+    others = [i for i, attribute in enumerate(queried) if attribute.sensitive]
+    counts = ((indexes, options.predicates(len(indexes))), (others, 1))
+    choices = [_picked(candidates, count, options.seed) for candidates, count in counts if candidates]
+    predicates = [_predicates(index, attribute, options.seed) for index, attribute in enumerate(queried)]
     condition = f.call(
         "string_agg", column("predicate"), exp.Order(this=_text(" AND "), expressions=[_ascending("place")])
     )
@@ -91,13 +91,13 @@ def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: Wor
     )
     query.from_(relation("predicate"), copy=False).group_by(column("query_id"), copy=False)
     query.with_("query", as_=exp.select(query_id), copy=False)
-    query.with_("asked", as_=union_all(asked), copy=False)
+    query.with_("asked", as_=union_all(choices), copy=False)
     return query.with_("predicate", as_=union_all(predicates), copy=False)
 
 
-def _picked(places: Sequence[int], count: int, seed: int) -> exp.Select:
+def _picked(indexes: Sequence[int], count: int, seed: int) -> exp.Select:
     """query_id and place: `count` of the places for each query, drawn without repetition."""
-    rows = exp.Array(expressions=[literal(place) for place in places])
+    rows = exp.Array(expressions=[literal(index) for index in indexes])
     each = exp.select(column("query_id"), alias(f.unnest(rows), "place")).from_(relation("query"))
     order = order_by(exp.Ordered(this=_draw(seed, "attribute", column("query_id"), column("place"))))
     number = window(f.row_number(), partition_by=[column("query_id")], order=order)
@@ -110,41 +110,43 @@ def _picked(places: Sequence[int], count: int, seed: int) -> exp.Select:
     )
 
 
-def _predicates(place: int, one: Queried, seed: int) -> exp.Select:
+def _predicates(index: int, attribute: Queried, seed: int) -> exp.Select:
     """query_id, place and predicate: of the queries that ask about the attribute at this place."""
-    here = column("place", "asked").eq(literal(place))
-    if one.ranges:
-        return _ranges(place, one, seed).where(here, copy=False)
-    draw = _draw(seed, f"value {place}", column("query_id", "asked"), column("rank", "known"))
+    here = column("place", "asked").eq(literal(index))
+    if attribute.ranges:
+        return _ranges(index, attribute, seed).where(here, copy=False)
+    draw = _draw(seed, f"value {index}", column("query_id", "asked"), column("rank", "known"))
     number = window(f.row_number(), partition_by=[column("query_id", "asked")], order=order_by(exp.Ordered(this=draw)))
     each = exp.select(
         column("query_id", "asked"), column("rank", "known"), column("text", "known"), alias(number, "number")
     )
-    each.from_(relation("asked"), copy=False).join(relation(one.table, as_="known"), join_type="CROSS", copy=False)
+    each.from_(relation("asked"), copy=False).join(
+        relation(attribute.table, as_="known"), join_type="CROSS", copy=False
+    )
     each.where(here, copy=False)
-    few = column("number") <= literal(one.named)
+    few = column("number") <= literal(attribute.named)
     texts = f.call("string_agg", column("text"), exp.Order(this=_text(", "), expressions=[_ascending("rank")]))
-    predicate = joined(_text(f"{one.column} IN ("), texts, _text(")"))
-    query = exp.select(column("query_id"), alias(integer(literal(place)), "place"), alias(predicate, "predicate"))
+    predicate = joined(_text(f"{attribute.column} IN ("), texts, _text(")"))
+    query = exp.select(column("query_id"), alias(integer(literal(index)), "place"), alias(predicate, "predicate"))
     return (
         query.from_(each.subquery("each"), copy=False).where(few, copy=False).group_by(column("query_id"), copy=False)
     )
 
 
-def _ranges(place: int, one: Queried, seed: int) -> exp.Select:
+def _ranges(index: int, attribute: Queried, seed: int) -> exp.Select:
     """query_id, place and a predicate that is a range, whose first value is drawn where enough values follow it."""
-    draw = _draw(seed, f"value {place}", column("query_id", "asked"), literal(0))
-    first = big(infix(draw, "%", literal(one.known - one.named + 1)))
-    last = infix(first.copy(), "+", literal(one.named - 1))
+    draw = _draw(seed, f"value {index}", column("query_id", "asked"), literal(0))
+    first = big(infix(draw, "%", literal(attribute.known - attribute.named + 1)))
+    last = infix(first.copy(), "+", literal(attribute.named - 1))
     ends = [column("text", "low"), column("text", "high")]
-    predicate = joined(_text(f"{one.column} BETWEEN "), ends[0], _text(" AND "), ends[1])
+    predicate = joined(_text(f"{attribute.column} BETWEEN "), ends[0], _text(" AND "), ends[1])
     query = exp.select(
-        column("query_id", "asked"), alias(integer(literal(place)), "place"), alias(predicate, "predicate")
+        column("query_id", "asked"), alias(integer(literal(index)), "place"), alias(predicate, "predicate")
     )
     query.from_(relation("asked"), copy=False)
     for end, rank in (("low", first), ("high", last)):
         on = infix(column("rank", end), "=", paren(rank))
-        query.join(relation(one.table, as_=end), on=on, copy=False)
+        query.join(relation(attribute.table, as_=end), on=on, copy=False)
     return query
 
 

@@ -12,9 +12,9 @@ from sqlanon.domain.bound import BoundAttribute
 __all__ = ["BucketedColumns", "Generalized", "ReleaseModel", "bucketed_value"]
 
 
-def bucketed_value(place: int) -> str:
+def bucketed_value(index: int) -> str:
     """The column with the values of a bucket that were dealt out, of the dealt column at this place."""
-    return f"dealt_{place}"
+    return f"dealt_{index}"
 
 
 @dataclass(frozen=True)
@@ -91,15 +91,15 @@ class ReleaseModel:
     @property
     def bucket(self) -> str | None:
         """The column of `rows` with the bucket of all dealt columns; None where they have none, or no common one."""
-        found = {one.bucket for one in self.bucketed}
+        found = {columns.bucket for columns in self.bucketed}
         return found.pop() if len(found) == 1 else None
 
     @property
     def linked(self) -> bool:
         """Whether dealt columns have buckets of their own, as in a loose association."""
-        return len({one.bucket for one in self.bucketed}) > 1
+        return len({columns.bucket for columns in self.bucketed}) > 1
 
     @property
     def bucketed_positions(self) -> dict[str, tuple[int, int]]:
         """Where each dealt column stands: which of `bucketed` has it, and at which place."""
-        return {name: (i, j) for i, one in enumerate(self.bucketed) for j, name in enumerate(one.columns)}
+        return {name: (i, j) for i, bucketed in enumerate(self.bucketed) for j, name in enumerate(bucketed.columns)}

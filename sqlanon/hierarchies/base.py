@@ -17,7 +17,14 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.errors import InternalError, PolicyError
 from sqlanon.plugins import plugin
 
-__all__ = ["Builder", "Check", "Functional", "Stored", "builder", "functional", "refused", "stored"]
+__all__ = ["READINGS", "Builder", "Check", "Functional", "Stored", "builder", "functional", "refused", "stored"]
+
+
+READINGS = ("interval", "period", "mask", "any")
+"""What labels can be taken for: an interval [20,30), a calendar's period, characters before stars as in 941**, or text
+that says nothing of its values."""
+
+_PARTS = {True: ("validate", "values", "checks"), False: ("validate", "height", "accepts", "labels", "KEEPS_ORDER")}
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,12 @@ class Builder(Protocol):
 
 class Functional(Builder, Protocol):
     """A builder whose labels are a function of the value."""
+
+    KEEPS_ORDER: bool
+    """Whether the values of every label are neighbours in the order of all values, as those of an interval are."""
+
+    READ_AS: str
+    """One of `READINGS`: what an estimate takes a label for."""
 
     def height(self, definition: HierarchyDefinition) -> int:
         """The number of levels above the values, `*` counted."""
@@ -80,9 +93,17 @@ class Stored(Builder, Protocol):
 def builder(kind: str) -> Builder:
     """The builder of one kind of hierarchy.
 
-    Raises UserError, with the kinds there are, if there is none.
+    Raises UserError, with the kinds there are, if there is none, and InternalError for a module that lacks a part.
     """
-    return cast(Builder, plugin("sqlanon.hierarchies", kind))
+    module = plugin("sqlanon.hierarchies", kind)
+    stores = getattr(module, "STORED", None)
+    if not isinstance(stores, bool):
+        raise InternalError(f"the hierarchy kind {kind} does not say in STORED whether its labels are rows")
+    if lacking := [part for part in _PARTS[stores] if not hasattr(module, part)]:
+        raise InternalError(f"the hierarchy kind {kind} has no {', '.join(lacking)}")
+    if not stores and (reading := getattr(module, "READ_AS", None)) not in READINGS:
+        raise InternalError(f"the hierarchy kind {kind} is read as {reading}, which is none of {', '.join(READINGS)}")
+    return cast(Builder, module)
 
 
 def functional(kind: str) -> Functional:

@@ -36,9 +36,11 @@ from sqlanon.hierarchies._trees import (
 )
 from sqlanon.hierarchies.base import refused
 
-__all__ = ["STORED", "accepts", "height", "labels", "validate"]
+__all__ = ["KEEPS_ORDER", "READ_AS", "STORED", "accepts", "height", "labels", "validate"]
 
 STORED = False
+KEEPS_ORDER = True
+READ_AS = "period"
 
 _UNITS = ("HOUR", "DAY", "MONTH", "QUARTER", "YEAR", "DECADE", "CENTURY")
 _TYPES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS")

@@ -21,9 +21,11 @@ from sqlanon.hierarchies._columns import DIGITS, Units, counted, is_numeric
 from sqlanon.hierarchies._trees import cast, choose, divide, join_text, number, plus, product, text, times, try_cast
 from sqlanon.hierarchies.base import refused
 
-__all__ = ["STORED", "accepts", "height", "labels", "validate"]
+__all__ = ["KEEPS_ORDER", "READ_AS", "STORED", "accepts", "height", "labels", "validate"]
 
 STORED = False
+KEEPS_ORDER = True
+READ_AS = "interval"
 
 _OPTIONS = ("low", "high")
 

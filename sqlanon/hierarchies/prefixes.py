@@ -17,9 +17,11 @@ from sqlanon.hierarchies._columns import INTEGERS
 from sqlanon.hierarchies._trees import cast, join_text, number, subtract, text
 from sqlanon.hierarchies.base import refused
 
-__all__ = ["STORED", "accepts", "height", "labels", "validate"]
+__all__ = ["KEEPS_ORDER", "READ_AS", "STORED", "accepts", "height", "labels", "validate"]
 
 STORED = False
+KEEPS_ORDER = False
+READ_AS = "mask"
 
 _LONGEST = 1_000_000
 

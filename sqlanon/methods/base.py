@@ -24,6 +24,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
 from sqlanon.inputs.requirement_columns import guards_of
+from sqlanon.methods.limits import Limits
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
@@ -174,8 +175,12 @@ class Method(Protocol):
         """The arguments, checked. Raises UserError for those that the method does not take."""
         ...
 
+    def limits(self, given: Any) -> Limits:
+        """What the method can do, with these options, of all that a statement and its policy may ask."""
+        ...
+
     def encoding(self, task: Task, given: Any) -> Encoding | None:
-        """The cells that the method needs; None for none. Raises PolicyError for what it cannot promise."""
+        """The cells that the method needs; None for none. Raises PolicyError for columns that it cannot have."""
         ...
 
     def choose(self, task: Task, given: Any) -> Choice:
@@ -186,8 +191,8 @@ class Method(Protocol):
         """What the choice is owed to, where the method can tell."""
         ...
 
-    def reasons(self, task: Task, found: Any, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
-        """Rows of (stage, item, detail) that say what was chosen, and why."""
+    def reasons(self, task: Task, found: Any, explained: Any) -> Iterator[tuple[str, str, str]]:
+        """Rows of (stage, item, detail) that say what was chosen, and why; `explained` is what `why` has returned."""
         ...
 
     def promises(self, given: Any) -> tuple[Requirement, ...]:

@@ -5,17 +5,16 @@ from __future__ import annotations
 from sqlanon.catalog import policies
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.catalog.names import fold
-from sqlanon.domain.policy import Policy, Requirement
+from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
 from sqlanon.inputs.source import bind_source, passing
-from sqlanon.methods.fragmentation.constraints import require_policy
-from sqlanon.methods.registry import find_method, keeps_constraints, promised_by
+from sqlanon.methods.registry import find_method, promised_by
+from sqlanon.pipeline.limits import require_within
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.lineage import sources_of
-from sqlanon.syntax.statements import CreateRelease
 
 __all__ = ["bind_stage", "resolve_stage"]
 
@@ -23,33 +22,18 @@ __all__ = ["bind_stage", "resolve_stage"]
 def resolve_stage(state: State) -> State:
     """The policy as the catalog has it, validated, with its hierarchies and its requirements bound.
 
-    The method and its arguments are checked here too, before anything is read. Raises UserError for an unknown method.
+    The method and its arguments are checked here too, before anything is read. Raises UserError for an unknown method,
+    PolicyError for what the method cannot do.
     """
     method = find_method(state.create.method.name)
     given = method.options(state.create.method.arguments)
     policy = policies.load(state.engine, state.create.policy)
-    _require_constraints_kept(policy, state.create)
     hierarchies = hierarchies_of(state.engine, policy)
     requirements = resolve_requirements(policy, promised=_promised(state))
+    require_within(method.limits(given), state.create, policy, hierarchies, requirements)
     return state.having(
         options=given, policy=policy, hierarchies=tuple(hierarchies.values()), requirements=requirements
     )
-
-
-def _require_constraints_kept(policy: Policy, create: CreateRelease) -> None:
-    """A method that does not say that it knows confidentiality constraints would publish across them."""
-    name = create.method.name
-    if keeps_constraints(name):
-        require_policy(policy, name, create.kind)
-        return
-    if policy.confidential:
-        raise PolicyError(
-            f"{policy}: the method {name} does not know confidentiality constraints, and the policy has "
-            f"CONFIDENTIAL ({', '.join(policy.confidential[0])})",
-            hint=f"leave CONFIDENTIAL out of a policy for {name}, or use METHOD fragments or loose",
-        )
-    if create.method.sets:
-        raise PolicyError(f"the method {name} takes no FRAGMENTS", hint="use METHOD fragments or loose")
 
 
 def bind_stage(state: State) -> State:

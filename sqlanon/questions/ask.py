@@ -61,10 +61,9 @@ class BoundRequirement:
         """The number of rows below which a class always violates: 1 where the header names none."""
         return 1 if self.question.least_rows is None else self._rows(self.question.least_rows)
 
-    @property
-    def enough_rows(self) -> int | None:
-        """The number of rows, each of another respondent, that always satisfy; None where the header names none."""
-        return None if self.question.enough_rows is None else self._rows(self.question.enough_rows)
+    def satisfied_by(self, rows: int) -> bool:
+        """Whether the header says that a class of so many rows, each of another respondent, always satisfies."""
+        return self.question.enough_rows is not None and self._rows(self.question.enough_rows) <= rows
 
     def _rows(self, parameter: str) -> int:
         number = self.argument(parameter)

@@ -15,7 +15,7 @@ from sqlanon.domain.reading import Reading
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import axis_of
 from sqlanon.estimates.release_model import BucketedColumns, Generalized, ReleaseModel, bucketed_value
-from sqlanon.hierarchies.base import builder
+from sqlanon.hierarchies.base import builder, functional
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.cells.value_ranks import by_value
@@ -23,7 +23,6 @@ from sqlanon.sqlgen.release.region_rows import ENDS
 
 __all__ = ["Recorded", "RecordedColumn", "RecordedTable", "published"]
 
-_LABELS = {"intervals": "interval", "calendar": "period", "prefixes": "mask"}
 _WHY = {
     Role.IDENTIFIER: "identifiers are not published",
     Role.ENTITY: "respondents are not published",
@@ -228,9 +227,11 @@ def _forms(bound: BoundAttribute, levels: Sequence[int]) -> tuple[str, ...]:
     if 0 in levels:
         forms.append("value")
     if any(0 < level < bound.height for level in levels) and bound.hierarchy is not None:
-        if builder(bound.hierarchy.kind).STORED:
+        kind = bound.hierarchy.kind
+        reading = "any" if builder(kind).STORED else functional(kind).READ_AS
+        if reading == "any":
             return ("any",)
-        forms.append(_LABELS[bound.hierarchy.kind.lower()])
+        forms.append(reading)
     if bound.height in levels:
         forms.append("star")
     # A mask without stars is the text itself.

@@ -133,7 +133,7 @@ class _Measuring:
                 return False
             except UserError as error:
                 raise named(self.workload, one.number, error) from None
-            found = self.engine.rows(rows.every())
+            found = self.engine.rows(rows.all_groups())
         into.add_rows(result for row in found for result in results_of(one.number, query, row, 4))
         if query.groups:
             counts = [(item.name, item.function == "count") for item in query.items if isinstance(item, Aggregate)]
@@ -246,6 +246,6 @@ class _AtOnce:
 def _asked(read: Templates, number: int, text: str) -> WorkloadQuery | None:
     """The query of a text; None for one of which nothing can be estimated. Raises StatementError for what is none."""
     try:
-        return read.asked(number, text)
+        return read.query_of(number, text)
     except PolicyError:
         return None

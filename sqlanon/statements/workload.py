@@ -70,7 +70,7 @@ def _queried(engine: Engine, bound: BoundPolicy, options: WorkloadOptions, scrat
     others = [one for one in bound.published if id(one) not in hidden and not one.attribute.pseudonym]
     quasi = _with_values(engine, bound, bound.quasi_identifiers or others, scratch)
     sensitive = _with_values(engine, bound, bound.sensitive, scratch)
-    asked = options.asked(len(quasi))
+    asked = options.predicates(len(quasi))
     if asked > len(quasi):
         raise PolicyError(
             f"{bound.policy} has {len(quasi)} quasi-identifiers with a value to ask about, and a query would ask "

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import Any
 
 import pytest
 
 import sqlanon
 from sqlanon import Connection
 from tests.oracles.loose import pair
+from tests.support.database import rows
 from tests.support.hospital import OTHERS
 
 WHOLE = [*OTHERS, ("1958-12-11", "F", "94142", "Pneumonia")]
@@ -28,14 +28,10 @@ def con() -> Connection:
     return connection
 
 
-def rows(con: Connection, table: str) -> list[tuple[Any, ...]]:
-    return list(con.duckdb.execute(f"FROM {table}").fetchall())
-
-
 def test_the_two_fragments_of_the_paper(con: Connection) -> None:
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD fragments")
-    assert Counter(rows(con, "r_1")) == Counter(row[:3] for row in WHOLE)
-    assert Counter(rows(con, "r_2")) == Counter(row[3:] for row in WHOLE)
+    assert Counter(rows(con, "FROM r_1")) == Counter(row[:3] for row in WHOLE)
+    assert Counter(rows(con, "FROM r_2")) == Counter(row[3:] for row in WHOLE)
     plan = con.execute("EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD fragments").fetchall()
     assert ("solve", "fragments", "2: proven minimal") in plan
 
@@ -43,7 +39,7 @@ def test_the_two_fragments_of_the_paper(con: Connection) -> None:
 @pytest.mark.parametrize("method", ["k => 4", "groups => (2, 2)", "k => 4, near => true", "k => 3, groups => (2, 2)"])
 def test_groups_of_two_are_4_loose(con: Connection, method: str) -> None:
     con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD loose({method}, suppression => 0.3)")
-    left, right, linked = (rows(con, f"r_{name}") for name in ("1", "2", "association"))
+    left, right, linked = (rows(con, f"FROM r_{name}") for name in ("1", "2", "association"))
     # 17 rows are four blocks of four and one row besides, which the paper leaves out. One row alone would be known by
     # what the tables lack; so are not more than one in k of five.
     assert [len(left), len(right), len(linked)] == [12, 12, 12]

@@ -17,12 +17,16 @@ from sqlanon import Connection, PolicyError, PrivacyViolation, connect
 from tests.oracles.fragments import best, correct
 from tests.oracles.left_out import fewest, worst
 from tests.oracles.loose import pair
+from tests.support.draws import draws
+from tests.support.names import quoted
+
+pytestmark = pytest.mark.drawn
 
 _NAMES = ('a "b"', "it's", "select", "é中", "row", "value_0", "a.b", " ", "group_1", "fragments", "source")
 _TEXTS = (None, "", " ", "NULL", 'a "b"', "B", "b", "é", "\n", "'", "0", "None")
 _NUMBERS = (None, -(2**63), -1, 0, 1, 2**53 + 1, 2**63 - 1, 7, 8, 9, 10, 11)
 RELEASE, TABLE = 'm."r ""t"" é"', 'm."r ""t"" é_{}"'
-BUDGET = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+BUDGET = settings(max_examples=draws(8, long=30), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @dataclass(frozen=True)
@@ -65,10 +69,6 @@ class Case:
 
     def selected(self, names: Sequence[str]) -> list[tuple[Any, ...]]:
         return [tuple(row[self.names.index(name)] for name in names) for row in self.rows]
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def listed(names: Sequence[str]) -> str:

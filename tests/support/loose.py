@@ -23,6 +23,7 @@ from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.udfs import registered
 from tests.oracles import loose as oracle
+from tests.support.names import quoted
 
 Rows = Sequence[tuple[Any, ...]]
 
@@ -47,10 +48,6 @@ class Made:
     fragments: tuple[Rows, ...]
     groups: Rows
     found: Looseness
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 @contextmanager

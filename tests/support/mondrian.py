@@ -29,6 +29,7 @@ from tests.oracles.mondrian import (
     range_label,
 )
 from tests.support.models.search import GROUPS, NODES, NUMBERS, RANGES, TAXONOMY
+from tests.support.names import quoted
 from tests.support.policies import Quasi, intervals, plain, prefixes, stored
 
 __all__ = ["QUESTIONS", "Case", "Regions", "cases", "digits", "expected", "quoted"]
@@ -158,10 +159,6 @@ class Case:
             if known.setdefault(tuple(row[name] for name in self.names), own) != own:
                 return True
         return False
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def expected(case: Case, domains: Sequence[Domain], partition: Sequence[Region], columns: Sequence[str]) -> Regions:

@@ -39,3 +39,8 @@ HOSTILE = [
     "main",
     "anon",
 ]
+
+
+def quoted(name: str) -> str:
+    """A name as SQL that is written out has to quote it."""
+    return '"' + name.replace('"', '""') + '"'

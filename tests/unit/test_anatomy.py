@@ -15,12 +15,10 @@ import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
 from sqlanon.errors import InternalError
 from sqlanon.terminal.datasets import load_adult
+from tests.support.database import VISIT_ROLES as ROLES
+from tests.support.database import rows, tables, visits
 
-SOURCE = (
-    "CREATE TABLE visits AS SELECT i AS visit, 20 + (i * 7) % 40 AS age, 'z' || (i * 5) % 8 AS zip, "
-    "['flu', 'cold', 'asthma', 'ulcer', 'flu'][i % 5 + 1] AS disease, i % 6 AS ward FROM range(120) AS n(i)"
-)
-ROLES = "visit IDENTIFIER, age QUASI IDENTIFIER, zip QUASI IDENTIFIER, ward INSENSITIVE, disease SENSITIVE"
+SOURCE = visits("flu", "cold", "asthma", "ulcer", "flu")
 
 
 @pytest.fixture
@@ -28,10 +26,6 @@ def con() -> Connection:
     connection = sqlanon.connect(config={"threads": "1"})
     connection.execute(f"{SOURCE}; CREATE POLICY p ON visits ({ROLES}) REQUIRE k_anonymity(k => 2)")
     return connection
-
-
-def rows(con: Connection, query: str) -> list[Any]:
-    return list(con.duckdb.execute(query).fetchall())
 
 
 def release(con: Connection, method: str = "(l => 2)", name: str = "r", policy: str = "p") -> list[Any]:
@@ -42,10 +36,6 @@ def release(con: Connection, method: str = "(l => 2)", name: str = "r", policy: 
 def required(con: Connection) -> list[Any]:
     """What CHECK finds of the requirements; the last row is what their figures rest on."""
     return list(con.execute("CHECK r").fetchall())[:-1]
-
-
-def tables(con: Connection) -> set[str]:
-    return {name for (name,) in rows(con, "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main'")}
 
 
 def refused(con: Connection, roles: str, requirements: str = "k_anonymity(k => 2)", method: str = "(l => 2)") -> str:

@@ -32,11 +32,6 @@ CREATE TABLE other.patients AS FROM patients;
 """
 
 
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 @pytest.fixture
 def con() -> Iterator[Any]:
     with sqlanon.connect() as connection:
@@ -80,6 +75,7 @@ READS_PATIENTS = [
 READS_OTHERS = ["staff", "other.patients", "(FROM staff)", "(WITH patients AS (FROM staff) FROM patients)"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("source", READS_PATIENTS)
 def test_what_reads_one_table_is_one_source(con: Any, source: str) -> None:
     assert make(con, "first", source) is None

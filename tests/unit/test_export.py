@@ -40,11 +40,6 @@ CREATE ANONYMIZED TABLE release AS POLICY p METHOD generalization(suppression =>
 """
 
 
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 @pytest.fixture(scope="module")
 def people() -> Any:
     """For tests that only read."""

@@ -24,11 +24,6 @@ from tests.support.models.patients import (
 )
 
 
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.fsync", lambda descriptor: None)
-
-
 @pytest.fixture
 def con() -> Connection:
     return database()
@@ -38,6 +33,7 @@ def _certificate(folder: Path) -> dict[str, Any]:
     return dict(json.loads((folder / "certificate.json").read_text(encoding="utf-8")))
 
 
+@pytest.mark.one_in(5)
 @every_model
 def test_an_export_is_recomputed_from_its_file(con: Connection, name: str, tmp_path: Path) -> None:
     policy(con, name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,6 +15,7 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.estimates.batch import on_release, on_source
 from sqlanon.statements.measure import measure
 from tests.oracles.workloads import Result, figures
+from tests.support.database import rows
 
 SOURCE = """
 CREATE TABLE people AS SELECT
@@ -41,10 +41,6 @@ def con(tmp_path: Path) -> Connection:
     connection = sqlanon.connect(tmp_path / "people.duckdb")
     connection.execute(SOURCE)
     return connection
-
-
-def rows(con: Connection, query: str) -> list[Any]:
-    return list(con.duckdb.execute(query).fetchall())
 
 
 def own(con: Connection, *queries: str) -> None:

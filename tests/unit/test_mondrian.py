@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation
+from tests.support.database import rows, visits
 
-SOURCE = (
-    "CREATE TABLE visits AS SELECT i AS visit, 20 + (i * 7) % 40 AS age, 'z' || (i * 5) % 8 AS zip, "
-    "['flu', 'cold', 'asthma', 'ulcer'][i % 4 + 1] AS disease FROM range(120) AS n(i)"
-)
+SOURCE = visits("flu", "cold", "asthma", "ulcer", ward=False)
 POLICY = (
     "CREATE POLICY p ON visits (age QUASI IDENTIFIER USING ages, zip QUASI IDENTIFIER, disease SENSITIVE) "
     "REQUIRE k_anonymity(k => 4), l_diversity(l => 2)"
@@ -25,10 +22,6 @@ def con(tmp_path: Path) -> Connection:
     connection = sqlanon.connect(tmp_path / "visits.duckdb")
     connection.execute(f"{SOURCE}; CREATE HIERARCHY ages AS INTERVALS (5, 10, 20, 40); {POLICY}")
     return connection
-
-
-def rows(con: Connection, query: str) -> list[Any]:
-    return list(con.duckdb.execute(query).fetchall())
 
 
 def release(con: Connection, method: str = "", kind: str = "TABLE", name: str = "r") -> None:

@@ -10,13 +10,10 @@ from sqlglot import exp
 from sqlanon import UserError
 from sqlanon.estimates.query.parse import parsed
 from sqlanon.estimates.query.templates import Slot, Templates, conjuncts
+from tests.support.names import quoted
 
 NAMES = ["age", "select", 'a "quoted" IN (1)', "BETWEEN 1 AND 2", "größe", "-- x", "a;b", "$1", "it's"]
 TEXTS = ["", "x", "it's", "IN (1, 2)", "-- no comment", "a;b", "$$", '"', "BETWEEN 'a' AND 'b'", "größe", "/*"]
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def literal(value: str | int) -> str:
@@ -65,7 +62,7 @@ def test_a_query_is_its_template_with_its_constants(parts: list[tuple[str, Slot]
     templates = Templates()
     assert templates.one_query(text) == text
     for _ in range(2):
-        asked = templates.asked(1, text)
+        asked = templates.query_of(1, text)
         assert asked.slots == tuple(slot for _, slot in parts)
         assert asked.whole() == whole
         assert asked.query.where is not None
@@ -110,9 +107,9 @@ def test_what_is_more_than_comparisons_with_constants_is_read_as_a_whole(conditi
         whole = parsed(text)
     except UserError:
         with pytest.raises(UserError):
-            templates.asked(1, text)
+            templates.query_of(1, text)
         return
-    asked = templates.asked(1, text)
+    asked = templates.query_of(1, text)
     assert asked.slots == ()
     assert asked.query == whole
 
@@ -128,7 +125,7 @@ def test_what_is_more_than_comparisons_with_constants_is_read_as_a_whole(conditi
     ],
 )
 def test_a_query_that_is_more_than_a_condition_is_read_as_a_whole(text: str) -> None:
-    asked = Templates().asked(1, text)
+    asked = Templates().query_of(1, text)
     assert asked.slots == ()
     assert asked.query == parsed(text)
 

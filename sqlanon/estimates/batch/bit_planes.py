@@ -1,7 +1,7 @@
-"""Numbers as planes of bits, for many queries at once: plane i has the i-th bit of a number for each query.
+"""Arithmetic for many queries at once: plane i of a number has its i-th bit for each query.
 
-A plane is an array of words, a row for each thing that is counted and a bit for each query: one operation on a word is
-one for 64 queries.
+A plane is an array of words with a row for each thing that is counted and a bit for each query, so that one operation
+on a word computes for 64 queries.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ __all__ = ["Plane", "Totals", "counted", "lesser", "product", "sort_bits", "squa
 
 Plane = NDArray[np.uint64]
 
-# Fewer rows are not worth to be folded before they are taken apart.
-_FEW = 8
+# Rows are folded in halves down to this many; then the bits of each are counted.
+_ROWS_NOT_FOLDED = 8
 
 
 def counted(masks: Sequence[Plane]) -> list[Plane]:
-    """The planes of how many of the masks have each bit."""
+    """The planes of a count: for each bit, how many of the masks have it set."""
     levels: list[list[Plane]] = [list(masks)]
     planes: list[Plane] = []
     for level in levels:
@@ -35,7 +35,7 @@ def counted(masks: Sequence[Plane]) -> list[Plane]:
 
 
 def _added(a: Plane, b: Plane, c: Plane | None) -> tuple[Plane, Plane]:
-    """The sum of two or three bits, and what is carried."""
+    """The sum of two or three bits, and the carry."""
     either, carry = a ^ b, a & b
     if c is None:
         return either, carry
@@ -46,40 +46,40 @@ def _added(a: Plane, b: Plane, c: Plane | None) -> tuple[Plane, Plane]:
 
 
 def sort_bits(masks: Plane) -> None:
-    """Sorts the bits of masks at each place, those that are set first: the mask at index i has what more than i had."""
-    for number, one in enumerate(masks):
-        for more in masks[:number]:
-            both = more & one
-            more |= one
-            one[...] = both
+    """Sorts the masks bit by bit, in place: then mask i has the bits that more than i of the masks had."""
+    for number, mask in enumerate(masks):
+        for earlier in masks[:number]:
+            both = earlier & mask
+            earlier |= mask
+            mask[...] = both
 
 
 def product(a: Sequence[Plane], b: Sequence[Plane]) -> Iterator[tuple[int, Plane]]:
-    """Planes with their places, which add up to the product of two numbers."""
-    for i, one in enumerate(a):
-        for j, other in enumerate(b):
-            yield i + j, one & other
+    """Planes and their positions that add up to the product of two numbers."""
+    for i, left in enumerate(a):
+        for j, right in enumerate(b):
+            yield i + j, left & right
 
 
 def squares(a: Sequence[Plane]) -> list[tuple[int, Plane]]:
-    """Planes with their places, which add up to the square of a number: a bit is its own square."""
-    found = [(2 * i, one) for i, one in enumerate(a)]
-    found += [(i + j + 1, one & a[j]) for i, one in enumerate(a) for j in range(i)]
+    """Planes and their positions that add up to the square of a number: a bit is its own square."""
+    found = [(2 * i, bit) for i, bit in enumerate(a)]
+    found += [(i + j + 1, bit & a[j]) for i, bit in enumerate(a) for j in range(i)]
     return found
 
 
 def lesser(a: Sequence[Plane], b: Sequence[Plane]) -> list[Plane]:
-    """The lesser of two numbers with as many planes each."""
+    """The planes of the lesser of two numbers that have equally many planes."""
     less, same = np.zeros_like(a[0]), ~np.zeros_like(a[0])
-    for one, other in zip(reversed(a), reversed(b), strict=True):
-        differ = one ^ other
-        less |= same & differ & other
+    for bit_a, bit_b in zip(reversed(a), reversed(b), strict=True):
+        differ = bit_a ^ bit_b
+        less |= same & differ & bit_b
         same &= ~differ
-    return [other ^ ((one ^ other) & less) for one, other in zip(a, b, strict=True)]
+    return [bit_b ^ ((bit_a ^ bit_b) & less) for bit_a, bit_b in zip(a, b, strict=True)]
 
 
 class Totals:
-    """Adds up planes over their rows: three of one place are one of it and one of the next (carry-save addition).
+    """Adds up planes over their rows: three of a position make one there and one at the next (carry-save addition).
 
     The rows are the last axis but one; planes may have others before it, which stay apart.
     """
@@ -88,41 +88,42 @@ class Totals:
         self._rows = rows
         self._open: dict[int, list[Plane]] = {}
 
-    def add(self, place: int, plane: Plane) -> None:
-        """Adds a plane, the bit at a place of so many numbers or fewer."""
+    def add(self, position: int, plane: Plane) -> None:
+        """Adds a plane of bits at a position; it may have fewer rows than the totals."""
         if (missing := self._rows - plane.shape[-2]) > 0:
             zeros = np.zeros((*plane.shape[:-2], missing, plane.shape[-1]), dtype=np.uint64)
             plane = np.concatenate([plane, zeros], axis=-2)
         while True:
-            waiting = self._open.setdefault(place, [])
+            waiting = self._open.setdefault(position, [])
             if len(waiting) < 2:
                 waiting.append(plane)
                 return
             bit, plane = _added(waiting.pop(), waiting.pop(), plane)
             waiting.append(bit)
-            place += 1
+            position += 1
 
     def add_number(self, planes: Sequence[Plane]) -> None:
-        for place, plane in enumerate(planes):
-            self.add(place, plane)
+        """Adds a number, plane i at position i."""
+        for position, plane in enumerate(planes):
+            self.add(position, plane)
 
     def counts(self, queries: int) -> NDArray[np.int64]:
         """The sum for each query, along the last axis."""
         folded = self
-        while folded._rows > _FEW:
+        while folded._rows > _ROWS_NOT_FOLDED:
             half = (folded._rows + 1) // 2
             smaller = Totals(half)
-            for place, plane in folded._planes():
-                smaller.add(place, plane[..., :half, :])
-                smaller.add(place, plane[..., half:, :])
+            for position, plane in folded._planes():
+                smaller.add(position, plane[..., :half, :])
+                smaller.add(position, plane[..., half:, :])
             folded = smaller
         sums = np.zeros(queries, dtype=np.int64)
-        for place, plane in folded._planes():
+        for position, plane in folded._planes():
             bits = np.unpackbits(np.ascontiguousarray(plane).view(np.uint8), axis=-1, bitorder="little")
-            sums = sums + (bits[..., :queries].sum(axis=-2, dtype=np.int64) << place)
+            sums = sums + (bits[..., :queries].sum(axis=-2, dtype=np.int64) << position)
         return sums
 
     def _planes(self) -> Iterator[tuple[int, Plane]]:
-        for place, waiting in self._open.items():
+        for position, waiting in self._open.items():
             for plane in waiting:
-                yield place, plane
+                yield position, plane

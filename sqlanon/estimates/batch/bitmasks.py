@@ -1,9 +1,9 @@
-"""Many conjunctions at once, as bits: what a row shows of each column tells the queries that it may satisfy.
+"""Evaluates many conjunctions at once with a bitmask for each label: the AND of a row's masks are its queries.
 
-A mask has a bit for each query, in words of 64. That of a label has the queries whose condition one of the values below
-it satisfies, and those that do not ask about its column. So the queries that a class of rows may satisfy
-are the AND of the masks of its labels, and those that it satisfies for certain the AND of the same for all
-values below a label.
+A mask has a bit for each query, in words of 64. The mask of a label has the bits of the queries whose condition holds
+for a value below the label, and of those without a condition on its column. So a class of rows may satisfy the queries
+in the AND of the masks of its labels. Masks of the queries whose condition holds for all values below a label say in
+the same way which queries a class satisfies for certain.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.estimates.batch.distinct_rows import Keep, listed, number_of
+from sqlanon.engines.temp_tables import Keep
+from sqlanon.estimates.batch.distinct_rows import listed, number_of
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, if_, infix, integer, paren, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -28,93 +29,95 @@ _SIDES = ("possible", "certain")
 
 @dataclass(frozen=True)
 class MaskedColumn:
-    """What `queries` ask of the column at a place: `labels` has its numbers, `shares` query, number and certain.
+    """A column of the released rows and the queries that have a condition on it."""
 
-    The labels of an `exact` column satisfy for certain, or not at all; its shares need not say so.
-    """
-
-    place: int
+    index: int
+    # The table of the numbers of its labels.
     labels: str
+    # Which labels (number) may satisfy which query, and whether they do for certain (query, number, certain).
     shares: exp.Expr
     queries: Collection[int]
+    # The labels of an exact column satisfy for certain or not at all, and its shares need not say so.
     exact: bool
 
 
 def bits(size: int, keep: Keep) -> str:
-    """The table of the bits of a word that so many queries need: bit and value."""
-    every = f.unnest(f.call("range", literal(min(size, WORD))))
-    rows = exp.select(alias(every, "bit")).subquery("every")
+    """The table of the bits (bit and value) that a word of masks has for this number of queries."""
+    numbers = f.unnest(f.call("range", literal(min(size, WORD))))
+    rows = exp.select(alias(numbers, "bit")).subquery("every")
     bit = integer(column("bit"))
     return keep("bit", exp.select(alias(bit, "bit"), alias(_shifted(bit.copy()), "value")).from_(rows))
 
 
 def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn], size: int, keep: Keep) -> str:
-    """The table of word, possible and certain of every class and word in which it may satisfy a query.
+    """The table of word, possible, certain and the columns `carried`, of every class and word with possible queries.
 
-    It has the columns `carried`, too. Where all columns are exact there is no certain: it is the same. `size` is the
-    number of queries, which are numbered from 0.
+    Where all columns are exact there is no column certain, since it would equal possible. `size` is the number of
+    queries, which are numbered from 0.
     """
     sides = _sides(columns)
     words = range(-(-size // WORD))
-    every = exp.select(*(column(name, "class") for name in carried)).from_(relation(classes, as_="class"))
+    query = exp.select(*(column(name, "class") for name in carried)).from_(relation(classes, as_="class"))
     masks = keep("masks", _masks(columns, size, keep))
-    for one in columns:
+    for col in columns:
         # In a table of its own, so that DuckDB knows how few they are when it orders the joins.
-        here = column("place").eq(literal(one.place))
+        here = column("place").eq(literal(col.index))
         table = keep("mask", exp.select(exp.Star()).from_(relation(masks)).where(here))
-        number = column(number_of(one.place), "class").eq(column("number", f"mask_{one.place}"))
-        every.join(relation(table, as_=f"mask_{one.place}"), on=number, copy=False)
+        number = column(number_of(col.index), "class").eq(column("number", f"mask_{col.index}"))
+        query.join(relation(table, as_=f"mask_{col.index}"), on=number, copy=False)
     for side in sides:
         for word in words:
-            parts = [column(_name(side, word), f"mask_{one.place}") for one in columns]
-            every.select(alias(_all(exp.BitwiseAnd, parts), _name(side, word)), copy=False)
+            parts = [column(_name(side, word), f"mask_{col.index}") for col in columns]
+            query.select(alias(_all(exp.BitwiseAnd, parts), _name(side, word)), copy=False)
     lists: dict[str, list[exp.Expr]] = {"word": [integer(literal(word)) for word in words]}
     lists |= {side: [column(_name(side, word)) for word in words] for side in sides}
     unnested = [alias(f.call("unnest", exp.Array(expressions=parts)), name) for name, parts in lists.items()]
-    long = exp.select(*map(column, carried), *unnested).from_(every.subquery("every", copy=False))
-    some = column("possible").neq(0)
+    long = exp.select(*map(column, carried), *unnested).from_(query.subquery("every", copy=False))
+    any_possible = column("possible").neq(0)
     # Classes may be too few for several threads, and their words are many: from a table these are read by all threads.
-    return keep("masked", exp.select(exp.Star()).from_(long.subquery("long", copy=False)).where(some, copy=False))
+    return keep(
+        "masked", exp.select(exp.Star()).from_(long.subquery("long", copy=False)).where(any_possible, copy=False)
+    )
 
 
 def each(masks: str, bit: str, carried: Sequence[str], which: exp.Expr) -> exp.Select:
-    """query and the columns `carried`, for every bit that is set in an expression over the table of `masked`."""
+    """query and the columns `carried`, for every bit that an expression over the table of `masked` has set."""
     first = column("word", "masked") * literal(WORD)
     query = integer(paren(infix(first, "+", column("bit", "bit"))))
-    held = infix(paren(which), "&", column("value", "bit"))
+    is_set = infix(paren(which), "&", column("value", "bit"))
     rows = exp.select(alias(query, "query"), *(column(name, "masked") for name in carried))
     rows.from_(relation(masks, as_="masked"), copy=False)
     rows.join(relation(bit, as_="bit"), join_type="CROSS", copy=False)
-    return rows.where(paren(held).neq(0), copy=False)
+    return rows.where(paren(is_set).neq(0), copy=False)
 
 
 def _sides(columns: Sequence[MaskedColumn]) -> Sequence[str]:
-    return _SIDES[:1] if all(one.exact for one in columns) else _SIDES
+    return _SIDES[:1] if all(col.exact for col in columns) else _SIDES
 
 
 def _masks(columns: Sequence[MaskedColumn], size: int, keep: Keep) -> exp.Select:
-    """place, number, and the words of each label's masks: possible_0, possible_1, ... and perhaps certain_0, ..."""
+    """place, number and the words of each label's masks: possible_0, ... and, unless all are exact, certain_0, ..."""
     numbers = [
-        exp.select(alias(literal(one.place), "place"), column("number"))
+        exp.select(alias(literal(col.index), "place"), column("number"))
         .distinct(copy=False)
-        .from_(relation(one.labels))
-        for one in columns
+        .from_(relation(col.labels))
+        for col in columns
     ]
     words = range(-(-size // WORD))
-    others = [(one.place, word, _others(one, word, size)) for one in columns for word in words]
+    others = [(col.index, word, _others(col, word, size)) for col in columns for word in words]
     lists: list[object] = [list(part) for part in zip(*others, strict=True)]
     table = keep("others", listed({"place": "INTEGER", "word": "INTEGER", "others": "UBIGINT"}), lists)
-    every = exp.select(column("place", "label"), column("number", "label"), column("word", "word"))
+    label_words = exp.select(column("place", "label"), column("number", "label"), column("word", "word"))
     sides = _sides(columns)
     for side in sides:
-        # Those that satisfy, and those that do not ask about the column.
-        own = f.coalesce(column(side, "held"), _mask_of(0))
-        every.select(alias(infix(own, "|", column("others", "word")), side), copy=False)
-    every.from_(union_all(numbers).subquery("label", copy=False), copy=False)
-    every.join(relation(table, as_="word"), on=same("place", "label", "word"), copy=False)
+        # The queries whose condition holds, and those without a condition on the column.
+        satisfied = f.coalesce(column(side, "held"), _mask_of(0))
+        label_words.select(alias(infix(satisfied, "|", column("others", "word")), side), copy=False)
+    label_words.from_(union_all(numbers).subquery("label", copy=False), copy=False)
+    label_words.join(relation(table, as_="word"), on=same("place", "label", "word"), copy=False)
     on = exp.and_(same("place", "label", "held"), same("number", "label", "held"), same("word", "word", "held"))
-    every.join(_held(columns).subquery("held", copy=False), on=on, join_type="LEFT", copy=False)
-    query = exp.select(column("place"), column("number")).from_(every.subquery("every", copy=False))
+    label_words.join(_satisfied_words(columns).subquery("held", copy=False), on=on, join_type="LEFT", copy=False)
+    query = exp.select(column("place"), column("number")).from_(label_words.subquery("every", copy=False))
     for side in sides:
         for word in words:
             here = exp.Where(this=column("word").eq(literal(word)))
@@ -123,14 +126,14 @@ def _masks(columns: Sequence[MaskedColumn], size: int, keep: Keep) -> exp.Select
     return query.group_by(column("place"), column("number"), copy=False)
 
 
-def _held(columns: Sequence[MaskedColumn]) -> exp.Select:
-    """place, number, word, possible and certain: the queries that a label satisfies, of a word that has any."""
+def _satisfied_words(columns: Sequence[MaskedColumn]) -> exp.Select:
+    """place, number, word, possible and certain: the words of queries that a label satisfies, where there are any."""
     shares: list[exp.Query] = []
-    for one in columns:
-        certain = exp.true() if one.exact else column("certain", "share")
+    for col in columns:
+        certain = exp.true() if col.exact else column("certain", "share")
         parts = (column("number", "share"), column("query", "share"), alias(certain, "certain"))
-        rows = exp.select(alias(literal(one.place), "place"), *parts)
-        shares.append(rows.from_(exp.alias_(one.shares.copy(), "share", table=True, quoted=True), copy=False))
+        rows = exp.select(alias(literal(col.index), "place"), *parts)
+        shares.append(rows.from_(exp.alias_(col.shares.copy(), "share", table=True, quoted=True), copy=False))
     word = column("query") // literal(WORD)
     bit = _shifted(integer(paren(column("query") % literal(WORD))))
     certain_bit = if_(column("certain"), bit.copy())
@@ -141,9 +144,9 @@ def _held(columns: Sequence[MaskedColumn]) -> exp.Select:
     return query.group_by(column("place"), column("number"), word.copy(), copy=False)
 
 
-def _others(one: MaskedColumn, word: int, size: int) -> int:
-    some = range(word * WORD, min(size, (word + 1) * WORD))
-    return sum(1 << query % WORD for query in some if query not in one.queries)
+def _others(col: MaskedColumn, word: int, size: int) -> int:
+    queries = range(word * WORD, min(size, (word + 1) * WORD))
+    return sum(1 << query % WORD for query in queries if query not in col.queries)
 
 
 def _mask_of(number: int) -> exp.Expr:

@@ -1,19 +1,21 @@
-"""Many counts of a release of fragments at once, with the figures that each of them has by itself.
+"""Counts of a release whose columns are published in separate tables, many at once, from the groups of each table.
 
-A query is a condition on each of some fragments. For each of these there is a table of every query and group:
-how many rows of the group satisfy. They are joined through the release's rows, counted by their groups.
+A query has a condition on one or more of the tables. For each of these tables the rows of every group that satisfy the
+query are counted; the counts are joined through the release's rows, which say which groups belong together. The figures
+are those that each query would have by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
-from sqlanon.estimates.fixed_sql import fixed
+from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.query.bind import Binding, fold
 from sqlanon.estimates.query.evaluable import tried
 from sqlanon.estimates.query.parse import AggregateQuery, is_plain
@@ -21,65 +23,65 @@ from sqlanon.estimates.query.templates import conjuncts
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.estimates.single.bucket_values import bucket_of_row, require_linked
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, cast, identical, if_, infix, paren, real, same, total, union_all
+from sqlanon.sqlgen.build.expressions import cast, identical, if_, infix, paren, real, same, total, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["ConditionsByTable", "Figures", "figures_by_tables", "figures_of", "group_column"]
 
-# A statement joins so many rows at most, and asks so many queries.
+# The rows that one statement joins at most.
 MOST_ROWS = 20_000_000
+# The queries that one statement answers at most.
 _MOST_QUERIES = 500
 
 _BOOLEAN = exp.DataType.build("BOOLEAN")
 
-Keep = Callable[[str, exp.Query], str]
+
 Figures = tuple[int, float | None, float | None, int, int | None]
 
 
 @dataclass(frozen=True)
 class ConditionsByTable:
-    """COUNT(*) of the rows that satisfy a condition on each of some fragments, by their places in the release.
+    """A query that counts the rows which satisfy a condition on each of one or more tables of the release."""
 
-    A condition reads the columns of its fragment. `base` is the fragment whose rows stand for the release's,
-    where nothing links fragments.
-    """
-
+    # By the index of a table among `ReleaseModel.bucketed`, the condition that reads its columns.
     conditions: Mapping[int, exp.Expr]
+    # Where nothing links the tables, the index of the one whose rows stand for the release's.
     base: int | None
 
     @property
-    def places(self) -> tuple[int, ...]:
+    def indexes(self) -> tuple[int, ...]:
+        """The indexes of the tables that have a condition, in ascending order."""
         return tuple(sorted(self.conditions))
 
 
 def figures_by_tables(
     engine: Engine, release: ReleaseModel, queries: Mapping[int, AggregateQuery], keep: Keep
 ) -> Iterator[Figures]:
-    """Number, estimate, standard error and bounds of the queries that can be asked at once.
+    """The number, estimate, standard error and bounds of each query that can be answered together with others.
 
     Raises DataError where the release's tables do not belong together.
     """
-    asked = {n: found for n, query in queries.items() if (found := _conditions_by_table(query, release)) is not None}
-    if asked:
+    by_query = {n: found for n, query in queries.items() if (found := _conditions_by_table(query, release)) is not None}
+    if by_query:
         require_linked(engine, release)
-    # Queries about the same fragments are asked of the same rows.
+    # Queries about the same tables read the same rows.
     alike: dict[tuple[tuple[int, ...], int | None], dict[int, ConditionsByTable]] = {}
-    for number, one in asked.items():
-        alike.setdefault((one.places, one.base), {})[number] = one
-    for (places, base), some in alike.items():
-        linked = keep("linked", _linked(release, places))
+    for number, conditions in by_query.items():
+        alike.setdefault((conditions.indexes, conditions.base), {})[number] = conditions
+    for (indexes, base), alike_counts in alike.items():
+        linked = keep("linked", _linked(release, indexes))
         count = engine.rows(exp.select(f.count()).from_(relation(linked)))[0][0]
         size = max(1, min(_MOST_QUERIES, MOST_ROWS // max(1, int(count))))
-        numbers = list(some)
+        numbers = list(alike_counts)
         for first in range(0, len(numbers), size):
-            batch = {number: some[number].conditions for number in numbers[first : first + size]}
-            satisfying = {place: keep("satisfying", _satisfying(release, place, batch)) for place in places}
+            batch = {number: alike_counts[number].conditions for number in numbers[first : first + size]}
+            satisfying = {index: keep("satisfying", _satisfying(release, index, batch)) for index in indexes}
             yield from figures_of(engine, release, list(batch), linked, satisfying, base, keep)
 
 
 def _conditions_by_table(query: AggregateQuery, release: ReleaseModel) -> ConditionsByTable | None:
-    """The query as one of these; None for one that has to be asked by itself, or is refused."""
-    counts = [one.function == "count" and one.argument is None for one in query.aggregates]
+    """The conditions of a query; None if it has to be answered by itself, or is refused."""
+    counts = [item.function == "count" and item.argument is None for item in query.aggregates]
     if not is_plain(query) or counts != [True] or query.where is None:
         return None
     if fold(query.source.name) not in map(fold, release.names):
@@ -87,48 +89,52 @@ def _conditions_by_table(query: AggregateQuery, release: ReleaseModel) -> Condit
     binding = Binding(query, release, ())
     conditions: dict[int, list[exp.Expr]] = {}
     for part in conjuncts(query.where):
-        names = [fold(one.name) for one in part.find_all(exp.Column)]
-        places = {release.bucketed_positions[name][0] if name in release.bucketed_positions else None for name in names}
+        names = [fold(item.name) for item in part.find_all(exp.Column)]
+        indexes = {
+            release.bucketed_positions[name][0] if name in release.bucketed_positions else None for name in names
+        }
         try:
             bound = binding.bound(part)
         except PolicyError:
             return None
-        place = places.pop() if len(places) == 1 else None
-        if place is None:
+        index = indexes.pop() if len(indexes) == 1 else None
+        if index is None:
             return None
-        conditions.setdefault(place, []).append(_plain(bound))
-    return ConditionsByTable({place: exp.and_(*parts, copy=False) for place, parts in conditions.items()}, binding.base)
+        conditions.setdefault(index, []).append(_plain(bound))
+    return ConditionsByTable({index: exp.and_(*parts, copy=False) for index, parts in conditions.items()}, binding.base)
 
 
 def _plain(tree: exp.Expr) -> exp.Expr:
-    """A bound condition over the rows of its fragment alone."""
-    own = tree.transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node, copy=False)
-    return tried(cast(paren(own), "BOOLEAN"))
+    """A bound condition as one that reads nothing but the rows of its table."""
+    plain = tree.transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node, copy=False)
+    return tried(cast(paren(plain), "BOOLEAN"))
 
 
-def _linked(release: ReleaseModel, places: Sequence[int]) -> exp.Select:
-    """The release's rows by their groups in some fragments: bucket_i of each, and n."""
-    rows = exp.select(*(alias(bucket_of_row(release.bucketed[place]), group_column(place)) for place in places))
-    names = [column(group_column(place)) for place in places]
+def _linked(release: ReleaseModel, indexes: Sequence[int]) -> exp.Select:
+    """bucket_i for each of the tables, and n: how many rows of the release are in these groups together."""
+    rows = exp.select(*(alias(bucket_of_row(release.bucketed[index]), group_column(index)) for index in indexes))
+    names = [column(group_column(index)) for index in indexes]
     counted = exp.select(*names, alias(f.count(), "n"))
     counted = counted.from_(rows.from_(release.rows.copy().subquery("released")).subquery("row"))
     return counted.group_by(*(name.copy() for name in names))
 
 
-def _satisfying(release: ReleaseModel, place: int, batch: Mapping[int, Mapping[int, exp.Expr]]) -> exp.Select:
-    """query, bucket, satisfying and total: how many rows of each group satisfy each query, where any does."""
-    values = release.bucketed[place].values
+def _satisfying(release: ReleaseModel, index: int, batch: Mapping[int, Mapping[int, exp.Expr]]) -> exp.Select:
+    """query, bucket, satisfying and total: how many of all rows of each group satisfy each query, where any does."""
+    values = release.bucketed[index].values
     parts: list[exp.Query] = []
     for number, conditions in batch.items():
         rows = exp.select(alias(literal(number), "query"), column("bucket")).from_(relation("value"))
-        parts.append(rows.where(conditions[place].copy(), copy=False))
-    held = exp.select(column("query"), column("bucket"), alias(f.count(), "satisfying"))
-    held = held.from_(union_all(parts).subquery("every", copy=False)).group_by(column("query"), column("bucket"))
-    every = exp.select(column("bucket"), alias(f.count(), "total")).from_(relation("value"))
+        parts.append(rows.where(conditions[index].copy(), copy=False))
+    satisfying = exp.select(column("query"), column("bucket"), alias(f.count(), "satisfying"))
+    satisfying = satisfying.from_(union_all(parts).subquery("every", copy=False)).group_by(
+        column("query"), column("bucket")
+    )
+    totals = exp.select(column("bucket"), alias(f.count(), "total")).from_(relation("value"))
     names = [column(name, "held") for name in ("query", "bucket", "satisfying")]
-    query = exp.select(*names, column("total", "every")).from_(held.subquery("held", copy=False))
+    query = exp.select(*names, column("total", "every")).from_(satisfying.subquery("held", copy=False))
     alike = identical(column("bucket", "held"), column("bucket", "every"))
-    query = query.join(every.group_by(column("bucket")).subquery("every"), on=alike, copy=False)
+    query = query.join(totals.group_by(column("bucket")).subquery("every"), on=alike, copy=False)
     return query.with_(exp.to_identifier("value", quoted=True), as_=values.copy(), materialized=True, copy=False)
 
 
@@ -141,53 +147,53 @@ def figures_of(
     base: int | None,
     keep: Keep,
 ) -> Sequence[Figures]:
-    """The figures of some queries about the same fragments.
+    """The figures of queries that have conditions on the same tables of the release.
 
-    `linked` is the table of the release's rows by their groups, those of `satisfying` say how many rows of each group
-    satisfy each query (query, bucket, satisfying and total).
+    `linked` is the table of the release's rows by their groups. For the index of each table, `satisfying` is the table
+    of how many rows of each group satisfy each query (query, bucket, satisfying and total).
     """
     matched = keep("matched", _matched(linked, satisfying, base))
-    places = list(satisfying)
-    groups = keep("group", union_all([_groups(matched, place, places) for place in places]))
+    indexes = list(satisfying)
+    groups = keep("group", union_all([_groups(matched, index, indexes) for index in indexes]))
     listed = f.unnest(exp.Array(expressions=[literal(number) for number in numbers]))
-    withheld = exp.select(alias(big(literal(release.withheld)), "rows"))
-    tables: dict[str, exp.Table | exp.Subquery] = {
-        "asked": exp.select(alias(listed, "query")).subquery("asked"),
-        "matched": relation(matched, as_="matched"),
-        "grouped": relation(groups, as_="grouped"),
-        "withheld": withheld.subquery("withheld"),
+    tables: Tables = {
+        "asked": exp.select(alias(listed, "query")),
+        "matched": matched,
+        "grouped": groups,
+        "withheld": withheld_rows(release.withheld),
     }
-    query = fixed("by_table_groups")
-    for table in list(query.find_all(exp.Table)):
-        if table.name in tables:
-            table.replace(tables[table.name].copy())
-    return [(query, value, stderr, low, high) for query, value, stderr, low, high in engine.rows(query)]
+    found = engine.rows(fixed("by_table_groups", tables))
+    return [(query, value, stderr, low, high) for query, value, stderr, low, high in found]
 
 
 def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> exp.Select:
-    """The release's rows by their groups that may satisfy each query: n, p, and what of each group satisfies.
+    """Combinations of groups with rows that may satisfy: query, n, known, p, certain, and counts of each group.
 
-    p is the probability that one of the n rows satisfies, of `known`: rows of which it is known that they satisfy
-    what is asked of one fragment, or may satisfy.
+    Of the n rows `known` satisfy the condition that can be decided exactly, or n if there is none; each of these
+    satisfies all conditions with the probability p.
     """
-    query = exp.select(column("query", _of(next(iter(satisfying)))), column("n", "linked"))
+    query = exp.select(column("query", _satisfying_name(next(iter(satisfying)))), column("n", "linked"))
     query.from_(relation(linked, as_="linked"), copy=False)
     shares: dict[int, exp.Expr] = {}
     full: list[exp.Expr] = []
     first = ""
-    for place, table in satisfying.items():
-        own = _of(place)
-        on = identical(column(group_column(place), "linked"), column("bucket", own))
-        query.join(relation(table, as_=own), on=exp.and_(on, same("query", first, own)) if first else on, copy=False)
-        first = first or own
-        some, all_ = column("satisfying", own), column("total", own)
-        whole = some.eq(all_)
-        names: dict[str, exp.Expr] = {group_column(place): column("bucket", own), f"full_{place}": whole}
-        names |= {f"satisfying_{place}": some, f"total_{place}": all_}
+    for index, table in satisfying.items():
+        name_of_table = _satisfying_name(index)
+        on = identical(column(group_column(index), "linked"), column("bucket", name_of_table))
+        query.join(
+            relation(table, as_=name_of_table),
+            on=exp.and_(on, same("query", first, name_of_table)) if first else on,
+            copy=False,
+        )
+        first = first or name_of_table
+        count_satisfying, count_total = column("satisfying", name_of_table), column("total", name_of_table)
+        whole = count_satisfying.eq(count_total)
+        names: dict[str, exp.Expr] = {group_column(index): column("bucket", name_of_table), f"full_{index}": whole}
+        names |= {f"satisfying_{index}": count_satisfying, f"total_{index}": count_total}
         query.select(*(alias(tree.copy(), name) for name, tree in names.items()), copy=False)
         full.append(whole)
-        shares[place] = infix(real(1.0) * some, "/", all_.copy())
-    # What is asked of one fragment alone is exact, and so is that of the fragment whose rows stand for all.
+        shares[index] = infix(real(1.0) * count_satisfying, "/", count_total.copy())
+    # The condition is exact if there is but one, and so is that on the table whose rows stand for the release's.
     sure = next(iter(shares)) if len(shares) == 1 else base
     known = shares.pop(sure) if sure in shares else real(1.0)
     p = real(1.0)
@@ -197,31 +203,33 @@ def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> ex
     return query.select(alias(count, "known"), alias(p, "p"), alias(exp.and_(*full), "certain"), copy=False)
 
 
-def _groups(matched: str, place: int, places: Sequence[int]) -> exp.Select:
-    """What the rows of each group of a fragment come to, whose rows `satisfying` of `total` satisfy.
+def _groups(matched: str, index: int, indexes: Sequence[int]) -> exp.Select:
+    """query, place, satisfying, total, possible, open and always of each group of a table.
 
-    So many rows are possible, open (not certain), and `always` satisfy where they do in this fragment.
+    `satisfying` of the `total` rows of the group satisfy the condition on this table. Of the release's rows in the
+    group `possible` may satisfy the query, `open` may and need not, and `always` satisfy the conditions on all other
+    tables.
     """
     none, n = literal(0), column("n")
-    others = [column(f"full_{other}") for other in places if other != place]
+    others = [column(f"full_{other}") for other in indexes if other != index]
     always = exp.and_(*others) if others else exp.true()
     counts = {
         "possible": n,
         "open": if_(column("certain"), none, n.copy()),
         "always": if_(always, n.copy(), none.copy()),
     }
-    names = [column("query"), column(group_column(place)), column(f"satisfying_{place}"), column(f"total_{place}")]
-    query = exp.select(names[0], alias(literal(place), "place"))
+    names = [column("query"), column(group_column(index)), column(f"satisfying_{index}"), column(f"total_{index}")]
+    query = exp.select(names[0], alias(literal(index), "place"))
     query.select(alias(names[2], "satisfying"), alias(names[3], "total"), copy=False)
     query.select(*(alias(total(tree), name) for name, tree in counts.items()), copy=False)
     return query.from_(relation(matched)).group_by(*(name.copy() for name in names))
 
 
-def group_column(place: int) -> str:
-    """The column of a row's group in the fragment at this place."""
-    return f"bucket_{place}"
+def group_column(index: int) -> str:
+    """The column with a row's group in the table at this index."""
+    return f"bucket_{index}"
 
 
-def _of(place: int) -> str:
-    """The table with what of the groups of a fragment satisfies."""
-    return f"satisfying_of_{place}"
+def _satisfying_name(index: int) -> str:
+    """The alias of the table that says how many rows of each group satisfy the condition at this index."""
+    return f"satisfying_of_{index}"

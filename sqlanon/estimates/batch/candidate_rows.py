@@ -1,4 +1,4 @@
-"""The classes that may satisfy each of many queries, from the masks of their labels and the shares of their leaves."""
+"""Finds the classes of rows that may satisfy each of many queries, from bitmasks of labels and shares of leaves."""
 
 from __future__ import annotations
 
@@ -18,45 +18,45 @@ __all__ = ["matched"]
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 
-def matched(masks: str, bit: str, recoded: Sequence[MaskedColumn], own: Sequence[str]) -> exp.Query:
-    """query, the columns `own`, n, p and certain of classes that may satisfy.
+def matched(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequence[str]) -> exp.Query:
+    """query, `columns`, n, p and certain of the classes that may satisfy a query.
 
-    p is the probability of a row to satisfy, NULL where nobody knows. `masks` is the table of `masked`, `recoded`
-    are the columns of which not every label satisfies for certain or not at all. Classes that satisfy for certain and
-    agree in `own` are put together.
+    p is the probability that a row satisfies it, NULL where nobody knows. `masks` is the table of `masked`; `recoded`
+    are the columns with labels that may satisfy and need not. Classes that satisfy for certain and agree in `columns`
+    are one row.
     """
     if not recoded:
-        return _certain(masks, bit, own, column("possible", "masked"))
-    certain = _certain(masks, bit, own, column("certain", "masked"))
-    return union_all([certain, _open(masks, bit, recoded, own)])
+        return _certain(masks, bit, columns, column("possible", "masked"))
+    certain = _certain(masks, bit, columns, column("certain", "masked"))
+    return union_all([certain, _open(masks, bit, recoded, columns)])
 
 
-def _certain(masks: str, bit: str, own: Sequence[str], which: exp.Expr) -> exp.Select:
-    """The classes that satisfy for certain."""
-    keys = [column(name) for name in ("query", *own)]
+def _certain(masks: str, bit: str, columns: Sequence[str], which: exp.Expr) -> exp.Select:
+    """The classes that satisfy a query for certain, those that agree in `columns` as one row."""
+    keys = [column(name) for name in ("query", *columns)]
     query = exp.select(*keys, alias(big(f.sum(column("n"))), "n"))
     query.select(alias(unit_weight(), "p"), alias(exp.true(), "certain"), copy=False)
-    rows = each(masks, bit, ["n", *own], which)
+    rows = each(masks, bit, ["n", *columns], which)
     return query.from_(rows.subquery("each", copy=False)).group_by(*(key.copy() for key in keys))
 
 
-def _open(masks: str, bit: str, recoded: Sequence[MaskedColumn], own: Sequence[str]) -> exp.Select:
-    """The classes that may satisfy and need not: the product of their labels' shares is how likely they do."""
+def _open(masks: str, bit: str, recoded: Sequence[MaskedColumn], columns: Sequence[str]) -> exp.Select:
+    """The classes that may satisfy a query and need not, with the product of their labels' shares as p."""
     which = f.call("xor", *(column(side, "masked") for side in ("possible", "certain")))
-    numbers = [number_of(one.place) for one in recoded]
-    rows = each(masks, bit, list(dict.fromkeys(["n", *numbers, *own])), which)
+    numbers = [number_of(col.index) for col in recoded]
+    rows = each(masks, bit, list(dict.fromkeys(["n", *numbers, *columns])), which)
     p = unit_weight()
-    query = exp.select(*(column(name, "each") for name in ("query", *own, "n")))
+    query = exp.select(*(column(name, "each") for name in ("query", *columns, "n")))
     query.from_(rows.subquery("each", copy=False), copy=False)
-    for one in recoded:
-        share = f"share_{one.place}"
-        # A query that does not ask about a column has no shares of its labels.
+    for col in recoded:
+        share = f"share_{col.index}"
+        # Labels have no share for a query without a condition on their column.
         not_asked = is_null(column("query", share))
         p = infix(p, "*", if_(not_asked, unit_weight(), column("p", share)))
         same = exp.and_(
             column("query", "each").eq(column("query", share)),
-            column(number_of(one.place), "each").eq(column("number", share)),
+            column(number_of(col.index), "each").eq(column("number", share)),
         )
-        shares = exp.alias_(one.shares.copy(), share, table=True, quoted=True)
+        shares = exp.alias_(col.shares.copy(), share, table=True, quoted=True)
         query.join(shares, on=same, join_type="LEFT", copy=False)
     return query.select(alias(p, "p"), alias(exp.false(), "certain"), copy=False)

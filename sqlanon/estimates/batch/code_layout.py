@@ -4,12 +4,12 @@ from __future__ import annotations
 
 __all__ = ["CODE_BITS", "LINK_BITS", "LOCAL_BITS"]
 
-# Buckets of a block agree but for so many bits of their numbers.
+# The low bits of a bucket's number that tell it from the others of its block.
 LOCAL_BITS = 16
 
-# A code, a BIGINT, has so many bits for what labels satisfy, and above them those of a bucket in its block. Of more
-# masks a row has several codes.
+# The low bits of a code, a BIGINT, that say which masks a row's labels have; the bits above are those of its bucket in
+# the block. A row that needs more bits has several codes.
 CODE_BITS = 46
 
-# Links are fewer than this many bits count.
+# The low bits that number a link; the bits above are those of its group in the block.
 LINK_BITS = 40

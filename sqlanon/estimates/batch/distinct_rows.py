@@ -1,65 +1,59 @@
-"""Rows by what they show of the columns that queries ask about: each label as a number, and equal rows counted.
+"""Numbers the labels of the columns that queries read, and counts the rows that show the same labels.
 
-This is done once for many queries, of a release as of its source, whose labels are the values themselves.
+This is done once for many queries, on a release and on its source, where the labels are the values themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.release_model import BucketedColumns, bucketed_value
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, cast, digest, identical, integer, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["DistinctRows", "Keep", "ShownColumn", "bucket_of", "classes", "listed", "number_of", "numbered"]
-
-
-class Keep(Protocol):
-    """Makes a temporary table of a query's rows; returns its name."""
-
-    def __call__(self, purpose: str, query: exp.Query, parameters: Sequence[object] = ()) -> str: ...
+__all__ = ["DistinctRows", "ShownColumn", "bucket_of", "classes", "listed", "number_of", "numbered"]
 
 
 @dataclass(frozen=True)
 class ShownColumn:
-    """What a row shows of a column: a `label`, with its `text`, over the column `label`, if values are below it.
+    """What a row shows of a column."""
 
-    Where values are dealt out in buckets the label is the bucket, and `bucketed` has the values.
-    """
-
+    # The label of the row; of bucketed columns its bucket.
     label: exp.Expr
+    # The label as a text, as an expression over the column `label`; None where labels are values.
     text: exp.Expr | None = None
+    # Where the label is a bucket, the columns whose values the bucket has.
     bucketed: BucketedColumns | None = None
 
 
 @dataclass(frozen=True)
 class DistinctRows:
-    """`table` has `number_of` each column, which stands for its label, and n, how many rows show this together.
+    """The distinct combinations of labels that rows show."""
 
-    `labels` has a table for each column: number, label, and text where labels have one. Buckets that hold the
-    same values equally often have the same number; which bucket it is is told by `bucket_of`.
-    """
-
+    # The table of `number_of` each column, the number of its label, and n, how many rows show these labels together.
+    # Buckets that hold the same values equally often have the same number; `bucket_of` a column tells them apart.
     table: str
+    # The number of rows of that table.
     count: int
+    # For each column the table of number, label, and text where labels have one.
     labels: Sequence[str]
 
 
-def number_of(place: int) -> str:
-    """The column with the number of the label of the column at this place."""
-    return f"number_{place}"
+def number_of(index: int) -> str:
+    """The column with the number of a label of the column at this index."""
+    return f"number_{index}"
 
 
-def bucket_of(place: int) -> str:
-    """The column with the bucket, where the values of the column at this place are dealt out."""
-    return f"bucket_{place}"
+def bucket_of(index: int) -> str:
+    """The column with the bucket of a row, for a bucketed column at this index."""
+    return f"bucket_{index}"
 
 
 def classes(
@@ -72,79 +66,89 @@ def classes(
     counted: bool = True,
     dictionaries: bool = False,
 ) -> DistinctRows:
-    """The rows of a relation by what they show, and by the columns `also`, which the table then has, too.
+    """The distinct rows of a relation by their labels and by the columns `also`, which are columns of the result, too.
 
-    Unless rows are `counted` each is a class of its own. `dictionaries` says that the relation is a table that keeps
-    texts as numbers where they repeat.
+    Unless rows are `counted`, each is a row of the result. `dictionaries` says that the relation is a table, which
+    stores texts that repeat in dictionaries.
     """
-    every = exp.select(*(alias(one.label, _label(place)) for place, one in enumerate(shown)), *also)
-    every.from_(rows, copy=False)
-    digests = _digests(engine, every, len(shown), keep) if counted and dictionaries else {}
-    table = _counted(every, digests, keep) if counted else every.select(alias(literal(1), "n")).subquery("shown")
+    labelled_rows = exp.select(
+        *(alias(shown_column.label, _label(index)) for index, shown_column in enumerate(shown)), *also
+    )
+    labelled_rows.from_(rows, copy=False)
+    digests = _digests(engine, labelled_rows, len(shown), keep) if counted and dictionaries else {}
+    table = (
+        _counted(labelled_rows, digests, keep)
+        if counted
+        else labelled_rows.select(alias(literal(1), "n")).subquery("shown")
+    )
     query = exp.select(column("n", "shown"), *(column(part.alias, "shown") for part in also))
     query.from_(table.copy(), copy=False)
     labels: list[str] = []
-    for place, one in enumerate(shown):
-        held, found = f"held_{place}", digests.get(place)
-        own = exp.select(alias(column(_label(place)), "label")).distinct(copy=False).from_(table.copy(), copy=False)
-        labels.append(keep("label", _labels(one, exp.select(exp.Star()).from_(relation(found)) if found else own)))
-        same = column("digest" if found else "label", held)
-        on = identical(column(_label(place), "shown"), same)
-        query.join(relation(labels[-1], as_=held), on=on, copy=False)
-        query.select(alias(column("number", held), number_of(place)), copy=False)
-        if one.bucketed is not None:
-            query.select(alias(column("bucket", held), bucket_of(place)), copy=False)
+    for index, shown_column in enumerate(shown):
+        label_table, found = f"held_{index}", digests.get(index)
+        distinct = (
+            exp.select(alias(column(_label(index)), "label")).distinct(copy=False).from_(table.copy(), copy=False)
+        )
+        labels.append(
+            keep("label", _labels(shown_column, exp.select(exp.Star()).from_(relation(found)) if found else distinct))
+        )
+        same = column("digest" if found else "label", label_table)
+        on = identical(column(_label(index), "shown"), same)
+        query.join(relation(labels[-1], as_=label_table), on=on, copy=False)
+        query.select(alias(column("number", label_table), number_of(index)), copy=False)
+        if shown_column.bucketed is not None:
+            query.select(alias(column("bucket", label_table), bucket_of(index)), copy=False)
     made = keep("class", query)
     count = exp.select(f.count()).from_(relation(made))
     return DistinctRows(made, int(engine.rows(count)[0][0]), labels)
 
 
-def _label(place: int) -> str:
-    return f"label_{place}"
+def _label(index: int) -> str:
+    return f"label_{index}"
 
 
-def _digests(engine: Engine, every: exp.Select, places: int, keep: Keep) -> dict[int, str]:
-    """The tables of label and digest of every column of texts of which no two have the same digest, by its place.
+def _digests(engine: Engine, labelled_rows: exp.Select, count: int, keep: Keep) -> dict[int, str]:
+    """By the index of a column of texts, the table of label and digest, if no two of its texts have the same digest.
 
-    DuckDB computes the digest of a text that it keeps in a dictionary once, and groups by numbers in a third of the
-    time. Texts are equal if their bytes are, so equal ones have equal digests.
+    DuckDB computes the digest of a text in a dictionary once, and groups by numbers in a third of the time. Texts are
+    equal if their bytes are, so equal texts have equal digests.
     """
-    kinds = [kind for _, kind in engine.columns(every)]
+    kinds = [kind for _, kind in engine.columns(labelled_rows)]
     found: dict[int, str] = {}
-    for place in (place for place in range(places) if kinds[place] == "VARCHAR"):
-        label = alias(column(_label(place)), "label")
-        rows = exp.select(label).distinct(copy=False).from_(every.subquery("every"))
-        own = exp.select(column("label"), alias(digest([column("label")]), "digest")).from_(rows.subquery("every"))
-        table = keep("digest", own)
+    for index in (index for index in range(count) if kinds[index] == "VARCHAR"):
+        label = alias(column(_label(index)), "label")
+        rows = exp.select(label).distinct(copy=False).from_(labelled_rows.subquery("every"))
+        digested = exp.select(column("label"), alias(digest([column("label")]), "digest")).from_(rows.subquery("every"))
+        table = keep("digest", digested)
         different = f.count_distinct(column("digest"))
         alone = f.count().eq(different)
         if engine.rows(exp.select(alone).from_(relation(table)))[0][0]:
-            found[place] = table
+            found[index] = table
     return found
 
 
-def _counted(every: exp.Select, digests: Mapping[int, str], keep: Keep) -> exp.Expr:
-    """The table of the different rows, with n, in which digests stand for labels that have them."""
-    own = [
-        alias(digest([part.this]), part.alias) if place in digests else part
-        for place, part in enumerate(every.expressions)
+def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], keep: Keep) -> exp.Expr:
+    """The distinct rows, with n, as a table in which digests stand for the labels of columns that have them."""
+    labels = [
+        alias(digest([part.this]), part.alias) if index in digests else part
+        for index, part in enumerate(labelled_rows.expressions)
     ]
-    rows = every.copy().select(*own, append=False, copy=False)
-    names = [column(part.alias) for part in own]
+    rows = labelled_rows.copy().select(*labels, append=False, copy=False)
+    names = [column(part.alias) for part in labels]
     query = exp.select(*names, alias(f.count(), "n")).from_(rows.subquery("every", copy=False))
     return relation(keep("shown", query.group_by(*(name.copy() for name in names), copy=False)), as_="shown")
 
 
-def _labels(one: ShownColumn, rows: exp.Select) -> exp.Select:
-    """number and label of what occurs, whose rows have a `label`."""
-    if one.bucketed is not None:
-        return _buckets(rows, one.bucketed)
+def _labels(shown_column: ShownColumn, rows: exp.Select) -> exp.Select:
+    """number and label of every label that occurs in the column `label` of these rows, and text where there is one."""
+    if shown_column.bucketed is not None:
+        return _buckets(rows, shown_column.bucketed)
     query = exp.select(alias(_number(), "number"), exp.Star()).from_(rows.subquery("every"))
-    return query if one.text is None else query.select(alias(one.text, "text"), copy=False)
+    return query if shown_column.text is None else query.select(alias(shown_column.text, "text"), copy=False)
 
 
 def _number(order: exp.Expr | None = None) -> exp.Expr:
-    """Rows numbered, or where there is an order those that are equal in it alike."""
+    """The number of a row; with an order, rows that are equal in it have the same number."""
     if order is None:
         return integer(window(f.row_number()))
     ordered = order_by(ascending(order))
@@ -152,11 +156,11 @@ def _number(order: exp.Expr | None = None) -> exp.Expr:
 
 
 def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
-    """Buckets numbered, those alike that hold the same values: what is asked of the values of one is asked of all."""
+    """number, bucket and label of buckets: those that hold the same values, equally often, have the same number."""
     names = [*map(bucketed_value, range(len(bucketed.columns))), "weight"]
     values = class_label({name: column(name) for name in names})
-    held = f.call("list_sort", exp.ArrayAgg(this=values))
-    content = exp.select(column("bucket"), alias(held, "content")).from_(bucketed.values.subquery("dealt"))
+    values_list = f.call("list_sort", exp.ArrayAgg(this=values))
+    content = exp.select(column("bucket"), alias(values_list, "content")).from_(bucketed.values.subquery("dealt"))
     content = content.group_by(column("bucket"), copy=False)
     same = identical(column("label", "every"), column("bucket", "held"))
     number = alias(_number(column("content", "held")), "number")
@@ -165,12 +169,12 @@ def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
 
 
 def listed(names: Mapping[str, str]) -> exp.Select:
-    """A SELECT of columns of these types whose values, a list each, are its parameters."""
+    """A SELECT with columns of these names and types; its parameters are a list of values for each column."""
     lists = (cast(exp.Placeholder(), f"{kind}[]") for kind in names.values())
-    return exp.select(*(alias(f.unnest(one), name) for one, name in zip(lists, names, strict=True)))
+    return exp.select(*(alias(f.unnest(values), name) for values, name in zip(lists, names, strict=True)))
 
 
-def numbered(asked: Sequence[tuple[int, int, str, str]]) -> tuple[exp.Select, list[object]]:
-    """A SELECT of query, query_id, result and function of what is asked, and its parameters."""
+def numbered(results: Sequence[tuple[int, int, str, str]]) -> tuple[exp.Select, list[object]]:
+    """A SELECT of query, query_id, result and function, a row for each of the results, and its parameters."""
     kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "function": "VARCHAR"}
-    return listed(kinds), [list(part) for part in zip(*asked, strict=True)]
+    return listed(kinds), [list(part) for part in zip(*results, strict=True)]

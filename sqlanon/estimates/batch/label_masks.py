@@ -1,8 +1,8 @@
-"""Which of many queries rows satisfy, as words of bits that functions under udfs/ add up.
+"""Bitmasks of labels, and the codes by which rows name them, for the functions under udfs/ that add up masks.
 
-A label has a mask, a bit for each query. Labels between which no query differs have one, and a row says by one number,
-its code, which masks its labels have: a code has a digit for each column, or for some columns that have few masks
-together. What a row satisfies is the AND of the masks of its digits.
+A label has a mask, a bit for each query. Labels that no query tells apart have the same mask. A row has a number, its
+code, which says what masks its labels have: a code has a digit for each column, or for several columns that have few
+masks together. The queries that a row satisfies are the AND of the masks of its digits.
 """
 
 from __future__ import annotations
@@ -20,21 +20,24 @@ __all__ = ["WORD", "CodePosition", "Codes", "Masks", "encoded", "masks_of"]
 
 WORD = 64
 
-# The masks of several columns, each with each, are no more than this: so they stay in a processor's cache.
-_MOST_TOGETHER = 1 << 11
+# The masks of columns that share a digit, one for each combination, are no more than this: they stay in a
+# processor's cache.
+_MASKS_OF_A_DIGIT = 1 << 11
 
 
 @dataclass(frozen=True)
 class Masks:
-    """The words of the masks of a column, and the number of the first label that has each."""
+    """The masks of a column's labels."""
 
+    # The words of each mask.
     words: Plane
+    # The number of the first label that has each mask.
     first: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class CodePosition:
-    """Where a column is in the codes of a row: mask i of it adds i times the stride to the code at an index."""
+    """The part of a row's codes for a column: its mask i adds i times the stride to the code at the index."""
 
     index: int
     stride: int
@@ -42,6 +45,8 @@ class CodePosition:
 
 @dataclass(frozen=True)
 class _Digit:
+    """Bits of the code at an index, from a shift on, and the words of the mask for each number in these bits."""
+
     words: Plane
     index: int
     shift: int
@@ -50,7 +55,7 @@ class _Digit:
 
 @dataclass(frozen=True)
 class Codes:
-    """What rows satisfy, by their codes, of which a row has `count`."""
+    """How rows name the masks of their labels: by `count` codes each, made of digits."""
 
     columns: Sequence[CodePosition]
     count: int
@@ -58,7 +63,7 @@ class Codes:
     digits: Sequence[_Digit]
 
     def satisfied(self, rows: NDArray[np.int64]) -> Plane:
-        """The words of some rows along a last axis, from an array of any shape for each of their codes."""
+        """The masks of rows, their words along a last axis, from an array of any shape for each code of a row."""
         words = -(-self.queries // WORD)
         if not self.digits:
             return np.full((*rows.shape[1:], words), _packed(np.ones(self.queries, dtype=bool), words))
@@ -74,57 +79,63 @@ class Codes:
         return found
 
 
-def masks_of(queries: int, asked: Sequence[int], intervals: Sequence[tuple[int, int, int]]) -> Masks:
-    """The masks of labels for so many queries, of which some are `asked` of the labels: the others hold for all.
+def masks_of(queries: int, asking: Sequence[int], intervals: Sequence[tuple[int, int, int]]) -> Masks:
+    """The masks of the labels of a column for queries of which those in `asking` have a condition on the column.
 
-    The intervals have a query, and the first and the last number of labels that satisfy it; those of a query are apart.
+    An interval is a query with the first and the last number of labels that satisfy it; those of a query are apart.
     """
     words = -(-queries // WORD)
     query, first, last = np.asarray(intervals, dtype=np.int64).reshape(-1, 3).T
-    starts, places = np.unique(np.concatenate([[0], first, last + 1]), return_inverse=True)
+    starts, positions = np.unique(np.concatenate([[0], first, last + 1]), return_inverse=True)
     turned = np.zeros((len(starts), words), dtype=np.uint64)
-    turned[0] = _packed(~np.isin(np.arange(queries), np.asarray(asked, dtype=np.int64)), words)
+    turned[0] = _packed(~np.isin(np.arange(queries), np.asarray(asking, dtype=np.int64)), words)
     bit = np.left_shift(np.uint64(1), (query % WORD).astype(np.uint64))
-    for ends in np.split(places[1:], 2):
+    for ends in np.split(positions[1:], 2):
         np.bitwise_xor.at(turned, (ends, query // WORD), bit)
     return Masks(np.bitwise_xor.accumulate(turned, axis=0), starts)
 
 
-def encoded(columns: Sequence[Masks], queries: int, *, together: int = _MOST_TOGETHER, bits: int = CODE_BITS) -> Codes:
-    """The codes of rows that have these columns: of `bits` each, and columns of at most so many masks `together`."""
+def encoded(
+    columns: Sequence[Masks], queries: int, *, together: int = _MASKS_OF_A_DIGIT, bits: int = CODE_BITS
+) -> Codes:
+    """The codes of rows for columns with these masks.
+
+    A code has `bits`, and columns share a digit if that has at most `together` masks.
+    """
     found: dict[int, CodePosition] = {}
     digits: list[_Digit] = []
     index = shift = 0
-    for some in _digits([len(one.words) for one in columns], together):
-        words = columns[some[0]].words
-        for number in some[1:]:
+    for members in _digits([len(masks.words) for masks in columns], together):
+        words = columns[members[0]].words
+        for number in members[1:]:
             words = (words[:, None, :] & columns[number].words[None, :, :]).reshape(-1, words.shape[1])
-        own = max(1, (len(words) - 1).bit_length())
-        if shift and shift + own > bits:
+        bits_needed = max(1, (len(words) - 1).bit_length())
+        if shift and shift + bits_needed > bits:
             index, shift = index + 1, 0
-        digits.append(_Digit(words, index, shift, own))
+        digits.append(_Digit(words, index, shift, bits_needed))
         stride = len(words)
-        for number in some:
+        for number in members:
             stride //= len(columns[number].words)
             found[number] = CodePosition(index, stride << shift)
-        shift += own
+        shift += bits_needed
     return Codes([found[number] for number in range(len(columns))], index + 1, queries, digits)
 
 
 def _digits(sizes: Sequence[int], most: int) -> list[list[int]]:
-    """The columns of each digit, from how many masks each column has."""
+    """The columns of each digit, from the number of masks of each column."""
     digits: list[tuple[int, list[int]]] = []
     for number in sorted(range(len(sizes)), key=lambda number: -sizes[number]):
-        for at, (size, some) in enumerate(digits):
+        for at, (size, members) in enumerate(digits):
             if size * sizes[number] <= most:
-                digits[at] = (size * sizes[number], [*some, number])
+                digits[at] = (size * sizes[number], [*members, number])
                 break
         else:
             digits.append((sizes[number], [number]))
-    return [some for _, some in digits]
+    return [members for _, members in digits]
 
 
 def _packed(bits: NDArray[np.bool_], words: int) -> NDArray[np.uint64]:
+    """The bits as words, padded with 0."""
     full = np.zeros(words * WORD, dtype=bool)
     full[: len(bits)] = bits
     return np.packbits(full, bitorder="little").view(np.uint64)

@@ -1,6 +1,6 @@
-"""Rows by codes, which say what queries ask of the rows' labels and of these alone.
+"""Numbers the labels of columns, and gives rows the codes that name the masks of their labels.
 
-Labels are numbered in the order of the values, so that what a query asks is mostly one run of numbers.
+Labels are numbered in the order of the values, so that the labels that satisfy a query are mostly one run of numbers.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.batch.code_layout import CODE_BITS, LOCAL_BITS
-from sqlanon.estimates.batch.distinct_rows import Keep, listed
+from sqlanon.estimates.batch.distinct_rows import listed
 from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import VALUE, Condition, ConjunctiveAggregate, common_type
@@ -51,17 +52,18 @@ __all__ = [
     "masks",
 ]
 
-# The relation of the values that are dealt out.
+# The relation of the values of buckets.
 BUCKETED = "dealt"
 
 
 def code_name(index: int) -> str:
+    """The column with the code of a row at this index."""
     return f"code_{index}"
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """How rows say which masks their labels have, and for each column the table of value and code of its labels."""
+    """The codes of rows, and for each column the table of value and code of its labels."""
 
     codes: Codes
     tables: Sequence[str]
@@ -69,9 +71,9 @@ class Encoded:
     def rows(
         self, rows: exp.Expr, values: Sequence[exp.Expr], also: Sequence[exp.Alias] = (), bucket: exp.Expr | None = None
     ) -> exp.Select:
-        """The columns `also` of all rows, and the codes of their values: `code_name` of each.
+        """The columns `also` of all rows, and their codes from these values of the columns, each named by `code_name`.
 
-        With a `bucket` there is its `block`, and the first code says which bucket of that it is.
+        With a `bucket` there is the column `block`, too, and the first code has the number of the bucket in its block.
         """
         if bucket is not None:
             block, local = in_block(bucket)
@@ -84,26 +86,26 @@ class Encoded:
         if bucket is not None:
             sums[0] = paren(infix(column("local", "shown"), "<<", literal(CODE_BITS)))
         for number, (table, where) in enumerate(zip(self.tables, self.codes.columns, strict=True)):
-            held = f"held_{number}"
-            # What compares NULL with NULL is a third slower.
-            same = column(f"value_{number}", "shown").eq(column(VALUE, held))
-            query.join(relation(table, as_=held), on=same, join_type="LEFT", copy=False)
+            code_table = f"held_{number}"
+            # A join that finds NULL for NULL is a third slower.
+            same = column(f"value_{number}", "shown").eq(column(VALUE, code_table))
+            query.join(relation(table, as_=code_table), on=same, join_type="LEFT", copy=False)
             null = is_null(column(VALUE))
             of_null = exp.select(column("code")).from_(relation(table)).where(null).subquery()
-            code = f.coalesce(column("code", held), of_null)
+            code = f.coalesce(column("code", code_table), of_null)
             sums[where.index] = infix(sums[where.index], "+", code)
         return query.select(*(alias(big(paren(tree)), code_name(i)) for i, tree in enumerate(sums)), copy=False)
 
 
 def in_block(bucket: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
-    """The block of a bucket, and its number there."""
+    """The block of a bucket, and the number of the bucket in it."""
     block = infix(big(bucket), ">>", literal(LOCAL_BITS))
     local = infix(big(bucket.copy()), "&", literal((1 << LOCAL_BITS) - 1))
     return block, paren(local)
 
 
 class NumberedLabels:
-    """The columns of a release with numbers for their values, and what some queries ask of these."""
+    """The labels of a release's columns, numbered, and their masks for batches of queries."""
 
     def __init__(
         self, engine: Engine, release: ReleaseModel, kinds: Mapping[str, str], constants: Constants, keep: Keep
@@ -113,26 +115,31 @@ class NumberedLabels:
         self._labels: dict[str, str] = {}
 
     def labels_of(self, name: str) -> str:
-        """The table of a column's labels."""
+        """The table of number and value of a column's labels."""
         if name not in self._labels:
             rows, value = self._value(name)
             self._labels[name] = labels(rows, value, self.keep)
         return self._labels[name]
 
-    def masks(self, names: Iterable[str], some: Sequence[ConjunctiveAggregate]) -> dict[str, Masks]:
-        """The masks of the labels of some columns for these queries, numbered from 0."""
-        compared = among({query: one.number for query, one in enumerate(some) if one.condition.compared}, self.keep)
+    def masks(self, names: Iterable[str], batch: Sequence[ConjunctiveAggregate]) -> dict[str, Masks]:
+        """For each of the columns the masks of its labels, whose bits are the queries of a batch in their order."""
+        compared = among(
+            {query: aggregate.number for query, aggregate in enumerate(batch) if aggregate.condition.compared},
+            self.keep,
+        )
         found: dict[str, Masks] = {}
         for name in names:
-            parts = ((query, one.condition.conditions.get(name)) for query, one in enumerate(some))
-            asked = {query: part for query, part in parts if part is not None}
-            given, kind = self._constants.of(name, compared), self._kinds[name]
-            found[name] = masks(self.engine, self.labels_of(name), kind, asked, given, len(some))
+            parts = ((query, aggregate.condition.conditions.get(name)) for query, aggregate in enumerate(batch))
+            conditions = {query: part for query, part in parts if part is not None}
+            constants, kind = self._constants.of(name, compared), self._kinds[name]
+            found[name] = masks(self.engine, self.labels_of(name), kind, conditions, constants, len(batch))
         return found
 
-    def encoded(self, names: Sequence[str], held: Mapping[str, Masks], queries: int) -> Encoded:
-        """How rows say which of the masks they have in some columns."""
-        return encoded([self.labels_of(name) for name in names], [held[name] for name in names], queries, self.keep)
+    def encoded(self, names: Sequence[str], masks_of_columns: Mapping[str, Masks], queries: int) -> Encoded:
+        """The codes of rows for columns with these masks."""
+        return encoded(
+            [self.labels_of(name) for name in names], [masks_of_columns[name] for name in names], queries, self.keep
+        )
 
     def rows(
         self,
@@ -142,11 +149,12 @@ class NumberedLabels:
         bucketed: BucketedColumns | None = None,
         bucket: exp.Expr | None = None,
     ) -> exp.Select:
-        """The rows of the release, or the values that are dealt out, with their codes in some columns."""
+        """The rows of the release, or with `bucketed` the values of its buckets, with their codes for some columns."""
         rows = self.release.rows.subquery(ROW) if bucketed is None else bucketed.values.subquery(BUCKETED)
         return by.rows(rows, [self._value(name)[1] for name in names], also, bucket)
 
     def _value(self, name: str) -> tuple[exp.Expr, exp.Expr]:
+        """The relation that has a column, and the column there."""
         if name in self.release.exact:
             return self.release.rows.subquery(ROW), column(self.release.exact[name], ROW)
         which, at = self.release.bucketed_positions[name]
@@ -154,7 +162,7 @@ class NumberedLabels:
 
 
 def labels(rows: exp.Expr, value: exp.Expr, keep: Keep) -> str:
-    """The table of number, from 0, and value of what occurs, NULL at the end."""
+    """The table of number, from 0, and value of every value that occurs, in their order, NULL at the end."""
     different = exp.select(alias(value, VALUE)).distinct(copy=False).from_(rows.copy(), copy=False)
     order = order_by(ascending(column(VALUE)))
     number = window(f.row_number(), order=order) - 1
@@ -164,15 +172,15 @@ def labels(rows: exp.Expr, value: exp.Expr, keep: Keep) -> str:
     )
 
 
-def encoded(tables: Sequence[str], held: Sequence[Masks], queries: int, keep: Keep) -> Encoded:
-    """The codes of columns whose labels stand in these tables and have these masks."""
+def encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: int, keep: Keep) -> Encoded:
+    """The codes of rows for columns with these tables of labels and these masks."""
     from sqlanon.estimates.batch.label_masks import encoded
 
-    codes = encoded(held, queries)
+    codes = encoded(masks_of_columns, queries)
     found: list[str] = []
-    for table, masks, where in zip(tables, held, codes.columns, strict=True):
-        every = [number * where.stride for number in range(len(masks.first))]
-        starts = keep("mask", listed({"first": "BIGINT", "code": "BIGINT"}), [masks.first.tolist(), every])
+    for table, masks, where in zip(tables, masks_of_columns, codes.columns, strict=True):
+        codes_of_masks = [number * where.stride for number in range(len(masks.first))]
+        starts = keep("mask", listed({"first": "BIGINT", "code": "BIGINT"}), [masks.first.tolist(), codes_of_masks])
         on = column("number", "label") >= column("first", "mask")
         query = exp.select(column(VALUE, "label"), column("code", "mask")).from_(relation(table, as_="label"))
         query.append("joins", exp.Join(this=relation(starts, as_="mask"), method="ASOF", on=on))
@@ -181,9 +189,9 @@ def encoded(tables: Sequence[str], held: Sequence[Masks], queries: int, keep: Ke
 
 
 def listed_codes(codes: int) -> exp.Expr:
-    """The codes of a group of rows in one list: the first of all rows, then the second, ..."""
+    """The codes of a group of rows in one list: the first code of every row, then the second code of every row, ..."""
     parts = [called("list", column(code_name(index))) for index in range(codes)]
-    return reduce(lambda some, more: called("list_concat", some, more), parts)
+    return reduce(lambda left, right: called("list_concat", left, right), parts)
 
 
 def called(function: str, *arguments: exp.Expr) -> exp.Expr:
@@ -191,54 +199,63 @@ def called(function: str, *arguments: exp.Expr) -> exp.Expr:
 
 
 def masks(
-    engine: Engine, table: str, kind: str, asked: Mapping[int, Condition], compared: exp.Select | None, queries: int
+    engine: Engine,
+    table: str,
+    kind: str,
+    conditions: Mapping[int, Condition],
+    compared: exp.Select | None,
+    queries: int,
 ) -> Masks:
-    """The masks of the labels in a table, of which some of so many queries ask."""
+    """The masks of the labels in a table for this number of queries, from the conditions that some of them have."""
     from sqlanon.estimates.batch.label_masks import masks_of
 
-    found = engine.rows(_intervals(engine, table, kind, asked, compared))
-    return masks_of(queries, list(asked), found)
+    found = engine.rows(_intervals(engine, table, kind, conditions, compared))
+    return masks_of(queries, list(conditions), found)
 
 
 def _intervals(
-    engine: Engine, table: str, kind: str, asked: Mapping[int, Condition], compared: exp.Select | None
+    engine: Engine, table: str, kind: str, conditions: Mapping[int, Condition], compared: exp.Select | None
 ) -> exp.Query:
-    """query, low and high: the numbers of labels that satisfy what queries ask of them, runs of them as one row."""
-    between = {query: one for query, one in asked.items() if isinstance(one, Slot) and one.between}
-    others = {query: one for query, one in asked.items() if query not in between}
+    """query, low and high: a row for each run of numbers of labels that satisfy the condition of a query."""
+    between = {
+        query: condition for query, condition in conditions.items() if isinstance(condition, Slot) and condition.between
+    }
+    others = {query: condition for query, condition in conditions.items() if query not in between}
     found: list[exp.Query] = []
     if between and compared is not None and (common := common_type(next(iter(between.values())), kind)):
         found.append(_between(table, common, compared))
     if others:
         value = exp.select(column("number"), column(VALUE), alias(literal(1), "weight")).from_(relation(table))
-        held = satisfying(engine, value.subquery("leaf", copy=False), kind, others, compared)
-        found.append(_runs(exp.select(column("query"), column("number")).from_(held.subquery("held", copy=False))))
+        satisfied = satisfying(engine, value.subquery("leaf", copy=False), kind, others, compared)
+        found.append(_runs(exp.select(column("query"), column("number")).from_(satisfied.subquery("held", copy=False))))
     return union_all(found)
 
 
 def _between(table: str, common: str, compared: exp.Select) -> exp.Select:
-    """The labels between two constants: the first that is not below one, the last that is not above the other."""
+    """query, low and high: the numbers of the first and the last label between the two constants of each query."""
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = [alias(exp.TryCast(this=column(end), to=kind.copy()), end) for end in ("low", "high")]
     has = is_not_null(column("high"))
-    asked = exp.select(column("query"), *ends).distinct(copy=False).from_(compared.subquery("compared")).where(has)
+    ranges = exp.select(column("query"), *ends).distinct(copy=False).from_(compared.subquery("compared")).where(has)
     value = alias(exp.Cast(this=column(VALUE), to=kind.copy()), VALUE)
     known = is_not_null(column(VALUE))
-    held = exp.select(column("number"), value).from_(relation(table)).where(known)
-    query = exp.select(column("query", "asked"), alias(column("number", "first"), "low")).from_(asked.subquery("asked"))
+    labelled = exp.select(column("number"), value).from_(relation(table)).where(known)
+    query = exp.select(column("query", "asked"), alias(column("number", "first"), "low")).from_(
+        ranges.subquery("asked")
+    )
     query.select(alias(column("number", "last"), "high"), copy=False)
     for name, end, compares in (("first", "low", exp.LTE), ("last", "high", exp.GTE)):
         on = compares(this=column(end, "asked"), expression=column(VALUE, name))
-        query.append("joins", exp.Join(this=held.copy().subquery(name), method="ASOF", on=on))
+        query.append("joins", exp.Join(this=labelled.copy().subquery(name), method="ASOF", on=on))
     return query.where(column("number", "first") <= column("number", "last"), copy=False)
 
 
-def _runs(held: exp.Select) -> exp.Select:
-    """Numbers behind each other as the first and the last of them."""
+def _runs(satisfied: exp.Select) -> exp.Select:
+    """query, low and high: the first and the last number of each run of numbers without a gap."""
     order = order_by(ascending(column("number")))
-    place = window(f.row_number(), partition_by=[column("query")], order=order)
-    run = column("number") - place
-    every = exp.select(column("query"), column("number"), alias(run, "run")).from_(held.subquery("held"))
+    position = window(f.row_number(), partition_by=[column("query")], order=order)
+    run = column("number") - position
+    numbered = exp.select(column("query"), column("number"), alias(run, "run")).from_(satisfied.subquery("held"))
     query = exp.select(column("query"), alias(f.min(column("number")), "low"))
     query.select(alias(f.max(column("number")), "high"), copy=False)
-    return query.from_(every.subquery("every")).group_by(column("query"), column("run"))
+    return query.from_(numbered.subquery("every")).group_by(column("query"), column("run"))

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import DataError
-from sqlanon.estimates.batch.distinct_rows import Keep, listed
+from sqlanon.estimates.batch.distinct_rows import listed
 from sqlanon.estimates.batch.label_numbers import BUCKETED, Encoded, NumberedLabels, called, code_name, listed_codes
 from sqlanon.estimates.batch.satisfying_values import Constants
-from sqlanon.estimates.fixed_sql import fixed
+from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import ConjunctiveAggregate
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel
@@ -40,8 +41,8 @@ def most_queries(engine: Engine, tables: Sequence[str]) -> int:
     """How many queries may be asked at once of the labels in some tables: whole words."""
     count = 1
     for table in tables:
-        ((own,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
-        count = max(count, int(own))
+        ((labels,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
+        count = max(count, int(labels))
     return max(64, min(BATCH, MOST_BYTES // count * 8) // 64 * 64)
 
 
@@ -51,10 +52,10 @@ def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, keep: Keep) ->
     block = alias(digest(names) % literal(_BLOCKS), "block")
     shown = exp.select(*names, block).from_(rows.subquery("encoded", copy=False))
     with registered(engine, "satisfying_rows", codes=by.codes) as function:
-        own = alias(called(function, listed_codes(len(names))), "found")
-        found = exp.select(own).from_(shown.subquery("shown")).group_by(column("block"))
-        every = f.call("range", called("len", column("found")))
-        long = exp.select(alias(f.unnest(column("found")), "rows"), alias(f.unnest(every), "query"))
+        counts = alias(called(function, listed_codes(len(names))), "found")
+        found = exp.select(counts).from_(shown.subquery("shown")).group_by(column("block"))
+        queries = f.call("range", called("len", column("found")))
+        long = exp.select(alias(f.unnest(column("found")), "rows"), alias(f.unnest(queries), "query"))
         summed = exp.select(column("query"), alias(big(f.sum(column("rows"))), "rows"))
         return keep(
             "counts", summed.from_(long.from_(found.subquery("block")).subquery("long")).group_by(column("query"))
@@ -69,50 +70,50 @@ class BucketCounts:
         engine: Engine,
         release: ReleaseModel,
         kinds: Mapping[str, str],
-        asked: Sequence[ConjunctiveAggregate],
+        aggregates: Sequence[ConjunctiveAggregate],
         constants: Constants,
         keep: Keep,
     ) -> None:
         self._engine, self._release, self._keep = engine, release, keep
-        self._asked = asked
+        self._aggregates = aggregates
         self._labelled = NumberedLabels(engine, release, kinds, constants, keep)
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
         """For some queries after the other how many they are, and a SELECT of their figures."""
-        places = self._release.bucketed_positions
+        positions = self._release.bucketed_positions
         kinds: dict[int | None, list[ConjunctiveAggregate]] = {}
-        for one in self._asked:
-            bucketed = next((places[name][0] for name in one.condition.conditions if name in places), None)
-            kinds.setdefault(bucketed, []).append(one)
-        for place, some in kinds.items():
-            names = list(dict.fromkeys(name for one in some for name in one.condition.conditions))
+        for aggregate in self._aggregates:
+            bucketed = next((positions[name][0] for name in aggregate.condition.conditions if name in positions), None)
+            kinds.setdefault(bucketed, []).append(aggregate)
+        for index, alike in kinds.items():
+            names = list(dict.fromkeys(name for aggregate in alike for name in aggregate.condition.conditions))
             size = most_queries(self._engine, [self._labelled.labels_of(name) for name in names])
-            for first in range(0, len(some), size):
-                batch = some[first : first + size]
-                yield len(batch), self._batch(batch, None if place is None else self._release.bucketed[place])
+            for first in range(0, len(alike), size):
+                batch = alike[first : first + size]
+                yield len(batch), self._batch(batch, None if index is None else self._release.bucketed[index])
 
-    def _batch(self, some: Sequence[ConjunctiveAggregate], bucketed: BucketedColumns | None) -> exp.Query:
-        names = dict.fromkeys(name for one in some for name in one.condition.conditions)
+    def _batch(self, batch: Sequence[ConjunctiveAggregate], bucketed: BucketedColumns | None) -> exp.Query:
+        names = dict.fromkeys(name for aggregate in batch for name in aggregate.condition.conditions)
         rows = [name for name in names if name in self._release.exact]
         values = [name for name in names if name not in self._release.exact]
-        held = self._labelled.masks(names, some)
-        of_rows = self._labelled.encoded(rows, held, len(some))
+        masks = self._labelled.masks(names, batch)
+        of_rows = self._labelled.encoded(rows, masks, len(batch))
         if bucketed is None:
             counts = counts_of_rows(self._engine, self._labelled.rows(rows, of_rows), of_rows, self._keep)
-            return self._figures(_certain(counts), some)
-        of_values = self._labelled.encoded(values, held, len(some))
-        own = self._labelled.rows(rows, of_rows, bucket=column(str(bucketed.bucket), ROW))
+            return self._figures(_certain(counts), batch)
+        of_values = self._labelled.encoded(values, masks, len(batch))
+        encoded_rows = self._labelled.rows(rows, of_rows, bucket=column(str(bucketed.bucket), ROW))
         of_buckets = self._labelled.rows(
             values, of_values, self._copies(bucketed), bucketed, column("bucket", BUCKETED)
         )
         blocks = _blocks(
-            in_blocks(own, "rows", of_rows.codes.count), in_blocks(of_buckets, "value", of_values.codes.count)
+            in_blocks(encoded_rows, "rows", of_rows.codes.count), in_blocks(of_buckets, "value", of_values.codes.count)
         )
-        given = {"row_codes": of_rows.codes, "value_codes": of_values.codes}
+        codes = {"row_codes": of_rows.codes, "value_codes": of_values.codes}
         message = f"buckets of {self._release.name} do not have as many values as rows"
-        with registered(self._engine, "bucket_sums", **given) as function:
+        with registered(self._engine, "bucket_sums", **codes) as function:
             table = sums_over_blocks(self._engine, function, blocks, self._keep, message)
-        return self._figures(relation(self._summed(table, len(some))), some)
+        return self._figures(self._summed(table, len(batch)), batch)
 
     def _copies(self, bucketed: BucketedColumns) -> list[exp.Alias]:
         """A value that a bucket has several times as rows of their own. Hardly any release has such."""
@@ -129,21 +130,14 @@ class BucketCounts:
         known = is_not_null(part("n"))
         return self._keep("summed", long.from_(relation(found)).where(known))
 
-    def _figures(self, summed: exp.Expr, some: Sequence[ConjunctiveAggregate]) -> exp.Query:
+    def _figures(self, summed: str | exp.Select, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
         kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "alone": "BOOLEAN"}
-        numbers = [(query, one.number, one.result, one.alone) for query, one in enumerate(some)]
-        asked = self._keep("asked", listed(kinds), [list(part) for part in zip(*numbers, strict=True)])
-        withheld = exp.select(alias(big(literal(self._release.withheld)), "rows"))
-        tables = {
-            "asked": relation(asked, as_="asked"),
-            "summed": exp.alias_(summed, "summed", table=True, quoted=True),
-            "withheld": withheld.subquery("withheld"),
-        }
-        query = fixed("by_buckets")
-        for table in list(query.find_all(exp.Table)):
-            if table.name in tables:
-                table.replace(tables[table.name].copy())
-        return query
+        numbers = [
+            (query, aggregate.number, aggregate.result, aggregate.alone) for query, aggregate in enumerate(batch)
+        ]
+        queries = self._keep("asked", listed(kinds), [list(part) for part in zip(*numbers, strict=True)])
+        tables: Tables = {"asked": queries, "summed": summed, "withheld": withheld_rows(self._release.withheld)}
+        return fixed("by_buckets", tables)
 
 
 def _blocks(rows: exp.Select, values: exp.Select) -> exp.Select:
@@ -179,8 +173,8 @@ def in_blocks(rows: exp.Select, name: str, codes: int, others: Sequence[str] = (
     return query.from_(rows.subquery("encoded", copy=False), copy=False).group_by(column("block"), copy=False)
 
 
-def _certain(counts: str) -> exp.Subquery:
+def _certain(counts: str) -> exp.Select:
     """The sums of rows that satisfy for certain: each is a bucket."""
     names = {name: column("rows") for name in ("hits", "squares", "low", "high")}
     query = exp.select(column("query"), alias(literal(1), "n"), *(alias(tree, name) for name, tree in names.items()))
-    return query.from_(relation(counts)).subquery()
+    return query.from_(relation(counts))

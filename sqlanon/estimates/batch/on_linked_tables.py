@@ -11,10 +11,10 @@ from sqlanon.estimates.batch.by_table_groups import Figures
 from sqlanon.estimates.batch.code_layout import LINK_BITS
 from sqlanon.estimates.batch.label_numbers import BUCKETED, Encoded, NumberedLabels, called, code_name, in_block
 from sqlanon.estimates.batch.on_buckets import in_blocks, part, sums_over_blocks
-from sqlanon.estimates.fixed_sql import fixed
+from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.single.bucket_values import bucket_of_row
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, identical, infix, is_null, paren, window
+from sqlanon.sqlgen.build.expressions import identical, infix, is_null, paren, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 from sqlanon.udfs import registered
@@ -38,31 +38,27 @@ def figures_of_links(labelled: NumberedLabels, sides: Sequence[Side], queries: i
     tables.append(_summed(labelled, second, first, queries, links=False))
     summed = exp.union(*(exp.select(exp.Star()).from_(relation(table)) for table in tables), distinct=False)
     listed = f.unnest(called("range", literal(queries)))
-    tables_of = {
-        "asked": exp.select(alias(listed, "query")).subquery("asked"),
-        "summed": summed.subquery("summed"),
-        "withheld": exp.select(alias(big(literal(labelled.release.withheld)), "rows")).subquery("withheld"),
+    relations: Tables = {
+        "asked": exp.select(alias(listed, "query")),
+        "summed": summed,
+        "withheld": withheld_rows(labelled.release.withheld),
     }
-    query = fixed("by_links")
-    for table in list(query.find_all(exp.Table)):
-        if table.name in tables_of:
-            table.replace(tables_of[table.name].copy())
-    found = labelled.engine.rows(query)
+    found = labelled.engine.rows(fixed("by_links", relations))
     return [(number, value, stderr, low, high) for number, value, stderr, low, high in found]
 
 
-def _summed(labelled: NumberedLabels, own: Side, other: Side, queries: int, *, links: bool) -> str:
+def _summed(labelled: NumberedLabels, side: Side, other: Side, queries: int, *, links: bool) -> str:
     """The table of place, total, query and sums over the groups of a fragment, and over all links if asked for.
 
     Raises DataError where a group does not have as many rows as links, or one leads to a group that has none.
     """
-    of_own, of_other = (labelled.encoded(list(held), held, queries) for _, held in (own, other))
-    blocks = _blocks(labelled, (*own, of_own), (*other, of_other))
+    of_own, of_other = (labelled.encoded(list(masks), masks, queries) for _, masks in (side, other))
+    blocks = _blocks(labelled, (*side, of_own), (*other, of_other))
     codes = {"own_codes": of_own.codes, "other_codes": of_other.codes}
     message = f"the tables of {labelled.release.name} do not have the same rows"
     with registered(labelled.engine, "link_sums", **codes, links=links) as function:
         table = sums_over_blocks(labelled.engine, function, blocks, labelled.keep, message)
-    query = exp.select(alias(literal(own[0]), "place"), alias(part("total"), "total"))
+    query = exp.select(alias(literal(side[0]), "place"), alias(part("total"), "total"))
     query.select(alias(f.unnest(called("range", literal(queries))), "query"), copy=False)
     for name in (*_OF_LINKS, *_OF_GROUPS):
         query.select(alias(f.unnest(part(name)), name), copy=False)
@@ -71,21 +67,21 @@ def _summed(labelled: NumberedLabels, own: Side, other: Side, queries: int, *, l
 
 
 def _blocks(
-    labelled: NumberedLabels, own: tuple[int, Iterable[str], Encoded], other: tuple[int, Iterable[str], Encoded]
+    labelled: NumberedLabels, side: tuple[int, Iterable[str], Encoded], other: tuple[int, Iterable[str], Encoded]
 ) -> exp.Select:
     """block: the rows of some groups and of their links, as the function gets them."""
     release = labelled.release
-    place, names, by = own
-    further, other_names, other_by = other
-    rows = labelled.rows(list(names), by, bucketed=release.bucketed[place], bucket=column("bucket", BUCKETED))
+    own_index, names, by = side
+    other_index, other_names, other_by = other
+    rows = labelled.rows(list(names), by, bucketed=release.bucketed[own_index], bucket=column("bucket", BUCKETED))
     bucket = [alias(column("bucket", BUCKETED), "bucket")]
-    held = labelled.rows(list(other_names), other_by, bucket, release.bucketed[further])
-    block, local = in_block(bucket_of_row(release.bucketed[place]))
+    linked_rows = labelled.rows(list(other_names), other_by, bucket, release.bucketed[other_index])
+    block, local = in_block(bucket_of_row(release.bucketed[own_index]))
     # One number for a group and its link is sorted several times as fast as two.
     high = infix(local, "<<", literal(LINK_BITS))
     number = paren(high) + window(f.row_number())
     link = exp.select(alias(block, "block"), alias(number, "link"))
-    link.select(alias(bucket_of_row(release.bucketed[further]), "bucket"), copy=False)
+    link.select(alias(bucket_of_row(release.bucketed[other_index]), "bucket"), copy=False)
     link = link.from_(release.rows.copy().subquery("released"))
     led = exp.select(column("block", "linked"), column("link", "linked"))
     for index in range(other_by.codes.count):
@@ -93,7 +89,7 @@ def _blocks(
         missing = f.coalesce(column(code_name(index), "held"), literal(-1))
         led.select(alias(missing, code_name(index)), copy=False)
     on: exp.Expr = identical(column("bucket", "linked"), column("bucket", "held"))
-    led = led.from_(link.subquery("linked")).join(held.subquery("held"), on=on, join_type="LEFT", copy=False)
+    led = led.from_(link.subquery("linked")).join(linked_rows.subquery("held"), on=on, join_type="LEFT", copy=False)
     owned = in_blocks(rows, "own", by.codes.count)
     linked = in_blocks(led, "other", other_by.codes.count, ["link"])
     parts = {"own": "owned", "other": "linked", "link": "linked"}

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.batch.by_table_groups import Figures, figures_of, group_column
-from sqlanon.estimates.batch.distinct_rows import Keep
 from sqlanon.estimates.batch.label_numbers import NumberedLabels
 from sqlanon.estimates.batch.on_buckets import counts_of_rows, most_queries
 from sqlanon.estimates.batch.on_linked_tables import figures_of_links
@@ -48,21 +48,21 @@ class SeparateTableCounts:
     def answers(self, part: ConjunctiveAggregate) -> bool:
         """Whether a count is one of those that can be asked at once."""
         most = _MOST_LINKED if self._release.linked else len(self._release.bucketed)
-        return part.at_once(self._release) and len(self._places(part)) <= most
+        return part.at_once(self._release) and len(self._table_indexes(part)) <= most
 
     def figures(
-        self, asked: Sequence[tuple[ConjunctiveAggregate, AggregateQuery]]
+        self, counts: Sequence[tuple[ConjunctiveAggregate, AggregateQuery]]
     ) -> Iterator[tuple[ConjunctiveAggregate, Figures]]:
         """Each count with its figures."""
         alike: dict[_Kind, list[ConjunctiveAggregate]] = {}
-        for part, query in asked:
-            alike.setdefault((self._places(part), self._base(query)), []).append(part)
-        for (places, base), some in alike.items():
-            names = dict.fromkeys(name for one in some for name in one.condition.conditions)
+        for part, query in counts:
+            alike.setdefault((self._table_indexes(part), self._base(query)), []).append(part)
+        for (indexes, base), alike_counts in alike.items():
+            names = dict.fromkeys(name for count in alike_counts for name in count.condition.conditions)
             size = most_queries(self._engine, [self._labelled.labels_of(name) for name in names])
-            for first in range(0, len(some), size):
-                batch = some[first : first + size]
-                for found in self._batch(batch, places, base):
+            for first in range(0, len(alike_counts), size):
+                batch = alike_counts[first : first + size]
+                for found in self._batch(batch, indexes, base):
                     yield batch[found[0]], found
 
     def _require_linked(self) -> None:
@@ -70,9 +70,9 @@ class SeparateTableCounts:
             require_linked(self._engine, self._release)
             self._is_linked = True
 
-    def _places(self, part: ConjunctiveAggregate) -> tuple[int, ...]:
-        places = self._release.bucketed_positions
-        return tuple(sorted({places[name][0] for name in part.condition.conditions}))
+    def _table_indexes(self, part: ConjunctiveAggregate) -> tuple[int, ...]:
+        positions = self._release.bucketed_positions
+        return tuple(sorted({positions[name][0] for name in part.condition.conditions}))
 
     def _base(self, query: AggregateQuery) -> int | None:
         # Queries of a template share one.
@@ -81,30 +81,36 @@ class SeparateTableCounts:
         return self._bases[id(query)]
 
     def _batch(
-        self, some: Sequence[ConjunctiveAggregate], places: Sequence[int], base: int | None
+        self, batch: Sequence[ConjunctiveAggregate], indexes: Sequence[int], base: int | None
     ) -> Sequence[Figures]:
-        names = dict.fromkeys(name for one in some for name in one.condition.conditions)
-        held = self._labelled.masks(names, some)
-        own = {place: [name for name in names if name in self._release.bucketed[place].columns] for place in places}
-        if self._release.linked and len(places) > 1:
-            sides = [(place, {name: held[name] for name in some_names}) for place, some_names in own.items()]
-            return figures_of_links(self._labelled, sides, len(some))
+        names = dict.fromkeys(name for all_rows in batch for name in all_rows.condition.conditions)
+        masks = self._labelled.masks(names, batch)
+        names_by_table = {
+            index: [name for name in names if name in self._release.bucketed[index].columns] for index in indexes
+        }
+        if self._release.linked and len(indexes) > 1:
+            sides = [
+                (index, {name: masks[name] for name in some_names}) for index, some_names in names_by_table.items()
+            ]
+            return figures_of_links(self._labelled, sides, len(batch))
         # Sums over links tell this by themselves.
         self._require_linked()
         satisfying: dict[int, str] = {}
         rows = 0
-        for place in places:
-            bucketed = self._release.bucketed[place]
-            by = self._labelled.encoded(own[place], held, len(some))
+        for index in indexes:
+            bucketed = self._release.bucketed[index]
+            by = self._labelled.encoded(names_by_table[index], masks, len(batch))
             counts = counts_of_rows(
-                self._engine, self._labelled.rows(own[place], by, bucketed=bucketed), by, self._keep
+                self._engine, self._labelled.rows(names_by_table[index], by, bucketed=bucketed), by, self._keep
             )
-            every = exp.select(f.count()).from_(bucketed.values.subquery("dealt"))
-            ((rows,),) = self._engine.rows(every)
-            satisfying[place] = self._keep("satisfying", _satisfying(counts, int(rows)))
-        one = exp.select(alias(literal(int(rows)), "n"), *(alias(literal(0), group_column(place)) for place in places))
-        linked = self._keep("linked", one)
-        return figures_of(self._engine, self._release, range(len(some)), linked, satisfying, base, self._keep)
+            row_count = exp.select(f.count()).from_(bucketed.values.subquery("dealt"))
+            ((rows,),) = self._engine.rows(row_count)
+            satisfying[index] = self._keep("satisfying", _satisfying(counts, int(rows)))
+        all_rows = exp.select(
+            alias(literal(int(rows)), "n"), *(alias(literal(0), group_column(index)) for index in indexes)
+        )
+        linked = self._keep("linked", all_rows)
+        return figures_of(self._engine, self._release, range(len(batch)), linked, satisfying, base, self._keep)
 
 
 def _satisfying(counts: str, rows: int) -> exp.Select:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.batch.bitmasks import WORD, MaskedColumn, bits, each, masked
-from sqlanon.estimates.batch.distinct_rows import Keep, ShownColumn, classes, numbered
+from sqlanon.estimates.batch.distinct_rows import ShownColumn, classes, numbered
 from sqlanon.estimates.batch.label_numbers import encoded, labels, masks
 from sqlanon.estimates.batch.on_buckets import counts_of_rows, most_queries
 from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
@@ -36,23 +37,23 @@ _MOST_WORDS = 16
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 
-def countable(one: WorkloadQuery, kinds: Mapping[str, str]) -> bool:
+def countable(workload_query: WorkloadQuery, kinds: Mapping[str, str]) -> bool:
     """Whether all of a query's condition is comparisons of different columns of its source with constants, and its
     aggregates are of plain columns, of which a few hundred can be added up.
 
     `kinds` are the types of the source's columns, by their folded names.
     """
-    if not all(_is_countable(part, kinds) for part in one.query.aggregates):
+    if not all(_is_countable(part, kinds) for part in workload_query.query.aggregates):
         return False
-    return compared_columns(one, kinds) is not None
+    return compared_columns(workload_query, kinds) is not None
 
 
-def _is_countable(one: Aggregate, kinds: Mapping[str, str]) -> bool:
-    if one.argument is None or one.function == "count":
-        return isinstance(one.argument, exp.Column | None)
-    if not isinstance(one.argument, exp.Column):
+def _is_countable(aggregate: Aggregate, kinds: Mapping[str, str]) -> bool:
+    if aggregate.argument is None or aggregate.function == "count":
+        return isinstance(aggregate.argument, exp.Column | None)
+    if not isinstance(aggregate.argument, exp.Column):
         return False
-    kind = number(kinds.get(fold(one.argument.name), ""))
+    kind = number(kinds.get(fold(aggregate.argument.name), ""))
     return kind is not None and not kind.wide
 
 
@@ -60,7 +61,7 @@ def _is_countable(one: Aggregate, kinds: Mapping[str, str]) -> bool:
 class _ColumnAggregates:
     """The aggregates of a query that are of one column, or of the rows."""
 
-    one: WorkloadQuery
+    workload_query: WorkloadQuery
     argument: str | None
     aggregates: tuple[Aggregate, ...]
 
@@ -73,7 +74,7 @@ class SourceAggregates:
         engine: Engine,
         source: exp.Table,
         kinds: Mapping[str, str],
-        asked: Sequence[WorkloadQuery],
+        queries: Sequence[WorkloadQuery],
         constants: Constants,
         keep: Keep,
         *,
@@ -81,11 +82,11 @@ class SourceAggregates:
         dictionaries: bool,
     ) -> None:
         self._engine, self._kinds, self._constants, self._keep = engine, kinds, constants, keep
-        self._parts = [part for one in asked for part in _parts(one)]
-        self._names = list(dict.fromkeys(name for part in self._parts for name in part.one.columns))
+        self._parts = [part for query in queries for part in _parts(query)]
+        self._names = list(dict.fromkeys(name for part in self._parts for name in part.workload_query.columns))
         self._source, self._repeated, self._dictionaries = source, repeated, dictionaries
         arguments = dict.fromkeys(part.argument for part in self._parts if part.argument is not None)
-        self._arguments = {name: f"argument_{place}" for place, name in enumerate(arguments)}
+        self._arguments = {name: f"argument_{index}" for index, name in enumerate(arguments)}
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
         """For some queries after the other how many they are, and a SELECT of query_id, groups, result and value."""
@@ -95,7 +96,7 @@ class SourceAggregates:
             yield from self._of_rows(rows)
         if not others:
             return
-        also = [alias(column(name), own) for name, own in self._arguments.items()]
+        also = [alias(column(name), result_name) for name, result_name in self._arguments.items()]
         shown = [ShownColumn(column(name)) for name in self._names]
         self._classes = classes(
             self._engine,
@@ -110,75 +111,80 @@ class SourceAggregates:
         kinds: dict[str | None, list[_ColumnAggregates]] = {}
         for part in others:
             kinds.setdefault(part.argument, []).append(part)
-        for argument, some in kinds.items():
-            for first in range(0, len(some), size):
-                batch = some[first : first + size]
+        for argument, alike in kinds.items():
+            for first in range(0, len(alike), size):
+                batch = alike[first : first + size]
                 yield len(batch), self._batch(batch, argument)
 
-    def _of_rows(self, some: Sequence[_ColumnAggregates]) -> Iterator[tuple[int, exp.Query]]:
+    def _of_rows(self, parts: Sequence[_ColumnAggregates]) -> Iterator[tuple[int, exp.Query]]:
         """SELECTs like those of `figures`, of counts of rows that do not repeat: by the masks of what the rows show."""
         tables = [labels(self._source, column(name), self._keep) for name in self._names]
         size = most_queries(self._engine, tables)
-        for first in range(0, len(some), size):
-            batch = some[first : first + size]
-            asked = [dict(zip(part.one.columns, part.one.slots, strict=True)) for part in batch]
-            compared = among({query: part.one.number for query, part in enumerate(batch)}, self._keep)
+        for first in range(0, len(parts), size):
+            batch = parts[first : first + size]
+            slots_of_queries = [
+                dict(zip(part.workload_query.columns, part.workload_query.slots, strict=True)) for part in batch
+            ]
+            compared = among({query: part.workload_query.number for query, part in enumerate(batch)}, self._keep)
             used: list[int] = []
-            held: list[Masks] = []
+            masks_of_columns: list[Masks] = []
             for index, name in enumerate(self._names):
-                own = {query: slots[name] for query, slots in enumerate(asked) if name in slots}
-                if own:
-                    given = self._constants.of(name, compared)
+                conditions = {query: slots[name] for query, slots in enumerate(slots_of_queries) if name in slots}
+                if conditions:
+                    constants = self._constants.of(name, compared)
                     used.append(index)
-                    held.append(masks(self._engine, tables[index], self._kinds[name], own, given, len(batch)))
-            by = encoded([tables[index] for index in used], held, len(batch), self._keep)
+                    masks_of_columns.append(
+                        masks(self._engine, tables[index], self._kinds[name], conditions, constants, len(batch))
+                    )
+            by = encoded([tables[index] for index in used], masks_of_columns, len(batch), self._keep)
             rows_of = by.rows(self._source, [column(self._names[index]) for index in used])
             counts = counts_of_rows(self._engine, rows_of, by, self._keep)
             names = ("total", "least", "greatest")
             nothing = (alias(cast(exp.null(), "DOUBLE"), name) for name in names)
             rows = alias(cast(column("rows"), "DOUBLE"), "rows")
             found = exp.select(column("query"), rows, *nothing).from_(relation(counts))
-            yield len(batch), self._answers(found.subquery(), batch)
+            yield len(batch), self._answers(found, batch)
 
-    def _batch(self, some: Sequence[_ColumnAggregates], argument: str | None) -> exp.Query:
-        asked = [dict(zip(part.one.columns, part.one.slots, strict=True)) for part in some]
-        conditions = [
-            {query: slots[name] for query, slots in enumerate(asked) if name in slots} for name in self._names
+    def _batch(self, parts: Sequence[_ColumnAggregates], argument: str | None) -> exp.Query:
+        slots_of_queries = [
+            dict(zip(part.workload_query.columns, part.workload_query.slots, strict=True)) for part in parts
         ]
-        compared = among({query: part.one.number for query, part in enumerate(some)}, self._keep)
+        conditions = [
+            {query: slots[name] for query, slots in enumerate(slots_of_queries) if name in slots}
+            for name in self._names
+        ]
+        compared = among({query: part.workload_query.number for query, part in enumerate(parts)}, self._keep)
         columns: list[MaskedColumn] = []
-        for place, own in enumerate(conditions):
-            if own:
-                labels = self._classes.labels[place]
+        for index, conditions_of_column in enumerate(conditions):
+            if conditions_of_column:
+                labels = self._classes.labels[index]
                 value = exp.select(column("number"), alias(column("label"), VALUE), alias(literal(1), "weight"))
                 leaf = value.from_(relation(labels)).subquery("leaf", copy=False)
-                name = self._names[place]
-                given = self._constants.of(name, compared)
-                held = satisfying(self._engine, leaf, self._kinds[name], own, given)
-                columns.append(MaskedColumn(place, labels, held.subquery(copy=False), own.keys(), exact=True))
+                name = self._names[index]
+                constants = self._constants.of(name, compared)
+                satisfied = satisfying(self._engine, leaf, self._kinds[name], conditions_of_column, constants)
+                columns.append(
+                    MaskedColumn(index, labels, satisfied.subquery(copy=False), conditions_of_column.keys(), exact=True)
+                )
         carried = ["n"] if argument is None else ["n", self._arguments[argument]]
-        words = masked(self._classes.table, carried, columns, len(some), self._keep)
-        return self._figures(words, carried, some)
+        words = masked(self._classes.table, carried, columns, len(parts), self._keep)
+        return self._figures(words, carried, parts)
 
-    def _figures(self, masks: str, carried: Sequence[str], some: Sequence[_ColumnAggregates]) -> exp.Query:
-        rows = each(masks, bits(len(some), self._keep), carried, column("possible", "masked"))
-        functions = {one.function for part in some for one in part.aggregates}
-        found = exp.select(column("query"), *self._sums(functions, some[0].argument))
+    def _figures(self, masks: str, carried: Sequence[str], parts: Sequence[_ColumnAggregates]) -> exp.Query:
+        rows = each(masks, bits(len(parts), self._keep), carried, column("possible", "masked"))
+        functions = {aggregate.function for part in parts for aggregate in part.aggregates}
+        found = exp.select(column("query"), *self._sums(functions, parts[0].argument))
         found = found.from_(rows.subquery("each", copy=False)).group_by(column("query"))
-        return self._answers(relation(self._keep("counted", found)), some)
+        return self._answers(self._keep("counted", found), parts)
 
-    def _answers(self, found: exp.Expr, some: Sequence[_ColumnAggregates]) -> exp.Query:
+    def _answers(self, found: str | exp.Query, parts: Sequence[_ColumnAggregates]) -> exp.Query:
         """What the aggregates come to, from a table of what was counted and added up."""
-        asked = [
-            (query, part.one.number, one.name, one.function)
-            for query, part in enumerate(some)
-            for one in part.aggregates
+        results = [
+            (query, part.workload_query.number, aggregate.name, aggregate.function)
+            for query, part in enumerate(parts)
+            for aggregate in part.aggregates
         ]
-        tables = {"asked": relation(self._keep("asked", *numbered(asked))), "counted": found}
-        query = fixed("actual")
-        for table in list(query.find_all(exp.Table)):
-            table.replace(exp.alias_(tables[table.name].copy(), table.name, table=True, quoted=True))
-        return query
+        return fixed("actual", {"asked": self._keep("asked", *numbered(results)), "counted": found})
 
     def _sums(self, functions: set[str], argument: str | None) -> list[exp.Expr]:
         """What the functions, and those that they need, come to over rows that stand for n each."""
@@ -202,9 +208,11 @@ class SourceAggregates:
         ]
 
 
-def _parts(one: WorkloadQuery) -> Iterator[_ColumnAggregates]:
-    own: dict[str | None, list[Aggregate]] = {}
-    for aggregate in one.query.aggregates:
-        own.setdefault(None if aggregate.argument is None else fold(aggregate.argument.name), []).append(aggregate)
-    for argument, aggregates in own.items():
-        yield _ColumnAggregates(one, argument, tuple(aggregates))
+def _parts(workload_query: WorkloadQuery) -> Iterator[_ColumnAggregates]:
+    by_argument: dict[str | None, list[Aggregate]] = {}
+    for aggregate in workload_query.query.aggregates:
+        by_argument.setdefault(None if aggregate.argument is None else fold(aggregate.argument.name), []).append(
+            aggregate
+        )
+    for argument, aggregates in by_argument.items():
+        yield _ColumnAggregates(workload_query, argument, tuple(aggregates))

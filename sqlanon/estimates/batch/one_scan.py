@@ -62,12 +62,12 @@ def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None)
     figures: list[exp.Expr] = []
     for query in queries:
         for aggregate in query.aggregates:
-            holds = _own(query.where) if query.where is not None else exp.true()
-            argument = None if aggregate.argument is None else _own(aggregate.argument)
+            holds = _unqualified(query.where) if query.where is not None else exp.true()
+            argument = None if aggregate.argument is None else _unqualified(aggregate.argument)
             # What is no number is kept as none: no release is asked for it.
             figures.append(try_cast(_figure(aggregate.function, argument, holds, weight), "DOUBLE"))
-    every = exp.Select(expressions=[alias(figure, f"figure_{i}") for i, figure in enumerate(figures)])
-    return every.from_(rows, copy=False)
+    row = exp.Select(expressions=[alias(figure, f"figure_{i}") for i, figure in enumerate(figures)])
+    return row.from_(rows, copy=False)
 
 
 def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: str | None) -> exp.Expr:
@@ -86,7 +86,7 @@ def _where(aggregate: exp.Expr, condition: exp.Expr) -> exp.Expr:
     return exp.Filter(this=aggregate, expression=exp.Where(this=condition.copy() if condition.parent else condition))
 
 
-def _own(tree: exp.Expr) -> exp.Expr:
+def _unqualified(tree: exp.Expr) -> exp.Expr:
     """A copy of an expression whose columns have plain names: there is one relation to read."""
     return tree.transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node)
 

@@ -18,27 +18,27 @@ MOST_LOCAL = 1 << LOCAL_BITS
 Numbers = NDArray[np.int64]
 
 
-def _one(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+def _contiguous(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
 def fields(array: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
     """The fields of structs, which have lists."""
-    return list(_one(array).flatten())
+    return list(_contiguous(array).flatten())
 
 
 def lists(array: pa.Array | pa.ChunkedArray) -> Iterator[Numbers]:
     """The numbers of each list. NULL is an empty list."""
-    found = _one(array)
+    found = _contiguous(array)
     ends = np.cumsum(found.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)).tolist()
-    every = found.flatten().to_numpy(zero_copy_only=False)
+    values = found.flatten().to_numpy(zero_copy_only=False)
     for start, end in zip([0, *ends], ends, strict=False):
-        yield every[start:end]
+        yield values[start:end]
 
 
 def rows_of(array: pa.Array | pa.ChunkedArray, codes: int) -> Iterator[Numbers]:
     """The codes of the rows of each block: an array for each of so many codes that a row has."""
-    return (one.reshape(codes, -1) for one in lists(array))
+    return (numbers.reshape(codes, -1) for numbers in lists(array))
 
 
 def in_order(rows: Numbers) -> tuple[Numbers, Numbers]:

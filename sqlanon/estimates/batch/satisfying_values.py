@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimates.batch.distinct_rows import Keep, listed
+from sqlanon.engines.temp_tables import Keep
+from sqlanon.estimates.batch.distinct_rows import listed
 from sqlanon.estimates.query.conjunctions import VALUE, Condition, common_type
 from sqlanon.estimates.query.templates import Slot, WorkloadQuery
 from sqlanon.sqlgen.build import functions as f
@@ -30,33 +31,33 @@ class Constants:
     """
 
     table: str
-    places: Mapping[str, int]
+    indexes: Mapping[str, int]
 
     def of(self, name: str, queries: str) -> exp.Select | None:
         """query, low and high of one column, for the queries in a table of `among`."""
-        if name not in self.places:
+        if name not in self.indexes:
             return None
-        here = column("place", "constant").eq(literal(self.places[name]))
+        here = column("place", "constant").eq(literal(self.indexes[name]))
         rows = exp.select(column("query", "asked"), column("low", "constant"), column("high", "constant"))
         rows.from_(relation(self.table, as_="constant"), copy=False)
         rows.join(relation(queries, as_="asked"), on=same("query_id", "constant", "asked"), copy=False)
         return rows.where(here, copy=False)
 
 
-def constants(asked: Sequence[WorkloadQuery], keep: Keep) -> Constants:
+def constants(queries: Sequence[WorkloadQuery], keep: Keep) -> Constants:
     """The constants of all queries."""
     rows: list[tuple[int, int, str, str | None]] = []
-    places: dict[str, int] = {}
-    for one in asked:
-        for name, slot in zip(one.columns, one.slots, strict=True):
-            place = places.setdefault(name, len(places))
+    indexes: dict[str, int] = {}
+    for query in queries:
+        for name, slot in zip(query.columns, query.slots, strict=True):
+            index = indexes.setdefault(name, len(indexes))
             if slot.between:
-                rows.append((one.number, place, slot.values[0], slot.values[1]))
+                rows.append((query.number, index, slot.values[0], slot.values[1]))
             else:
-                rows += [(one.number, place, value, None) for value in slot.values]
+                rows += [(query.number, index, value, None) for value in slot.values]
     columns = list(map(list, zip(*rows, strict=True))) if rows else [[], [], [], []]
     kinds = {"query_id": "BIGINT", "place": "INTEGER", "low": "VARCHAR", "high": "VARCHAR"}
-    return Constants(keep("constant", listed(kinds), columns), places)
+    return Constants(keep("constant", listed(kinds), columns), indexes)
 
 
 def among(numbers: Mapping[int, int], keep: Keep) -> str:
@@ -68,7 +69,7 @@ def satisfying(
     engine: Engine,
     leaf: exp.Expr,
     kind: str,
-    asked: Mapping[int, Condition],
+    conditions: Mapping[int, Condition],
     compared: exp.Select | None,
     also: Sequence[str] = (),
 ) -> exp.Query:
@@ -78,14 +79,14 @@ def satisfying(
     `compared` has the constants of those conditions that are slots: query, low and high.
     """
     carried = ("number", "weight", *also)
-    slots = [one for one in asked.values() if isinstance(one, Slot)]
+    slots = [slot for slot in conditions.values() if isinstance(slot, Slot)]
     found: list[exp.Query] = []
     for between in (False, True):
-        some = [one for one in slots if one.between is between]
-        if some and compared is not None and (common := common_type(some[0], kind)):
+        alike = [slot for slot in slots if slot.between is between]
+        if alike and compared is not None and (common := common_type(alike[0], kind)):
             found.append(_compared(leaf, common, between, compared, carried))
     trees: dict[exp.Expr, list[int]] = {}
-    for query, condition in asked.items():
+    for query, condition in conditions.items():
         if not isinstance(condition, Slot):
             trees.setdefault(condition, []).append(query)
     if trees:
@@ -102,11 +103,11 @@ def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select, 
     rows = rows.distinct(copy=False).from_(compared.subquery("compared"))
     rows.where(exp.not_(no_end) if between else no_end, copy=False)
     value = exp.Cast(this=column(VALUE, "leaf"), to=kind.copy())
-    held: exp.Expr = value.eq(column("low", "asked"))
+    holds: exp.Expr = value.eq(column("low", "asked"))
     if between:
-        held = value.between(column("low", "asked"), column("high", "asked"))
+        holds = value.between(column("low", "asked"), column("high", "asked"))
     query = exp.select(column("query", "asked"), *(column(name, "leaf") for name in carried))
-    return query.from_(leaf.copy()).join(rows.subquery("asked"), on=held, copy=False)
+    return query.from_(leaf.copy()).join(rows.subquery("asked"), on=holds, copy=False)
 
 
 def _of_trees(
@@ -115,22 +116,22 @@ def _of_trees(
     """What several queries ask is asked once: of few leaves in one scan, of many in one for each condition."""
     count = exp.select(f.count()).from_(leaf.copy())
     if int(engine.rows(count)[0][0]) > _MANY_LEAVES:
-        held = union_all([_where(leaf.copy(), place, tree, carried) for place, tree in enumerate(trees)])
+        satisfied = union_all([_where(leaf.copy(), index, tree, carried) for index, tree in enumerate(trees)])
     else:
-        asked = [class_label({"tree": literal(place), "holds": tree}) for place, tree in enumerate(trees)]
-        every = _listed(asked).select(*map(column, carried), copy=False).from_(leaf.copy(), copy=False)
+        structs = [class_label({"tree": literal(index), "holds": tree}) for index, tree in enumerate(trees)]
+        truths = _listed(structs).select(*map(column, carried), copy=False).from_(leaf.copy(), copy=False)
         names = (column(name) for name in ("tree", *carried))
-        held = exp.select(*names).from_(every.subquery("every", copy=False)).where(column("holds"))
-    pairs = [(place, query) for place, queries in enumerate(trees.values()) for query in queries]
-    numbers = _listed([class_label({"tree": literal(place), "query": literal(query)}) for place, query in pairs])
+        satisfied = exp.select(*names).from_(truths.subquery("every", copy=False)).where(column("holds"))
+    pairs = [(index, query) for index, queries in enumerate(trees.values()) for query in queries]
+    numbers = _listed([class_label({"tree": literal(index), "query": literal(query)}) for index, query in pairs])
     rows = exp.select(column("query", "asked"), *(column(name, "held") for name in carried))
-    rows.from_(held.subquery("held", copy=False), copy=False)
+    rows.from_(satisfied.subquery("held", copy=False), copy=False)
     return rows.join(numbers.subquery("asked"), on=same("tree", "held", "asked"), copy=False)
 
 
-def _where(leaf: exp.Expr, place: int, condition: exp.Expr, carried: Sequence[str]) -> exp.Select:
+def _where(leaf: exp.Expr, index: int, condition: exp.Expr, carried: Sequence[str]) -> exp.Select:
     """The leaves that satisfy one condition."""
-    rows = exp.select(alias(integer(literal(place)), "tree"), *map(column, carried)).from_(leaf)
+    rows = exp.select(alias(integer(literal(index)), "tree"), *map(column, carried)).from_(leaf)
     return rows.where(condition.copy(), copy=False)
 
 

@@ -8,8 +8,9 @@ from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.labels.listed_leaves import MOMENTS
 from sqlanon.estimates.labels.moments import moments_of, value_moments
 from sqlanon.estimates.numbers import Number
-from sqlanon.sqlgen.build.expressions import huge, is_not_null
+from sqlanon.sqlgen.build.expressions import case, huge, integer, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.sql_files import reading
 
 __all__ = ["ONE", "as_stored", "label_moments", "satisfying_moments", "sums"]
 
@@ -20,43 +21,37 @@ ONE = 1
 def label_moments(labels: str, kind: Number) -> exp.Select:
     """number and the moments of every label of a column that is published as it is."""
     found = zip(MOMENTS, value_moments(column("label"), kind), strict=True)
-    query = exp.select(column("number"), *(alias(one, name) for name, one in found))
+    query = exp.select(column("number"), *(alias(moment, name) for name, moment in found))
     return query.from_(relation(labels)).where(is_not_null(column("label")))
 
 
 def satisfying_moments(found: exp.Query, kind: Number) -> exp.Select:
     """query, number and the moments of the leaves below each label that satisfy."""
     keys = [column("query"), column("number")]
-    moments = (alias(one.this, name) for one, name in zip(moments_of(ONE, kind), MOMENTS, strict=True))
+    moments = (alias(moment.this, name) for moment, name in zip(moments_of(ONE, kind), MOMENTS, strict=True))
     return exp.select(*keys, *moments).from_(found.subquery("leaf")).group_by(*(key.copy() for key in keys))
 
 
 def sums(kind: Number) -> exp.Query:
     """The query of sums.sql over `matched`, `asked` and `withheld`, for numbers of one kind."""
-    query, figures = fixed("sums"), fixed("figures")
-    number = exp.DataType.build("INTEGER")
-    nothing = [alias(exp.Cast(this=exp.null(), to=number.copy()), name) for name in ("key", "number", "low", "high")]
-    for table in list(figures.find_all(exp.Table)):
-        if table.name == "bound":
-            table.replace(exp.select(*nothing).where(exp.false()).subquery("bound"))
+    nothing = [alias(integer(exp.null()), name) for name in ("key", "number", "low", "high")]
+    figures = fixed("figures", {"bound": exp.select(*nothing).where(exp.false())})
+    query = fixed("sums")
     unit = huge(literal(kind.unit))
     for name in list(query.find_all(exp.Column)):
         if name.name == "unit" and not name.table:
             name.replace(alias(unit.copy(), "unit"))
-    for table in list(query.find_all(exp.Table)):
-        if table.name == "figure":
-            table.replace(figures.subquery("figure", copy=False))
-    return query
+    return reading(query, {"figure": figures})
 
 
 def as_stored(figures: exp.Query, kind: Number) -> exp.Query:
     """Figures with bounds as the catalog has them: DOUBLE, which DuckDB makes of them as it does of the aggregate."""
     bounds: list[exp.Expr] = []
     for end in ("low", "high"):
-        cases = []
-        for function in ("sum", "avg", "min", "max"):
-            own = kind.real(kind.bound(column(f"{function}_{end}"), function))
-            cases.append(exp.If(this=column("function").eq(literal(function)), true=own))
-        bounds.append(alias(exp.Case(ifs=cases), end))
+        stored = {
+            function: kind.real(kind.bound(column(f"{function}_{end}"), function))
+            for function in ("sum", "avg", "min", "max")
+        }
+        bounds.append(alias(case(*((column("function").eq(name), bound) for name, bound in stored.items())), end))
     names = ("query_id", "groups", "result", "estimate", "stderr")
     return exp.select(*map(column, names), *bounds).from_(figures.subquery("figures", copy=False))

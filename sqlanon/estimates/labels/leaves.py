@@ -9,30 +9,29 @@ many they are, NULL where nobody knows, the others what their numbers come to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.estimates.axes import Axis, axis_of
 from sqlanon.estimates.labels.listed_leaves import listed_leaves, no_moments, nulls, tree_steps, unit_weight
 from sqlanon.estimates.labels.marginals import MARGINAL, also_marginal, weighed
 from sqlanon.estimates.labels.pieces import piece_steps, pieces
+from sqlanon.estimates.labels.span_values import every_number, single_values, size_of_span
 from sqlanon.estimates.labels.spans import STAR, spans
 from sqlanon.estimates.labels.suppressed_values import others_are_known, spread
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
-    big,
     cast,
-    huge,
     identical,
     if_,
     is_not_null,
     or_zero,
-    paren,
     real,
     try_cast,
     union_all,
@@ -53,8 +52,6 @@ _WRITTEN = (
 )
 _HINT = "compare it with constants by =, <, >, BETWEEN, IN and LIKE 'prefix%', or leave it out"
 _DOUBLE = exp.DataType.build("DOUBLE")
-
-Keep = Callable[[str, exp.Query], str]
 
 
 @dataclass(frozen=True)
@@ -86,59 +83,59 @@ class Leaves:
     unlisted: str | None = None
 
 
-def leaves(engine: Engine, given: Generalized, asked: ColumnUse, keep: Keep) -> Leaves:
+def leaves(engine: Engine, generalized: Generalized, use: ColumnUse, keep: Keep) -> Leaves:
     """The leaves below the labels of a column.
 
     Raises PolicyError where the query needs more than is known of the values, DataError
     where the release shows a label that its hierarchy does not have.
     """
-    if not given.bound.type:
+    if not generalized.bound.type:
         raise PolicyError(
-            f"{given.column}: the release does not say of which type its values are", hint="create it again"
+            f"{generalized.column}: the release does not say of which type its values are", hint="create it again"
         )
-    shown = keep("shown", asked.labels)
-    if any(form in _LISTED for form in given.forms):
-        table = keep("leaf", _with(listed_leaves(given), [_shown(shown), *tree_steps(given)]))
-        _require_all(engine, given, shown, table)
-        return Leaves(_by_marginal(given, table, keep), each=True)
-    axis = axis_of(given.bound.type)
-    if given.bound.type == "FLOAT" and "interval" in given.forms:
+    shown = keep("shown", use.labels)
+    if any(form in _LISTED for form in generalized.forms):
+        table = keep("leaf", _with(listed_leaves(generalized), [_shown(shown), *tree_steps(generalized)]))
+        _require_all(engine, generalized, shown, table)
+        return Leaves(_by_marginal(generalized, table, keep), each=True)
+    axis = axis_of(generalized.bound.type)
+    if generalized.bound.type == "FLOAT" and "interval" in generalized.forms:
         # Which of two intervals a FLOAT is in that lies between their decimal ends is not told by its value.
-        raise _unknown_type(given)
-    each = asked.each or axis is None or axis.listed
+        raise _unknown_type(generalized)
+    each = use.each or axis is None or axis.listed
     if axis is None:
-        table = keep("leaf", _with(_written_leaves(given), [_shown(shown)]))
+        table = keep("leaf", _with(_written_leaves(generalized), [_shown(shown)]))
     else:
-        table = _leaves_on_axis(engine, given, asked, axis, shown, each, keep)
-    if "star" not in given.forms or (axis is not None and axis.listed):
-        _require_all(engine, given, shown, table)
-        return Leaves(_by_marginal(given, table, keep), each)
+        table = _leaves_on_axis(engine, generalized, use, axis, shown, each, keep)
+    if "star" not in generalized.forms or (axis is not None and axis.listed):
+        _require_all(engine, generalized, shown, table)
+        return Leaves(_by_marginal(generalized, table, keep), each)
     starred = exp.select(column("label")).from_(relation(shown)).where(_is_star())
-    _require_all(engine, given, shown, table, starred)
-    return _starred_leaves(engine, given, asked, table, shown, starred, each, keep)
+    _require_all(engine, generalized, shown, table, starred)
+    return _starred_leaves(engine, generalized, use, table, shown, starred, each, keep)
 
 
 def _leaves_on_axis(
-    engine: Engine, given: Generalized, asked: ColumnUse, axis: Axis, shown: str, each: bool, keep: Keep
+    engine: Engine, generalized: Generalized, use: ColumnUse, axis: Axis, shown: str, each: bool, keep: Keep
 ) -> str:
     """The leaves of a type whose values lie on an axis: values if `each`, else pieces of it."""
-    span = keep("span", _with(_spans(given, axis, listed=each), [_shown(shown)]))
+    span = keep("span", _with(_spans(generalized, axis, listed=each), [_shown(shown)]))
     steps: list[Step] = [_shown(shown), ("span", exp.select(exp.Star()).from_(relation(span)))]
     if each:
-        _require_few(engine, given, asked, axis, span)
-        found: exp.Query = _single_leaves(axis) if axis.kind == "integer" else _point_leaves(axis)
+        _require_few(engine, generalized, use, axis, span)
+        found: exp.Query = every_number(axis) if axis.kind == "integer" else single_values(axis)
     else:
         # Each value of a marginal is then a piece of its own.
-        keys = [*asked.keys, (relation(given.marginal), MARGINAL)] if given.marginal else asked.keys
-        steps += piece_steps(engine, given, axis, asked.constants, keys, keep)
-        found = pieces(given, axis)
-    return keep("leaf", _with(_and_null(found, given, axis), steps))
+        keys = [*use.keys, (relation(generalized.marginal), MARGINAL)] if generalized.marginal else use.keys
+        steps += piece_steps(engine, generalized, axis, use.constants, keys, keep)
+        found = pieces(generalized, axis)
+    return keep("leaf", _with(_and_null(found, generalized, axis), steps))
 
 
 def _starred_leaves(
     engine: Engine,
-    given: Generalized,
-    asked: ColumnUse,
+    generalized: Generalized,
+    use: ColumnUse,
     table: str,
     shown: str,
     starred: exp.Query,
@@ -146,29 +143,29 @@ def _starred_leaves(
     keep: Keep,
 ) -> Leaves:
     """The leaves with those below `*`, which nothing lists: its rows are taken to be like the others."""
-    unlisted = each and _some(engine, starred)
-    known = _some(engine, starred) and bool(engine.rows(others_are_known(table, shown, starred))[0][0])
-    if unlisted and asked.each and not known and not given.marginal:
-        raise PolicyError(f"{asked.why}: the values below the labels of {given.column} are not known", hint=_HINT)
-    if given.marginal:
-        table = keep("leaf", also_marginal(table, given.marginal, starred)) if unlisted else table
-        table = _by_marginal(given, table, keep)
+    unlisted = each and _any_rows(engine, starred)
+    known = _any_rows(engine, starred) and bool(engine.rows(others_are_known(table, shown, starred))[0][0])
+    if unlisted and use.each and not known and not generalized.marginal:
+        raise PolicyError(f"{use.why}: the values below the labels of {generalized.column} are not known", hint=_HINT)
+    if generalized.marginal:
+        table = keep("leaf", also_marginal(table, generalized.marginal, starred)) if unlisted else table
+        table = _by_marginal(generalized, table, keep)
     elif known:
         table = keep("spread", spread(table, shown, starred))
     if not unlisted:
         return Leaves(table, each)
-    weight = real(0.0) if known or given.marginal else cast(exp.null(), "DOUBLE")
+    weight = real(0.0) if known or generalized.marginal else cast(exp.null(), "DOUBLE")
     rows = exp.select(column("label"), alias(weight, "weight")).from_(starred.copy().subquery("starred"))
     return Leaves(table, each, keep("unlisted", rows))
 
 
-def _some(engine: Engine, rows: exp.Query) -> bool:
+def _any_rows(engine: Engine, rows: exp.Query) -> bool:
     count = exp.select(f.count()).from_(rows.copy().subquery("some"))
     return bool(engine.rows(count)[0][0])
 
 
-def _by_marginal(given: Generalized, table: str, keep: Keep) -> str:
-    return keep("weighed", weighed(table, given.marginal)) if given.marginal else table
+def _by_marginal(generalized: Generalized, table: str, keep: Keep) -> str:
+    return keep("weighed", weighed(table, generalized.marginal)) if generalized.marginal else table
 
 
 def _shown(shown: str) -> Step:
@@ -185,11 +182,11 @@ def _with(query: exp.Query, steps: Sequence[Step]) -> exp.Query:
     return query
 
 
-def _spans(given: Generalized, axis: Axis, *, listed: bool) -> exp.Query:
+def _spans(generalized: Generalized, axis: Axis, *, listed: bool) -> exp.Query:
     """The spans of all labels; if they are to be `listed` without those of `*`, below which nothing is."""
-    forms = [form for form in given.forms if not (listed and form == "star" and not axis.listed)]
-    every = union_all([spans(form, axis) for form in forms]) if forms else _no_spans(axis)
-    rows = exp.select(exp.Star()).distinct(copy=False).from_(every.subquery("every", copy=False), copy=False)
+    forms = [form for form in generalized.forms if not (listed and form == "star" and not axis.listed)]
+    all_spans = union_all([spans(form, axis) for form in forms]) if forms else _no_spans(axis)
+    rows = exp.select(exp.Star()).distinct(copy=False).from_(all_spans.subquery("every", copy=False), copy=False)
     if axis.kind != "integer":
         return rows
     # A label may reach beyond the values of the type.
@@ -216,74 +213,51 @@ def _no_spans(axis: Axis) -> exp.Query:
     return exp.select(exp.Star()).from_(spans("star", axis).subquery("none")).where(exp.false())
 
 
-def _written_leaves(given: Generalized) -> exp.Query:
+def _written_leaves(generalized: Generalized) -> exp.Query:
     """The values that labels show, of a type of which nothing more is known."""
-    kind = given.bound.type
-    if set(given.forms) - {"value", "star"} or ("value" in given.forms and kind not in _WRITTEN):
-        raise _unknown_type(given)
+    kind = generalized.bound.type
+    if set(generalized.forms) - {"value", "star"} or ("value" in generalized.forms and kind not in _WRITTEN):
+        raise _unknown_type(generalized)
     value = try_cast(column("shown"), kind)
     rows = exp.select(column("label"), alias(value, "value")).from_(relation("shown"))
     rows = exp.select(column("label"), column("value"), alias(unit_weight(), "weight"), *no_moments()).from_(
         rows.subquery("written")
     )
     found = rows.where(is_not_null(column("value")))
-    return _and_null(found if "value" in given.forms else found.where(exp.false()), given, None)
+    return _and_null(found if "value" in generalized.forms else found.where(exp.false()), generalized, None)
 
 
-def _unknown_type(given: Generalized) -> PolicyError:
+def _unknown_type(generalized: Generalized) -> PolicyError:
     return PolicyError(
-        f"{given.column}: what is below its labels is not known for the type {given.bound.type}",
+        f"{generalized.column}: what is below its labels is not known for the type {generalized.bound.type}",
         hint="leave it out of the query",
     )
 
 
-def _require_few(engine: Engine, given: Generalized, asked: ColumnUse, axis: Axis, span: str) -> None:
+def _require_few(engine: Engine, generalized: Generalized, use: ColumnUse, axis: Axis, span: str) -> None:
     """Every leaf can be listed, and there are not too many."""
     unlisted: exp.Expr = exp.not_(column("known"))
     if axis.kind != "integer":
         unlisted = exp.or_(unlisted, column("low").neq(column("high")))
-    number = f.sum(_count()) if axis.kind == "integer" else f.count()
+    number = f.sum(size_of_span()) if axis.kind == "integer" else f.count()
     counted = exp.select(exp.func("count_if", unlisted), or_zero(number))
     unknown, count = engine.rows(counted.from_(relation(span)))[0]
     if unknown:
-        raise PolicyError(f"{asked.why}: the values below the labels of {given.column} are not known", hint=_HINT)
+        raise PolicyError(f"{use.why}: the values below the labels of {generalized.column} are not known", hint=_HINT)
     if count > MOST_LEAVES:
         raise PolicyError(
-            f"{asked.why}: there are more than {MOST_LEAVES} values below the labels of {given.column}", hint=_HINT
+            f"{use.why}: there are more than {MOST_LEAVES} values below the labels of {generalized.column}", hint=_HINT
         )
 
 
-def _count() -> exp.Expr:
-    """How many whole numbers a span holds, as DOUBLE: those of a type of 128 bits are more than it can count."""
-    last = column("high") + column("high_side")
-    first = column("low") + column("low_side")
-    exact = paren(last) - paren(first)
-    count = f.try_(cast(paren(exact), "DOUBLE"))
-    return f.coalesce(count, real(1e39))
-
-
-def _single_leaves(axis: Axis) -> exp.Select:
-    """Every whole number of a span."""
-    number = big(_count() - 1)
-    series = f.unnest(exp.GenerateSeries(start=literal(0), end=number))
-    at = exp.select(column("label"), column("low"), column("low_side"), alias(series, "step")).from_(relation("span"))
-    place = column("low") + column("low_side") + huge(column("step"))
-    single = exp.select(column("label"), alias(axis.back(paren(place)), "value"), alias(unit_weight(), "weight"))
-    return single.select(*no_moments()).from_(at.subquery("single"))
-
-
-def _point_leaves(axis: Axis) -> exp.Select:
-    """The values of spans that are one value each."""
-    single = exp.select(column("label"), alias(axis.back(column("low")), "value"), alias(unit_weight(), "weight"))
-    return single.select(*no_moments()).from_(relation("span"))
-
-
-def _and_null(found: exp.Query, given: Generalized, axis: Axis | None) -> exp.Query:
+def _and_null(found: exp.Query, generalized: Generalized, axis: Axis | None) -> exp.Query:
     """The leaves with NULL where it may be. A label that is NULL stands for NULL alone."""
-    return exp.union(found, nulls(given, axis), distinct=False, copy=False)
+    return exp.union(found, nulls(generalized, axis), distinct=False, copy=False)
 
 
-def _require_all(engine: Engine, given: Generalized, shown: str, table: str, starred: exp.Query | None = None) -> None:
+def _require_all(
+    engine: Engine, generalized: Generalized, shown: str, table: str, starred: exp.Query | None = None
+) -> None:
     """Every label has a leaf, or is `starred`."""
     same = identical(column("label", "shown"), column("label", "leaf"))
     query = exp.select(f.count()).from_(relation(shown, as_="shown"))
@@ -293,6 +267,7 @@ def _require_all(engine: Engine, given: Generalized, shown: str, table: str, sta
         query = query.where(f.coalesce(other, exp.true()))
     if engine.rows(query)[0][0]:
         raise DataError(
-            f"the release shows labels of {given.column} below which there is no value that an estimate can compare",
+            f"the release shows labels of {generalized.column} below which there is no value that an estimate can "
+            "compare",
             hint="if it was changed since it was made, create it again; else leave the column out of the query",
         )

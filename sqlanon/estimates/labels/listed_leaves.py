@@ -23,24 +23,24 @@ MOMENTS = ("mean", "square", "least", "greatest")
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 
-def nulls(given: Generalized, axis: Axis | None) -> exp.Query:
+def nulls(generalized: Generalized, axis: Axis | None) -> exp.Query:
     """NULL as a leaf of the labels below which it may be, and of the label NULL."""
     is_null = column("shown").is_(exp.null())
-    if "bounds" in given.forms:
+    if "bounds" in generalized.forms:
         ends = f.call("struct_extract", column("label"), "low")
         is_null = ends.is_(exp.null())
     rows: exp.Query = (
         exp.select(column("label"), alias(unit_weight(), "weight")).from_(relation("shown")).where(is_null)
     )
-    if (others := null_labels(given.nulls or given.forms, axis)) is not None:
+    if (others := null_labels(generalized.nulls or generalized.forms, axis)) is not None:
         rows = exp.union(rows, others, distinct=False, copy=False)
-    none = cast(exp.null(), given.bound.type)
+    none = cast(exp.null(), generalized.bound.type)
     most = alias(f.max(column("weight")), "weight")
     query = exp.select(column("label"), alias(none, "value"), most, *no_moments()).from_(rows.subquery("null_label"))
     return query.group_by(column("label"))
 
 
-def listed_leaves(given: Generalized) -> exp.Query:
+def listed_leaves(generalized: Generalized) -> exp.Query:
     """The values that a stored hierarchy lists below each label."""
     rows = exp.select(
         column("label"),
@@ -48,28 +48,28 @@ def listed_leaves(given: Generalized) -> exp.Query:
         alias(f.max(column("weight")), "weight"),
         *no_moments(),
     )
-    return rows.from_(_listed(given).subquery("every")).group_by(column("label"), column("value"))
+    return rows.from_(_listed(generalized).subquery("every")).group_by(column("label"), column("value"))
 
 
-def _listed(given: Generalized) -> exp.Query:
+def _listed(generalized: Generalized) -> exp.Query:
     listed = relation("listed")
-    weighed: exp.Expr = exp.null() if "any" in given.forms else literal(1)
+    weighed: exp.Expr = exp.null() if "any" in generalized.forms else literal(1)
     weight = cast(weighed, "DOUBLE")
-    every: list[exp.Query] = []
-    for level in given.levels:
-        label = _level_label(given.bound, level)
+    queries: list[exp.Query] = []
+    for level in generalized.levels:
+        label = _level_label(generalized.bound, level)
         same = identical(column("shown", "shown"), label)
         query = exp.select(column("label", "shown"), column("value", "listed"), alias(weight.copy(), "weight"))
-        every.append(query.from_(relation("shown")).join(listed.copy(), on=same))
-    if "any" in given.forms:
+        queries.append(query.from_(relation("shown")).join(listed.copy(), on=same))
+    if "any" in generalized.forms:
         query = exp.select(column("label", "shown"), column("value", "listed"), alias(weight.copy(), "weight"))
         query = query.from_(relation("shown")).join(listed.copy(), join_type="CROSS")
-        every.append(query.where(is_not_null(column("shown", "shown"))))
-    if "listed_range" in given.forms:
-        every.append(_listed_range(given))
+        queries.append(query.where(is_not_null(column("shown", "shown"))))
+    if "listed_range" in generalized.forms:
+        queries.append(_listed_range(generalized))
     names = (column(name) for name in ("label", "value", "weight"))
-    every.append(exp.select(*names).from_(nulls(given, None).subquery("nulls")))
-    return union_all(every)
+    queries.append(exp.select(*names).from_(nulls(generalized, None).subquery("nulls")))
+    return union_all(queries)
 
 
 def _level_label(bound: BoundAttribute, level: int) -> exp.Expr:
@@ -80,30 +80,30 @@ def _level_label(bound: BoundAttribute, level: int) -> exp.Expr:
     return column(level_name(level), "listed")
 
 
-def _listed_range(given: Generalized) -> exp.Select:
+def _listed_range(generalized: Generalized) -> exp.Select:
     """The listed values between the ends of a range, in the order of the hierarchy."""
     query = exp.select(column("label", "range"), column("value", "listed"), alias(unit_weight(), "weight")).from_(
         fixed("range").subquery("range")
     )
     for end in ("low", "high"):
-        typed = try_cast(column(end, "range"), given.bound.type)
+        typed = try_cast(column(end, "range"), generalized.bound.type)
         query = query.join(relation("listed", as_=end), on=typed.eq(column("value", end)))
     between = column(rank_name(0), "listed").between(column(rank_name(0), "low"), column(rank_name(0), "high"))
     known = is_not_null(column("value", "listed"))
     return query.join(relation("listed"), on=exp.and_(between, known))
 
 
-def tree_steps(given: Generalized) -> list[Step]:
+def tree_steps(generalized: Generalized) -> list[Step]:
     """The values of a stored hierarchy as `listed`: with their labels, or with their ranks."""
     rows = relation(("anon", "hierarchy_value"))
-    if "listed_range" not in given.forms:
-        return [("listed", listed_values(given.bound, rows))]
-    typed = cast(exp.null(), given.bound.type)
-    nothing = exp.select(alias(typed, given.column)).where(exp.false())
+    if "listed_range" not in generalized.forms:
+        return [("listed", listed_values(generalized.bound, rows))]
+    typed = cast(exp.null(), generalized.bound.type)
+    nothing = exp.select(alias(typed, generalized.column)).where(exp.false())
     return [
         ("nothing", nothing),
-        ("tree", tree(given.bound, relation("nothing"), rows)),
-        ("listed", ranked(given.bound, "tree")),
+        ("tree", tree(generalized.bound, relation("nothing"), rows)),
+        ("listed", ranked(generalized.bound, "tree")),
     ]
 
 

@@ -51,12 +51,12 @@ def with_marginals(
             raise PolicyError(f"MARGINALS: {name} is given twice", hint=f"keep one {name} => ...")
         weighed.add(fold(name))
         # One that is published as it is has nothing below its labels.
-        if given := generalized.get(fold(name)):
-            generalized[fold(name)] = replace(given, marginal=_checked(engine, given, table, policy, scratch))
+        if recoded := generalized.get(fold(name)):
+            generalized[fold(name)] = replace(recoded, marginal=_checked(engine, recoded, table, policy, scratch))
     return replace(release, generalized=generalized)
 
 
-def _checked(engine: Engine, given: Generalized, name: QualifiedName, policy: Policy, scratch: Scratch) -> str:
+def _checked(engine: Engine, generalized: Generalized, name: QualifiedName, policy: Policy, scratch: Scratch) -> str:
     """The values of a column and how often each occurs, as a table of their own."""
     found = find_relation(engine, name)
     if found is None:
@@ -65,22 +65,24 @@ def _checked(engine: Engine, given: Generalized, name: QualifiedName, policy: Po
     require_not_source(engine, name, rows, policy)
     typed = engine.columns(exp.select(exp.Star()).from_(rows.copy()))
     require_binary_text(engine, found[1], typed, called=str(name))
-    values = [own for own, _ in typed if fold(own) == fold(given.column)]
-    weights = [own for own, kind in typed if fold(own) != fold(given.column) and number(kind)]
+    values = [column_name for column_name, _ in typed if fold(column_name) == fold(generalized.column)]
+    weights = [
+        column_name for column_name, kind in typed if fold(column_name) != fold(generalized.column) and number(kind)
+    ]
     if len(typed) != 2 or len(values) != 1 or len(weights) != 1:
         raise PolicyError(
-            f"MARGINALS: {name} does not have two columns, {given.column} and a number",
-            hint=f"write a view of it: SELECT {given.column}, count(*) AS n ... GROUP BY {given.column}",
+            f"MARGINALS: {name} does not have two columns, {generalized.column} and a number",
+            hint=f"write a view of it: SELECT {generalized.column}, count(*) AS n ... GROUP BY {generalized.column}",
         )
-    value = try_cast(column(values[0]), given.bound.type)
+    value = try_cast(column(values[0]), generalized.bound.type)
     weight = cast(column(weights[0]), "DOUBLE")
     query = exp.select(column(values[0]), alias(value, MARGINAL), alias(weight, MARGINAL_WEIGHT)).from_(rows.copy())
     listed = scratch.table("listed", query)
     for wrong, why in _wrong(values[0]):
         if engine.rows(exp.select(f.count()).from_(relation(listed)).where(wrong))[0][0]:
-            raise PolicyError(f"MARGINALS: {name} has {why.format(type=given.bound.type)}")
-    every, different = engine.rows(_numbers(listed))[0]
-    if every != different:
+            raise PolicyError(f"MARGINALS: {name} has {why.format(type=generalized.bound.type)}")
+    row_count, different = engine.rows(_numbers(listed))[0]
+    if row_count != different:
         raise PolicyError(
             f"MARGINALS: {name} has several rows for one value", hint="add them up: sum(n) ... GROUP BY the value"
         )
@@ -88,13 +90,13 @@ def _checked(engine: Engine, given: Generalized, name: QualifiedName, policy: Po
     return scratch.table("marginal", exp.select(*parts).from_(relation(listed)))
 
 
-def _wrong(own: str) -> list[tuple[exp.Expr, str]]:
+def _wrong(value_column: str) -> list[tuple[exp.Expr, str]]:
     weight = column(MARGINAL_WEIGHT)
     finite = f.call("isfinite", weight.copy())
     usable = exp.and_(finite, infix(weight.copy(), ">=", exp.Literal.number(0)))
     unreadable = exp.and_(
         is_null(column(MARGINAL)),
-        is_not_null(column(own)),
+        is_not_null(column(value_column)),
     )
     return [
         (unreadable, "values that are no {type}"),

@@ -33,15 +33,15 @@ def weighed(table: str, marginal: str) -> exp.Select:
 def also_marginal(table: str, marginal: str, starred: exp.Query) -> exp.Query:
     """The leaves of values, and below starred labels all values that the marginal, or another label, has."""
     names = ("label", "value", "weight", *MOMENTS)
-    own = exp.select(*map(column, names)).from_(relation(table))
+    leaves = exp.select(*map(column, names)).from_(relation(table))
     listed = exp.select(column("value")).from_(relation(table))
     named = exp.select(alias(column(MARGINAL), "value")).from_(relation(marginal))
     values = exp.union(listed, named, distinct=True, copy=False)
-    held = exp.select(column("value")).from_(relation(table, as_="held"))
-    held.where(column("label", "held").eq(column("label", "star")), copy=False)
+    known_leaf = exp.select(column("value")).from_(relation(table, as_="held"))
+    known_leaf.where(column("label", "held").eq(column("label", "star")), copy=False)
     parts = [column("label", "star"), column("value", "other"), alias(real(0.0), "weight"), *no_moments()]
     others = exp.select(*parts).from_(starred.copy().subquery("star"))
     others.join(values.subquery("other"), join_type="CROSS", copy=False)
     missing = identical(column("value", "held"), column("value", "other"))
-    others.where(exp.not_(exp.Exists(this=held.where(missing, copy=False))), copy=False)
-    return exp.union(own, others, distinct=False, copy=False)
+    others.where(exp.not_(exp.Exists(this=known_leaf.where(missing, copy=False))), copy=False)
+    return exp.union(leaves, others, distinct=False, copy=False)

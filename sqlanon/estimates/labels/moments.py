@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.estimates.labels.listed_leaves import MOMENTS
+from sqlanon.estimates.labels.listed_leaves import MOMENTS, unit_weight
 from sqlanon.estimates.numbers import Number
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import case, cast, if_, paren, window
-from sqlanon.sqlgen.build.names import alias, column, literal
+from sqlanon.sqlgen.build.expressions import case, if_, paren, window
+from sqlanon.sqlgen.build.names import alias, column
 
 __all__ = ["below_label", "leaf_moments", "moments_of", "share", "value_moments"]
 
@@ -25,14 +25,13 @@ def share() -> exp.Expr:
     known = over(f.count()).eq(over(f.count(column("weight"))))
     whole = f.nullif(over(f.sum(column("weight"))), 0)
     part = column("weight") / whole
-    one = cast(literal(1), "DOUBLE")
-    return case((only, one), (known, part))
+    return case((only, unit_weight()), (known, part))
 
 
 def below_label() -> list[exp.Alias]:
     """How many signatures there are below a label, and how many leaves."""
     counts = {"signatures": f.count(), "total": f.sum(column("weight"))}
-    return [alias(window(one, partition_by=[column("label")]), name) for name, one in counts.items()]
+    return [alias(window(count, partition_by=[column("label")]), name) for name, count in counts.items()]
 
 
 def value_moments(value: exp.Expr, kind: Number) -> list[exp.Expr]:
@@ -43,9 +42,9 @@ def value_moments(value: exp.Expr, kind: Number) -> list[exp.Expr]:
 
 def leaf_moments(argument: exp.Expr, number: int, name: str, pieces: bool, kind: Number) -> list[exp.Alias]:
     """The moments of an argument on each leaf: those of its piece, or the value itself."""
-    own: list[exp.Expr] = [column(moment, name) for moment in MOMENTS]
-    found = own if pieces else value_moments(argument, kind)
-    return [alias(one, f"{moment}_{number}") for one, moment in zip(found, MOMENTS, strict=True)]
+    of_pieces: list[exp.Expr] = [column(moment, name) for moment in MOMENTS]
+    found = of_pieces if pieces else value_moments(argument, kind)
+    return [alias(tree, f"{moment}_{number}") for tree, moment in zip(found, MOMENTS, strict=True)]
 
 
 def moments_of(number: int, kind: Number) -> list[exp.Alias]:
@@ -57,8 +56,8 @@ def moments_of(number: int, kind: Number) -> list[exp.Alias]:
         return f.sum(column("weight") * of) / total
 
     def end(function: type[exp.Expr], of: exp.Expr) -> exp.Expr:
-        every = f.count().eq(f.count(of.copy()))
-        return if_(every, function(this=of.copy()))
+        all_known = f.count().eq(f.count(of.copy()))
+        return if_(all_known, function(this=of.copy()))
 
     def mixed(of: exp.Expr, alone: exp.Expr) -> exp.Expr:
         """The mean over the pieces, unless there is one value only; None where a weight is not known."""
@@ -74,4 +73,4 @@ def moments_of(number: int, kind: Number) -> list[exp.Alias]:
         low,
         high,
     )
-    return [alias(one, f"{moment}_{number}") for one, moment in zip(found, MOMENTS, strict=True)]
+    return [alias(tree, f"{moment}_{number}") for tree, moment in zip(found, MOMENTS, strict=True)]

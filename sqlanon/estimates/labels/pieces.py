@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import Axis
 from sqlanon.estimates.fixed_sql import fixed
@@ -20,7 +21,6 @@ from sqlanon.sqlgen.build.steps import Step
 
 __all__ = ["piece_steps", "pieces"]
 
-Keep = Callable[[str, exp.Query], str]
 
 _VARCHAR = exp.DataType.build("VARCHAR")
 # What a day or a moment may be compared with: a time zone would make it depend on the session.
@@ -29,7 +29,7 @@ _MOMENTS = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", 
 
 def piece_steps(
     engine: Engine,
-    given: Generalized,
+    generalized: Generalized,
     axis: Axis,
     constants: Sequence[exp.Expr],
     keys: Sequence[tuple[exp.Table, str]],
@@ -40,16 +40,16 @@ def piece_steps(
     `constants` are what values are compared with, `keys` (relation, column) what they are joined with. Raises
     PolicyError for what has no place among the values.
     """
-    _require_comparable(engine, given, axis, constants, keys)
+    _require_comparable(engine, generalized, axis, constants, keys)
     cut = keep("cut", _cuts(axis, constants, keys))
     no_place = is_null(column("at"))
     if engine.rows(exp.select(f.count()).from_(relation(cut)).where(no_place))[0][0]:
-        _refuse(engine, given, axis, constants)
+        _refuse(engine, generalized, axis, constants)
     at = exp.select(column("at")).from_(relation(cut))
     return [("cut", at), ("piece", fixed("piece"))]
 
 
-def pieces(given: Generalized, axis: Axis) -> exp.Query:
+def pieces(generalized: Generalized, axis: Axis) -> exp.Query:
     """The leaves: a row a piece, from the step `piece`."""
     scale = 10.0**axis.scale
     moments: list[exp.Expr] = []
@@ -59,34 +59,34 @@ def pieces(given: Generalized, axis: Axis) -> exp.Query:
         moments.append(alias(column(name) / unit, name) if scaled else column(name))
     query = exp.select(column("label"), alias(axis.back(column("at")), "value"), column("weight"), *moments)
     query.from_(fixed(f"{axis.kind}_leaf").subquery("leaf", copy=False), copy=False)
-    if "mask" in given.forms and axis.kind == "text" and not given.marginal:
+    if "mask" in generalized.forms and axis.kind == "text" and not generalized.marginal:
         return exp.union(query, _digit_leaves(), distinct=False, copy=False)
     return query
 
 
 def _require_comparable(
     engine: Engine,
-    given: Generalized,
+    generalized: Generalized,
     axis: Axis,
     constants: Sequence[exp.Expr],
     keys: Sequence[tuple[exp.Table, str]],
 ) -> None:
     """What values are compared with keeps them in their order: text with text, and whole numbers with exact ones."""
-    every = [alias(one.copy(), f"constant_{place}") for place, one in enumerate(constants)]
-    kinds = [kind for _, kind in engine.columns(exp.select(*every))] if every else []
+    named = [alias(constant.copy(), f"constant_{index}") for index, constant in enumerate(constants)]
+    kinds = [kind for _, kind in engine.columns(exp.select(*named))] if named else []
     for table, key in keys:
         kinds += [kind for _, kind in engine.columns(exp.select(alias(column(key), "key")).from_(table.copy()))]
     for kind in kinds:
         if axis.kind == "text" and kind not in ("VARCHAR", '"NULL"'):
-            raise PolicyError(f"{given.column} is text, and is compared with a {kind}", hint="write it in quotes")
+            raise PolicyError(f"{generalized.column} is text, and is compared with a {kind}", hint="write it in quotes")
         if axis.kind == "integer" and axis.numeric and kind in ("DOUBLE", "FLOAT"):
             raise PolicyError(
-                f"{given.column} holds exact numbers, and is compared with a {kind}, which may be rounded",
+                f"{generalized.column} holds exact numbers, and is compared with a {kind}, which may be rounded",
                 hint="write the number without an exponent, or cast it to DECIMAL",
             )
         if axis.beyond and axis.kind == "integer" and kind not in _MOMENTS:
             raise PolicyError(
-                f"{given.column} is a {given.bound.type}, and is compared with a {kind}",
+                f"{generalized.column} is a {generalized.bound.type}, and is compared with a {kind}",
                 hint="write a date or a moment without a time zone, in quotes",
             )
 
@@ -100,23 +100,27 @@ def _cuts(axis: Axis, constants: Sequence[exp.Expr], keys: Sequence[tuple[exp.Ta
     texts += [exp.select(alias(_text(column(key)), "text")).from_(table) for table, key in keys]
     if not texts:
         return exp.select(alias(axis.end(axis.low), "at")).from_(exp.select(literal(1)).subquery("one"))
-    every = union_all(texts, distinct=True)
-    places = [
-        exp.select(alias(place, "at")).from_(every.copy().subquery("constant")).where(is_not_null(column("text")))
-        for place in (axis.down(column("text")), axis.up(column("text")))
+    distinct_texts = union_all(texts, distinct=True)
+    edges = [
+        exp.select(alias(edge, "at"))
+        .from_(distinct_texts.copy().subquery("constant"))
+        .where(is_not_null(column("text")))
+        for edge in (axis.down(column("text")), axis.up(column("text")))
     ]
-    return exp.union(places[0], places[1], distinct=True, copy=False)
+    return exp.union(edges[0], edges[1], distinct=True, copy=False)
 
 
-def _refuse(engine: Engine, given: Generalized, axis: Axis, constants: Sequence[exp.Expr]) -> None:
+def _refuse(engine: Engine, generalized: Generalized, axis: Axis, constants: Sequence[exp.Expr]) -> None:
     """The error for the first constant that has no place, or else for the keys."""
     for constant in constants:
         text = _text(constant)
-        lost = exp.or_(*(_null(place(text)) for place in (axis.down, axis.up)))
+        lost = exp.or_(*(_null(edge(text)) for edge in (axis.down, axis.up)))
         known = exp.not_(_null(text))
         if engine.rows(exp.select(exp.and_(known, lost)))[0][0]:
-            raise refused(constant, f"{given.column} is compared with it, and it is no value of {given.bound.type}")
-    raise PolicyError(f"{given.column} is joined with something that is no value of {given.bound.type}")
+            raise refused(
+                constant, f"{generalized.column} is compared with it, and it is no value of {generalized.bound.type}"
+            )
+    raise PolicyError(f"{generalized.column} is joined with something that is no value of {generalized.bound.type}")
 
 
 def _digit_leaves() -> exp.Select:

@@ -41,14 +41,13 @@ def null_labels(forms: tuple[str, ...], axis: Axis | None) -> exp.Query | None:
     if "star" in forms:
         found.append(exp.select(column("label"), alias(nothing, "weight")).from_(relation("shown")).where(_is_star()))
     if "any" in forms:
-        every = exp.select(column("label"), alias(nothing.copy(), "weight")).from_(relation("shown"))
-        found.append(every.where(_not_null(column("shown"))))
+        labels = exp.select(column("label"), alias(nothing.copy(), "weight")).from_(relation("shown"))
+        found.append(labels.where(_not_null(column("shown"))))
     if set(forms) & {"range", "tree_range", "listed_range"}:
-        one: exp.Expr = cast(literal(1), "DOUBLE")
+        weight: exp.Expr = cast(literal(1), "DOUBLE")
         if axis and axis.kind == "real":
-            same = column("low").eq(column("high"))
-            one = if_(same, one, nothing.copy())
-        ranges = exp.select(column("label"), alias(one, "weight")).from_(fixed("range").subquery("range"))
+            weight = if_(column("low").eq(column("high")), weight, nothing.copy())
+        ranges = exp.select(column("label"), alias(weight, "weight")).from_(fixed("range").subquery("range"))
         found.append(ranges.where(column("with_null"), _fits(axis)))
     if not found:
         return None
@@ -86,8 +85,8 @@ def _interval(axis: Axis) -> exp.Query:
 
 
 def _or_end(axis: Axis, end: str) -> exp.Expr:
-    given = axis.low if end == "low" else axis.high
-    return if_(_null(column(end)), axis.end(given), axis.up(column(end)))
+    bound = axis.low if end == "low" else axis.high
+    return if_(_null(column(end)), axis.end(bound), axis.up(column(end)))
 
 
 def _period(axis: Axis) -> exp.Query:
@@ -99,8 +98,8 @@ def _period(axis: Axis) -> exp.Query:
 
 def _labelled(axis: Axis, names: Sequence[str]) -> exp.Select:
     """The values that have a label of their own, which is their text."""
-    own = column("shown").isin(*(literal(name) for name in names))
-    rows = exp.select(column("label"), alias(axis.down(column("shown")), "at")).from_(relation("shown")).where(own)
+    is_named = column("shown").isin(*(literal(name) for name in names))
+    rows = exp.select(column("label"), alias(axis.down(column("shown")), "at")).from_(relation("shown")).where(is_named)
     return span(column("at"), column("at"), (0, 1)).from_(rows.subquery("labelled"))
 
 
@@ -154,13 +153,13 @@ def _everything(axis: Axis, rows: exp.Expr) -> exp.Query:
     low, high = axis.end(axis.low), axis.end(axis.high)
     open_ = exp.false() if axis.listed else exp.true()
     known = exp.true() if axis.listed else exp.false()
-    every: exp.Query = span(low, high, (0, 1), known=known, open_low=open_, open_high=open_.copy()).from_(rows)
+    all_values: exp.Query = span(low, high, (0, 1), known=known, open_low=open_, open_high=open_.copy()).from_(rows)
     if axis.kind == "real":
-        for place in axis.beyond:
-            at = axis.end(place)
-            one = span(at, at.copy(), (0, 1), known=exp.false(), open_low=exp.true(), open_high=exp.true())
-            every = exp.union(every, one.from_(rows.copy()), distinct=False, copy=False)
-    return every
+        for value in axis.beyond:
+            at = axis.end(value)
+            point = span(at, at.copy(), (0, 1), known=exp.false(), open_low=exp.true(), open_high=exp.true())
+            all_values = exp.union(all_values, point.from_(rows.copy()), distinct=False, copy=False)
+    return all_values
 
 
 def _star(axis: Axis) -> exp.Query:
@@ -194,7 +193,7 @@ def _known(axis: Axis) -> exp.Expr:
         return exp.or_(exp.and_(*ends), column("low").eq(column("high")))
     if not axis.beyond:
         return exp.true()
-    endless = [column(end).isin(*(axis.end(place) for place in axis.beyond)) for end in ("low", "high")]
+    endless = [column(end).isin(*(axis.end(value) for value in axis.beyond)) for end in ("low", "high")]
     return exp.or_(exp.Not(this=exp.or_(*endless)), column("low").eq(column("high")))
 
 

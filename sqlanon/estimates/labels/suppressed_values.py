@@ -29,10 +29,10 @@ def others_are_known(leaves: str, shown: str, starred: exp.Query) -> exp.Select:
     shows = identical(column("label", "known"), column("label", "shown"))
     known = exp.select(alias(f.sum(column("n", "shown")), "n")).from_(relation(shown, as_="shown"))
     known.join(_known(leaves, starred).subquery("known"), on=shows, copy=False)
-    every = exp.select(alias(f.sum(column("n")), "n")).from_(relation(shown))
+    all_rows = exp.select(alias(f.sum(column("n")), "n")).from_(relation(shown))
     enough = infix(or_zero(column("n", "known")) * literal(_FEW), ">=", column("n", "every") * literal(_FEW - 1))
     query = exp.select(f.coalesce(paren(enough), exp.false()))
-    return query.from_(known.subquery("known")).join(every.subquery("every"), join_type="CROSS", copy=False)
+    return query.from_(known.subquery("known")).join(all_rows.subquery("every"), join_type="CROSS", copy=False)
 
 
 def spread(leaves: str, shown: str, starred: exp.Query) -> exp.Query:
@@ -41,10 +41,10 @@ def spread(leaves: str, shown: str, starred: exp.Query) -> exp.Query:
     `shown` has each label and n, how many rows show it. What starred labels had in the table weighs nothing.
     """
     rows = exp.select(column("label"), *map(column, _VALUES)).from_(relation(leaves))
-    own = rows.copy().select(alias(real(0.0), "weight"), copy=False).where(_among(starred))
+    starred_leaves = rows.copy().select(alias(real(0.0), "weight"), copy=False).where(_among(starred))
     # What weighs nothing may be too large to be multiplied by it.
     for moment in ("mean", "square"):
-        part = next(one for one in own.selects if one.alias_or_name == moment)
+        part = next(item for item in starred_leaves.selects if item.alias_or_name == moment)
         part.replace(alias(cast(exp.null(), "DOUBLE"), moment))
     others = rows.copy().select(column("weight"), copy=False).where(exp.not_(paren(_among(starred))))
     n = exp.select(column("label"), alias(f.sum(column("n")), "n")).from_(relation(shown))
@@ -60,16 +60,16 @@ def spread(leaves: str, shown: str, starred: exp.Query) -> exp.Query:
     names = [column(name, "each") for name in (*_VALUES, "weight")]
     copied = exp.select(column("label", "star"), *names).from_(starred.copy().subquery("star"))
     copied.join(each.subquery("each"), join_type="CROSS", copy=False)
-    return union_all([own, others, copied])
+    return union_all([starred_leaves, others, copied])
 
 
 def _known(leaves: str, starred: exp.Query) -> exp.Select:
     """label and total: the others whose leaves all have a weight, and what that comes to."""
     rows = exp.select(column("label"), alias(f.sum(column("weight")), "total")).from_(relation(leaves))
     rows.where(exp.not_(paren(_among(starred))), copy=False)
-    every = f.count().eq(f.count(column("weight")))
-    some = f.sum(column("weight")) > 0
-    return rows.group_by(column("label"), copy=False).having(exp.and_(every, some), copy=False)
+    all_weighed = f.count().eq(f.count(column("weight")))
+    positive = f.sum(column("weight")) > 0
+    return rows.group_by(column("label"), copy=False).having(exp.and_(all_weighed, positive), copy=False)
 
 
 def _total() -> exp.Expr:

@@ -42,11 +42,11 @@ def unlisted_rows(table: str, parts: Sequence[str], groups: Collection[str], num
         class_label({"way": literal(0)} | {name: truth.copy() for name, truth in zip(conditions, chosen, strict=True)})
         for chosen in product(truths, repeat=len(conditions))
     ]
-    every = exp.select(alias(f.unnest(exp.Array(expressions=ways)), "way"))
+    combinations = exp.select(alias(f.unnest(exp.Array(expressions=ways)), "way"))
     rows = exp.select(column("label", "unlisted"), column("weight", "unlisted"), alias(exp.false(), LISTED))
     for name in parts:
         truth = f.call("struct_extract", column("way", "way"), literal(name))
         rows.select(alias(exp.null() if name in groups else truth, name), copy=False)
     rows.select(*(alias(exp.null(), f"{moment}_{number}") for number in numbers for moment in MOMENTS), copy=False)
     rows.from_(relation(table, as_="unlisted"), copy=False)
-    return rows.join(every.subquery("way"), join_type="CROSS", copy=False)
+    return rows.join(combinations.subquery("way"), join_type="CROSS", copy=False)

@@ -29,19 +29,19 @@ _LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren)
 _ORDERS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Greatest, exp.Least)
 
 
-def leaf_name(place: int) -> str:
+def leaf_name(index: int) -> str:
     """The relation with the leaves of the generalized column at this place."""
-    return f"leaf_{place}"
+    return f"leaf_{index}"
 
 
-def bucket_name(place: int) -> str:
+def bucket_name(index: int) -> str:
     """The relation with the values of each bucket, of the dealt columns at this place."""
-    return f"bucket_{place}"
+    return f"bucket_{index}"
 
 
 def fold(name: str) -> str:
     """The name by which two spellings count as one: DuckDB disregards the case of A to Z only."""
-    return name.lower() if name.isascii() else "".join(one.lower() if one.isascii() else one for one in name)
+    return name.lower() if name.isascii() else "".join(char.lower() if char.isascii() else char for char in name)
 
 
 def relations_in(tree: exp.Expr) -> list[str]:
@@ -60,15 +60,15 @@ class Binding:
     query: AggregateQuery
     release: ReleaseModel
     lookup_columns: Sequence[Sequence[str]]
-    places: dict[str, int] = field(default_factory=dict)
+    leaf_indexes: dict[str, int] = field(default_factory=dict)
     owners: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.alone = self._alone()
         self.base = self.alone if self.alone is not None else self._base()
         for group in self.query.groups:
-            own = isinstance(group.expression, exp.Column) and fold(group.expression.name) == fold(group.name)
-            if not own and self._is_named(fold(group.name)):
+            names_column = isinstance(group.expression, exp.Column) and fold(group.expression.name) == fold(group.name)
+            if not names_column and self._is_named(fold(group.name)):
                 raise PolicyError(
                     f"{group.name} is a column of the source and also what {shown(group.expression)} is called",
                     hint="give it another name",
@@ -91,8 +91,10 @@ class Binding:
 
         Alone they are known exactly: dealing out values changes none of them.
         """
-        own = set(self._named())
-        known = (place for place, bucketed in enumerate(self.release.bucketed) if own and own <= set(bucketed.columns))
+        named = set(self._named())
+        known = (
+            index for index, bucketed in enumerate(self.release.bucketed) if named and named <= set(bucketed.columns)
+        )
         return next(known, None)
 
     def _base(self) -> int | None:
@@ -102,8 +104,8 @@ class Binding:
         """
         if not self.release.separate_tables or any(bucketed.bucket for bucketed in self.release.bucketed):
             return None
-        places = self.release.bucketed_positions
-        return next((places[name][0] for name in self._named() if name in places), 0)
+        positions = self.release.bucketed_positions
+        return next((positions[name][0] for name in self._named() if name in positions), 0)
 
     def _is_of_source(self, node: exp.Column) -> bool:
         """Whether a column is the source's: without a table's name, unless a joined table has one of that name."""
@@ -114,18 +116,18 @@ class Binding:
         """The joined tables that have this column, by the place of the join, with the name that it has there."""
         qualifier, name = fold(node.table), fold(node.name)
         return [
-            (place, own)
-            for place, (lookup, columns) in enumerate(zip(self.query.lookups, self.lookup_columns, strict=True))
-            for own in columns
-            if fold(own) == name and qualifier in ("", fold(lookup.alias))
+            (index, column_name)
+            for index, (lookup, columns) in enumerate(zip(self.query.lookups, self.lookup_columns, strict=True))
+            for column_name in columns
+            if fold(column_name) == name and qualifier in ("", fold(lookup.alias))
             # The column of USING is one column, and without a table's name it is the source's.
             if not (qualifier == "" and lookup.using and fold(lookup.key) == name)
         ]
 
     def owner(self, relation: str) -> str:
         """The relation on whose rows a relation's columns are evaluated: a joined table's is that of its join."""
-        for place, owner in enumerate(self.owners):
-            if relation == lookup_name(place):
+        for index, owner in enumerate(self.owners):
+            if relation == lookup_name(index):
                 return owner
         return relation
 
@@ -154,8 +156,8 @@ class Binding:
         if qualifier == "" and joined and (len(joined) > 1 or self._is_named(name)):
             raise refused(node, "more than one table has this column", "write its table before it: patients.age")
         if joined:
-            place, own = joined[0]
-            return column(own, lookup_name(place))
+            index, column_name = joined[0]
+            return column(column_name, lookup_name(index))
         return self._of_source(node, name)
 
     def _is_named(self, name: str) -> bool:
@@ -169,15 +171,15 @@ class Binding:
         if name in release.exact:
             return column(release.exact[name], ROW)
         if name in release.generalized:
-            place = self.places.setdefault(name, len(self.places))
-            return column("value", leaf_name(place))
+            index = self.leaf_indexes.setdefault(name, len(self.leaf_indexes))
+            return column("value", leaf_name(index))
         why = release.hidden.get(name, "the release has no such column")
         raise refused(node, why, "an estimate reads nothing but the release")
 
 
-def lookup_name(place: int) -> str:
+def lookup_name(index: int) -> str:
     """The joined table at this place."""
-    return f"lookup_{place}"
+    return f"lookup_{index}"
 
 
 @dataclass

@@ -55,16 +55,16 @@ class Conjunction:
     @property
     def compared(self) -> bool:
         """Whether values are compared with the constants of slots."""
-        return any(isinstance(one, Slot) for one in self.conditions.values())
+        return any(isinstance(condition, Slot) for condition in self.conditions.values())
 
     def with_value(self, name: str) -> Conjunction:
         """This condition, and that a column has a value: is not NULL."""
-        held = self.conditions.get(name)
-        if isinstance(held, Slot):
+        condition = self.conditions.get(name)
+        if isinstance(condition, Slot):
             # NULL is none of its constants.
             return self
         has = is_not_null(column(VALUE))
-        both = has if held is None else exp.and_(held, has)
+        both = has if condition is None else exp.and_(condition, has)
         return Conjunction({**self.conditions, name: both}, self.constants)
 
 
@@ -97,14 +97,14 @@ def common_type(slot: Slot, kind: str) -> str | None:
     return "DATE" if kind == "DATE" and all(map(_is_date, slot.values)) else None
 
 
-def compared_columns(one: WorkloadQuery, kinds: Mapping[str, str]) -> dict[str, Slot] | None:
+def compared_columns(workload_query: WorkloadQuery, kinds: Mapping[str, str]) -> dict[str, Slot] | None:
     """What a query's condition asks of each column, by folded names; None unless all of it is comparisons of different
     columns with constants.
 
     `kinds` are the types of the columns, by their folded names.
     """
-    found = dict(zip(one.columns, one.slots, strict=True))
-    if not found or len(found) < len(one.slots):
+    found = dict(zip(workload_query.columns, workload_query.slots, strict=True))
+    if not found or len(found) < len(workload_query.slots):
         return None
     return found if all(common_type(slot, kinds.get(name, "")) for name, slot in found.items()) else None
 
@@ -125,30 +125,30 @@ class Conjunctions:
         self._release, self._kinds = release, kinds
         self._known: dict[str, bool] = {}
 
-    def of(self, one: WorkloadQuery) -> list[ConjunctiveAggregate]:
+    def of(self, workload_query: WorkloadQuery) -> list[ConjunctiveAggregate]:
         """The aggregates of a query; none where it has to be asked by itself, or is refused."""
-        if not is_plain(one.query) or one.query.where is None:
+        if not is_plain(workload_query.query) or workload_query.query.where is None:
             return []
-        if fold(one.query.source.name) not in map(fold, self._release.names):
+        if fold(workload_query.query.source.name) not in map(fold, self._release.names):
             return []
-        if not all(map(self._is_known, one.query.aggregates)):
+        if not all(map(self._is_known, workload_query.query.aggregates)):
             return []
-        condition = self._condition(one)
+        condition = self._condition(workload_query)
         if condition is None:
             return []
-        alone = self._is_alone(one, condition)
-        found = [self._part(one.number, part, condition, alone) for part in one.query.aggregates]
+        alone = self._is_alone(workload_query, condition)
+        found = [self._part(workload_query.number, part, condition, alone) for part in workload_query.query.aggregates]
         return found if all(map(self._is_at_once, found)) else []
 
-    def _is_alone(self, one: WorkloadQuery, condition: Conjunction) -> bool:
-        arguments = {fold(part.argument.name) for part in one.query.aggregates if part.argument is not None}
-        places = self._release.bucketed_positions
-        return {*condition.conditions, *arguments} <= set(places) and len(self._bucketed_sets(condition)) == 1
+    def _is_alone(self, workload_query: WorkloadQuery, condition: Conjunction) -> bool:
+        arguments = {fold(part.argument.name) for part in workload_query.query.aggregates if part.argument is not None}
+        positions = self._release.bucketed_positions
+        return {*condition.conditions, *arguments} <= set(positions) and len(self._bucketed_sets(condition)) == 1
 
     def _bucketed_sets(self, condition: Conjunction) -> set[int]:
         """Which sets of columns, whose values are dealt out together, it asks of."""
-        places = self._release.bucketed_positions
-        return {places[name][0] for name in condition.conditions if name in places}
+        positions = self._release.bucketed_positions
+        return {positions[name][0] for name in condition.conditions if name in positions}
 
     def _is_at_once(self, part: ConjunctiveAggregate) -> bool:
         if part.at_once(self._release):
@@ -156,32 +156,37 @@ class Conjunctions:
         bucketed = set(part.condition.conditions) & set(self._release.bucketed_positions)
         return len(bucketed) <= 1 and not part.alone
 
-    def _is_known(self, one: Aggregate) -> bool:
+    def _is_known(self, aggregate: Aggregate) -> bool:
         """Whether an aggregate is one of rows, or of the values of a column whose values are not dealt out."""
-        if one.argument is None:
-            return one.function == "count"
-        if not isinstance(one.argument, exp.Column):
+        if aggregate.argument is None:
+            return aggregate.function == "count"
+        if not isinstance(aggregate.argument, exp.Column):
             return False
-        name = fold(one.argument.name)
+        name = fold(aggregate.argument.name)
         if name not in self._release.exact and name not in self._release.generalized:
             return False
-        return one.function == "count" or number(self._kinds[name]) is not None
+        return aggregate.function == "count" or number(self._kinds[name]) is not None
 
-    def _part(self, number: int, one: Aggregate, condition: Conjunction, alone: bool) -> ConjunctiveAggregate:
-        argument = None if one.argument is None else fold(one.argument.name)
-        if argument is not None and (one.function == "count" or argument in self._release.generalized):
+    def _part(self, number: int, aggregate: Aggregate, condition: Conjunction, alone: bool) -> ConjunctiveAggregate:
+        argument = None if aggregate.argument is None else fold(aggregate.argument.name)
+        if argument is not None and (aggregate.function == "count" or argument in self._release.generalized):
             condition = condition.with_value(argument)
         return ConjunctiveAggregate(
-            number, one.name, one.function, None if one.function == "count" else argument, condition, alone
+            number,
+            aggregate.name,
+            aggregate.function,
+            None if aggregate.function == "count" else argument,
+            condition,
+            alone,
         )
 
-    def _condition(self, one: WorkloadQuery) -> Conjunction | None:
-        if one.slots:
-            if one.template not in self._known:
-                self._known[one.template] = _of_trees(one.query, self._release) is not None
-            if self._known[one.template] and (compared := compared_columns(one, self._kinds)):
+    def _condition(self, workload_query: WorkloadQuery) -> Conjunction | None:
+        if workload_query.slots:
+            if workload_query.template not in self._known:
+                self._known[workload_query.template] = _of_trees(workload_query.query, self._release) is not None
+            if self._known[workload_query.template] and (compared := compared_columns(workload_query, self._kinds)):
                 return Conjunction(compared, {})
-        return _of_trees(one.whole(), self._release)
+        return _of_trees(workload_query.whole(), self._release)
 
 
 def _of_trees(query: AggregateQuery, release: ReleaseModel) -> Conjunction | None:
@@ -196,7 +201,7 @@ def _of_trees(query: AggregateQuery, release: ReleaseModel) -> Conjunction | Non
     constants: dict[str, tuple[exp.Expr, ...]] = {}
     assert query.where is not None
     for part in conjuncts(query.where):
-        names = {fold(one.name) for one in part.find_all(exp.Column)}
+        names = {fold(node.name) for node in part.find_all(exp.Column)}
         if len(names) != 1:
             return None
         try:
@@ -205,12 +210,12 @@ def _of_trees(query: AggregateQuery, release: ReleaseModel) -> Conjunction | Non
             return None
         (name,) = names
         if name in release.generalized:
-            leaf = leaf_name(binding.places[name])
+            leaf = leaf_name(binding.leaf_indexes[name])
             if not is_ordered(bound, leaf):
                 return None
             constants[name] = (*constants.get(name, ()), *constants_of(bound, leaf))
-        held = _of_value(bound)
-        conditions[name] = exp.and_(conditions[name], held, copy=False) if name in conditions else held
+        condition = _of_value(bound)
+        conditions[name] = exp.and_(conditions[name], condition, copy=False) if name in conditions else condition
     return Conjunction(conditions, constants)
 
 

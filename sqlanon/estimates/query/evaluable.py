@@ -31,10 +31,10 @@ def tried(part: exp.Expr) -> exp.Expr:
 
 def _by_itself(part: exp.Expr) -> exp.Expr:
     """A part of which DuckDB computes nothing outside of TRY, as it else does of what several expressions share."""
-    own = part.find(exp.Column)
-    if own is None or part is own:
+    first_column = part.find(exp.Column)
+    if first_column is None or part is first_column:
         return part.copy()
-    null = is_null(own.copy())
+    null = is_null(first_column.copy())
     always = exp.Or(this=null, expression=exp.not_(null))
     return if_(always, part.copy())
 
@@ -44,26 +44,26 @@ def require_bindable(engine: Engine, rows: exp.Select, parts: Iterable[Part]) ->
 
     `rows` is a SELECT of nothing from what the parts read.
     """
-    every = list(parts)
-    if not every or _message(engine, rows, [part for _, part in every]) is None:
+    all_parts = list(parts)
+    if not all_parts or _message(engine, rows, [part for _, part in all_parts]) is None:
         return
-    for said, part in every:
+    for said, part in all_parts:
         if (message := _message(engine, rows, [part])) is not None:
             raise refused(said, f"DuckDB: {message}")
 
 
-def require_evaluable(engine: Engine, rows: exp.Select, parts: Sequence[Part], *, some: bool = False) -> None:
+def require_evaluable(engine: Engine, rows: exp.Select, parts: Sequence[Part], *, only_if_all: bool = False) -> None:
     """Raises PolicyError, naming it, for a part that fails for a row; if `some` do not, only where it fails for all."""
     if not parts:
         return
-    every: exp.Expr = f.count()
+    row_count: exp.Expr = f.count()
     counts: list[exp.Expr] = []
     for _, part in parts:
         # What fails is no list, and NULL is a list with NULL.
         failed = is_null(f.try_(exp.Array(expressions=[_by_itself(part)])))
         counts.append(exp.func("count_if", failed))
-    least = exp.Greatest(this=every, expressions=[literal(1)], ignore_nulls=True) if some else literal(1)
-    found = rows.copy().select(*((one >= least) for one in counts))
+    least = exp.Greatest(this=row_count, expressions=[literal(1)], ignore_nulls=True) if only_if_all else literal(1)
+    found = rows.copy().select(*((failures >= least) for failures in counts))
     for (said, _), fails in zip(parts, engine.rows(found)[0], strict=True):
         if fails:
             raise refused(

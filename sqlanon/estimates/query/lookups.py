@@ -52,11 +52,11 @@ def require_castable(engine: Engine, lookup: Lookup, values: exp.Query, table: e
     keys = exp.select(alias(column(lookup.key), _KEY)).from_(table.copy())
     for tried, other, name in ((values, keys, _KEY), (keys, values, _VALUE)):
         # Any value that is not NULL will do: what can fail is the cast of the others.
-        one = exp.select(alias(f.any_value(column(name)), name)).from_(other.copy().subquery("every"))
+        any_value = exp.select(alias(f.any_value(column(name)), name)).from_(other.copy().subquery("every"))
         compared = f.try_(exp.Array(expressions=[_equal("tried", "one", swapped=tried is keys)]))
         failed = exp.func("count_if", is_null(compared))
         query = exp.select(failed).from_(tried.copy().subquery("tried"))
-        if engine.rows(query.join(one.subquery("one"), join_type="CROSS", copy=False))[0][0]:
+        if engine.rows(query.join(any_value.subquery("one"), join_type="CROSS", copy=False))[0][0]:
             said = infix(lookup.on.copy(), "=", exp.column(lookup.key, lookup.alias))
             raise refused(
                 said,

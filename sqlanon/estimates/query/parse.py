@@ -97,12 +97,12 @@ class AggregateQuery:
     def aggregates(self) -> tuple[Aggregate, ...]:
         """Those of the result, and then those that only HAVING asks about."""
         found = [item for item in self.items if isinstance(item, Aggregate)]
-        known = [(one.function, one.argument) for one in found]
+        known = [(aggregate.function, aggregate.argument) for aggregate in found]
         for node in aggregates_in(self.having):
-            one = _aggregate(node, "")
-            if (one.function, one.argument) not in known:
-                known.append((one.function, one.argument))
-                found.append(one)
+            aggregate = _aggregate(node, "")
+            if (aggregate.function, aggregate.argument) not in known:
+                known.append((aggregate.function, aggregate.argument))
+                found.append(aggregate)
         return tuple(found)
 
 
@@ -146,14 +146,14 @@ def shown(tree: exp.Expr) -> str:
 
 def refused(tree: exp.Expr, why: str, hint: str | None = None) -> PolicyError:
     """The error for a part of the query, at its place in the query's text."""
-    return PolicyError(f"{shown(tree)}: {why}", hint=hint, position=_place(tree))
+    return PolicyError(f"{shown(tree)}: {why}", hint=hint, position=_position(tree))
 
 
-def _place(tree: exp.Expr) -> Position | None:
+def _position(tree: exp.Expr) -> Position | None:
     """Where the first word of a part stands."""
     known = [node.meta for node in tree.walk() if "start" in node.meta]
-    places = [(int(one["line"]), int(one["col"]) - (int(one["end"]) - int(one["start"]))) for one in known]
-    return Position(*min(places)) if places else None
+    positions = [(int(token["line"]), int(token["col"]) - (int(token["end"]) - int(token["start"]))) for token in known]
+    return Position(*min(positions)) if positions else None
 
 
 def aggregates_in(tree: exp.Expr | None) -> Iterator[exp.Expr]:
@@ -271,12 +271,17 @@ def _lookup(join: exp.Join, source: str) -> Lookup:
     using, on = join.args.get("using"), join.args.get("on")
     if using and len(using) == 1:
         key = using[0].name
-        own = exp.Column(this=exp.to_identifier(key, quoted=True), table=exp.to_identifier(source, quoted=True))
-        return Lookup(_qualified(table), table.alias_or_name, own, key, using=True)
+        source_column = exp.Column(
+            this=exp.to_identifier(key, quoted=True), table=exp.to_identifier(source, quoted=True)
+        )
+        return Lookup(_qualified(table), table.alias_or_name, source_column, key, using=True)
     if isinstance(on, exp.EQ) and isinstance(on.left, exp.Column) and isinstance(on.right, exp.Column):
-        for key_side, own in ((on.left, on.right), (on.right, on.left)):
-            if key_side.table.lower() == table.alias_or_name.lower() and own.table.lower() != key_side.table.lower():
-                return Lookup(_qualified(table), table.alias_or_name, own, key_side.name)
+        for key_side, source_column in ((on.left, on.right), (on.right, on.left)):
+            if (
+                key_side.table.lower() == table.alias_or_name.lower()
+                and source_column.table.lower() != key_side.table.lower()
+            ):
+                return Lookup(_qualified(table), table.alias_or_name, source_column, key_side.name)
     raise refused(
         join, "is no join of one column with another", "write JOIN wards ON patients.ward = wards.id, with both names"
     )

@@ -35,9 +35,9 @@ def plan_of(query: AggregateQuery, release: ReleaseModel, lookups: Sequence[tupl
     binding = Binding(query, release, [columns for _, columns in lookups])
     factors = Factors(binding)
     condition: exp.Expr = factors.condition(query.where) if query.where is not None else exp.true()
-    for place, lookup in enumerate(query.lookups):
-        joined = column(lookup.key, lookup_name(place))
-        condition = exp.and_(condition, factors.part(binding.owners[place], _not_null(joined), lookup.on))
+    for index, lookup in enumerate(query.lookups):
+        joined = column(lookup.key, lookup_name(index))
+        condition = exp.and_(condition, factors.part(binding.owners[index], _not_null(joined), lookup.on))
     groups = [factors.value(group.expression) for group in query.groups]
     arguments: list[tuple[str, exp.Expr] | None] = [None]
     present: list[exp.Expr] = [exp.true()]
@@ -52,7 +52,7 @@ def plan_of(query: AggregateQuery, release: ReleaseModel, lookups: Sequence[tupl
     return Plan(
         factors,
         condition,
-        tuple(factors.part(*own, group.expression) for own, group in zip(groups, query.groups, strict=True)),
+        tuple(factors.part(*located, group.expression) for located, group in zip(groups, query.groups, strict=True)),
         tuple(
             None if aggregate.function == "count" else value for aggregate, value in zip(counts, arguments, strict=True)
         ),

@@ -33,12 +33,12 @@ def relations_of(
 ) -> dict[str, exp.Expr]:
     """What the parts of a plan read of each relation, by its name: of leaves no more than their type is there yet."""
     found: dict[str, exp.Expr] = {ROW: released.subquery(ROW)}
-    for place, one in bucketed.items():
-        found[bucket_name(place)] = one.values.subquery(bucket_name(place))
-    for place, given in columns.items():
-        if given.bound.type:
-            value = cast(exp.null(), given.bound.type)
-            found[leaf_name(place)] = exp.select(alias(value, "value")).subquery(leaf_name(place))
+    for index, bucketed_columns in bucketed.items():
+        found[bucket_name(index)] = bucketed_columns.values.subquery(bucket_name(index))
+    for index, generalized in columns.items():
+        if generalized.bound.type:
+            value = cast(exp.null(), generalized.bound.type)
+            found[leaf_name(index)] = exp.select(alias(value, "value")).subquery(leaf_name(index))
     return found
 
 
@@ -46,22 +46,24 @@ def kinds_of_numbers(engine: Engine, plan: Plan, relations: Mapping[str, exp.Exp
     """What the numbers of each aggregate are. Raises PolicyError, naming it, for a part that DuckDB cannot bind."""
     kinds = [COUNTED for _ in plan.arguments]
     binding = plan.factors.binding
-    for name, own in relations.items():
-        rows = exp.select().from_(own.copy())
+    for name, relation_rows in relations.items():
+        rows = exp.select().from_(relation_rows.copy())
         joins: list[Part] = []
-        for place, lookup in enumerate(binding.query.lookups):
-            if binding.owners[place] == name:
-                rows.join(_lookup_table(plan, place), join_type="CROSS", copy=False)
-                joins.append((lookup.on, _joined_on(plan, place)))
+        for index, lookup in enumerate(binding.query.lookups):
+            if binding.owners[index] == name:
+                rows.join(_lookup_table(plan, index), join_type="CROSS", copy=False)
+                joins.append((lookup.on, _joined_on(plan, index)))
         arguments = arguments_on(plan, name)
-        require_bindable(engine, rows, [*joins, *said_parts(plan, name), *((said, one) for _, said, one in arguments)])
-        for place, said, one in arguments:
-            ((_, kind),) = engine.columns(rows.copy().select(alias(one.copy(), "value")))
+        require_bindable(
+            engine, rows, [*joins, *said_parts(plan, name), *((said, argument) for _, said, argument in arguments)]
+        )
+        for index, said, argument in arguments:
+            ((_, kind),) = engine.columns(rows.copy().select(alias(argument.copy(), "value")))
             if (found := number(kind)) is None:
                 raise refused(said, f"is of type {kind}: sum, avg, min and max are estimated of numbers")
-            kinds[place] = found
+            kinds[index] = found
         # Not every aggregate is there for every type of numbers.
-        calls = [(said, exp.func(plan.functions[place], paren(one.copy()))) for place, said, one in arguments]
+        calls = [(said, exp.func(plan.functions[index], paren(argument.copy()))) for index, said, argument in arguments]
         require_bindable(engine, rows, calls)
     return kinds
 
@@ -69,52 +71,52 @@ def kinds_of_numbers(engine: Engine, plan: Plan, relations: Mapping[str, exp.Exp
 def require_joins(engine: Engine, plan: Plan, relations: Mapping[str, exp.Expr]) -> None:
     """Raises PolicyError where a value of the source may find several rows of a joined table, or the join may fail."""
     binding = plan.factors.binding
-    for place, lookup in enumerate(binding.query.lookups):
+    for index, lookup in enumerate(binding.query.lookups):
         on = binding.bound(lookup.on)
         (name,) = {part.table for part in on.find_all(exp.Column)}
-        joined = {lookup_name(other): _lookup_table(plan, other) for other in range(place)}
+        joined = {lookup_name(other): _lookup_table(plan, other) for other in range(index)}
         values = exp.select(alias(on, "value")).from_((joined | dict(relations))[name].copy())
         ((_, kind),) = engine.columns(values.copy())
-        ((_, key),) = engine.columns(exp.select(alias(column(lookup.key), "key")).from_(plan.lookups[place].copy()))
-        require_unique(engine, lookup, plan.lookups[place], (kind, key))
+        ((_, key),) = engine.columns(exp.select(alias(column(lookup.key), "key")).from_(plan.lookups[index].copy()))
+        require_unique(engine, lookup, plan.lookups[index], (kind, key))
         if kind != key:
-            require_castable(engine, lookup, values, plan.lookups[place])
+            require_castable(engine, lookup, values, plan.lookups[index])
 
 
 def join_lookups(query: exp.Select, plan: Plan, owner: str) -> exp.Select:
     """The tables that are joined to the columns of one relation. A key is there once, so that no row is doubled."""
-    for place, own in enumerate(plan.factors.binding.owners):
-        if own == owner:
-            query = query.join(_lookup_table(plan, place), on=_joined_on(plan, place), join_type="LEFT", copy=False)
+    for index, relation_name in enumerate(plan.factors.binding.owners):
+        if relation_name == owner:
+            query = query.join(_lookup_table(plan, index), on=_joined_on(plan, index), join_type="LEFT", copy=False)
     return query
 
 
 def said_parts(plan: Plan, name: str) -> list[Part]:
     """The parts on a relation, with what the query says."""
     said = plan.factors.said.get(name, {})
-    return [(said[own], part) for own, part in plan.factors.parts.get(name, {}).items()]
+    return [(said[part_name], part) for part_name, part in plan.factors.parts.get(name, {}).items()]
 
 
 def parts_on(plan: Plan, name: str) -> list[exp.Alias]:
     """The parts on a relation under their names, NULL where they fail."""
-    return [alias(tried(part), own) for own, part in plan.factors.parts.get(name, {}).items()]
+    return [alias(tried(part), part_name) for part_name, part in plan.factors.parts.get(name, {}).items()]
 
 
 def arguments_on(plan: Plan, name: str) -> list[tuple[int, exp.Expr, exp.Expr]]:
     """The aggregates with an argument on a relation: their numbers, what the query says, and the arguments."""
     return [
-        (place, said, argument[1])
-        for place, (argument, said) in enumerate(zip(plan.arguments, plan.said, strict=True))
+        (index, said, argument[1])
+        for index, (argument, said) in enumerate(zip(plan.arguments, plan.said, strict=True))
         if argument is not None and said is not None and argument[0] == name
     ]
 
 
-def _lookup_table(plan: Plan, place: int) -> exp.Table:
-    table = plan.lookups[place].copy()
-    table.set("alias", exp.TableAlias(this=exp.to_identifier(lookup_name(place), quoted=True)))
+def _lookup_table(plan: Plan, index: int) -> exp.Table:
+    table = plan.lookups[index].copy()
+    table.set("alias", exp.TableAlias(this=exp.to_identifier(lookup_name(index), quoted=True)))
     return table
 
 
-def _joined_on(plan: Plan, place: int) -> exp.Expr:
-    lookup = plan.factors.binding.query.lookups[place]
-    return plan.factors.binding.bound(lookup.on).eq(column(lookup.key, lookup_name(place)))
+def _joined_on(plan: Plan, index: int) -> exp.Expr:
+    lookup = plan.factors.binding.query.lookups[index]
+    return plan.factors.binding.bound(lookup.on).eq(column(lookup.key, lookup_name(index)))

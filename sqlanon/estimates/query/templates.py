@@ -90,7 +90,7 @@ class Templates:
         self._taken[text] = taken
         return text
 
-    def asked(self, number: int, text: str) -> WorkloadQuery:
+    def query_of(self, number: int, text: str) -> WorkloadQuery:
         """The query of a text that `one_query` returned. Raises what `parsed` raises."""
         if taken := self._taken.get(text) or _taken_out(text):
             template, slots = taken
@@ -125,11 +125,11 @@ def _taken_out(text: str) -> tuple[str, tuple[Slot, ...]] | None:
         if not between and found["list"] is None:
             return found[0]
         written = [found["low"], found["high"]] if between else _CONSTANTS.findall(found["listed"])
-        texts = {one.startswith("'") for one in written}
+        texts = {constant.startswith("'") for constant in written}
         if len(texts) > 1:
             return found[0]
         (is_text,) = texts
-        values = (one[1:-1].replace("''", "'") if is_text else one for one in written)
+        values = (constant[1:-1].replace("''", "'") if is_text else constant for constant in written)
         slots.append(Slot(tuple(dict.fromkeys(values)) if not between else tuple(values), is_text, between))
         left = "''" if is_text else "0"
         return f"BETWEEN {left} AND {left}" if between else f"IN ({left})"
@@ -149,7 +149,10 @@ def _template(text: str, slots: tuple[Slot, ...]) -> tuple[AggregateQuery, tuple
         return None
     if query.groups or query.lookups or query.having is not None or query.where is None:
         return None
-    if any(one.argument is not None and one.argument.find(exp.In, exp.Between) for one in query.aggregates):
+    if any(
+        aggregate.argument is not None and aggregate.argument.find(exp.In, exp.Between)
+        for aggregate in query.aggregates
+    ):
         return None
     parts = list(conjuncts(query.where))
     if len(parts) != len(slots) or not all(map(_has, parts, slots)):
@@ -169,5 +172,7 @@ def _has(part: exp.Expr, slot: Slot) -> bool:
 
 def _only(part: exp.Expr, expected: dict[str, exp.Expr | None]) -> bool:
     """Whether a node has these parts alone, and those of them that are given are as given."""
-    held = {name: value for name, value in part.args.items() if value}
-    return held.keys() == expected.keys() and all(one is None or held[name] == one for name, one in expected.items())
+    present = {name: value for name, value in part.args.items() if value}
+    return present.keys() == expected.keys() and all(
+        value is None or present[name] == value for name, value in expected.items()
+    )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     added,
@@ -30,7 +31,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["WORDS", "BucketTable", "alike_buckets", "copied"]
 
-Keep = Callable[[str, exp.Query], str]
 
 # The bits of a BIGINT and of a HUGEINT without their signs.
 WORDS = (62, 126)
@@ -56,14 +56,14 @@ def alike_buckets(engine: Engine, sides: Sequence[BucketTable], keep: Keep) -> s
     """
     kinds = [_kinds(side, keep) for side in sides]
     facts = [_facts(engine, side, table) for side, table in zip(sides, kinds, strict=True)]
-    count = sum(own for own, _ in facts)
+    count = sum(kind_count for kind_count, _ in facts)
     rows = sum(number for _, number in facts if number is not None)
     if not count or any(number is None for _, number in facts):
         return None
     for word, typed in zip(WORDS, (big, huge), strict=True):
         if bits := word // count:
-            first = [sum(own for own, _ in facts[:place]) for place in range(len(sides))]
-            codes = [_code(*one, bits, typed) for one in zip(sides, kinds, first, strict=True)]
+            first = [sum(kind_count for kind_count, _ in facts[:index]) for index in range(len(sides))]
+            codes = [_code(*parts, bits, typed) for parts in zip(sides, kinds, first, strict=True)]
             alike = keep("alike", _alike(codes))
             if _counted(engine, alike, bits, count) == rows:
                 return alike
@@ -106,10 +106,10 @@ def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[
     number = paren(column("kind") + literal(first))
     shift = paren(number * literal(bits))
     unit = alias(infix(typed(literal(1)), "<<", typed(shift)), "unit")
-    own: exp.Expr = column("unit", "kind")
+    code: exp.Expr = column("unit", "kind")
     if side.weight is not None:
-        own = typed(side.count()) * own
-    rows = exp.select(alias(column(side.bucket, "held"), "bucket"), alias(own, "code"))
+        code = typed(side.count()) * code
+    rows = exp.select(alias(column(side.bucket, "held"), "bucket"), alias(code, "code"))
     rows.from_(relation(side.table, as_="held"), copy=False)
     same = [identical(column(name, "held"), column(name, "kind")) for name in side.others]
     units = exp.select(unit, *map(column, side.others)).from_(relation(kinds))
@@ -117,11 +117,11 @@ def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[
 
 
 def _alike(codes: Sequence[exp.Query]) -> exp.Select:
-    own = alias(f.sum(column("code")), "code")
-    every = exp.select(column("bucket"), own).from_(union_all(codes).subquery("code")).group_by(column("bucket"))
+    code = alias(f.sum(column("code")), "code")
+    buckets = exp.select(column("bucket"), code).from_(union_all(codes).subquery("code")).group_by(column("bucket"))
     parts = {"code": column("code"), "bucket": f.min(column("bucket")), "copies": f.count()}
     query = exp.select(*(alias(part, name) for name, part in parts.items()))
-    return query.from_(every.subquery("bucket")).group_by(column("code"))
+    return query.from_(buckets.subquery("bucket")).group_by(column("code"))
 
 
 def _counted(engine: Engine, alike: str, bits: int, count: int) -> int:
@@ -130,6 +130,6 @@ def _counted(engine: Engine, alike: str, bits: int, count: int) -> int:
     for kind in range(count):
         shifted = infix(huge(column("code")), ">>", huge(literal(bits * kind)))
         digits.append(paren(infix(paren(shifted), "&", huge(literal(2**bits - 1)))))
-    every = paren(added(digits)) * column("copies")
-    ((rows,),) = engine.rows(exp.select(total(every)).from_(relation(alike)))
+    counted = paren(added(digits)) * column("copies")
+    ((rows,),) = engine.rows(exp.select(total(counted)).from_(relation(alike)))
     return int(rows or 0)

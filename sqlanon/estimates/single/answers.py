@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
-from sqlanon.estimates.fixed_sql import fixed
+from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.query.evaluable import require_bindable, require_evaluable, tried
 from sqlanon.estimates.query.functions import require_known
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, Group, aggregate_of, aggregates_in, refused
 from sqlanon.estimates.single.estimate import Combinations
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, big, cast, if_, or_zero, paren
+from sqlanon.sqlgen.build.expressions import ascending, cast, if_, or_zero, paren
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["MOST_GROUPS", "Answer", "answered"]
@@ -32,8 +33,6 @@ _REAL = tuple(f"{function}{end}" for function in ("count", "sum", "avg", "min", 
 _INEXACT = "inexact_"
 # Longer numbers are not added up in figures.sql; a sum of whole numbers of 128 bits may come to this.
 LONGEST, _MOST = 10**27, 10**38
-
-Keep = Callable[[str, exp.Query], str]
 
 
 @dataclass(frozen=True)
@@ -60,13 +59,13 @@ class Answer:
         outputs = self._cast(_VARCHAR, ("_low", "_high"))
         return self._answer(outputs)
 
-    def every(self) -> exp.Select:
+    def all_groups(self) -> exp.Select:
         """All groups, as texts, with their figures as DOUBLE and a last column: whether HAVING keeps them."""
         kept = exp.true() if self.kept is None else f.coalesce(self.kept.copy(), exp.false())
         return self._ordered(exp.select(*self._cast(_DOUBLE, _ENDS), kept).from_(relation(self.rows)))
 
     def _answer(self, outputs: Sequence[exp.Expr]) -> exp.Select:
-        query = exp.select(*(one.copy() for one in outputs)).from_(relation(self.rows))
+        query = exp.select(*(output.copy() for output in outputs)).from_(relation(self.rows))
         return self._ordered(query if self.kept is None else query.where(self.kept.copy()))
 
     def _cast(self, to: exp.DataType, ends: Sequence[str]) -> list[exp.Expr]:
@@ -75,14 +74,14 @@ class Answer:
         found: list[exp.Expr] = []
         for item in self.items:
             for end in _ENDS if isinstance(item, Aggregate) else ("",):
-                own = next(left).this.copy()
+                tree = next(left).this.copy()
                 kind = _VARCHAR if isinstance(item, Group) else to if end in ends else None
-                found.append(own if kind is None else exp.Cast(this=own, to=kind.copy()))
+                found.append(tree if kind is None else exp.Cast(this=tree, to=kind.copy()))
         return found
 
     def _ordered(self, query: exp.Select) -> exp.Select:
-        for place in range(self.groups):
-            query = query.order_by(ascending(column(f"group_{place}")), copy=False)
+        for index in range(self.groups):
+            query = query.order_by(ascending(column(f"group_{index}")), copy=False)
         return query
 
 
@@ -92,11 +91,11 @@ def answered(engine: Engine, query: AggregateQuery, found: Combinations, withhel
     rows = keep("answer", _answered(found, table, withheld))
     kept = None
     if query.having is not None:
-        asked = _having(query, found)
-        own = exp.select().from_(relation(rows))
-        require_bindable(engine, own, [(query.having, asked)])
-        require_evaluable(engine, own, [(query.having, asked)])
-        kept = tried(cast(paren(asked), "BOOLEAN"))
+        condition = _having(query, found)
+        answer_rows = exp.select().from_(relation(rows))
+        require_bindable(engine, answer_rows, [(query.having, condition)])
+        require_evaluable(engine, answer_rows, [(query.having, condition)])
+        kept = tried(cast(paren(condition), "BOOLEAN"))
     answer = Answer(rows, _outputs(query, found), query.items, kept, _room(engine, found, withheld), found.groups)
     (count,) = engine.rows(exp.select(f.count()).from_(answer.shown().subquery("answer")))[0]
     if count > MOST_GROUPS:
@@ -119,52 +118,40 @@ def _rows_of(engine: Engine, found: Combinations) -> int:
 
 def _figures(engine: Engine, found: Combinations, withheld: int | None) -> exp.Query:
     """Every figure of each group and aggregate, from the combinations of the classes and the leaves."""
-    every = [_figures_of(found, exact, withheld) for exact in found.tables]
+    queries = [_figures_of(found, exact, withheld) for exact in found.tables]
     if any(kind.wide for kind in found.kinds):
         rows = _rows_of(engine, found)
-        for node in list(every[0].find_all(exp.Literal)):
+        for node in list(queries[0].find_all(exp.Literal)):
             if node.this == str(LONGEST):
                 node.replace(literal(_MOST // max(1, rows)))
-    return every[0] if len(every) == 1 else exp.union(*every, distinct=False, copy=False)
+    return queries[0] if len(queries) == 1 else exp.union(*queries, distinct=False, copy=False)
 
 
 def _figures_of(found: Combinations, exact: bool, withheld: int | None) -> exp.Select:
     """Every figure of each group, of the aggregates whose numbers are exact or of those whose are not."""
-    classes = fixed("estimate")
-    for table in list(classes.find_all(exp.Table)):
-        if table.name == "combination":
-            table.replace(relation(found.tables[exact], as_="combination"))
-    query = fixed("figures")
-    rows = big(literal(withheld))
-    given = {
-        "class": classes,
-        "withheld": exp.select(alias(rows, "rows")),
+    tables: Tables = {
+        "class": fixed("estimate", {"combination": found.tables[exact]}),
+        "withheld": withheld_rows(withheld),
         "bound": _bounds(found, found.tables[exact], bucketed=found.bucketed and exact),
     }
-    for table in list(query.find_all(exp.Table)):
-        if table.name in given:
-            table.replace(given[table.name].subquery(table.alias_or_name, copy=False))
+    query = fixed("figures", tables)
     # Each kind has columns of its own for what has its type.
     nothing = {True: exp.DataType.build("HUGEINT", dialect="duckdb"), False: _DOUBLE}
     parts: list[exp.Expr] = [column(name) for name in ("key", "number", "possible")]
     parts += [column(name) for name in _REAL if name not in _TYPED]
     for kind, prefix in ((True, ""), (False, _INEXACT)):
         for name in _TYPED:
-            own = column(name) if kind is exact else exp.Cast(this=exp.null(), to=nothing[kind].copy())
-            parts.append(alias(own, prefix + name))
+            value = column(name) if kind is exact else exp.Cast(this=exp.null(), to=nothing[kind].copy())
+            parts.append(alias(value, prefix + name))
     return exp.select(*parts).from_(query.subquery("figures", copy=False), copy=False)
 
 
 def _bounds(found: Combinations, combination: str, *, bucketed: bool) -> exp.Query:
     """What counts are bounded by besides their rows: none has more, or fewer, than was dealt out."""
-    counts = [literal(number) for number, one in enumerate(found.aggregates, start=1) if one.function == "count"]
+    counts = [literal(number) for number, item in enumerate(found.aggregates, start=1) if item.function == "count"]
     if bucketed and counts:
-        query = fixed("bucket_bounds")
-        asked = exp.select(exp.Star()).from_(relation(combination))
-        asked = asked.where(column("number").isin(*counts))
-        for table in [one for one in query.find_all(exp.Table) if one.name == "combination"]:
-            table.replace(asked.copy().subquery("combination"))
-        return query
+        combinations = exp.select(exp.Star()).from_(relation(combination)).where(column("number").isin(*counts))
+        return fixed("bucket_bounds", {"combination": combinations})
     ends = (alias(literal(0), end) for end in ("low", "high"))
     return exp.select(column("key"), column("number"), *ends).from_(relation(combination)).where(exp.false())
 
@@ -178,10 +165,14 @@ def _answered(found: Combinations, table: str, withheld: int | None) -> exp.Sele
     for number in range(1, len(found.aggregates) + 1):
         function = found.aggregates[number - 1].function
         for end in _ENDS:
-            own = f"value_{number}{end}"
-            figures.append(alias(_figure(found, number, end, withheld), own))
-            bound = found.kinds[number].bound(column(own), function) if function + end in _TYPED else column(own)
-            typed.append(alias(bound, own))
+            figure_name = f"value_{number}{end}"
+            figures.append(alias(_figure(found, number, end, withheld), figure_name))
+            bound = (
+                found.kinds[number].bound(column(figure_name), function)
+                if function + end in _TYPED
+                else column(figure_name)
+            )
+            typed.append(alias(bound, figure_name))
     rows = exp.select(*keys, *figures).from_(relation(table))
     if groups:
         # The number 0 counts the rows that satisfy WHERE.
@@ -193,15 +184,15 @@ def _answered(found: Combinations, table: str, withheld: int | None) -> exp.Sele
 def _figure(found: Combinations, number: int, end: str, withheld: int | None) -> exp.Expr:
     """One figure of an aggregate, bounds in parts."""
     function = found.aggregates[number - 1].function
-    own = exp.Where(this=column("number").eq(literal(number)))
+    of_aggregate = exp.Where(this=column("number").eq(literal(number)))
     name = function + end
     if name in _TYPED and found.kinds[number].unit is None:
         name = _INEXACT + name
-    value: exp.Expr = exp.Filter(this=f.max(column(name)), expression=own)
+    value: exp.Expr = exp.Filter(this=f.max(column(name)), expression=of_aggregate)
     if function != "count":
         return value
     # Where no row can satisfy the query there is none to count.
-    nothing = exp.Filter(this=f.count(), expression=own.copy()).eq(0)
+    nothing = exp.Filter(this=f.count(), expression=of_aggregate.copy()).eq(0)
     none = literal(withheld if end == "_high" else 0)
     to = _BIGINT if end in ("_low", "_high") else _DOUBLE
     return exp.Cast(this=if_(nothing, none, value), to=to.copy())
@@ -215,15 +206,15 @@ def _outputs(query: AggregateQuery, found: Combinations) -> list[exp.Alias]:
             number = found.aggregates.index(item) + 1
             outputs += [alias(column(f"value_{number}{end}"), item.name + end) for end in _ENDS]
         else:
-            place = next(i for i, group in enumerate(query.groups) if group.expression == item.expression)
-            outputs.append(alias(column(f"group_{place}"), item.name))
+            index = next(i for i, group in enumerate(query.groups) if group.expression == item.expression)
+            outputs.append(alias(column(f"group_{index}"), item.name))
     return outputs
 
 
 def _having(query: AggregateQuery, found: Combinations) -> exp.Expr:
     """HAVING, asked of the estimates."""
     assert query.having is not None
-    calls = [(one.function, one.argument) for one in found.aggregates]
+    calls = [(aggregate.function, aggregate.argument) for aggregate in found.aggregates]
 
     named = {
         item.name.lower(): f"value_{found.aggregates.index(item) + 1}"
@@ -232,21 +223,21 @@ def _having(query: AggregateQuery, found: Combinations) -> exp.Expr:
     }
 
     def replaced(node: exp.Expr) -> exp.Expr:
-        for place, group in enumerate(query.groups):
+        for index, group in enumerate(query.groups):
             if node == group.expression:
-                return column(f"group_{place}")
+                return column(f"group_{index}")
         if isinstance(node, exp.Column) and not node.table and node.name.lower() in named:
             return column(named[node.name.lower()])
-        if (one := aggregate_of(node)) is not None:
-            return column(f"value_{calls.index((one.function, one.argument)) + 1}")
+        if (aggregate := aggregate_of(node)) is not None:
+            return column(f"value_{calls.index((aggregate.function, aggregate.argument)) + 1}")
         return node
 
-    asked = query.having.copy().transform(replaced)
+    condition = query.having.copy().transform(replaced)
     ours: Sequence[str] = [f"group_{i}" for i in range(found.groups)] + [f"value_{i + 1}" for i in range(len(calls))]
-    for part in asked.find_all(exp.Column):
+    for part in condition.find_all(exp.Column):
         if part.name not in ours:
             raise refused(part, "HAVING asks about groups and aggregates", "write it in WHERE")
-    if next(aggregates_in(asked), None) is not None:
+    if next(aggregates_in(condition), None) is not None:
         raise refused(query.having, "HAVING cannot be estimated")
-    require_known(asked)
-    return asked
+    require_known(condition)
+    return condition

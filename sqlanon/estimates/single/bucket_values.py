@@ -47,9 +47,9 @@ def bucket_of_row(bucketed: BucketedColumns, rows: str | None = None) -> exp.Exp
     return literal(0) if bucketed.bucket is None else column(bucketed.bucket, rows)
 
 
-def bucket_column(release: ReleaseModel, place: int) -> str:
+def bucket_column(release: ReleaseModel, index: int) -> str:
     """The column of the classes with the bucket of the dealt columns at this place, one for all that share it."""
-    return f"bucket_{place}" if release.linked else "bucket"
+    return f"bucket_{index}" if release.linked else "bucket"
 
 
 def component(release: ReleaseModel, classes: str) -> exp.Expr:
@@ -76,11 +76,11 @@ def require_whole(engine: Engine, release: str, classes: str, values: str) -> No
 def _differ(engine: Engine, classes: exp.Table | exp.Subquery, values: exp.Table | exp.Subquery) -> bool:
     """Whether there is a bucket with other numbers of rows (bucket, n) and of values (label, weight)."""
     rows = exp.select(column("bucket"), alias(f.sum(column("n")), "n")).from_(classes)
-    held = exp.select(column("label"), alias(f.sum(column("weight")), "n")).from_(values)
+    counted_values = exp.select(column("label"), alias(f.sum(column("weight")), "n")).from_(values)
     same = identical(column("bucket", "rows"), column("label", "held"))
     other = exp.not_(identical(column("n", "rows"), column("n", "held")))
     query = exp.select(f.count()).from_(rows.group_by(column("bucket")).subquery("rows"))
-    query = query.join(held.group_by(column("label")).subquery("held"), on=same, join_type="FULL", copy=False)
+    query = query.join(counted_values.group_by(column("label")).subquery("held"), on=same, join_type="FULL", copy=False)
     return bool(engine.rows(query.where(other))[0][0])
 
 
@@ -91,11 +91,11 @@ def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Exp
     """
     query = exp.select().from_(relation(classes, as_="class"))
     number: exp.Expr = cast(literal(aggregates), "DOUBLE")
-    for place, (label, table) in enumerate(signatures):
-        own = exp.select(column("label"), alias(f.count(), "n")).from_(relation(table))
-        name = f"held_{place}"
+    for index, (label, table) in enumerate(signatures):
+        counts = exp.select(column("label"), alias(f.count(), "n")).from_(relation(table))
+        name = f"held_{index}"
         same = identical(label.copy(), column("label", name))
-        query = query.join(own.group_by(column("label")).subquery(name), on=same, copy=False)
+        query = query.join(counts.group_by(column("label")).subquery(name), on=same, copy=False)
         number = infix(number, "*", column("n", name))
     ((count,),) = engine.rows(query.select(or_zero(f.sum(number))))
     if count > MOST_COMBINATIONS:
@@ -111,8 +111,8 @@ def drawn(relations: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
     With it stand how many values of the bucket have it, how many signatures and how many values the bucket has.
     """
 
-    def one(place: int, name: str, bucket: exp.Expr) -> exp.Expr:
+    def draw(index: int, name: str, bucket: exp.Expr) -> exp.Expr:
         parts = {name_: column(name_, name) for name_ in ("signature", "weight", "signatures", "total")}
-        return class_label({"place": literal(place), "bucket": bucket.copy(), **parts})
+        return class_label({"place": literal(index), "bucket": bucket.copy(), **parts})
 
-    return exp.Array(expressions=[one(place, *given) for place, given in enumerate(relations)])
+    return exp.Array(expressions=[draw(index, *parts) for index, parts in enumerate(relations)])

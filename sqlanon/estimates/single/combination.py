@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.estimates.labels.listed_leaves import MOMENTS
+from sqlanon.estimates.labels.listed_leaves import MOMENTS, unit_weight
 from sqlanon.estimates.labels.moments import value_moments
 from sqlanon.estimates.labels.unlisted_leaves import LISTED
 from sqlanon.estimates.numbers import Number
@@ -15,7 +15,7 @@ from sqlanon.estimates.query.bind import ROW, relations_in
 from sqlanon.estimates.query.plan import Plan
 from sqlanon.estimates.single.bucket_values import drawn
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, huge, identical, infix, union_all
+from sqlanon.sqlgen.build.expressions import huge, identical, infix, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
@@ -52,17 +52,20 @@ def combination(
         key = class_label({f"group_{i}": _placed(group) for i, group in enumerate(plan.groups)})
     # A value that is not listed is in a group that nobody knows.
     listed = [column(LISTED, name) for name in dict.fromkeys(group.table for group in plan.groups) if name != ROW]
-    every: list[exp.Query] = []
+    queries: list[exp.Query] = []
     for number, kind in numbers.items():
         argument = plan.arguments[number]
-        holds = exp.and_(_placed(plan.condition), _placed(plan.present[number]), *(one.copy() for one in listed))
-        one: exp.Expr = cast(literal(1), "DOUBLE")
+        holds = exp.and_(_placed(plan.condition), _placed(plan.present[number]), *(flag.copy() for flag in listed))
         part = kind.parts(literal(1))
-        values = [one, one.copy(), part, part.copy()] if argument is None else _values(argument[0], number, kind)
+        values = (
+            [unit_weight(), unit_weight(), part, part.copy()]
+            if argument is None
+            else _values(argument[0], number, kind)
+        )
         unit = huge(literal(kind.unit))
         read = {*relations_in(holds), *relations_in(key), *(name for value in values for name in relations_in(value))}
         read |= {name for name, _ in taken.relations} if taken else set()
-        shares, combinations = one.copy(), literal(1)
+        shares, combinations = unit_weight(), literal(1)
         rows = exp.select().from_(relation(classes, as_=CLASS))
         for name, label, table in signatures:
             if name in read:
@@ -83,17 +86,17 @@ def combination(
         if taken:
             parts = {"component": taken.component, "ways": combinations, "drawn": drawn(taken.relations)}
             query.select(*(alias(part.copy(), name) for name, part in parts.items()), copy=False)
-        every.append(query)
-    return union_all(every)
+        queries.append(query)
+    return union_all(queries)
 
 
 def _placed(tree: exp.Expr) -> exp.Expr:
     """Parts where they stand: those of the released rows are columns of the classes."""
 
-    def own(node: exp.Expr) -> exp.Expr:
+    def moved(node: exp.Expr) -> exp.Expr:
         return column(node.name, CLASS) if isinstance(node, exp.Column) and node.table == ROW else node
 
-    return tree.copy().transform(own)
+    return tree.copy().transform(moved)
 
 
 def _values(name: str, number: int, kind: Number) -> list[exp.Expr]:

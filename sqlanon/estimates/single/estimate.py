@@ -8,12 +8,13 @@ counting is SQL: this module says which relations there are and what stands in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.labels.leaves import ColumnUse, Leaves, leaves
 from sqlanon.estimates.labels.unlisted_leaves import unlisted_rows
 from sqlanon.estimates.numbers import Number
@@ -51,7 +52,6 @@ from sqlanon.sqlgen.classes.rows import class_label
 
 __all__ = ["Combinations", "combined", "label_of", "text_of"]
 
-Keep = Callable[[str, exp.Query], str]
 
 # What a label of a region is made of, if it has bounds.
 _PARTS = ("shown", "low", "high")
@@ -88,48 +88,55 @@ def combined(
     """
     plan = plan_of(query, release, lookups)
     binding = plan.factors.binding
-    columns = {place: release.generalized[name] for name, place in binding.places.items()}
+    columns = {index: release.generalized[name] for name, index in binding.leaf_indexes.items()}
     if release.separate_tables:
         require_linked(engine, release)
     base = None if binding.base is None else release.bucketed[binding.base]
     released = release.rows if base is None else base.values
-    asked = {*plan.factors.parts, *(argument[0] for argument in plan.arguments if argument)}
-    bucketed = {place: one for place, one in enumerate(release.bucketed) if bucket_name(place) in asked}
+    needed = {*plan.factors.parts, *(argument[0] for argument in plan.arguments if argument)}
+    bucketed = {
+        index: bucketed_columns
+        for index, bucketed_columns in enumerate(release.bucketed)
+        if bucket_name(index) in needed
+    }
     relations = relations_of(released, bucketed, columns)
     kinds = kinds_of_numbers(engine, plan, relations)
     require_joins(engine, plan, relations)
-    buckets = {bucket_column(release, place): bucket_of_row(one, ROW) for place, one in bucketed.items()}
+    buckets = {
+        bucket_column(release, index): bucket_of_row(bucketed_columns, ROW)
+        for index, bucketed_columns in bucketed.items()
+    }
     shown = _shown(plan, buckets, columns, released, weighed=base is not None)
     rows: exp.Query = shown
-    held: dict[str, exp.Query] = {
-        bucket_name(place): evaluated(
-            plan, bucket_name(place), bucketed_leaves(one).subquery(bucket_name(place)), kinds
+    bucket_values: dict[str, exp.Query] = {
+        bucket_name(index): evaluated(
+            plan, bucket_name(index), bucketed_leaves(bucketed_columns).subquery(bucket_name(index)), kinds
         )
-        for place, one in bucketed.items()
+        for index, bucketed_columns in bucketed.items()
     }
     if bucketed and not release.separate_tables:
-        rows, held = _alike(engine, bucket_column(release, next(iter(bucketed))), shown, held, keep)
+        rows, bucket_values = _alike(engine, bucket_column(release, next(iter(bucketed))), shown, bucket_values, keep)
     classes = keep(CLASS, _classes(rows, [part.alias for part in shown.selects if part.alias], columns))
     _require_evaluable(engine, plan, ROW, released.subquery(ROW), classes)
     signatures: list[tuple[str, exp.Expr, str]] = []
     open_groups = False
-    for place, given in columns.items():
-        name = leaf_name(place)
-        found = leaves(engine, given, _asked(plan, place, given, classes), keep)
+    for index, generalized in columns.items():
+        name = leaf_name(index)
+        found = leaves(engine, generalized, _column_use(plan, index, generalized, classes), keep)
         values = relation(found.table, as_=name)
         # A piece stands for many values: what fails for one of them may hold for others.
-        require_evaluable(engine, _of_values(plan, name, values), said_parts(plan, name), some=found.each)
+        require_evaluable(engine, _of_values(plan, name, values), said_parts(plan, name), only_if_all=found.each)
         signature = keep("signature", _signature(plan, name, found, kinds))
-        signatures.append((name, column(f"label_{place}", CLASS), signature))
+        signatures.append((name, column(f"label_{index}", CLASS), signature))
         open_groups |= found.unlisted is not None and any(group.table == name for group in plan.groups)
     drawn_of: list[tuple[str, exp.Expr]] = []
-    for place, one in bucketed.items():
-        name, bucket = bucket_name(place), bucket_column(release, place)
-        found_held = keep("leaf", grouped(plan, name, held[name], kinds))
+    for index, bucketed_columns in bucketed.items():
+        name, bucket = bucket_name(index), bucket_column(release, index)
+        found_held = keep("leaf", grouped(plan, name, bucket_values[name], kinds))
         if not release.separate_tables:
             require_whole(engine, release.name, classes, found_held)
         signature = keep("signature", shares(plan, name, relation(found_held)))
-        _require_evaluable(engine, plan, name, bucketed_leaves(one).subquery(name), signature)
+        _require_evaluable(engine, plan, name, bucketed_leaves(bucketed_columns).subquery(name), signature)
         drawn_of.append((name, column(bucket, CLASS)))
         signatures.append((*drawn_of[-1], signature))
     if bucketed:
@@ -137,19 +144,19 @@ def combined(
     taken = BucketDraws(component(release, CLASS), drawn_of) if bucketed else None
     tables: dict[bool, str] = {}
     for exact in (True, False):
-        if own := {place: kind for place, kind in enumerate(kinds) if (kind.unit is not None) is exact}:
-            tables[exact] = keep("combination", combination(plan, classes, signatures, taken, own))
+        if chosen := {index: kind for index, kind in enumerate(kinds) if (kind.unit is not None) is exact}:
+            tables[exact] = keep("combination", combination(plan, classes, signatures, taken, chosen))
     return Combinations(tables, query.aggregates, kinds, len(plan.groups), bool(bucketed), open_groups)
 
 
 def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, table: str) -> None:
     """Raises PolicyError for a part that fails for values that are known to occur: it is NULL in the table then."""
-    asked: list[tuple[str, Part]] = list(zip(plan.factors.parts.get(name, {}), said_parts(plan, name), strict=True))
-    if not asked:
+    parts: list[tuple[str, Part]] = list(zip(plan.factors.parts.get(name, {}), said_parts(plan, name), strict=True))
+    if not parts:
         return
-    nulls = [f.bool_or(is_null(column(own))) for own, _ in asked]
+    nulls = [f.bool_or(is_null(column(part_name))) for part_name, _ in parts]
     found = engine.rows(exp.select(*nulls).from_(relation(table)))[0]
-    doubtful = [part for (_, part), null in zip(asked, found, strict=True) if null]
+    doubtful = [part for (_, part), null in zip(parts, found, strict=True) if null]
     require_evaluable(engine, join_lookups(exp.select().from_(rows), plan, name), doubtful)
 
 
@@ -169,25 +176,25 @@ def _shown(
 ) -> exp.Select:
     """What each released row shows and what the query asks of it: label_i, parts, arguments and perhaps its weight."""
     rows = join_lookups(exp.select().from_(released.subquery(ROW)), plan, ROW)
-    for place, given in columns.items():
-        rows.select(alias(label_of(given), f"label_{place}"), copy=False)
+    for index, generalized in columns.items():
+        rows.select(alias(label_of(generalized), f"label_{index}"), copy=False)
     rows.select(*(alias(bucket, name) for name, bucket in buckets.items()), copy=False)
     rows.select(*parts_on(plan, ROW), copy=False)
-    rows.select(*(alias(tried(one), f"value_{place}") for place, _, one in arguments_on(plan, ROW)), copy=False)
+    rows.select(*(alias(tried(weight), f"value_{index}") for index, _, weight in arguments_on(plan, ROW)), copy=False)
     if not rows.selects:
         rows.select(alias(literal(0), "every"), copy=False)
     return rows.select(column(WEIGHT, ROW), copy=False) if weighed else rows
 
 
 def _alike(
-    engine: Engine, bucket: str, shown: exp.Select, held: Mapping[str, exp.Query], keep: Keep
+    engine: Engine, bucket: str, shown: exp.Select, values_of: Mapping[str, exp.Query], keep: Keep
 ) -> tuple[exp.Query, dict[str, exp.Query]]:
     """Rows and dealt values, those of one bucket for all buckets that are alike to the query."""
     rows = BucketTable(
         keep("shown", shown), bucket, None, [part.alias for part in shown.selects if part.alias != bucket]
     )
     values: dict[str, BucketTable] = {}
-    for name, query in held.items():
+    for name, query in values_of.items():
         others = [part for part, _ in engine.columns(query) if part not in ("label", WEIGHT)]
         values[name] = BucketTable(keep("held", query), "label", WEIGHT, others)
     alike = alike_buckets(engine, [rows, *values.values()], keep)
@@ -204,31 +211,31 @@ def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generaliz
         count = total(column(WEIGHT))
     counted = exp.select(*(column(name) for name in names), alias(count, "n"))
     counted.from_(rows.subquery("shown", copy=False), copy=False).group_by(*map(column, names), copy=False)
-    texts = [alias(text_of(given, column(f"label_{i}")), f"shown_{i}") for i, given in columns.items()]
-    own = alias(window(f.row_number()), "id")
-    return exp.select(own, exp.Star(), *texts).from_(counted.subquery("counted", copy=False), copy=False)
+    texts = [alias(text_of(generalized, column(f"label_{i}")), f"shown_{i}") for i, generalized in columns.items()]
+    row_id = alias(window(f.row_number()), "id")
+    return exp.select(row_id, exp.Star(), *texts).from_(counted.subquery("counted", copy=False), copy=False)
 
 
-def label_of(given: Generalized) -> exp.Expr:
+def label_of(generalized: Generalized) -> exp.Expr:
     """What tells the labels of a column apart on the released rows."""
-    own = [column(key, ROW) for key in given.keys]
-    return own[0] if len(own) == 1 else class_label(dict(zip(_PARTS, own, strict=True)))
+    keys = [column(key, ROW) for key in generalized.keys]
+    return keys[0] if len(keys) == 1 else class_label(dict(zip(_PARTS, keys, strict=True)))
 
 
-def text_of(given: Generalized, label: exp.Expr) -> exp.Expr:
+def text_of(generalized: Generalized, label: exp.Expr) -> exp.Expr:
     """What `label_of` found, as a text."""
-    if len(given.keys) > 1:
+    if len(generalized.keys) > 1:
         label = f.call("struct_extract", label, literal(_PARTS[0]))
     return as_text(label)
 
 
-def _asked(plan: Plan, place: int, given: Generalized, classes: str) -> ColumnUse:
-    name = leaf_name(place)
+def _column_use(plan: Plan, index: int, generalized: Generalized, classes: str) -> ColumnUse:
+    name = leaf_name(index)
     groups = {group.name for group in plan.groups if group.table == name}
     constants: list[exp.Expr] = []
     why: exp.Expr | None = None
-    for own, part in plan.factors.parts.get(name, {}).items():
-        if own not in groups and is_ordered(part, name):
+    for part_name, part in plan.factors.parts.get(name, {}).items():
+        if part_name not in groups and is_ordered(part, name):
             constants += constants_of(part, name)
         elif _reads(part, name):
             why = part
@@ -241,24 +248,24 @@ def _asked(plan: Plan, place: int, given: Generalized, classes: str) -> ColumnUs
         for p, lookup in enumerate(binding.query.lookups)
         if binding.owners[p] == name and _reads(binding.bound(lookup.on), name)
     ]
-    shown, label = column(f"shown_{place}"), column(f"label_{place}")
+    shown, label = column(f"shown_{index}"), column(f"label_{index}")
     n = alias(f.sum(column("n")), "n")
     labels = exp.select(alias(label, "label"), alias(shown, "shown"), n).from_(relation(classes))
     labels = labels.group_by(label.copy(), shown.copy())
-    return ColumnUse(labels, constants, keys, why is not None, _said(why, given) if why is not None else "")
+    return ColumnUse(labels, constants, keys, why is not None, _said(why, generalized) if why is not None else "")
 
 
 def _reads(tree: exp.Expr, name: str) -> bool:
     return any(part.table == name for part in tree.find_all(exp.Column))
 
 
-def _said(tree: exp.Expr, given: Generalized) -> str:
+def _said(tree: exp.Expr, generalized: Generalized) -> str:
     """A part of the query in the user's own names."""
 
-    def own(node: exp.Expr) -> exp.Expr:
-        return column(given.column) if isinstance(node, exp.Column) and node.name == "value" else node
+    def renamed(node: exp.Expr) -> exp.Expr:
+        return column(generalized.column) if isinstance(node, exp.Column) and node.name == "value" else node
 
-    plain = tree.copy().transform(own)
+    plain = tree.copy().transform(renamed)
     while isinstance(plain, exp.Cast | exp.Paren):
         plain = plain.this
     return plain.sql(dialect="duckdb")
@@ -266,10 +273,10 @@ def _said(tree: exp.Expr, given: Generalized) -> str:
 
 def _signature(plan: Plan, name: str, found: Leaves, kinds: Sequence[Number]) -> exp.Select:
     """The leaves below each label by what the query asks of them: their share, and what their values come to."""
-    every: exp.Query = evaluated(plan, name, relation(found.table, as_=name), kinds, pieces=not found.each)
+    evaluated_leaves: exp.Query = evaluated(plan, name, relation(found.table, as_=name), kinds, pieces=not found.each)
     if found.unlisted is not None:
         groups = {group.name for group in plan.groups if group.table == name}
-        numbers = [place for place, *_ in arguments_on(plan, name)]
+        numbers = [index for index, *_ in arguments_on(plan, name)]
         names = list(plan.factors.parts.get(name, {}))
-        every = union_all([every, unlisted_rows(found.unlisted, names, groups, numbers)])
-    return shares(plan, name, grouped(plan, name, every, kinds).subquery("grouped", copy=False))
+        evaluated_leaves = union_all([evaluated_leaves, unlisted_rows(found.unlisted, names, groups, numbers)])
+    return shares(plan, name, grouped(plan, name, evaluated_leaves, kinds).subquery("grouped", copy=False))

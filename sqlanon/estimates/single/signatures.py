@@ -28,16 +28,16 @@ def evaluated(plan: Plan, name: str, leaf: exp.Expr, kinds: Sequence[Number], *,
     rows = join_lookups(exp.select().from_(leaf), plan, name)
     rows.select(column("label", name), column(WEIGHT, name), alias(exp.true(), LISTED), copy=False)
     rows.select(*parts_on(plan, name), copy=False)
-    for place, _, argument in arguments_on(plan, name):
-        own = pieces and isinstance(argument, exp.Column) and argument.table == name
-        rows.select(*leaf_moments(tried(argument), place, name, own, kinds[place]), copy=False)
+    for index, _, argument in arguments_on(plan, name):
+        is_piece = pieces and isinstance(argument, exp.Column) and argument.table == name
+        rows.select(*leaf_moments(tried(argument), index, name, is_piece, kinds[index]), copy=False)
     return rows
 
 
 def grouped(plan: Plan, name: str, leaves: exp.Query, kinds: Sequence[Number]) -> exp.Select:
     """label, the query's parts, weight and moments of the leaves that agree in these parts."""
     parts = [column(LISTED), *map(column, plan.factors.parts.get(name, {}))]
-    moments = [one for place, *_ in arguments_on(plan, name) for one in moments_of(place, kinds[place])]
+    moments = [moment for index, *_ in arguments_on(plan, name) for moment in moments_of(index, kinds[index])]
     known = f.count().eq(f.count(column(WEIGHT)))
     weight = if_(known, f.sum(column(WEIGHT)))
     query = exp.select(column("label"), *parts, alias(weight, WEIGHT), *moments)
@@ -50,6 +50,6 @@ def shares(plan: Plan, name: str, grouped: exp.Expr) -> exp.Select:
     parts = [column(LISTED), *map(column, plan.factors.parts.get(name, {}))]
     query = exp.select(column("label"), *parts, column(WEIGHT), alias(share(), "share"))
     query.select(alias(window(f.row_number()), "signature"), *below_label(), copy=False)
-    for place, *_ in arguments_on(plan, name):
-        query.select(*(column(f"{moment}_{place}") for moment in MOMENTS), copy=False)
+    for index, *_ in arguments_on(plan, name):
+        query.select(*(column(f"{moment}_{index}") for moment in MOMENTS), copy=False)
     return query.from_(grouped, copy=False)

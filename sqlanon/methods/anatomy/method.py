@@ -14,7 +14,6 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
@@ -29,12 +28,13 @@ from sqlanon.methods.anatomy.reasons import dealt_out
 from sqlanon.methods.anatomy.tables import bucketized
 from sqlanon.methods.anatomy.verify import out_of_order, require_names, unequal_buckets
 from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task, Wording
+from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition import solve as mondrian
 from sqlanon.methods.shared.partition.region_labels import region_map
 from sqlanon.methods.shared.random_worlds import of_buckets
-from sqlanon.questions.ask import BoundRequirement, bind_requirement
+from sqlanon.questions.ask import bind_requirement
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
@@ -46,6 +46,7 @@ __all__ = [
     "choose",
     "compile",
     "encoding",
+    "limits",
     "options",
     "promises",
     "reasons",
@@ -61,17 +62,9 @@ _PUBLISHED = (
     "tables of their own, by bucket: the requirements hold of the rows of a bucket, whose numbers and orders the "
     "operating system drew."
 )
-_DEFAULT_C = Decimal(3)
 
 # How Mondrian cuts the regions within which rows are near each other.
 _REGIONS = mondrian.Options(publish="none")
-
-# What buckets cannot answer: they know the source's rows only, and of these the sensitive values.
-_UNANSWERABLE = {
-    "public_class": "it compares with a public table, and the quasi-identifiers are published as they are",
-    "guarding_node": "guarding nodes belong to single rows, and nobody is to know which value a row has",
-    "guarded": "guarding nodes belong to single rows, and nobody is to know which value a row has",
-}
 
 
 @dataclass(frozen=True)
@@ -138,41 +131,48 @@ def assumes(_: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
     return (of_buckets(sensitive),)
 
 
-def _require_supported(
-    policy: BoundPolicy, requirements: Sequence[BoundRequirement], kind: str, given: Options
-) -> None:
-    """Raises PolicyError for what buckets cannot promise."""
-    if kind == "view":
-        raise PolicyError(
-            "a live view cannot draw the same buckets twice", hint="make a snapshot, CREATE ANONYMIZED TABLE"
-        )
-    if policy.entity is not None:
-        raise PolicyError(
+def limits(_: Options) -> Limits:
+    """What buckets can promise: they know the source's rows only, and of these the sensitive values."""
+    return Limits(
+        view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
+        unconstrained=None,
+        confidential=no_confidential(),
+        sets=no_sets(),
+        requirements=None,
+        respondents=Refusal(
             "anatomy counts rows and not respondents: those of one respondent could make up a bucket",
-            hint="leave out the ENTITY, and give each respondent one row in the source, ON (SELECT ...)",
-        )
-    for requirement in requirements:
-        for name, why in _UNANSWERABLE.items():
-            if name in requirement.reads:
-                raise PolicyError(f"anatomy cannot meet {requirement}: {why}", hint="use METHOD generalization")
-        if len(requirement.attributes) > 1:
-            raise PolicyError(
-                f"anatomy cannot meet {requirement}: the sensitive values of a row are never published together",
-                hint="leave out jointly, and it is asked of each by itself",
-            )
-    for bound in policy.quasi_identifiers:
-        if bound.min_level > 0:
-            raise PolicyError(
-                f"anatomy publishes {bound.column} as it is, and the policy says MIN LEVEL {bound.min_level}",
-                hint="leave MIN LEVEL out, or use METHOD generalization",
-            )
-    if given.grouping == "near" and len(policy.quasi_identifiers) > mondrian.MOST_ATTRIBUTES:
-        raise PolicyError(f"anatomy: grouping => 'near' compares at most {mondrian.MOST_ATTRIBUTES} quasi-identifiers")
+            "leave out the ENTITY, and give each respondent one row in the source, ON (SELECT ...)",
+        ),
+        pseudonyms=None,
+        min_level=Refusal(
+            "anatomy publishes {column} as it is, and the policy says MIN LEVEL {level}",
+            "leave MIN LEVEL out, or use METHOD generalization",
+        ),
+        max_level=None,
+        public=Refusal(
+            "anatomy cannot meet {requirement}: it compares with a public table, and the quasi-identifiers are "
+            "published as they are",
+            "use METHOD generalization",
+        ),
+        guarding=Refusal(
+            "anatomy cannot meet {requirement}: guarding nodes belong to single rows, and nobody is to know which "
+            "value a row has",
+            "use METHOD generalization",
+        ),
+        jointly=Refusal(
+            "anatomy cannot meet {requirement}: the sensitive values of a row are never published together",
+            "leave out jointly, and it is asked of each by itself",
+        ),
+    )
 
 
 def encoding(task: Task, given: Options) -> Encoding | None:
-    """Ranks, where rows of a bucket are to be near each other. Raises PolicyError for what buckets cannot promise."""
-    _require_supported(task.policy, task.requirements, task.kind, given)
+    """Ranks, where rows of a bucket are to be near each other.
+
+    Raises PolicyError for names that clash, and for more quasi-identifiers than can be compared.
+    """
+    if given.grouping == "near" and len(task.policy.quasi_identifiers) > mondrian.MOST_ATTRIBUTES:
+        raise PolicyError(f"anatomy: grouping => 'near' compares at most {mondrian.MOST_ATTRIBUTES} quasi-identifiers")
     require_names(task.engine, task.policy, qualified(task.engine, task.name), free=not task.dry)
     return Encoding(flat=True) if given.grouping == "near" else None
 
@@ -184,7 +184,7 @@ def choose(task: Task, given: Options) -> Bucketization:
     words = words_of(engine, task.scratch, relation(policy.relation), carried(policy))
     names = [bound.column for bound in policy.sensitive]
     own = [one for promised in promises(given) for one in bind_requirement(promised, names)]
-    dealing = Dealing(engine, policy, requirements, own, background, keep, task.scratch.view)
+    dealing = Dealing(engine, policy, requirements, own, background, task.scratch)
     dealing.require_feasible(given.variant, given.l, given.c)
     regions, count = None, 1
     if task.cells is not None and task.cells.rows:

@@ -13,10 +13,11 @@ from sqlanon.domain.policy import Policy, Role
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.methods.fragmentation.minimal_fragmentation import Fragmentation, fragmentation, require_correct
+from sqlanon.methods.limits import Limits, Refusal
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["Sets", "constraints_of", "fragments_of", "loss_of", "publishable", "require_policy", "rows_of_source"]
+__all__ = ["Sets", "constraints_of", "fragments_of", "limits_of_fragments", "loss_of", "publishable", "rows_of_source"]
 
 Sets = Sequence[Sequence[str]]
 
@@ -34,42 +35,43 @@ def constraints_of(policy: Policy) -> list[tuple[str, ...]]:
     return [one for one in policy.confidential if shown.issuperset(map(fold, one))]
 
 
-def require_policy(policy: Policy, method: str, kind: str) -> None:
-    """Raises PolicyError for what fragments cannot promise."""
-    if kind == "view":
-        raise PolicyError(
-            f"a live view cannot publish the fragments of METHOD {method}: their rows are in the source's order, "
+def limits_of_fragments() -> Limits:
+    """What fragments can promise: that columns are not seen together, whatever else is asked."""
+    model = Refusal(
+        "{policy}: METHOD {method} keeps what is CONFIDENTIAL, and cannot promise {requirement}",
+        "leave REQUIRE out, or use METHOD generalization with a policy without CONFIDENTIAL",
+    )
+    return Limits(
+        view=Refusal(
+            "a live view cannot publish the fragments of METHOD {method}: their rows are in the source's order, "
             "which links them",
-            hint="make a snapshot, CREATE ANONYMIZED TABLE",
-        )
-    if not policy.confidential:
-        raise PolicyError(
-            f"{policy}: nothing is CONFIDENTIAL, so that METHOD {method} has nothing to keep apart",
-            hint="say what must not be seen together: CONFIDENTIAL (zip, disease)",
-        )
-    if policy.requirements:
-        raise PolicyError(
-            f"{policy}: METHOD {method} keeps what is CONFIDENTIAL, and cannot promise {policy.requirements[0].model}",
-            hint="leave REQUIRE out, or use METHOD generalization with a policy without CONFIDENTIAL",
-        )
-    if policy.entity is not None:
-        raise PolicyError(
-            f"{policy}: METHOD {method} counts rows and not respondents, and {policy.entity.name} is ENTITY",
-            hint="make it an IDENTIFIER, and give each respondent one row in the source, ON (SELECT ...)",
-        )
-    for attribute in policy.attributes:
-        if attribute.pseudonym:
-            raise PolicyError(
-                f"{policy}: METHOD {method} publishes no pseudonyms, and {attribute.name} is one: tokens would say "
-                "which rows of a fragment are one respondent's",
-                hint="leave PSEUDONYM out",
-            )
-        if attribute.min_level:
-            raise PolicyError(
-                f"{policy}: METHOD {method} publishes {attribute.name} as it is, and the policy says "
-                f"MIN LEVEL {attribute.min_level}",
-                hint="leave MIN LEVEL out, or use METHOD generalization",
-            )
+            "make a snapshot, CREATE ANONYMIZED TABLE",
+        ),
+        unconstrained=Refusal(
+            "{policy}: nothing is CONFIDENTIAL, so that METHOD {method} has nothing to keep apart",
+            "say what must not be seen together: CONFIDENTIAL (zip, disease)",
+        ),
+        confidential=None,
+        sets=None,
+        requirements=model,
+        respondents=Refusal(
+            "{policy}: METHOD {method} counts rows and not respondents, and {column} is ENTITY",
+            "make it an IDENTIFIER, and give each respondent one row in the source, ON (SELECT ...)",
+        ),
+        pseudonyms=Refusal(
+            "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one: tokens would say which rows of a "
+            "fragment are one respondent's",
+            "leave PSEUDONYM out",
+        ),
+        min_level=Refusal(
+            "{policy}: METHOD {method} publishes {column} as it is, and the policy says MIN LEVEL {level}",
+            "leave MIN LEVEL out, or use METHOD generalization",
+        ),
+        max_level=None,
+        public=model,
+        guarding=model,
+        jointly=model,
+    )
 
 
 def fragments_of(policy: BoundPolicy, given: Sets, method: str) -> Fragmentation:

@@ -15,22 +15,24 @@ from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
 from sqlanon.methods.fragmentation.choice import Fragmented
-from sqlanon.methods.fragmentation.constraints import fragments_of, loss_of, rows_of_source
+from sqlanon.methods.fragmentation.constraints import fragments_of, limits_of_fragments, loss_of, rows_of_source
 from sqlanon.methods.fragmentation.reasons import kept_apart as said_of
 from sqlanon.methods.fragmentation.tables import apart, require_free_tables
 from sqlanon.methods.fragmentation.verify import FIGURES, kept_apart
 from sqlanon.methods.fragmentation.wording import PUBLISHED
+from sqlanon.methods.limits import Limits
+from sqlanon.methods.shared.arguments import parsed
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 
 __all__ = [
-    "KEEPS_CONSTRAINTS",
     "OPTIONS",
     "Options",
     "assumes",
     "choose",
     "compile",
     "encoding",
+    "limits",
     "options",
     "promises",
     "reasons",
@@ -38,9 +40,6 @@ __all__ = [
     "why",
     "wording",
 ]
-from sqlanon.methods.shared.arguments import parsed
-
-KEEPS_CONSTRAINTS = True
 
 
 @dataclass(frozen=True)
@@ -64,6 +63,11 @@ def promises(_: Options) -> tuple[Requirement, ...]:
 def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
     """Nothing: whichever rows of two tables belong together, no table has all columns of a CONFIDENTIAL set."""
     return ()
+
+
+def limits(_: Options) -> Limits:
+    """What fragments can promise."""
+    return limits_of_fragments()
 
 
 def encoding(_: Task, __: Options) -> None:

@@ -29,7 +29,14 @@ from sqlanon.methods.fragmentation.association.associate import associate, promi
 from sqlanon.methods.fragmentation.association.block_grids import value_name
 from sqlanon.methods.fragmentation.association.refusal import refusal
 from sqlanon.methods.fragmentation.choice import Fragmented
-from sqlanon.methods.fragmentation.constraints import Sets, constraints_of, fragments_of, loss_of, rows_of_source
+from sqlanon.methods.fragmentation.constraints import (
+    Sets,
+    constraints_of,
+    fragments_of,
+    limits_of_fragments,
+    loss_of,
+    rows_of_source,
+)
 from sqlanon.methods.fragmentation.reasons import kept_apart as said_of
 from sqlanon.methods.fragmentation.tables import (
     GROUP,
@@ -41,6 +48,7 @@ from sqlanon.methods.fragmentation.tables import (
 )
 from sqlanon.methods.fragmentation.verify import FIGURES, loosely_associated
 from sqlanon.methods.fragmentation.wording import PUBLISHED
+from sqlanon.methods.limits import Limits
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.random_worlds import of_groups
@@ -49,13 +57,13 @@ from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.udfs import registered
 
 __all__ = [
-    "KEEPS_CONSTRAINTS",
     "OPTIONS",
     "Options",
     "assumes",
     "choose",
     "compile",
     "encoding",
+    "limits",
     "options",
     "promises",
     "reasons",
@@ -64,8 +72,6 @@ __all__ = [
     "why",
     "wording",
 ]
-
-KEEPS_CONSTRAINTS = True
 
 _MOST_K = 1_000_000
 _MOST_ROWS = 10_000
@@ -172,6 +178,11 @@ def required(fragments: Sets, constraints: Sets, given: Options) -> int | None:
             hint="ask for larger groups, or leave groups out",
         )
     return most if given.k is None or most is None else given.k
+
+
+def limits(_: Options) -> Limits:
+    """What fragments can promise."""
+    return limits_of_fragments()
 
 
 def encoding(_: Task, __: Options) -> None:

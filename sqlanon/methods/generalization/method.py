@@ -30,6 +30,8 @@ from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
 from sqlanon.methods.generalization.reasons import decision
 from sqlanon.methods.generalization.reasons import reasons as around
+from sqlanon.methods.limits import Limits, no_confidential, no_sets
+from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.sqlgen.release.recode import Recoding
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "choose",
     "compile",
     "encoding",
+    "limits",
     "options",
     "promises",
     "reasons",
@@ -47,7 +50,6 @@ __all__ = [
     "why",
     "wording",
 ]
-from sqlanon.methods.shared.arguments import Kind, argument, parsed
 
 # Called with how far the search has come, and the least loss so far as it is reported.
 Report = Callable[[Progress, Fraction | None], None]
@@ -118,6 +120,24 @@ def promises(_: Options) -> tuple[Requirement, ...]:
 def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
     """Nothing: requirements hold of the rows that are shown."""
     return ()
+
+
+def limits(_: Options) -> Limits:
+    """What levels can promise: any model, of rows and of respondents."""
+    return Limits(
+        view=None,
+        unconstrained=None,
+        confidential=no_confidential(),
+        sets=no_sets(),
+        requirements=None,
+        respondents=None,
+        pseudonyms=None,
+        min_level=None,
+        max_level=None,
+        public=None,
+        guarding=None,
+        jointly=None,
+    )
 
 
 def encoding(_: Task, __: Options) -> Encoding:

@@ -15,6 +15,7 @@ from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Encoding, PublishedTables, Recoded, Structure, Task, Wording
+from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_sets
 from sqlanon.methods.mondrian.place_rows import place_rows, readings_of
 from sqlanon.methods.mondrian.reasons import cut_up
 from sqlanon.methods.shared.arguments import parsed
@@ -22,7 +23,6 @@ from sqlanon.methods.shared.loss_definitions import OF_REGIONS
 from sqlanon.methods.shared.partition.choice import Partition
 from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, Options, reporter, solve, target_of
 from sqlanon.methods.shared.random_worlds import of_buckets
-from sqlanon.questions.ask import BoundRequirement
 
 __all__ = [
     "MOST_ATTRIBUTES",
@@ -32,6 +32,7 @@ __all__ = [
     "choose",
     "compile",
     "encoding",
+    "limits",
     "options",
     "promises",
     "reasons",
@@ -79,9 +80,51 @@ def assumes(given: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
     return (of_buckets(sensitive),) if given.publish == "none" else ()
 
 
+def limits(given: Options) -> Limits:
+    """What regions can promise; those that are chosen by chance are none of a live view."""
+    levels = Refusal(
+        "mondrian has no levels, and {column} has a MIN LEVEL or MAX LEVEL",
+        "leave it out of the policy, or use METHOD generalization",
+    )
+    mixed = given.publish == "none"
+    return Limits(
+        view=_divided() if given.mode == "relaxed" else _mixed() if mixed else None,
+        unconstrained=None,
+        confidential=no_confidential(),
+        sets=no_sets(),
+        requirements=None,
+        respondents=Refusal("mondrian: publish => 'none' does not count respondents", "leave out the ENTITY")
+        if mixed
+        else None,
+        pseudonyms=None,
+        min_level=levels,
+        max_level=levels,
+        public=Refusal(
+            "mondrian cannot meet {requirement}: regions are cut by the source's rows alone",
+            "use METHOD generalization",
+        ),
+        guarding=None,
+        jointly=None,
+    )
+
+
+def _divided() -> Refusal:
+    return Refusal(
+        "a live view cannot divide equal rows in the same way twice",
+        "use mode => 'strict', or make a snapshot, CREATE ANONYMIZED TABLE",
+    )
+
+
+def _mixed() -> Refusal:
+    return Refusal(
+        "a live view cannot mix the sensitive values of a region in the same way twice",
+        "make a snapshot, CREATE ANONYMIZED TABLE",
+    )
+
+
 def encoding(task: Task, given: Options) -> Encoding:
-    """Ranks, one a row if equal rows may be divided. Raises PolicyError for what regions cannot promise."""
-    _require_supported(task.policy, task.requirements, task.kind, given)
+    """Ranks, one a row if equal rows may be divided. Raises PolicyError for columns that it cannot cut."""
+    _require_numbered(task.policy, given)
     target = target_of(task.policy, given)
     return Encoding(flat=True, by_row=given.mode == "relaxed", besides=(target,) if target else ())
 
@@ -92,44 +135,18 @@ def choose(task: Task, given: Options) -> Partition:
     return solve(task.engine, task.policy, task.requirements, task.guards, given, task.encoded, keep, report)
 
 
-def _require_supported(
-    policy: BoundPolicy, requirements: Sequence[BoundRequirement], kind: str, given: Options
-) -> None:
-    """Raises PolicyError for what regions cannot promise."""
-    for requirement in requirements:
-        if "public_class" in requirement.reads:
-            raise PolicyError(
-                f"mondrian cannot meet {requirement}: regions are cut by the source's rows alone",
-                hint="use METHOD generalization",
-            )
+def _require_numbered(policy: BoundPolicy, given: Options) -> None:
+    """Raises PolicyError for what has too many columns, none to hide, or one that is named as the rows' numbers are."""
     if len(policy.quasi_identifiers) > MOST_ATTRIBUTES:
         raise PolicyError(f"mondrian cuts at most {MOST_ATTRIBUTES} quasi-identifiers")
-    for bound in policy.quasi_identifiers:
-        if bound.min_level > 0 or bound.max_level < bound.height:
-            raise PolicyError(
-                f"mondrian has no levels, and {bound.column} has a MIN LEVEL or MAX LEVEL",
-                hint="leave it out of the policy, or use METHOD generalization",
-            )
     names = [*(bound.column for bound in policy.attributes), *policy.unpublished]
     if given.mode == "relaxed" and any(name.lower() == "rowid" for name in names):
         raise PolicyError("mondrian: mode => 'relaxed' numbers the source's rows, and it has a column rowid of its own")
-    if kind == "view" and given.mode == "relaxed":
-        raise PolicyError(
-            "a live view cannot divide equal rows in the same way twice",
-            hint="use mode => 'strict', or make a snapshot, CREATE ANONYMIZED TABLE",
-        )
-    if kind == "view" and given.publish == "none":
-        raise PolicyError(
-            "a live view cannot mix the sensitive values of a region in the same way twice",
-            hint="make a snapshot, CREATE ANONYMIZED TABLE",
-        )
     if given.publish == "none" and not policy.sensitive:
         raise PolicyError(
             "mondrian: publish => 'none' hides which sensitive value is whose, and the policy has no SENSITIVE column: "
             "the source would be published as it is"
         )
-    if given.publish == "none" and policy.entity is not None:
-        raise PolicyError("mondrian: publish => 'none' does not count respondents; leave out the ENTITY")
 
 
 def why(_: Task, __: Partition) -> None:

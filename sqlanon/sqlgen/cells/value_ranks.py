@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.hierarchies.base import builder, functional
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     ascending,
@@ -34,9 +35,6 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 _INTEGER = exp.DataType.build("INTEGER")
 
-# Hierarchies whose nodes are intervals of the value order.
-_OF_VALUES = ("intervals", "calendar")
-
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "REAL", "DECIMAL")
 
 
@@ -47,7 +45,9 @@ def first_name(level: int) -> str:
 
 def by_value(bound: BoundAttribute) -> bool:
     """Whether the order of the ranks is that of the values; else it is that of the hierarchy."""
-    return bound.hierarchy is None or bound.hierarchy.kind.lower() in _OF_VALUES
+    if bound.hierarchy is None:
+        return True
+    return not builder(bound.hierarchy.kind).STORED and functional(bound.hierarchy.kind).KEEPS_ORDER
 
 
 def is_numeric(bound: BoundAttribute) -> bool:

@@ -1,0 +1,38 @@
+"""The values of the spans of labels one by one, where a query has to tell each value apart."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sqlanon.estimates.axes import Axis
+from sqlanon.estimates.labels.listed_leaves import no_moments, unit_weight
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import big, cast, huge, paren, real
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+
+__all__ = ["every_number", "single_values", "size_of_span"]
+
+
+def size_of_span() -> exp.Expr:
+    """How many whole numbers a span holds, as DOUBLE: those of a type of 128 bits are more than it can count."""
+    last = column("high") + column("high_side")
+    first = column("low") + column("low_side")
+    exact = paren(last) - paren(first)
+    count = f.try_(cast(paren(exact), "DOUBLE"))
+    return f.coalesce(count, real(1e39))
+
+
+def every_number(axis: Axis) -> exp.Select:
+    """Every whole number of the spans, each a leaf: label, value, weight and the moments."""
+    number = big(size_of_span() - 1)
+    series = f.unnest(exp.GenerateSeries(start=literal(0), end=number))
+    at = exp.select(column("label"), column("low"), column("low_side"), alias(series, "step")).from_(relation("span"))
+    position = column("low") + column("low_side") + huge(column("step"))
+    single = exp.select(column("label"), alias(axis.back(paren(position)), "value"), alias(unit_weight(), "weight"))
+    return single.select(*no_moments()).from_(at.subquery("single"))
+
+
+def single_values(axis: Axis) -> exp.Select:
+    """The values of spans that hold one value each, as leaves: label, value, weight and the moments."""
+    single = exp.select(column("label"), alias(axis.back(column("low")), "value"), alias(unit_weight(), "weight"))
+    return single.select(*no_moments()).from_(relation("span"))

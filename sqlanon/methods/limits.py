@@ -1,0 +1,67 @@
+"""What a method can do with what a statement and its policy may ask for, and the sentences that refuse the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Limits", "Refusal", "no_confidential", "no_sets"]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a method cannot do something, and what can be done instead.
+
+    Both may have places for what they are about: {policy} and {method}, and {column}, {level}, {requirement} or {set}
+    where the ability is about one.
+    """
+
+    sentence: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a method can do: of each ability None where it can, or the sentence that refuses it.
+
+    No field has a default: a method says something of each. What a statement uses is looked for in this order, and the
+    first that is refused ends it.
+    """
+
+    # A live view, which makes the release anew at each query.
+    view: Refusal | None
+    # A policy that says nothing of what must not be seen together.
+    unconstrained: Refusal | None
+    # CONFIDENTIAL sets: columns that must not be seen together.
+    confidential: Refusal | None
+    # FRAGMENTS (column, ...), ...: the columns of each table.
+    sets: Refusal | None
+    # REQUIRE, whatever the model.
+    requirements: Refusal | None
+    # ENTITY: respondents are counted, and not rows.
+    respondents: Refusal | None
+    # IDENTIFIER PSEUDONYM and ENTITY PSEUDONYM: tokens are published.
+    pseudonyms: Refusal | None
+    # MIN LEVEL above 0.
+    min_level: Refusal | None
+    # MAX LEVEL below the top of the hierarchy.
+    max_level: Refusal | None
+    # Requirements that compare with a public table.
+    public: Refusal | None
+    # Requirements about guarding nodes, of which each row has its own.
+    guarding: Refusal | None
+    # Requirements about several sensitive columns together.
+    jointly: Refusal | None
+
+
+def no_confidential() -> Refusal:
+    """The refusal of a method that would publish columns together whatever the policy says."""
+    return Refusal(
+        "{policy}: the method {method} does not know confidentiality constraints, and the policy has "
+        "CONFIDENTIAL {set}",
+        "leave CONFIDENTIAL out of a policy for {method}, or use METHOD fragments or loose",
+    )
+
+
+def no_sets() -> Refusal:
+    """The refusal of a method that makes no table of its own for each set of columns."""
+    return Refusal("the method {method} takes no FRAGMENTS", "use METHOD fragments or loose")

@@ -1,0 +1,88 @@
+"""Stage 2: what a statement and its policy ask of the method, beside what the method can do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+
+from sqlanon.catalog.hierarchies import StoredHierarchy
+from sqlanon.catalog.names import fold
+from sqlanon.domain.policy import Policy
+from sqlanon.errors import PolicyError
+from sqlanon.methods.limits import Limits
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.syntax.statements import CreateRelease
+
+__all__ = ["require_within"]
+
+_PUBLIC = ("public_class",)
+_GUARDING = ("guarding_node", "guarded")
+
+
+def require_within(
+    limits: Limits,
+    create: CreateRelease,
+    policy: Policy,
+    hierarchies: Mapping[str, StoredHierarchy],
+    requirements: Sequence[BoundRequirement],
+) -> None:
+    """Raises PolicyError, in the method's words, for what a statement asks and the method cannot do.
+
+    `hierarchies` are those of the policy by their folded names.
+    """
+    # The first use of each is what is told.
+    used = dict(reversed(list(_used(create, policy, hierarchies, requirements))))
+    for one in fields(limits):
+        refusal = getattr(limits, one.name)
+        if refusal is not None and one.name in used:
+            about = {"policy": policy, "method": create.method.name} | used[one.name]
+            raise PolicyError(refusal.sentence.format_map(about), hint=refusal.hint.format_map(about))
+
+
+def _used(
+    create: CreateRelease,
+    policy: Policy,
+    hierarchies: Mapping[str, StoredHierarchy],
+    requirements: Sequence[BoundRequirement],
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """The abilities that are used, each with what its sentence may name."""
+    if create.kind == "view":
+        yield "view", {}
+    yield from _constraints_used(create, policy)
+    yield from _attributes_used(policy, hierarchies)
+    if policy.requirements:
+        yield "requirements", {"requirement": requirements[0]}
+    for requirement in requirements:
+        about: dict[str, object] = {"requirement": requirement}
+        if any(name in requirement.reads for name in _PUBLIC):
+            yield "public", about
+        if any(name in requirement.reads for name in _GUARDING):
+            yield "guarding", about
+        if len(requirement.attributes) > 1:
+            yield "jointly", about
+
+
+def _constraints_used(create: CreateRelease, policy: Policy) -> Iterator[tuple[str, dict[str, object]]]:
+    if policy.confidential:
+        yield "confidential", {"set": f"({', '.join(policy.confidential[0])})"}
+    else:
+        yield "unconstrained", {}
+    if create.method.sets:
+        yield "sets", {"set": f"({', '.join(create.method.sets[0])})"}
+
+
+def _attributes_used(
+    policy: Policy, hierarchies: Mapping[str, StoredHierarchy]
+) -> Iterator[tuple[str, dict[str, object]]]:
+    for attribute in policy.attributes:
+        column: dict[str, object] = {"column": attribute.name}
+        if attribute is policy.entity:
+            yield "respondents", column
+        if attribute.pseudonym:
+            yield "pseudonyms", column
+        if attribute.min_level:
+            yield "min_level", column | {"level": attribute.min_level}
+        # Without a hierarchy there are the value and '*'.
+        top = hierarchies[fold(attribute.hierarchy)].height if attribute.hierarchy else 1
+        if attribute.max_level is not None and attribute.max_level < top:
+            yield "max_level", column | {"level": attribute.max_level}

@@ -1,0 +1,129 @@
+"""What each method can do: each ability is used in one statement, and carried out, or refused in the method's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+
+import pytest
+
+import sqlanon
+from sqlanon import PolicyError
+from sqlanon.methods.limits import Limits
+from sqlanon.methods.registry import METHODS, find_method
+from sqlanon.syntax.parser import parse_script
+from sqlanon.syntax.statements import CreateRelease
+
+SETUP = """
+CREATE TABLE visits AS SELECT 'v' || i AS visit, i % 6 AS age, 'z' || (i % 4) AS zip, 'd' || (i * 7 % 5) AS disease,
+    'w' || (i // 7 % 3) AS ward, '*' AS guard FROM range(240) AS t(i);
+CREATE TABLE voters AS SELECT age, zip FROM visits;
+CREATE HIERARCHY diseases AS LEVELS (SELECT DISTINCT disease FROM visits);
+"""
+
+
+@dataclass(frozen=True)
+class Use:
+    """The parts of a policy and of the statement that publishes it."""
+
+    visit: str = "IDENTIFIER"
+    age: str = "QUASI IDENTIFIER"
+    confidential: str = ""
+    require: str = ""
+    kind: str = "TABLE"
+    fragments: str = ""
+
+
+# What every method can do, but for those that need something CONFIDENTIAL, and what these can.
+PLAIN = Use(require="REQUIRE l_diversity(l => 2, variant => 'probabilistic')")
+APART = Use(confidential="CONFIDENTIAL (zip, disease)")
+CALLS = (
+    "generalization(suppression => 0.5)",
+    "mondrian",
+    "mondrian(mode => 'relaxed')",
+    "mondrian(publish => 'none')",
+    "anatomy(l => 2)",
+    "fragments",
+    "loose(k => 4, suppression => 0.5)",
+)
+# One statement that uses the ability, and no other that a method may lack.
+USES: Mapping[str, Mapping[str, str]] = {
+    "view": {"kind": "VIEW"},
+    "unconstrained": {"confidential": "", "require": PLAIN.require},
+    "confidential": {"confidential": "CONFIDENTIAL (zip, disease)"},
+    "sets": {"fragments": "FRAGMENTS (age, zip), (disease, ward)"},
+    "requirements": {"require": "REQUIRE k_anonymity(k => 2)"},
+    "respondents": {"visit": "ENTITY"},
+    "pseudonyms": {"visit": "IDENTIFIER PSEUDONYM"},
+    "min_level": {"age": "QUASI IDENTIFIER MIN LEVEL 1"},
+    "max_level": {"age": "QUASI IDENTIFIER MAX LEVEL 0"},
+    "public": {"require": "AGAINST voters REQUIRE k_map(k => 2)"},
+    "guarding": {"require": "REQUIRE personalized(p => 1, guarding => guard, attribute => disease)"},
+    "jointly": {"require": "REQUIRE l_diversity(l => 2, jointly => true)"},
+}
+
+
+@pytest.fixture
+def con() -> sqlanon.Connection:
+    connection = sqlanon.connect(config={"threads": 1})
+    connection.execute(SETUP)
+    return connection
+
+
+def limits_of(call: str) -> Limits:
+    [statement] = parse_script(f"CREATE ANONYMIZED TABLE made AS POLICY p METHOD {call}")
+    assert isinstance(statement, CreateRelease)
+    method = find_method(statement.method.name)
+    found = method.limits(method.options(statement.method.arguments))
+    assert isinstance(found, Limits)
+    return found
+
+
+def publish(con: sqlanon.Connection, call: str, use: Use) -> None:
+    roles = (
+        f"visit {use.visit}, age {use.age}, zip QUASI IDENTIFIER, disease SENSITIVE USING diseases, ward SENSITIVE, "
+        "guard IDENTIFIER"
+    )
+    con.execute(f"CREATE POLICY p ON visits ({roles}) {use.confidential} {use.require}")
+    con.execute(f"CREATE ANONYMIZED {use.kind} made AS POLICY p METHOD {call} {use.fragments}")
+
+
+def test_every_method_and_every_ability_has_a_line_here() -> None:
+    assert {call.partition("(")[0] for call in CALLS} == set(METHODS)
+    assert list(USES) == [one.name for one in fields(Limits)]
+
+
+@pytest.mark.parametrize("ability", USES)
+@pytest.mark.parametrize("call", CALLS)
+def test_an_ability_is_carried_out_or_refused_in_the_method_s_words(
+    con: sqlanon.Connection, call: str, ability: str
+) -> None:
+    limits = limits_of(call)
+    use = replace(PLAIN if limits.unconstrained is None else APART, **USES[ability])
+    refusal = getattr(limits, ability)
+    made = "SELECT count(*) FROM information_schema.tables WHERE table_name LIKE 'made%'"
+    if refusal is None:
+        publish(con, call, use)
+        assert con.duckdb.execute(made).fetchall() > [(0,)]
+        return
+    with pytest.raises(PolicyError) as raised:
+        publish(con, call, use)
+    for said, sentence in ((raised.value.message, refusal.sentence), (raised.value.hint, refusal.hint)):
+        words = map(re.escape, re.split(r"\{\w+\}", sentence))
+        assert re.fullmatch(".+".join(words), said or "")
+    assert con.duckdb.execute(made).fetchall() == [(0,)]
+
+
+def test_the_table_in_the_documentation_says_what_the_methods_say() -> None:
+    page = (Path(__file__).parents[2] / "docs/choosing.md").read_text()
+    lines = page[page.index("Not every method can do all") :].split("\n\n")[1].splitlines()
+    table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    methods = [cell.strip("`") for cell in table[0][1:]]
+    assert set(methods) == set(METHODS)
+    said = dict(zip(USES, table[2:], strict=True))
+    for place, method in enumerate(methods, 1):
+        limits = limits_of(next(call for call in CALLS if call.partition("(")[0] == method))
+        can = {ability: getattr(limits, ability) is None for ability in USES}
+        assert {ability: row[place].split()[0].rstrip(",:") == "yes" for ability, row in said.items()} == can
