@@ -6,15 +6,15 @@ add up over buckets what estimates and bounds are made of: there is never a row 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError
+from sqlanon.estimates.batch.context import BatchContext
 from sqlanon.estimates.batch.distinct_rows import Keep, listed
-from sqlanon.estimates.batch.label_numbers import BUCKETED, Encoded, NumberedLabels, called, code_name, listed_codes
-from sqlanon.estimates.batch.satisfying_values import Constants
+from sqlanon.estimates.batch.label_numbers import BUCKETED, Encoded, ReleaseLabels, called, code_name, listed_codes
 from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import ConjunctiveAggregate
@@ -66,16 +66,13 @@ class BucketCounts:
 
     def __init__(
         self,
-        engine: Engine,
+        context: BatchContext,
         release: ReleaseModel,
-        kinds: Mapping[str, str],
         aggregates: Sequence[ConjunctiveAggregate],
-        constants: Constants,
-        keep: Keep,
     ) -> None:
-        self._engine, self._release, self._keep = engine, release, keep
+        self._engine, self._release, self._keep = context.engine, release, context.keep
         self._aggregates = aggregates
-        self._labelled = NumberedLabels(engine, release, kinds, constants, keep)
+        self._labelled = ReleaseLabels(context, release)
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
         """For some queries after the other how many they are, and a SELECT of their figures."""
@@ -95,7 +92,7 @@ class BucketCounts:
         names = dict.fromkeys(name for aggregate in batch for name in aggregate.condition.conditions)
         rows = [name for name in names if name in self._release.exact]
         values = [name for name in names if name not in self._release.exact]
-        masks = self._labelled.masks(names, batch)
+        masks = self._labelled.masks(names, [aggregate.conditions for aggregate in batch])
         of_rows = self._labelled.encoded(rows, masks, len(batch))
         if bucketed is None:
             counts = counts_of_rows(self._engine, self._labelled.rows(rows, of_rows), of_rows, self._keep)

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.estimates.batch.by_table_groups import Figures
 from sqlanon.estimates.batch.code_layout import LINK_BITS
-from sqlanon.estimates.batch.label_numbers import BUCKETED, Encoded, NumberedLabels, called, code_name, in_block
+from sqlanon.estimates.batch.label_numbers import BUCKETED, Encoded, ReleaseLabels, called, code_name, in_block
 from sqlanon.estimates.batch.on_buckets import in_blocks, part, sums_over_blocks
 from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.single.bucket_values import bucket_of_row
@@ -31,7 +31,7 @@ _OF_LINKS = ("hits", "squares")
 _OF_GROUPS = ("possible", "open", "satisfying", "failing", "apart")
 
 
-def figures_of_links(labelled: NumberedLabels, sides: Sequence[Side], queries: int) -> Sequence[Figures]:
+def figures_of_links(labelled: ReleaseLabels, sides: Sequence[Side], queries: int) -> Sequence[Figures]:
     """The figures of some queries, numbered from 0, about two fragments."""
     first, second = sides
     tables = [_summed(labelled, first, second, queries, links=True)]
@@ -47,7 +47,7 @@ def figures_of_links(labelled: NumberedLabels, sides: Sequence[Side], queries: i
     return [(number, value, stderr, low, high) for number, value, stderr, low, high in found]
 
 
-def _summed(labelled: NumberedLabels, side: Side, other: Side, queries: int, *, links: bool) -> str:
+def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, links: bool) -> str:
     """The table of place, total, query and sums over the groups of a fragment, and over all links if asked for.
 
     Raises DataError where a group does not have as many rows as links, or one leads to a group that has none.
@@ -67,7 +67,7 @@ def _summed(labelled: NumberedLabels, side: Side, other: Side, queries: int, *, 
 
 
 def _blocks(
-    labelled: NumberedLabels, side: tuple[int, Iterable[str], Encoded], other: tuple[int, Iterable[str], Encoded]
+    labelled: ReleaseLabels, side: tuple[int, Iterable[str], Encoded], other: tuple[int, Iterable[str], Encoded]
 ) -> exp.Select:
     """block: the rows of some groups and of their links, as the function gets them."""
     release = labelled.release

@@ -8,7 +8,7 @@ shares where that is not certain, is added up.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -16,8 +16,9 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.batch.bitmasks import WORD, MaskedColumn, bits, masked
 from sqlanon.estimates.batch.candidate_rows import matched
-from sqlanon.estimates.batch.distinct_rows import Keep, ShownColumn, bucket_of, classes, number_of, numbered
-from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
+from sqlanon.estimates.batch.context import BatchContext
+from sqlanon.estimates.batch.distinct_rows import ShownColumn, bucket_of, classes, number_of, numbered
+from sqlanon.estimates.batch.satisfying_values import among, satisfying
 from sqlanon.estimates.batch.sums import ONE, as_stored, label_moments, satisfying_moments, sums
 from sqlanon.estimates.fixed_sql import fixed, read_from, withheld_rows
 from sqlanon.estimates.labels.leaves import ColumnUse, leaves
@@ -74,17 +75,15 @@ class ReleaseAggregates:
 
     def __init__(
         self,
-        engine: Engine,
+        context: BatchContext,
         release: ReleaseModel,
-        kinds: Mapping[str, str],
         aggregates: Sequence[ConjunctiveAggregate],
-        constants: Constants,
-        keep: Keep,
         *,
         dictionaries: bool,
     ) -> None:
-        self._engine, self._release, self._kinds, self._keep = engine, release, kinds, keep
-        self._constants = constants
+        self._engine, self._keep = context.engine, context.keep
+        self._kinds, self._constants = context.kinds, context.constants
+        self._release = release
         names = [name for aggregate in aggregates for name in aggregate.condition.conditions]
         self._names = list(
             dict.fromkeys([*names, *(aggregate.argument for aggregate in aggregates if aggregate.argument is not None)])
@@ -93,7 +92,7 @@ class ReleaseAggregates:
         self._shown_by: dict[int, str] = {}
         rows = release.rows.copy().subquery(ROW)
         shown = [self._shown(name) for name in self._names]
-        self._classes = classes(engine, rows, shown, keep, dictionaries=dictionaries)
+        self._classes = classes(context.engine, rows, shown, context.keep, dictionaries=dictionaries)
         for index, name in enumerate(self._names):
             if name in release.bucketed_positions:
                 self._require_whole(index, name)

@@ -6,17 +6,15 @@ it is where one fragment alone is asked of. Else there are sums over the links (
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
 from sqlanon.estimates.batch.by_table_groups import Figures, figures_of, group_column
-from sqlanon.estimates.batch.distinct_rows import Keep
-from sqlanon.estimates.batch.label_numbers import NumberedLabels
+from sqlanon.estimates.batch.context import BatchContext
+from sqlanon.estimates.batch.label_numbers import ReleaseLabels
 from sqlanon.estimates.batch.on_buckets import counts_of_rows, most_queries
 from sqlanon.estimates.batch.on_linked_tables import figures_of_links
-from sqlanon.estimates.batch.satisfying_values import Constants
 from sqlanon.estimates.query.bind import Binding
 from sqlanon.estimates.query.conjunctions import ConjunctiveAggregate
 from sqlanon.estimates.query.parse import AggregateQuery
@@ -37,11 +35,9 @@ _Kind = tuple[tuple[int, ...], int | None]
 class SeparateTableCounts:
     """Asks counts of one release, as ESTIMATE asks each. Raises DataError where its tables do not belong together."""
 
-    def __init__(
-        self, engine: Engine, release: ReleaseModel, kinds: Mapping[str, str], constants: Constants, keep: Keep
-    ) -> None:
-        self._engine, self._release, self._keep = engine, release, keep
-        self._labelled = NumberedLabels(engine, release, kinds, constants, keep)
+    def __init__(self, context: BatchContext, release: ReleaseModel) -> None:
+        self._engine, self._release, self._keep = context.engine, release, context.keep
+        self._labelled = ReleaseLabels(context, release)
         self._bases: dict[int, int | None] = {}
         self._is_linked = False
 
@@ -84,7 +80,7 @@ class SeparateTableCounts:
         self, batch: Sequence[ConjunctiveAggregate], indexes: Sequence[int], base: int | None
     ) -> Sequence[Figures]:
         names = dict.fromkeys(name for all_rows in batch for name in all_rows.condition.conditions)
-        masks = self._labelled.masks(names, batch)
+        masks = self._labelled.masks(names, [count.conditions for count in batch])
         names_by_table = {
             index: [name for name in names if name in self._release.bucketed[index].columns] for index in indexes
         }

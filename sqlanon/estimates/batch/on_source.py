@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
 from sqlanon.estimates.batch.bitmasks import WORD, MaskedColumn, bits, each, masked
-from sqlanon.estimates.batch.distinct_rows import Keep, ShownColumn, classes, numbered
-from sqlanon.estimates.batch.label_numbers import encoded, labels, masks
+from sqlanon.estimates.batch.context import BatchContext
+from sqlanon.estimates.batch.distinct_rows import ShownColumn, classes, numbered
+from sqlanon.estimates.batch.label_numbers import NumberedLabels
 from sqlanon.estimates.batch.on_buckets import counts_of_rows, most_queries
-from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
+from sqlanon.estimates.batch.satisfying_values import among, satisfying
 from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.numbers import number
 from sqlanon.estimates.query.bind import fold
@@ -25,7 +25,7 @@ from sqlanon.sqlgen.build.expressions import cast, if_, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 if TYPE_CHECKING:
-    from sqlanon.estimates.batch.label_masks import Masks
+    pass
 
 __all__ = ["SourceAggregates", "countable"]
 
@@ -70,17 +70,15 @@ class SourceAggregates:
 
     def __init__(
         self,
-        engine: Engine,
+        context: BatchContext,
         source: exp.Table,
-        kinds: Mapping[str, str],
         queries: Sequence[WorkloadQuery],
-        constants: Constants,
-        keep: Keep,
         *,
         repeated: bool,
         dictionaries: bool,
     ) -> None:
-        self._engine, self._kinds, self._constants, self._keep = engine, kinds, constants, keep
+        self._context, self._engine, self._keep = context, context.engine, context.keep
+        self._kinds, self._constants = context.kinds, context.constants
         self._parts = [part for query in queries for part in _parts(query)]
         self._names = list(dict.fromkeys(name for part in self._parts for name in part.workload_query.columns))
         self._source, self._repeated, self._dictionaries = source, repeated, dictionaries
@@ -117,37 +115,23 @@ class SourceAggregates:
 
     def _of_rows(self, parts: Sequence[_ColumnAggregates]) -> Iterator[tuple[int, exp.Query]]:
         """SELECTs like those of `figures`, of counts of rows that do not repeat: by the masks of what the rows show."""
-        tables = [labels(self._source, column(name), self._keep) for name in self._names]
-        size = most_queries(self._engine, tables)
+        labels = NumberedLabels(self._context, {name: (self._source, column(name)) for name in self._names})
+        size = most_queries(self._engine, [labels.labels_of(name) for name in self._names])
         for first in range(0, len(parts), size):
             batch = parts[first : first + size]
-            slots_of_queries = [
-                dict(zip(part.workload_query.columns, part.workload_query.slots, strict=True)) for part in batch
-            ]
-            compared = among({query: part.workload_query.number for query, part in enumerate(batch)}, self._keep)
-            used: list[int] = []
-            masks_of_columns: list[Masks] = []
-            for index, name in enumerate(self._names):
-                conditions = {query: slots[name] for query, slots in enumerate(slots_of_queries) if name in slots}
-                if conditions:
-                    constants = self._constants.of(name, compared)
-                    used.append(index)
-                    masks_of_columns.append(
-                        masks(self._engine, tables[index], self._kinds[name], conditions, constants, len(batch))
-                    )
-            by = encoded([tables[index] for index in used], masks_of_columns, len(batch), self._keep)
-            rows_of = by.rows(self._source, [column(self._names[index]) for index in used])
+            conditions = [(part.workload_query.number, part.workload_query.conditions()) for part in batch]
+            names = [name for name in self._names if any(name in of_query for _, of_query in conditions)]
+            by = labels.encoded(names, labels.masks(names, conditions), len(batch))
+            rows_of = by.rows(self._source, [column(name) for name in names])
             counts = counts_of_rows(self._engine, rows_of, by, self._keep)
-            names = ("total", "least", "greatest")
-            nothing = (alias(cast(exp.null(), "DOUBLE"), name) for name in names)
+            others = ("total", "least", "greatest")
+            nothing = (alias(cast(exp.null(), "DOUBLE"), name) for name in others)
             rows = alias(cast(column("rows"), "DOUBLE"), "rows")
             found = exp.select(column("query"), rows, *nothing).from_(relation(counts))
             yield len(batch), self._answers(found, batch)
 
     def _batch(self, parts: Sequence[_ColumnAggregates], argument: str | None) -> exp.Query:
-        slots_of_queries = [
-            dict(zip(part.workload_query.columns, part.workload_query.slots, strict=True)) for part in parts
-        ]
+        slots_of_queries = [part.workload_query.conditions() for part in parts]
         conditions = [
             {query: slots[name] for query, slots in enumerate(slots_of_queries) if name in slots}
             for name in self._names

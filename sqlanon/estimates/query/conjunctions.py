@@ -83,6 +83,11 @@ class ConjunctiveAggregate:
     condition: Conjunction
     alone: bool = False
 
+    @property
+    def conditions(self) -> tuple[int, Mapping[str, Condition]]:
+        """The query's number, and its conditions by the folded names of the columns."""
+        return self.number, self.condition.conditions
+
     def at_once(self, release: ReleaseModel) -> bool:
         """Whether it is a count of a release whose columns are exact or dealt out: rows need no shares."""
         return self.argument is None and not release.generalized
@@ -103,7 +108,7 @@ def compared_columns(workload_query: WorkloadQuery, kinds: Mapping[str, str]) ->
 
     `kinds` are the types of the columns, by their folded names.
     """
-    found = dict(zip(workload_query.columns, workload_query.slots, strict=True))
+    found = workload_query.conditions()
     if not found or len(found) < len(workload_query.slots):
         return None
     return found if all(common_type(slot, kinds.get(name, "")) for name, slot in found.items()) else None

@@ -64,6 +64,10 @@ class WorkloadQuery:
     slots: tuple[Slot, ...] = ()
     columns: tuple[str, ...] = ()
 
+    def conditions(self) -> dict[str, Slot]:
+        """The slot of each column that the template's condition compares, by its folded name."""
+        return dict(zip(self.columns, self.slots, strict=True))
+
     def whole(self) -> AggregateQuery:
         """The query with its constants."""
         return parsed(self.text) if self.slots else self.query
