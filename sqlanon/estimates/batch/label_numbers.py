@@ -44,7 +44,6 @@ __all__ = [
     "Encoded",
     "NumberedLabels",
     "ReleaseLabels",
-    "called",
     "code_name",
     "in_block",
     "listed_codes",
@@ -203,12 +202,8 @@ def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: 
 
 def listed_codes(codes: int) -> exp.Expr:
     """The codes of a group of rows in one list: the first code of every row, then the second code of every row, ..."""
-    parts = [called("list", column(code_name(index))) for index in range(codes)]
-    return reduce(lambda left, right: called("list_concat", left, right), parts)
-
-
-def called(function: str, *arguments: exp.Expr) -> exp.Expr:
-    return f.call(function, *arguments)
+    parts = [f.call("list", column(code_name(index))) for index in range(codes)]
+    return reduce(lambda left, right: f.call("list_concat", left, right), parts)
 
 
 def _intervals(

@@ -1,4 +1,4 @@
-"""What conjunctions come to on the source: all of them at once, as bits of its rows."""
+"""Aggregates with conjunctive conditions on the source, many at once, from a bitmask for each of its rows."""
 
 from __future__ import annotations
 
@@ -29,16 +29,17 @@ if TYPE_CHECKING:
 
 __all__ = ["SourceAggregates", "countable"]
 
-# A statement has so many rows of masks at most, and asks so many queries.
+# The rows of masks, a row for each class and word, that a statement reads at most.
 MOST_ROWS = 20_000_000
+# The words that the masks of a batch have at most.
 _MOST_WORDS = 16
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def countable(workload_query: WorkloadQuery, kinds: Mapping[str, str]) -> bool:
-    """Whether all of a query's condition is comparisons of different columns of its source with constants, and its
-    aggregates are of plain columns, of which a few hundred can be added up.
+    """Whether the condition of a query compares different columns with constants, and its aggregates are of rows, or of
+    columns with numbers so short that a few hundred can be added up.
 
     `kinds` are the types of the source's columns, by their folded names.
     """
@@ -58,7 +59,7 @@ def _is_countable(aggregate: Aggregate, kinds: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True)
 class _ColumnAggregates:
-    """The aggregates of a query that are of one column, or of the rows."""
+    """The aggregates of a query that are of the same column, or of the rows."""
 
     workload_query: WorkloadQuery
     argument: str | None
@@ -66,7 +67,7 @@ class _ColumnAggregates:
 
 
 class SourceAggregates:
-    """Asks queries of the rows of a source. Where equal rows are frequent these are `repeated`, and counted first."""
+    """Answers queries on the rows of a source, which are counted first if equal rows are frequent (`repeated`)."""
 
     def __init__(
         self,
@@ -86,7 +87,7 @@ class SourceAggregates:
         self._arguments = {name: f"argument_{index}" for index, name in enumerate(arguments)}
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
-        """For some queries after the other how many they are, and a SELECT of query_id, groups, result and value."""
+        """For each batch the number of its parts, and a SELECT of query_id, groups, result and value."""
         rows = [part for part in self._parts if part.argument is None and not self._repeated]
         others = [part for part in self._parts if part.argument is not None or self._repeated]
         if rows:
@@ -114,7 +115,7 @@ class SourceAggregates:
                 yield len(batch), self._batch(batch, argument)
 
     def _of_rows(self, parts: Sequence[_ColumnAggregates]) -> Iterator[tuple[int, exp.Query]]:
-        """SELECTs like those of `figures`, of counts of rows that do not repeat: by the masks of what the rows show."""
+        """The batches of `figures` that count rows, where rows do not repeat: from the masks of their values."""
         labels = NumberedLabels(self._context, {name: (self._source, column(name)) for name in self._names})
         size = most_queries(self._engine, [labels.labels_of(name) for name in self._names])
         for first in range(0, len(parts), size):
@@ -161,7 +162,7 @@ class SourceAggregates:
         return self._answers(self._keep("counted", found), parts)
 
     def _answers(self, found: str | exp.Query, parts: Sequence[_ColumnAggregates]) -> exp.Query:
-        """What the aggregates come to, from a table of what was counted and added up."""
+        """query_id, groups, result and value of the aggregates, from the counts and sums of each query."""
         results = [
             (query, part.workload_query.number, aggregate.name, aggregate.function)
             for query, part in enumerate(parts)
@@ -170,7 +171,7 @@ class SourceAggregates:
         return fixed("actual", {"asked": self._keep("asked", *numbered(results)), "counted": found})
 
     def _sums(self, functions: set[str], argument: str | None) -> list[exp.Expr]:
-        """What the functions, and those that they need, come to over rows that stand for n each."""
+        """rows, total, least and greatest over rows that each stand for n; NULL where no function needs them."""
         n, nothing = column("n"), cast(exp.null(), "DOUBLE")
         value = literal(1) if argument is None else column(self._arguments[argument])
         known = is_not_null(value.copy())
