@@ -80,7 +80,7 @@ class ReleaseModel:
     hidden: Mapping[str, str] = field(default_factory=dict)
     # The sets of columns of which a row shows a bucket.
     bucketed: tuple[BucketedColumns, ...] = ()
-    # Whether the release is several tables: all published columns are bucketed then, each set in its own table.
+    # Whether the release is several tables: all its columns are bucketed then, each set in its own table.
     separate_tables: bool = False
     # The number of rows of the source that the release leaves out; None where nobody knows.
     withheld: int | None = 0

@@ -190,7 +190,7 @@ class ReleaseAggregates:
         return found
 
     def _masked_columns(self, batch: Sequence[ConjunctiveAggregate], argument: int | None) -> list[_ReleaseColumn]:
-        """The columns that the queries, numbered from 0, have conditions on; `argument` is the index of the argument."""
+        """The columns that the queries, numbered from 0, have conditions on; `argument` is an index of them."""
         compared = among(
             {query: aggregate.number for query, aggregate in enumerate(batch) if aggregate.condition.compared},
             self._keep,

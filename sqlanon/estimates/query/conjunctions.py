@@ -101,8 +101,8 @@ def common_type(slot: Slot, kind: str) -> str | None:
 
 
 def compared_columns(workload_query: WorkloadQuery, kinds: Mapping[str, str]) -> dict[str, Slot] | None:
-    """The slot of each column in a query's condition, by folded names; None unless the condition only compares different
-    columns with constants.
+    """The slot of each column in a query's condition, by folded names; None unless the condition only compares
+    different columns with constants.
 
     `kinds` are the types of the columns, by their folded names.
     """
