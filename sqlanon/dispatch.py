@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from dataclasses import astuple, dataclass
 from typing import Any
 
-from sqlanon.assets import read
 from sqlanon.catalog import migrations, releases
 from sqlanon.catalog.digests import require_own_rows
 from sqlanon.domain.policy import Role
@@ -26,6 +25,7 @@ from sqlanon.pipeline.explain import explanation
 from sqlanon.questions.macros import macro_definitions
 from sqlanon.releases.composition import others_of, warning
 from sqlanon.releases.objects import drop_release
+from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.statements.check import check_relation, check_release
 from sqlanon.statements.estimate import estimate_release
 from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
@@ -92,7 +92,7 @@ def _needs_no_catalog(statement: s.Statement) -> bool:
 
 def _require_built_ins(engine: Engine) -> None:
     """Raises UserError while a macro stands in for a built-in function: a count could come out as it likes."""
-    if names := [name for (name,) in engine.rows(read("sql", "statements", "shadowing_macros.sql"))]:
+    if names := [name for (name,) in engine.rows(sql_file("statements", "shadowing_macros"))]:
         raise UserError(
             f"macros of this database have the names of built-in functions: {', '.join(names)}",
             hint="rename or drop them: what a release shows and guarantees would depend on them",

@@ -1,8 +1,8 @@
 """Which tests a run has, and what inputs the property tests draw.
 
 `--part` chooses: `quick` is what `make test` runs, `long` what `make test-long` runs, `all` is both in one. The long
-part has the tests marked `long`, and once more those marked `drawn`, which draw more inputs there. Each test has the
-markers of its subjects.
+part has the tests marked `long`, the parameters that `one_in` leaves to it, and once more the tests marked `drawn`,
+which draw more inputs there. Each test has the markers of its subjects.
 
 Property tests draw the same inputs each time, unless others are asked for: a test that fails then fails for whoever
 runs it, and because of the change at hand. `--hypothesis-profile=random` draws new ones, to find what nobody has seen.
@@ -12,8 +12,10 @@ runs it, and because of the change at hand. `--hypothesis-profile=random` draws 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
 
 import pytest
 import sqlglot.expressions.core
@@ -73,14 +75,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for subject in subjects_of(item.path):
             item.add_marker(subject)
     part = Part(config.getoption("--part"))
-    left_out = [item for item in items if not _runs(item, part)]
+    seen: Counter[tuple[Path, str]] = Counter()
+    chosen, left_out = [], []
+    for item in items:
+        function = (item.path, item.nodeid.partition("[")[0])
+        (chosen if _runs(item, seen[function], part) else left_out).append(item)
+        seen[function] += 1
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if _runs(item, part)]
+        items[:] = chosen
 
 
-def _runs(item: pytest.Item, part: Part) -> bool:
-    is_long = item.get_closest_marker("long") is not None
+def _runs(item: pytest.Item, place: int, part: Part) -> bool:
+    """Whether the part has the test, the one in this place of those that its function is parametrized to."""
+    one_in = item.get_closest_marker("one_in")
+    is_long = item.get_closest_marker("long") is not None or (one_in is not None and place % one_in.args[0] > 0)
     if part is Part.LONG:
         return is_long or item.get_closest_marker("drawn") is not None
     return part is Part.ALL or not is_long

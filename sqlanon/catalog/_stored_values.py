@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlanon.assets import read
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
+from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = ["Summary", "require_hierarchy", "summary"]
 
@@ -62,7 +62,7 @@ _CHECKS = (
 
 def summary(engine: Engine, name: str) -> Summary:
     """Reads the stored values of one hierarchy once."""
-    digest, rows, height = engine.rows(read("sql", "catalog", "queries", "hierarchy_digest.sql"), [name])[0]
+    digest, rows, height = engine.rows(sql_file("catalog", "queries", "hierarchy_digest"), [name])[0]
     return Summary(digest, rows, height)
 
 
@@ -74,7 +74,7 @@ def require_hierarchy(engine: Engine, name: str, height: int) -> None:
     """
     for check in _CHECKS:
         parameters: list[object] = [name, height] if check.needs_height else [name]
-        found = engine.rows(read("sql", "catalog", "checks", f"{check.file}.sql"), parameters)
+        found = engine.rows(sql_file("catalog", "checks", check.file), parameters)
         if found:
             raise PolicyError(f"hierarchy {name}: {check.problem}: {_shown(found)}", hint=check.hint)
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.assets import read
 from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -18,21 +17,21 @@ from sqlanon.errors import CatalogError, EngineError
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = ["digests", "forgetting", "require_own_rows", "require_sealed", "seal", "table_digest"]
-
-_SEAL = "UPDATE anon.release SET digest = ? WHERE release_id = ?"
 
 
 def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:
     """The digest of the rows of each release as they are now."""
-    found = engine.rows(read("sql", "catalog", "queries", "release_digests.sql"), [list(release_ids)])
+    found = engine.rows(sql_file("catalog", "queries", "release_digests"), [list(release_ids)])
     return dict(found)
 
 
 def seal(engine: Engine, release_id: str) -> None:
     """Keeps the digest of a release's rows: from now on they may not change. The last thing that is written of it."""
-    engine.run(_SEAL, [digests(engine, [release_id])[release_id], release_id])
+    digest = digests(engine, [release_id])[release_id]
+    engine.run(sql_file("catalog", "queries", "seal_release"), [digest, release_id])
 
 
 def require_sealed(engine: Engine, name: QualifiedName, release_id: str, digest: str | None) -> None:
@@ -56,7 +55,7 @@ def table_digest(engine: Engine, name: QualifiedName) -> str:
     """The digest of the rows of one table, whatever the session's time zone."""
     kinds = engine.columns(exp.select(exp.Star()).from_(relation(name)))
     rows = exp.select(*(alias(_in_utc(one, kind), one) for one, kind in kinds)).from_(relation(name))
-    [(digest,)] = engine.rows(read("sql", "catalog", "queries", "table_digest.sql"), [to_sql(rows)])
+    [(digest,)] = engine.rows(sql_file("catalog", "queries", "table_digest"), [to_sql(rows)])
     return str(digest)
 
 

@@ -18,12 +18,12 @@ from sqlanon.catalog.names import fold
 from sqlanon.domain.release import KnownRelease, Release, SourceRead
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
+from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = ["forget", "known", "made_from", "record"]
 
 _STANDING = ("release_id", "schema_name", "object_name", "kind", "method", "sources", "digest")
 _EXPORTED = ("release_id", "schema_name", "object_name", "method", "sources", "exported_at")
-_FORGET = "DELETE FROM anon.release_export WHERE release_id = ? AND exported_at = ?"
 
 
 def record(engine: Engine, release: Release, sources: tuple[SourceRead, ...] | None, format_: str) -> datetime:
@@ -38,7 +38,7 @@ def record(engine: Engine, release: Release, sources: tuple[SourceRead, ...] | N
 
 def forget(engine: Engine, release: Release, moment: datetime) -> None:
     """Takes back what `record` wrote, of files that did not come into being."""
-    engine.run(_FORGET, [release.release_id, moment])
+    engine.run(sql_file("catalog", "queries", "forget_export"), [release.release_id, moment])
 
 
 def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from sqlanon.assets import listing, read
+from sqlanon.assets import listing
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, InternalError
+from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = [
     "Condition",
@@ -32,13 +33,6 @@ __all__ = [
 
 _FILE = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 
-_DATABASES = "SELECT count(*) FROM duckdb_databases() WHERE lower(database_name) = 'anon'"
-_COLUMNS = (
-    "SELECT lower(table_name), lower(column_name) FROM duckdb_columns() "
-    "WHERE database_name = current_database() AND lower(schema_name) = 'anon'"
-)
-_APPLIED = "SELECT version, slug, sha256 FROM anon.schema_version ORDER BY version ASC NULLS LAST"
-_RECORD = "INSERT INTO anon.schema_version (version, slug, sha256) VALUES (?, ?, ?)"
 
 # The engine whose catalog was found current at the beginning of the statement that runs.
 _found_ready: ContextVar[Engine | None] = ContextVar("_found_ready", default=None)
@@ -88,7 +82,7 @@ def known_migrations() -> tuple[Migration, ...]:
         match = _FILE.fullmatch(name)
         if not match:
             raise InternalError(f"sql/catalog/{name} is not named NNNN_slug.sql")
-        found.append(Migration(int(match[1]), match[2], read("sql", "catalog", name)))
+        found.append(Migration(int(match[1]), match[2], sql_file("catalog", name.removesuffix(".sql"))))
     if [migration.version for migration in found] != list(range(1, len(found) + 1)):
         raise InternalError("the migrations under sql/catalog are not numbered 1, 2, 3, ...")
     return tuple(found)
@@ -98,15 +92,15 @@ def state(engine: Engine, known: Sequence[Migration] | None = None) -> State:
     """Compares the catalog of the current database with the migrations `known` (those that ship)."""
     steps = known_migrations() if known is None else tuple(known)
     columns: dict[str, set[str]] = {}
-    for table, column in engine.rows(_COLUMNS):
+    for table, column in engine.rows(sql_file("catalog", "queries", "catalog_columns")):
         columns.setdefault(table, set()).add(column)
-    if engine.rows(_DATABASES)[0][0]:
+    if engine.rows(sql_file("catalog", "queries", "hiding_databases"))[0][0]:
         return State(Condition.FOREIGN, detail="a database named anon is attached, which hides the schema anon")
     if not columns:
         return State(Condition.ABSENT)
     if not {"version", "slug", "sha256"} <= columns.get("schema_version", set()):
         return State(Condition.FOREIGN, detail="the schema anon holds tables that sqlanon did not make")
-    return _compare(engine.rows(_APPLIED), steps)
+    return _compare(engine.rows(sql_file("catalog", "queries", "applied_migrations")), steps)
 
 
 def _compare(applied: Sequence[tuple[int, str, str]], known: Sequence[Migration]) -> State:
@@ -189,7 +183,9 @@ def pending(engine: Engine, known: Sequence[Migration] | None = None) -> tuple[M
 def apply(engine: Engine, migration: Migration) -> None:
     """Runs one migration and records it, within the caller's transaction."""
     engine.run(migration.text)
-    engine.run(_RECORD, [migration.version, migration.slug, migration.sha256])
+    engine.run(
+        sql_file("catalog", "queries", "record_migration"), [migration.version, migration.slug, migration.sha256]
+    )
 
 
 def migrate(

@@ -18,7 +18,7 @@ from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Engine, current_database
 from sqlanon.errors import CatalogError, InternalError, UserError
 
 __all__ = ["delete", "find", "listing", "load", "measurements", "rounds", "save", "save_measurements", "save_rounds"]
@@ -61,7 +61,6 @@ _TABLES = (
     "measurement",
     "query_error",
 )
-_CURRENT_DATABASE = "SELECT current_database()"
 
 
 def save(engine: Engine, release: Release) -> None:
@@ -170,7 +169,7 @@ def _named(engine: Engine, schema_and_name: tuple[str, str]) -> list[dict[str, A
 def _located(engine: Engine, name: QualifiedName, current_schema: str) -> tuple[str, str] | None:
     """The schema and the object's own name; None if the name points into another database: it has its own catalog."""
     *rest, own = name.parts
-    if len(rest) == 2 and fold(rest.pop(0)) != fold(engine.rows(_CURRENT_DATABASE)[0][0]):
+    if len(rest) == 2 and fold(rest.pop(0)) != fold(current_database(engine)):
         return None
     return (rest[0] if rest else current_schema), own
 

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from sqlanon.assets import read
 from sqlanon.catalog.names import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Reading
 from sqlanon.errors import UserError
+from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.syntax.script import after_as
 
 __all__ = ["relations_read"]
@@ -150,11 +150,11 @@ class _Reader:
 
     @cached_property
     def _macros(self) -> list[tuple[Any, ...]]:
-        return self._rows(read("sql", "statements", "macros.sql"), ())
+        return self._rows(sql_file("statements", "macros"), ())
 
     @cached_property
     def _relations(self) -> dict[tuple[str, ...], _Known]:
-        rows = self._rows(read("sql", "statements", "relations.sql"), ())
+        rows = self._rows(sql_file("statements", "relations"), ())
         return {tuple(map(fold, parts)): _Known(kind, QualifiedName(tuple(parts)), text) for kind, *parts, text in rows}
 
     @cached_property

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
+from typing import Protocol
 
 from sqlglot import exp
 
@@ -13,8 +14,14 @@ from sqlanon.sqlgen.build.names import relation
 
 __all__ = ["Keep", "Scratch"]
 
-# Makes a temporary table of a query's rows and returns its name.
-Keep = Callable[[str, exp.Query], str]
+
+class Keep(Protocol):
+    """Makes a temporary table of a query's rows and returns its name, of which `purpose` is a part.
+
+    `Scratch.table` does.
+    """
+
+    def __call__(self, purpose: str, query: exp.Query, parameters: Sequence[object] = ()) -> str: ...
 
 
 class Scratch:

@@ -89,7 +89,7 @@ class ReleaseModel:
 
     @property
     def bucket(self) -> str | None:
-        """The column of `rows` with the bucket of all bucketed columns; None where they have none, or different ones."""
+    # Whether the release is several tables: all its columns are bucketed then, each set in a table of its own.
         found = {columns.bucket for columns in self.bucketed}
         return found.pop() if len(found) == 1 else None
 

@@ -92,16 +92,7 @@ def given_relations(
     a sensitive attribute lacks values that a requirement has to place.
     """
     places = {c.bound.column: place for place, c in enumerate(carried)}
-    kept: dict[str, str] = {}
-
-    def keep(name: str, query: exp.Query) -> None:
-        for table in query.find_all(exp.Table):
-            if table.name in kept:
-                known = table.alias_or_name
-                table.set("this", exp.to_identifier(kept[table.name], quoted=True))
-                table.set("alias", exp.TableAlias(this=exp.to_identifier(known, quoted=True)))
-        kept[name] = scratch.table(name, query)
-
+    kept = _KeptRelations(scratch)
     wanted = {name for requirement in requirements for name in requirement.reads}
     for number, subject in enumerate(subjects(requirements)):
         code = carried_code(layout, [places[name] for name in subject])
@@ -110,24 +101,43 @@ def given_relations(
             .from_(relation(cells))
             .group_by(code.copy())
         )
-        keep(f"sensitive_value_{number}", whole)
+        kept.add(f"sensitive_value_{number}", whole)
         if len(subject) > 1 or not wanted & {"sensitive_ancestor", "guarding_node", "value_range"}:
             continue
         values = carried[places[subject[0]]].table
         named = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
-        keep(f"sensitive_code_{number}", exp.select(*named).from_(relation(values)))
+        kept.add(f"sensitive_code_{number}", exp.select(*named).from_(relation(values)))
         taxonomy = _taxonomy(policy, subject[0])
         reads = {n for r in requirements if tuple(r.attributes) == subject for n in r.reads}
         if reads & {"sensitive_ancestor", "guarding_node"}:
-            keep(f"sensitive_path_{number}", sensitive_path(f"sensitive_code_{number}", taxonomy))
-            _require_placed(engine, taxonomy.bound, kept[f"sensitive_path_{number}"])
-            keep(f"sensitive_ancestor_{number}", sensitive_ancestor(f"sensitive_path_{number}", taxonomy.bound.height))
-    _own_relations(policy, requirements, carried, places, keep)
+            kept.add(f"sensitive_path_{number}", sensitive_path(f"sensitive_code_{number}", taxonomy))
+            _require_placed(engine, taxonomy.bound, kept.tables[f"sensitive_path_{number}"])
+            kept.add(
+                f"sensitive_ancestor_{number}", sensitive_ancestor(f"sensitive_path_{number}", taxonomy.bound.height)
+            )
+    _own_relations(policy, requirements, carried, places, kept)
     # Which guarding nodes a class has is for each node of the lattice to say.
     own = {f"guarded_{place}" for place in guards_of(requirements)}
     return tuple(
-        (name, exp.select(exp.Star()).from_(relation(table))) for name, table in kept.items() if name not in own
+        (name, exp.select(exp.Star()).from_(relation(table))) for name, table in kept.tables.items() if name not in own
     )
+
+
+class _KeptRelations:
+    """Relations kept as temporary tables, each under the name that the later ones read it by."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._scratch = scratch
+        self.tables: dict[str, str] = {}
+
+    def add(self, name: str, query: exp.Query) -> None:
+        """Keeps the rows of a query, which may read relations that were added before it."""
+        for table in query.find_all(exp.Table):
+            if table.name in self.tables:
+                known = table.alias_or_name
+                table.set("this", exp.to_identifier(self.tables[table.name], quoted=True))
+                table.set("alias", exp.TableAlias(this=exp.to_identifier(known, quoted=True)))
+        self.tables[name] = self._scratch.table(name, query)
 
 
 def _own_relations(
@@ -135,10 +145,9 @@ def _own_relations(
     requirements: Sequence[BoundRequirement],
     carried: Sequence[Carried],
     places: Mapping[str, int],
-    keep: object,
+    kept: _KeptRelations,
 ) -> None:
     """The relations that belong to one requirement's own arguments."""
-    assert callable(keep)
     numbers = {subject: number for number, subject in enumerate(subjects(requirements))}
     ranges = dict(policy.ranges)
     for place, guard in guards_of(requirements).items():
@@ -146,18 +155,18 @@ def _own_relations(
         rows = _guards(carried[places[guard]])
         height = _taxonomy(policy, subject[0]).bound.height
         for name, query in guarding_steps(place, rows, "guard", f"sensitive_path_{numbers[subject]}", height):
-            keep(name, query)
+            kept.add(name, query)
         # The cells carry the code of the guarding node's text.
         pairs = exp.select(alias(column("class_id", "text"), "node"), column("value", "below")).from_(
             relation(f"guarded_{place}", as_="text")
         )
         same = column("node", "text").eq(column("node", "below"))
-        keep(f"guarding_node_{place}", pairs.join(relation(f"guarding_node_{place}", as_="below"), on=same))
+        kept.add(f"guarding_node_{place}", pairs.join(relation(f"guarding_node_{place}", as_="below"), on=same))
     for place, table in ranges.items():
         subject = tuple(requirements[place].attributes)
         listed = exp.select(exp.Star()).from_(relation(table))
         taxonomy = _taxonomy(policy, subject[0])
-        keep(f"value_range_{place}", value_range(listed, f"sensitive_code_{numbers[subject]}", taxonomy))
+        kept.add(f"value_range_{place}", value_range(listed, f"sensitive_code_{numbers[subject]}", taxonomy))
 
 
 def _guards(carried: Carried) -> Rows:

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.assets import read
 from sqlanon.catalog.names import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Source
-from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.base import Column, Engine, current_database
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, UserError
 from sqlanon.inputs.collation import require_binary_text
 from sqlanon.sqlgen.build.ddl import view_over
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import PassThrough
 
@@ -30,14 +30,6 @@ __all__ = [
     "qualified",
     "require_not_source",
 ]
-
-_GENERATED = (
-    "SELECT count(*) FROM duckdb_columns() "
-    "WHERE database_name = ? AND schema_name = ? AND table_name = ? AND is_generated"
-)
-_SCHEMAS = "SELECT schema_name FROM duckdb_schemas() WHERE database_name = ?"
-_DATABASES = "SELECT database_name FROM duckdb_databases()"
-_FILES = "SELECT database_name FROM duckdb_databases() WHERE type = 'duckdb' AND path IS NOT NULL"
 
 
 @dataclass(frozen=True)
@@ -68,7 +60,7 @@ def find_relation(engine: Engine, name: QualifiedName) -> tuple[str, QualifiedNa
 
 
 def _find(engine: Engine, *parts: str | None) -> tuple[str, QualifiedName] | None:
-    for kind, database, schema, name in engine.rows(read("sql", "statements", "find_relation.sql"), parts):
+    for kind, database, schema, name in engine.rows(sql_file("statements", "find_relation"), parts):
         return str(kind), QualifiedName((database, schema, name))
     return None
 
@@ -83,7 +75,7 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
         if found is None:
             raise PolicyError(f"there is no table or view {source.name}", hint="SHOW ALL TABLES lists what there is")
         kind, full = found
-        own = engine.rows("SELECT current_database()")[0][0]
+        own = current_database(engine)
         lasting = QualifiedName(full.parts[1:]) if full.parts[0] == own else None
         try:
             columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(full))))
@@ -107,7 +99,7 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
 
 def passing(engine: Engine, source: Source) -> str | None:
     """Why a live view cannot read a source again in another session, from this database alone; None if it can."""
-    own = engine.rows("SELECT current_database()")[0][0]
+    own = current_database(engine)
     query = to_sql(exp.select(exp.Star()).from_(relation(source.name))) if source.name else str(source.query)
     try:
         found = engine.reads(query)
@@ -127,7 +119,7 @@ def _require_one_query(text: str) -> None:
 
 def _generated(engine: Engine, table: QualifiedName) -> bool:
     """Whether a column is computed when it is read: its expression may give another value each time."""
-    return bool(engine.rows(_GENERATED, table.parts)[0][0])
+    return bool(engine.rows(sql_file("statements", "generated_columns"), table.parts)[0][0])
 
 
 def _copied(
@@ -158,26 +150,30 @@ def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
         )
     if fold(parts[-2]) == "anon":
         raise UserError("the schema anon holds sqlanon's catalog, not releases", hint="choose another schema")
-    if fold(parts[-2]) not in {fold(str(row[0])) for row in engine.rows(_SCHEMAS, [database])}:
+    if fold(parts[-2]) not in _schemas(engine, database):
         raise UserError(f"there is no schema {parts[-2]}", hint="make it with CREATE SCHEMA first")
     return QualifiedName(parts[-2:])
 
 
 def own_object(engine: Engine, name: QualifiedName) -> QualifiedName:
     """A release's object by its full name: by schema and name alone a temporary object would come first."""
-    return QualifiedName((str(engine.rows("SELECT current_database()")[0][0]), *name.parts[-2:]))
+    return QualifiedName((current_database(engine), *name.parts[-2:]))
 
 
 def in_file(engine: Engine, table: QualifiedName) -> bool:
     """Whether a table, by its full name, is kept in a file: there DuckDB has texts that repeat as dictionaries."""
-    return table.parts[0] in [row[0] for row in engine.rows(_FILES)]
+    return table.parts[0] in [row[0] for row in engine.rows(sql_file("statements", "database_files"))]
+
+
+def _schemas(engine: Engine, database: str) -> set[str]:
+    """The names of a database's schemas, folded."""
+    return {fold(str(name)) for (name,) in engine.rows(sql_file("statements", "schemas"), [database])}
 
 
 def _is_database(engine: Engine, database: str, name: str) -> bool:
     """Whether the first part of a name a.b is a database; where it is a schema too, it means the schema."""
-    schemas = {fold(str(row[0])) for row in engine.rows(_SCHEMAS, [database])}
-    databases = {fold(str(row[0])) for row in engine.rows(_DATABASES)}
-    return fold(name) not in schemas and fold(name) in databases
+    databases = {fold(str(row[0])) for row in engine.rows(sql_file("statements", "databases"))}
+    return fold(name) not in _schemas(engine, database) and fold(name) in databases
 
 
 def require_not_source(engine: Engine, name: QualifiedName, table: exp.Table, policy: Policy) -> None:

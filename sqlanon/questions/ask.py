@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
 from math import isfinite
 
-import sqlglot
 from sqlglot import exp
 
 from sqlanon.domain.policy import Requirement
@@ -17,7 +15,7 @@ from sqlanon.errors import InternalError, PolicyError
 from sqlanon.questions._arguments import Argument, asked_about, bound_arguments, chosen
 from sqlanon.questions._fractions import comparable
 from sqlanon.questions.load import Question, questions_of
-from sqlanon.sqlgen.build.names import identifier
+from sqlanon.sqlgen.build.sql_files import query_tree, reading
 
 __all__ = ["BoundRequirement", "bind_requirement", "least_rows"]
 
@@ -63,10 +61,9 @@ class BoundRequirement:
         """The number of rows below which a class always violates: 1 where the header names none."""
         return 1 if self.question.least_rows is None else self._rows(self.question.least_rows)
 
-    @property
-    def enough_rows(self) -> int | None:
-        """The number of rows, each of another respondent, that always satisfy; None where the header names none."""
-        return None if self.question.enough_rows is None else self._rows(self.question.enough_rows)
+    def satisfied_by(self, rows: int) -> bool:
+        """Whether the header says that a class of so many rows, each of another respondent, always satisfies."""
+        return self.question.enough_rows is not None and self._rows(self.question.enough_rows) <= rows
 
     def _rows(self, parameter: str) -> int:
         number = self.argument(parameter)
@@ -88,28 +85,14 @@ class BoundRequirement:
         `relations` says which relation stands for each normal relation that it reads;
         one that it leaves out stays a name.
         """
-        tree = _parsed(self.question.statement(name)).copy()
+        tree = query_tree(self.question.statement(name))
+        assert isinstance(tree, exp.Select)
         values = _literals(self.arguments)
         for place in list(tree.find_all(exp.Placeholder)):
             if place.name in values:
                 place.replace(values[place.name].copy())
-        for table in list(tree.find_all(exp.Table)):
-            stands = (relations or {}).get(table.name) if table.name in self.reads else None
-            if stands is not None and stands != table.name:
-                known_as = table.alias_or_name
-                table.set("this", identifier(stands))
-                table.set("alias", exp.TableAlias(this=identifier(known_as)))
-        return tree
-
-
-@cache
-def _parsed(text: str) -> exp.Select:
-    """The statement's tree, without its comments: they explain the file, and a view would carry them along."""
-    tree = sqlglot.parse_one(text, dialect="duckdb")
-    assert isinstance(tree, exp.Select)
-    for node in tree.walk():
-        node.pop_comments()
-    return tree
+        instead = {name: table for name, table in (relations or {}).items() if name in self.reads and table != name}
+        return reading(tree, instead)
 
 
 def _literals(arguments: Sequence[tuple[str, Argument]]) -> dict[str, exp.Expr]:

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import sqlglot
 from sqlglot import exp
 
-from sqlanon.assets import read
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.inputs.source import own_object
 from sqlanon.sqlgen.build.names import identifier, relation
+from sqlanon.sqlgen.build.sql_files import query_file
 
 __all__ = ["content_fingerprint", "fingerprint_of", "fingerprint_of_tables", "fingerprint_query"]
 
 
 def fingerprint_query(rows: exp.Query) -> exp.Select:
     """One row with one text, the fingerprint of the rows of a query."""
-    query = sqlglot.parse_one(read("sql", "statements", "content_fingerprint.sql"), dialect="duckdb")
+    query = query_file("statements", "content_fingerprint")
     assert isinstance(query, exp.Select)
-    # The file's own remarks need not stand in a view.
-    for node in query.walk():
-        node.pop_comments()
     return query.with_(identifier("snapshot"), as_=rows)
 
 

@@ -14,7 +14,7 @@ from sqlanon.assets import read
 from sqlanon.catalog import exports
 from sqlanon.domain.release import SourceRead
 from sqlanon.domain.values import QualifiedName, Source
-from sqlanon.engines.base import Engine
+from sqlanon.engines.base import Engine, current_database
 from sqlanon.errors import EngineError, UserError
 from sqlanon.inputs.source import find_relation
 from sqlanon.sqlgen.build.names import relation
@@ -50,7 +50,7 @@ def _of_catalog(one: SourceRead) -> bool:
 
 def _own(engine: Engine, full: QualifiedName) -> QualifiedName:
     """A relation's name without that of this database, which may be opened under another one."""
-    own = engine.rows("SELECT current_database()")[0][0]
+    own = current_database(engine)
     return QualifiedName(full.parts[1:]) if full.parts[0] == own else full
 
 

@@ -8,13 +8,9 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.inputs.source import find_relation, own_object
 from sqlanon.sqlgen.build.ddl import drop_object
+from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = ["drop_release", "is_own", "stands"]
-
-_COLUMNS = (
-    "SELECT column_name FROM duckdb_columns() "
-    "WHERE database_name = ? AND schema_name = ? AND table_name = ? ORDER BY column_index ASC NULLS LAST"
-)
 
 
 def drop_release(engine: Engine, release: Release) -> None:
@@ -35,5 +31,5 @@ def is_own(engine: Engine, release: Release, made: ReleaseObject, found: tuple[s
     """Whether what stands under a released object's name has its kind and its columns, or is somebody else's by now."""
     kind, name = found
     # Asked of the catalog, for a view whose source is gone cannot be described.
-    columns = [column for (column,) in engine.rows(_COLUMNS, name.parts)]
+    columns = [column for (column,) in engine.rows(sql_file("statements", "relation_columns"), name.parts)]
     return kind == made.kind and columns == [attribute.name for attribute in release.attributes_of(made.fragment)]

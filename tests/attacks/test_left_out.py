@@ -97,6 +97,7 @@ def test_running_the_program_again_leaves_one_candidate_of_the_plain_rule() -> N
     assert [candidate for candidate, hits in zip(candidates, found, strict=True) if hits] == [left]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("near", [False, True])
 def test_running_the_program_again_leaves_all_candidates(engine: DuckDBEngine, near: bool) -> None:
     """Of 27 people three are left out, for blocks have two rows: any three of four diseases."""

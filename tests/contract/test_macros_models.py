@@ -20,9 +20,12 @@ from sqlanon.questions.macros import macro_definitions
 from sqlanon.session import Connection
 from tests.oracles.models.support import Table
 from tests.support.database import one_thread
+from tests.support.draws import draws
 from tests.support.models import macros as support
 from tests.support.models.drawn import Drawn, drawn_models
 from tests.support.models.macros import call, check, expected, some_arguments, stored_hierarchy
+
+pytestmark = pytest.mark.drawn
 
 every_model = pytest.mark.parametrize("name", question_names())
 
@@ -50,7 +53,7 @@ def ask(connection: Any, question: Question, drawn: Drawn, *left_out: str) -> tu
 
 
 @every_model
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=draws(5, long=15))
 @given(data=st.data())
 def test_a_macro_agrees_with_the_oracle(connection: Any, name: str, data: st.DataObject) -> None:
     question, oracle = load_question(name), oracle_of(name)
@@ -63,7 +66,7 @@ def test_a_macro_agrees_with_the_oracle(connection: Any, name: str, data: st.Dat
 
 
 @every_model
-@settings(deadline=None, max_examples=4)
+@settings(deadline=None, max_examples=draws(2, long=4))
 @given(data=st.data())
 def test_without_what_decides_it_a_macro_says_what_is_achieved(connection: Any, name: str, data: st.DataObject) -> None:
     question = load_question(name)

@@ -10,37 +10,24 @@ import pytest
 
 import sqlanon
 from sqlanon import InternalError, PolicyError, PrivacyViolation
-from sqlanon.methods.base import parts_lacking
+from sqlanon.methods.base import Method, parts_lacking
 from sqlanon.methods.registry import METHODS, find_method
+from tests.support.methods import CALLS, EXAMPLE, SETUP, SOURCE, with_example
 
-# The name of a table with a quote in it.
-SOURCE = '"the ""house"'
-# Names that have to be quoted, and NULL among the values of every column.
-SETUP = f"""
-CREATE TABLE {SOURCE} AS
-    SELECT CASE WHEN i % 11 <> 0 THEN i % 6 END AS "é age",
-           CASE WHEN i % 13 <> 0 THEN 'z' || (i % 4) END AS "select",
-           CASE WHEN i % 17 <> 0 THEN 'd' || (i * 7 % 5) END AS "it's"
-    FROM range(240) AS t(i);
-CREATE POLICY p ON {SOURCE} ("é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
-    REQUIRE k_anonymity(k => 2);
-CREATE POLICY apart ON {SOURCE} ("é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
-    CONFIDENTIAL ("select", "it's");
-CREATE POLICY buckets ON {SOURCE} ("é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
-    REQUIRE l_diversity(l => 2, variant => 'probabilistic');
-CREATE WORKLOAD asked ON POLICY p (queries => 40, dimensions => 2, seed => 1);
-"""
-
-# A policy that the method can keep, and the method with arguments: who adds a method adds a line.
-CALLS = {
-    "anatomy": ("buckets", "anatomy(l => 2)"),
-    "fragments": ("apart", "fragments"),
-    "generalization": ("p", "generalization(suppression => 0.3)"),
-    "loose": ("apart", "loose(k => 4, suppression => 0.2)"),
-    "mondrian": ("p", "mondrian"),
-}
+# What a method has to have.
+PARTS = ("OPTIONS", *(name for name in vars(Method) if not name.startswith("_")))
 # Methods that a live view can have.
 LIVE = {"generalization", "mondrian"}
+
+
+@pytest.fixture(scope="module")
+def methods(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return with_example(tmp_path_factory.mktemp("example"))
+
+
+@pytest.fixture(autouse=True)
+def _registered(methods: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlanon.methods.registry.METHODS", methods)
 
 
 @pytest.fixture
@@ -56,10 +43,10 @@ def made(con: sqlanon.Connection) -> list[str]:
 
 
 def test_every_method_has_a_line_here() -> None:
-    assert set(CALLS) == set(METHODS)
+    assert set(CALLS) == {*METHODS, EXAMPLE}
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", CALLS)
 def test_a_method_goes_through_every_statement(con: sqlanon.Connection, name: str, tmp_path: Path) -> None:
     policy, call = CALLS[name]
     create = f"ANONYMIZED TABLE made AS POLICY {policy} METHOD {call}"
@@ -95,7 +82,7 @@ def test_a_method_goes_through_every_statement(con: sqlanon.Connection, name: st
     assert made(con) == []
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", CALLS)
 def test_an_empty_source_shows_no_row(con: sqlanon.Connection, name: str) -> None:
     con.duckdb.execute(f"DELETE FROM {SOURCE}").fetchall()
     policy, call = CALLS[name]
@@ -104,7 +91,7 @@ def test_an_empty_source_shows_no_row(con: sqlanon.Connection, name: str) -> Non
         assert con.duckdb.execute(f"SELECT count(*) FROM {table}").fetchall() == [(0,)]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", CALLS)
 def test_a_live_view_shows_what_it_may_or_is_refused(con: sqlanon.Connection, name: str) -> None:
     policy, call = CALLS[name]
     create = f"CREATE ANONYMIZED VIEW made AS POLICY {policy} METHOD {call}"
@@ -118,7 +105,7 @@ def test_a_live_view_shows_what_it_may_or_is_refused(con: sqlanon.Connection, na
 
 
 # Fragments that nothing links promise nothing of rows: there is none to withhold.
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "fragments"])
+@pytest.mark.parametrize("name", [name for name in CALLS if name != "fragments"])
 def test_what_may_not_be_published_is_withheld(con: sqlanon.Connection, name: str) -> None:
     """More is asked than the source has: the statement ends, and there is no table."""
     policy, call = CALLS[name]
@@ -136,7 +123,7 @@ def test_what_may_not_be_published_is_withheld(con: sqlanon.Connection, name: st
     assert made(con) == []
 
 
-@pytest.mark.parametrize("lacking", ["OPTIONS", "limits", "options", "encoding", "choose", "why", "reasons", "compile"])
+@pytest.mark.parametrize("lacking", PARTS)
 def test_a_method_that_lacks_a_part_publishes_nothing(
     con: sqlanon.Connection, monkeypatch: pytest.MonkeyPatch, lacking: str
 ) -> None:

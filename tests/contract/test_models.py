@@ -21,6 +21,7 @@ from sqlanon.questions.load import load_question, question_names
 from sqlanon.sqlgen.build.render import to_sql
 from tests.oracles.models.support import Table
 from tests.support.database import one_thread
+from tests.support.draws import draws
 from tests.support.models.contract import check_against_the_oracle, check_an_empty_table, check_the_header, draw_model
 from tests.support.models.drawn import (
     Drawn,
@@ -29,7 +30,9 @@ from tests.support.models.drawn import (
     violations,
 )
 
-quick = settings(deadline=None, max_examples=40)
+pytestmark = pytest.mark.drawn
+
+quick = settings(deadline=None, max_examples=draws(12, long=40))
 every_model = pytest.mark.parametrize("name", question_names())
 
 
@@ -74,10 +77,8 @@ def test_a_class_with_enough_rows_of_different_respondents_satisfies(
     connection: Any, name: str, data: st.DataObject
 ) -> None:
     drawn = draw_model(data, name)
-    enough = drawn.requirement.enough_rows
-    assert enough is not None
     table = replace(drawn.table, entities=None)
-    large = {of for of, places in table.classes.items() if len(places) >= enough}
+    large = {of for of, places in table.classes.items() if drawn.requirement.satisfied_by(len(places))}
     assert not large & set(violations(connection, drawn, table))
 
 
@@ -86,7 +87,8 @@ def test_the_k_of_k_map_counts_no_rows_of_a_class() -> None:
     asked = {name: bound(load_question(name), {"k": 4}) for name in ("k_map", "k_anonymity")}
     assert least_rows([asked["k_map"]]) == 1
     assert least_rows(list(asked.values())) == 4
-    assert asked["k_map"].enough_rows is None
+    assert not asked["k_map"].satisfied_by(1_000_000)
+    assert [asked["k_anonymity"].satisfied_by(rows) for rows in (3, 4)] == [False, True]
 
 
 def test_the_figures_of_a_table_by_hand(connection: Any) -> None:

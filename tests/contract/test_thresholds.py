@@ -16,12 +16,15 @@ from hypothesis import strategies as st
 
 from sqlanon.domain.values import Value
 from sqlanon.questions.load import Parameter, load_question, question_names
+from tests.support.draws import draws
 from tests.support.models.drawn import Drawn, bound, drawn_models, exact, violations
+
+pytestmark = pytest.mark.drawn
 
 # Their figures are logarithms, of which only so many digits are computed.
 LOGARITHMS = ("delta_disclosure", "entropy_l_diversity", "jensen_shannon_t_closeness")
 MOST_DIGITS = 30
-slow = settings(deadline=None, max_examples=60)
+slow = settings(deadline=None, max_examples=draws(20, long=60))
 
 
 def required(name: str) -> Parameter | None:

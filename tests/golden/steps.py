@@ -50,6 +50,8 @@ _WRITES = re.compile(
     r"|\s*UPDATE\s+(\S+)",
     re.DOTALL,
 )
+# What a file of SQL says of itself.
+_REMARKS = re.compile(r"\A(?:--[^\n]*\n)+")
 _COUNTS = re.compile(r"SELECT COUNT\(\*\) FROM \S+$")
 _WHOLE_STAGES = ("materialize", "check", "publish")
 # Objects that are understood together have one file: whose it is stands behind them.
@@ -73,6 +75,7 @@ def _step(stage: str, text: str) -> str | None:
 
 
 def _object(text: str) -> str | None:
+    text = _REMARKS.sub("", text)
     if text.startswith("DESCRIBE") or _COUNTS.match(text) or text.endswith(" AS SELECT 0"):
         return None
     written = _WRITES.match(text)

@@ -17,7 +17,10 @@ from hypothesis import strategies as st
 from sqlanon import Connection, PrivacyViolation, connect
 from sqlanon.methods.anatomy.method import GROUPINGS, VARIANTS, Options
 from tests.oracles.anatomy import by_bucket, diverse, feasible, feasible_by_search, fitting, least_size
+from tests.support.draws import draws
 from tests.support.names import quoted
+
+pytestmark = pytest.mark.drawn
 
 _NAMES = ('a "b"', "it's", "select", "é中", "region", "value", "count", "row", "slot", "a.b", " ", "qi", "Sensitive")
 _TEXTS = (None, "", " ", "*", "NULL", 'a "b"', "it's", "B", "b", "é", "\n", "bucket")
@@ -104,7 +107,7 @@ def case(values: str, variant: str = "probabilistic", l: int = 2, grouping: str 
     return Case(("a", "b", "c", "d"), rows, 1, variant, l, Decimal(3), k, grouping)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=draws(8, long=30), deadline=None)
 @example(case(""))
 @example(case("a"))
 @example(case("ab"))
@@ -159,7 +162,7 @@ def test_the_least_size_of_buckets_without_a_value_twice(variant: str, c: Decima
 
 
 @given(st.lists(st.sampled_from("aaaabbcde"), min_size=2, max_size=30), st.integers(2, 4))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=draws(5, long=15), deadline=None)
 def test_there_are_as_many_buckets_as_can_be(values: list[str], l: int) -> None:  # noqa: E741
     """The closed form reaches n // l buckets, and of distinct diversity the most for which the values suffice."""
     counts = Counter(values)
@@ -187,7 +190,7 @@ def _possible(one: Case) -> bool:
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=draws(6, long=25), deadline=None)
 @example(case("abc", l=4, k=4), "")
 @example(case("aab", l=2, k=1), "")
 @example(case("aabbc", l=3, k=1), _DISTINCT)

@@ -17,13 +17,16 @@ from sqlanon import Connection, PolicyError, PrivacyViolation, connect
 from tests.oracles.fragments import best, correct
 from tests.oracles.left_out import fewest, worst
 from tests.oracles.loose import pair
+from tests.support.draws import draws
 from tests.support.names import quoted
+
+pytestmark = pytest.mark.drawn
 
 _NAMES = ('a "b"', "it's", "select", "é中", "row", "value_0", "a.b", " ", "group_1", "fragments", "source")
 _TEXTS = (None, "", " ", "NULL", 'a "b"', "B", "b", "é", "\n", "'", "0", "None")
 _NUMBERS = (None, -(2**63), -1, 0, 1, 2**53 + 1, 2**63 - 1, 7, 8, 9, 10, 11)
 RELEASE, TABLE = 'm."r ""t"" é"', 'm."r ""t"" é_{}"'
-BUDGET = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+BUDGET = settings(max_examples=draws(8, long=30), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import duckdb
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,9 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.methods.anatomy.tables import differing, misplaced, out_of_order, out_of_place, unequal
 from sqlanon.methods.anatomy.verify import unequal_buckets
 from sqlanon.sqlgen.build.names import relation
+from tests.support.draws import draws
+
+pytestmark = pytest.mark.drawn
 
 _BUCKETS = st.sampled_from((1, 1, 2, 3, None, -5, 2**62))
 _VALUES = st.sampled_from((None, None, "", "a", "B", "b", "é", "NULL"))
@@ -75,7 +79,7 @@ def tables(draw: st.DrawFn) -> tuple[list[int | None], list[tuple[Any, ...]]]:
     return draw(st.permutations(buckets)), values
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=draws(12, long=40), deadline=None)
 @example(([], []))
 @example(([1], []))
 @example(([], [(1, "a", 1)]))

@@ -15,8 +15,11 @@ from sqlanon import Connection, connect
 from sqlanon.questions.load import load_question, question_names
 from tests.oracles.k_anonymity import achieved
 from tests.oracles.models.support import Table
+from tests.support.draws import draws
 from tests.support.models.drawn import Drawn, drawn_models
 from tests.support.policies import BUDGET, insert
+
+pytestmark = pytest.mark.drawn
 
 Row = tuple[Any, ...]
 
@@ -40,7 +43,7 @@ def _table(rows: list[Row]) -> Connection:
 
 
 @given(rows=_ROWS, columns=_COLUMNS, k=st.integers(1, 5))
-@settings(BUDGET, max_examples=25)
+@settings(BUDGET, max_examples=draws(8, long=25))
 def test_check_counts_as_python_does(rows: list[Row], columns: list[str], k: int) -> None:
     con = _table(rows)
     reached = achieved([tuple(row["abc".index(name)] for name in columns) for row in rows])
@@ -142,7 +145,7 @@ def _asked(drawn: Drawn) -> str:
 
 @pytest.mark.parametrize("name", question_names())
 @given(data=st.data())
-@settings(BUDGET, max_examples=8)
+@settings(BUDGET, max_examples=draws(3, long=8))
 def test_check_of_every_model_agrees_with_its_oracle(shared: Connection, name: str, data: st.DataObject) -> None:
     """The tables of the contract of the models as a user has them: rows, a hierarchy, a public table."""
     oracle = import_module(f"tests.oracles.models.{name}")

@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from sqlanon import Connection
 from sqlanon.errors import PolicyError, PrivacyViolation
 from tests.oracles.estimates import Figures, estimates
+from tests.support.draws import draws
 from tests.support.estimates.queries import DEALT, RELEASES, Having, Query, Task, havings, queries, tables
 from tests.support.estimates.released_rows import released_rows
+
+pytestmark = pytest.mark.drawn
 
 
 def asked(con: Connection, query: Query, having: str = "") -> dict[Any, Figures]:
@@ -85,9 +88,10 @@ def within(truth: float, figures: Figures, sql: str) -> None:
     assert figures.high is None or truth - 1e-9 * max(1, abs(truth)) <= figures.high, (sql, truth, figures)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("release", RELEASES)
 def test_estimates_and_bounds(release: str) -> None:
-    @settings(max_examples=3, deadline=None, suppress_health_check=[*HealthCheck])
+    @settings(max_examples=draws(2, long=3), deadline=None, suppress_health_check=[*HealthCheck])
     @given(tables(release), st.lists(queries(), min_size=3, max_size=3))
     def holds(task: Task, some: list[Query]) -> None:
         try:
@@ -111,7 +115,7 @@ def check_having(con: Connection, query: Query, having: Having) -> None:
     assert asked(con, query, f" HAVING {having.sql}") == expected, (query.sql, having.sql)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=draws(2, long=12), deadline=None, suppress_health_check=[*HealthCheck])
 @given(st.sampled_from([*RELEASES]), st.lists(queries(joined=True), min_size=2, max_size=2), st.data())
 def test_lookups_and_having(release: str, some: list[Query], data: st.DataObject) -> None:
     task = data.draw(tables(release, sizes=(12, 12, 8, 3)))

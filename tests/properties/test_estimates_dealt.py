@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 from sqlanon import Connection, connect
 from sqlanon.errors import PrivacyViolation
 from tests.oracles.dealt import Holds, drawn, extremes
+from tests.support.draws import draws
 from tests.support.estimates.queries import Task, quoted, tables
+
+pytestmark = pytest.mark.drawn
 
 METHODS = {"buckets": "r", "anatomy": "r_qi", "near": "r_qi"}
 ROWS, DRAWS = 120, 1500
@@ -34,9 +37,10 @@ def buckets(con: Connection, table: str, exact: str, value: str) -> tuple[dict[A
     return rows, values
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("release", METHODS)
 def test_the_bounds_of_a_conjunction_are_reached(release: str) -> None:
-    @settings(max_examples=10, deadline=None, suppress_health_check=[*HealthCheck])
+    @settings(max_examples=draws(2, long=10), deadline=None, suppress_health_check=[*HealthCheck])
     @given(tables(release), st.integers(-2, 6), st.sampled_from([-7, 0, 3]), st.booleans())
     def holds(task: Task, number: int, value: int, mixed: bool) -> None:
         try:
@@ -100,6 +104,7 @@ def test_the_estimate_is_the_mean_of_all_assignments(visits: Connection, where: 
 AGAIN, APART = 16, 6.5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("where", "share"), [("age < 2 AND disease = 'flu'", 0.1), ("age = 3 OR disease = 'gout'", 0.4)]
 )

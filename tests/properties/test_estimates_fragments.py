@@ -16,8 +16,11 @@ from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.estimates.batch import by_table_groups
 from sqlanon.statements import measure
 from tests.oracles import associations
+from tests.support.draws import draws
 from tests.support.estimates.fragments import METHODS, Apart, shown, sources
 from tests.support.estimates.queries import Condition, Query, conjuncts, queries
+
+pytestmark = pytest.mark.drawn
 
 MOST = 5_000
 World = Sequence[dict[str, Any]]
@@ -86,9 +89,10 @@ def check(con: Connection, query: Query, worlds: list[World], withheld: int) -> 
         assert query.function != "sum" or value is not None or not any(held), query.sql
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("release", METHODS)
 def test_estimates_are_the_means_of_all_assignments_and_none_is_out_of_bounds(release: str) -> None:
-    @settings(max_examples=3, deadline=None, suppress_health_check=[*HealthCheck])
+    @settings(max_examples=draws(2, long=3), deadline=None, suppress_health_check=[*HealthCheck])
     @given(sources(release), st.lists(queries(), min_size=3, max_size=3))
     def holds(task: Apart, some: list[Query]) -> None:
         try:
@@ -154,12 +158,13 @@ def across(release: str) -> st.SearchStrategy[Query]:
     return st.builds(combined, st.sampled_from([*ACROSS]), conjuncts(first), conjuncts(second))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("release", METHODS)
 def test_counts_of_what_several_fragments_have(release: str) -> None:
     """The bounds of a conjunction are reached where nothing links fragments, and groups only narrow them."""
     several = st.lists(conjuncts(), min_size=1, max_size=4).map(joined)
 
-    @settings(max_examples=4, deadline=None, suppress_health_check=[*HealthCheck])
+    @settings(max_examples=draws(2, long=4), deadline=None, suppress_health_check=[*HealthCheck])
     @given(
         sources(release), st.lists(several, min_size=2, max_size=2), st.lists(across(release), min_size=3, max_size=3)
     )
@@ -196,9 +201,10 @@ def by_itself(*_: object) -> Any:
     raise InternalError("a query was asked by itself")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("release", METHODS)
 def test_what_is_measured_at_once_is_what_is_estimated_by_itself(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    @settings(max_examples=3, deadline=None, suppress_health_check=[*HealthCheck])
+    @settings(max_examples=draws(2, long=3), deadline=None, suppress_health_check=[*HealthCheck])
     @given(
         sources(release),
         st.lists(st.lists(conjuncts(), min_size=1, max_size=4), min_size=3, max_size=3),

@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from sqlanon import Connection, connect
 from sqlanon.errors import PolicyError, PrivacyViolation
 from tests.oracles.estimates import Cell, Figures, estimates
+from tests.support.draws import draws
 from tests.support.estimates.queries import LISTED, NUMBERS, Query, Task, queries, quoted, tables
 from tests.support.estimates.released_rows import QUASI, released_rows
+
+pytestmark = pytest.mark.drawn
 
 RELEASES = ("global", "suppressed", "local", "view", "range", "ancestor", "bounds", "flat")
 # Values that the oracle knows of, below whichever label.
@@ -76,11 +79,12 @@ def check(con: Connection, task: Task, query: Query, given_: Marginals) -> None:
         assert found.high is None or truth - 1e-9 * max(1, abs(truth)) <= found.high, about
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("release", RELEASES)
 def test_leaves_weigh_what_the_marginals_say(release: str) -> None:
     plain = queries().filter(lambda query: query.group is None)
 
-    @settings(max_examples=3, deadline=None, suppress_health_check=[*HealthCheck])
+    @settings(max_examples=draws(2, long=3), deadline=None, suppress_health_check=[*HealthCheck])
     @given(tables(release), st.lists(st.tuples(plain, marginals), min_size=3, max_size=3))
     def holds(task: Task, some: list[tuple[Query, Marginals]]) -> None:
         try:

@@ -24,9 +24,12 @@ from tests.oracles.k_anonymity import respondents
 from tests.oracles.lattice import Node, recoded
 from tests.oracles.models import equal_t_closeness
 from tests.oracles.models.support import Table
+from tests.support.draws import draws
 from tests.support.losses import ORACLES, Demand, demands
 
-BUDGET = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+pytestmark = pytest.mark.drawn
+
+BUDGET = settings(max_examples=draws(2, long=10), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def explained(demand: Demand, loss: str) -> Explanation:

@@ -21,9 +21,12 @@ from hypothesis import strategies as st
 from sqlanon import Connection, PolicyError, PrivacyViolation, connect
 from sqlanon.methods.generalization import method as generalization
 from sqlanon.methods.generalization.lattice import search
+from tests.support.draws import draws
 from tests.support.hospital import HOSPITAL
 from tests.support.losses import ORACLES, Demand, demands
 from tests.support.policies import BUDGET
+
+pytestmark = pytest.mark.drawn
 
 Rows = list[tuple[str, str, str]]
 
@@ -108,7 +111,7 @@ def assert_suppressed(rows: Rows) -> None:
 
 
 @given(demand=demands(), loss=st.sampled_from(sorted(ORACLES)), ticks=st.sampled_from([0.5, 0.5, 1.5, 2.5, 4.5, 99]))
-@settings(BUDGET, max_examples=12)
+@settings(BUDGET, max_examples=draws(3, long=12))
 def test_a_search_that_is_stopped_anywhere(demand: Demand, loss: str, ticks: float) -> None:
     demand = replace(demand, case=replace(demand.case, suppression="0.5"))
     con = demand.install()
@@ -137,6 +140,7 @@ def hospital() -> Connection:
     return con
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("ticks", [0.5, 2.5, 5.5])
 @pytest.mark.parametrize("held", [True, False])
 @pytest.mark.parametrize("loss", ["granularity_loss", "average_class_size", "non_uniform_entropy"])

@@ -26,13 +26,16 @@ from sqlanon.questions.load import Parameter, load_question, question_names
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import ExplainRelease
 from tests.oracles.lattice import Node, nodes, recoded
+from tests.support.draws import draws
 from tests.support.models import search as models
 from tests.support.models.search import Drawn
 from tests.support.policies import BUDGET, Quasi
 
+pytestmark = pytest.mark.drawn
+
 # Of the others no round follows the first.
 OF_OTHERS = [name for name in question_names() if {"sensitive_value", "public_class"} & set(load_question(name).reads)]
-SOME = settings(BUDGET, max_examples=4, phases=[Phase.generate])
+SOME = settings(BUDGET, max_examples=draws(2, long=4), phases=[Phase.generate])
 QUASI = tuple(Quasi("VARCHAR", None, 1, tuple(labels), lambda value: ()) for labels in ("abcd", "xy"))
 LATTICE = nodes((0, 0), (1, 1))
 
@@ -121,6 +124,7 @@ def told(node: ExaminedNode) -> int | None:
     return None if node.later is None else node.suppressed
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("question", OF_OTHERS)
 def test_rows_are_counted_through_all_rounds(question: str) -> None:
     @given(case=staged(question))

@@ -17,6 +17,9 @@ from sqlanon.methods.fragmentation.minimal_fragmentation import (
     require_correct,
 )
 from tests.oracles.fragments import best, correct
+from tests.support.draws import draws
+
+pytestmark = pytest.mark.drawn
 
 SMALL = ("dob", "Sex", 'z"ip ', "select", "é", "e")
 ALL = st.sampled_from(SMALL)
@@ -27,7 +30,7 @@ def sets(given: list[tuple[str, ...]]) -> list[frozenset[str]]:
     return [frozenset(one) for one in given]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=draws(100, long=400), deadline=None)
 @given(
     SETS, st.lists(st.lists(ALL, min_size=1, max_size=3, unique=True).map(tuple), max_size=2), st.sets(ALL, max_size=3)
 )
@@ -47,7 +50,7 @@ def test_it_is_the_best_there_is(confidential, visible, required) -> None:
     require_correct(found.fragments, SMALL, confidential, visible)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=draws(75, long=300), deadline=None)
 @given(
     st.lists(st.lists(ALL, max_size=4).map(tuple), max_size=4),
     SETS,
@@ -62,7 +65,7 @@ def test_what_a_given_fragmentation_breaks_is_found(fragments, confidential, vis
 LARGE = tuple(f"a{number}" for number in range(40))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=draws(15, long=60), deadline=None)
 @given(
     st.lists(
         st.lists(st.sampled_from(LARGE), min_size=1, max_size=4, unique=True).map(tuple), min_size=20, max_size=80

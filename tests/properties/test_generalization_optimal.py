@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import event, given
 
 from tests.support.policies import BUDGET, Case, assert_optimal, cases
+
+pytestmark = pytest.mark.drawn
 
 
 @given(case=cases())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy
 import pandas
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,8 @@ from tests.support.hierarchies import (
     labelled_source,
     quick,
 )
+
+pytestmark = pytest.mark.drawn
 
 UNITS = ("HOUR", "DAY", "MONTH", "QUARTER", "YEAR", "DECADE", "CENTURY")
 FIRST_DAY, LAST_DAY = -(2**31 - 2), 2**31 - 2

@@ -15,7 +15,10 @@ from hypothesis import strategies as st
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from tests.oracles import hierarchies as oracle
+from tests.support.draws import draws
 from tests.support.hierarchies import assert_levels_nest, assert_null_stays_null, labelled, quick
+
+pytestmark = pytest.mark.drawn
 
 BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 128}
 # Up to here, in the units that bounds are printed in, every type has intervals without open ends.
@@ -78,7 +81,7 @@ def near(grid: HierarchyDefinition) -> st.SearchStrategy[int]:
 
 
 @pytest.mark.parametrize("kind", [f"{sign}{name}" for name in BITS for sign in ("", "U")])
-@settings(quick, max_examples=30)
+@settings(quick, max_examples=draws(8, long=30))
 @given(data=st.data(), grid=grids())
 def test_an_integer_lies_in_each_of_its_intervals(data: st.DataObject, grid: HierarchyDefinition, kind: str) -> None:
     least, most = limits(kind)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from tests.oracles import hierarchies as oracle
 from tests.support.hierarchies import assert_levels_nest, assert_null_stays_null, labelled, quick
+
+pytestmark = pytest.mark.drawn
 
 # Stars, an astral letter, a combining accent, joined emoji, a NUL, right-to-left marks.
 AWKWARD = st.text(alphabet="ab*0-'\"%_\\ \u0301\u200d\u202e\x00\U0001d538👩🏽é", max_size=12)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
 from tests.oracles import hierarchies as oracle
 from tests.support.hierarchies import connection, quick
+
+pytestmark = pytest.mark.drawn
 
 NAMES = st.text(alphabet="ab*'\"% \u0301é", max_size=4)
 Tree = dict[str | None, str | None]

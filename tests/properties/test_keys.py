@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.sqlgen.cells.key_layout import WORD_BITS, KeyLayout, bits_for
+from tests.support.draws import draws
 from tests.support.policies import (
     BUDGET,
     Case,
@@ -22,7 +24,9 @@ from tests.support.policies import (
     shown,
 )
 
-FEW = settings(BUDGET, max_examples=12)
+pytestmark = pytest.mark.drawn
+
+FEW = settings(BUDGET, max_examples=draws(2, long=12))
 _SIBLINGS = st.lists(st.lists(st.integers(0, 2**40), min_size=1, max_size=5), min_size=1, max_size=12)
 
 

@@ -8,11 +8,14 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 
 from sqlanon import PrivacyViolation, connect
+from tests.support.draws import draws
 from tests.support.losses import ORACLES, Demand, demands, shown
 from tests.support.policies import levels_of, released
 
+pytestmark = pytest.mark.drawn
+
 # Each example makes a database; what is slow is DuckDB's own catalog, not the search.
-BUDGET = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+BUDGET = settings(max_examples=draws(2, long=10), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize("loss", ORACLES)

@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation, connect
 from sqlanon.sqlgen.release import recode
+from tests.support.draws import draws
 from tests.support.policies import BUDGET
+
+pytestmark = pytest.mark.drawn
 
 Row = tuple[Any, ...]
 # Each example makes a database and fills it.
-FEW = settings(BUDGET, max_examples=12)
+FEW = settings(BUDGET, max_examples=draws(3, long=12))
 
 
 @dataclass(frozen=True)

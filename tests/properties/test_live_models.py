@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 from sqlanon import Connection
 from sqlanon.questions.load import question_names
 from tests.oracles.lattice import recoded
+from tests.support.draws import draws
 from tests.support.models.search import NODES, VALUES, Drawn, drawn, exhaustive, install, withheld
 from tests.support.policies import BUDGET, levels_of
 
-FEW = settings(BUDGET, max_examples=3)
+pytestmark = pytest.mark.drawn
+
+FEW = settings(BUDGET, max_examples=draws(2, long=3))
 
 
 def apply(con: Connection, table: str, rows: list[Any], change: tuple[str, int, tuple[Any, ...]]) -> list[Any]:
@@ -77,6 +80,7 @@ def shown(case: Drawn, levels: Sequence[int]) -> list[tuple[Any, ...]]:
     return [(*of, rows[p][width]) for of, places in classes.items() for p in places if p not in gone]  # type: ignore[misc]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("question", question_names())
 def test_the_view_shows_what_satisfies(question: str) -> None:
     @given(data=st.data(), case=drawn(question))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
@@ -11,6 +12,8 @@ from sqlanon import Connection, connect
 from tests.oracles.k_anonymity import achieved
 from tests.support.live_views import apply, changes
 from tests.support.policies import BUDGET, Case, cases, levels_of, shown
+
+pytestmark = pytest.mark.drawn
 
 
 @given(data=st.data(), case=cases())

@@ -17,6 +17,7 @@ from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.questions.load import question_names
 from tests.oracles.lattice import Node
 from tests.oracles.local_recoding import Task, local_recoding, lost, optimum, placements, shown
+from tests.support.draws import draws
 from tests.support.live_views import apply, changes
 from tests.support.local_recoding import (
     method,
@@ -29,8 +30,10 @@ from tests.support.local_recoding import (
 from tests.support.models.search import Drawn, install
 from tests.support.policies import Case
 
+pytestmark = pytest.mark.drawn
+
 # Each example makes a database, and a few searches of it.
-FEW = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=draws(2, long=4), deadline=None, suppress_health_check=list(HealthCheck))
 LIVE = (
     "distinct_l_diversity",
     "equal_t_closeness",
@@ -39,7 +42,7 @@ LIVE = (
     "k_map",
     "delta_presence",
 )
-SOME = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=draws(2, long=10), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def levels_of_rounds(con: Connection, width: int) -> list[Node]:
@@ -81,6 +84,7 @@ def assert_rounds(task: Task, con: Connection, suppression: str) -> None:
     assert expected.loss <= best[0]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("question", question_names())
 def test_the_rounds_of_every_model(question: str) -> None:
     @given(case=skewed(question))
@@ -182,6 +186,7 @@ def fill(con: Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
         con.duckdb.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", list(row))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("question", LIVE)
 def test_a_live_view_of_every_kind_of_model(question: str) -> None:
     """Judged by rows of its own class, of others, by a public table, by guarding nodes: whatever the source becomes."""

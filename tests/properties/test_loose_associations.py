@@ -7,14 +7,18 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.methods.fragmentation.association.block_grids import Grid, grid
 from tests.oracles.left_out import fewest, worst
+from tests.support.draws import draws
 from tests.support.loose import Made, Table, agrees, database, judged, left_over, make, multiset, selected
 
-BUDGET = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+pytestmark = pytest.mark.drawn
+
+BUDGET = settings(max_examples=draws(8, long=30), deadline=None, suppress_health_check=list(HealthCheck))
 
 HUGE = st.sampled_from([-(2**100), -1, 0, 1, 2**62, 2**100, None])
 NUMBERS = st.integers(-3, 12)
@@ -145,7 +149,7 @@ def of_the_grid(laid: Grid) -> list[tuple[int, ...]]:
     ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=draws(50, long=200), deadline=None)
 @given(st.lists(st.integers(1, 6), min_size=2, max_size=6), st.data())
 def test_groups_of_a_grid_are_large_enough_and_meet_once(sizes, data) -> None:
     first = data.draw(st.integers(0, len(sizes) - 1))

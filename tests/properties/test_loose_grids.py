@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -11,9 +12,12 @@ from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.methods.fragmentation.association.block_grids import grid
 from sqlanon.methods.fragmentation.association.grid_proof import are_grids
 from sqlanon.methods.fragmentation.association.looseness import looseness
+from tests.support.draws import draws
 from tests.support.loose import Table, database, make, published_as
 
-BUDGET = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+pytestmark = pytest.mark.drawn
+
+BUDGET = settings(max_examples=draws(4, long=15), deadline=None, suppress_health_check=list(HealthCheck))
 SHAPES = (
     ((("a",), ("b",)), (("a", "b"),), (2, 2)),
     ((("a", "c"), ("b",)), (("a", "b"), ("a", "c", "b")), (2, 3)),

@@ -7,14 +7,18 @@ from hypothesis import given, settings
 
 from sqlanon.methods.generalization.lattice import rollup
 from sqlanon.questions.load import question_names
+from tests.support.draws import draws
 from tests.support.models.search import Drawn, assert_optimal, drawn
 from tests.support.policies import BUDGET
 
+pytestmark = pytest.mark.drawn
+
 # The same search on other ways through it: the models' own texts have been through the plain one.
-FEW = settings(BUDGET, max_examples=3)
-MOST = settings(BUDGET, max_examples=8)
+FEW = settings(BUDGET, max_examples=draws(2, long=3))
+MOST = settings(BUDGET, max_examples=draws(2, long=8))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("question", question_names())
 def test_the_optimum_of_every_model(question: str) -> None:
     @given(case=drawn(question))
@@ -25,6 +29,7 @@ def test_the_optimum_of_every_model(question: str) -> None:
     check()
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("question", question_names())
 def test_the_optimum_where_every_source_is_large(question: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A part of the classes looked at first, and rows kept only where they are fewer."""
@@ -39,6 +44,7 @@ def test_the_optimum_where_every_source_is_large(question: str, monkeypatch: pyt
     check()
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("question", question_names())
 def test_the_optimum_where_every_batch_is_heavy(question: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A part of many nodes looked at first, and rows between the cells and the nodes made for a batch."""

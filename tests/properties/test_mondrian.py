@@ -21,11 +21,14 @@ from sqlanon.methods.shared.partition import one_dimension, recursion, solve
 from sqlanon.questions.load import load_question
 from sqlanon.sqlgen.cells import key_layout
 from tests.oracles.mondrian import Domain, Options, granularity_loss
+from tests.support.draws import draws
 from tests.support.mondrian import QUESTIONS, Case, Regions, cases, digits, expected, quoted
 from tests.support.policies import Quasi
 
+pytestmark = pytest.mark.drawn
+
 # Each example makes a database.
-FEW = settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=draws(2, long=4), deadline=None, suppress_health_check=list(HealthCheck))
 # So many ranks, or fewer, are tried all at once: never, towards the end, from the start.
 FEWS = st.sampled_from([0, 30, 400_000])
 # What a relaxed cut does with rows that are alike in all else depends on no guarding node.
@@ -85,10 +88,11 @@ def at_once_from(few: int) -> Iterator[None]:
         yield
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_strict_regions_of_every_model(question: str) -> None:
     @given(case=cases(question), few=FEWS)
-    @settings(FEW, max_examples=6)
+    @settings(FEW, max_examples=draws(2, long=6))
     def check(case: Case, few: int) -> None:
         with at_once_from(few):
             assert_released(case, ["s", "c", "n"])
@@ -117,7 +121,7 @@ def crowds(draw: st.DrawFn) -> Case:
 
 
 @given(case=crowds(), few=FEWS)
-@settings(FEW, max_examples=12)
+@settings(FEW, max_examples=draws(3, long=12))
 def test_regions_of_many_rows_with_many_ties(case: Case, few: int) -> None:
     with at_once_from(few):
         assert_released(case, ["s", "c", "n"] if case.options.mode == "strict" else [])
@@ -140,7 +144,7 @@ def test_strict_regions_by_every_way(
     monkeypatch.setattr(module, name, value)
 
     @given(case=cases("distinct_l_diversity"), few=FEWS)
-    @settings(FEW, max_examples=6)
+    @settings(FEW, max_examples=draws(2, long=6))
     def check(case: Case, few: int) -> None:
         with at_once_from(few):
             assert_released(case, ["s", "c", "n"])
@@ -148,6 +152,7 @@ def test_strict_regions_by_every_way(
     check()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("question", UNGUARDED)
 def test_relaxed_regions_of_every_model(question: str) -> None:
     """Which of equal rows goes to which half is drawn; where that matters to the requirement, it is met all the same.

@@ -11,6 +11,8 @@ from sqlanon import PrivacyViolation
 from sqlanon.methods.generalization.lattice import rollup
 from tests.support.policies import BUDGET, Case, cases, levels_of
 
+pytestmark = pytest.mark.drawn
+
 
 @pytest.fixture(autouse=True, scope="module")
 def every_source_is_large() -> Iterator[None]:

@@ -287,7 +287,7 @@ def test_what_cannot_be_dealt_out_is_found_alike(variant: str, duck: DuckDBEngin
                 with Scratch(engine) as scratch:
                     said.append(
                         refusal(
-                            Dealing(engine, policy(case), own, own, Background(), scratch.table, scratch.view),
+                            Dealing(engine, policy(case), own, own, Background(), scratch),
                             variant,
                             least,
                         )

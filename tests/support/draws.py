@@ -28,5 +28,8 @@ def run_only(part: Part) -> None:
 
 
 def draws(quick: int, *, long: int) -> int:
-    """The number of inputs: `quick` of them in the quick part, `long` in the others."""
+    """The number of inputs: `quick` of them in the quick part, `long` in the others.
+
+    Hypothesis's first input is the simplest that there is, so that one alone says little.
+    """
     return quick if _part is Part.QUICK else long

@@ -16,10 +16,11 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.hierarchies.base import functional
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.build.render import to_sql
+from tests.support.draws import draws
 
 Labels = tuple[str | None, ...]
 
-quick = settings(deadline=None, max_examples=60)
+quick = settings(deadline=None, max_examples=draws(12, long=60))
 
 
 @cache

@@ -21,11 +21,12 @@ from sqlanon import Connection, PrivacyViolation, connect
 from tests.oracles.granularity_loss import Taxonomy
 from tests.oracles.k_anonymity import violating_rows
 from tests.oracles.lattice import Optimum, nodes, optimum, recoded
+from tests.support.draws import draws
 
 Value = Any  # of a column: hashable
 Row = tuple[Value, ...]
 # Each example makes a database; what is slow is DuckDB's own catalog, not the search.
-BUDGET = settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+BUDGET = settings(max_examples=draws(6, long=30), deadline=None, suppress_health_check=list(HealthCheck))
 SUPPRESSIONS = ("0", "0.07", "0.15", "0.25", "0.34", "0.5", "0.99", "1")
 
 

@@ -11,19 +11,22 @@ __all__ = ["SUBJECTS", "subjects_of"]
 
 _FILES = {
     "generalization": (
-        "encode generalization_optimal hospital infeasible keys lattice_optimal lattice_search losses methods "
+        "add_a_loss encode generalization_optimal hospital infeasible keys lattice_optimal lattice_search limits "
+        "losses method_arguments methods methods_killed "
         "models_optimal order_linkage release_query release_sql rollups search_heuristic shared steps"
     ),
     "local_recoding": "infeasible local_recoding losses",
-    "mondrian": "methods mondrian mondrian_bounds mondrian_live mondrian_oracle steps",
+    "mondrian": (
+        "limits method_arguments methods methods_killed mondrian mondrian_bounds mondrian_live mondrian_oracle steps"
+    ),
     "anatomy": (
         "anatomy anatomy_estimates anatomy_models assumptions bucket_checks bucket_tables buckets definetti "
-        "estimate_anatomy estimates_dealt methods steps"
+        "estimate_anatomy estimates_dealt methods methods_killed steps"
     ),
-    "fragments": "apart constraints estimate_fragments estimates_fragments fragments methods steps",
+    "fragments": "apart constraints estimate_fragments estimates_fragments fragments methods methods_killed steps",
     "loose": (
         "apart estimate_fragments estimates_fragments groups left_out loose_associations loose_estimates loose_grids "
-        "methods steps"
+        "limits methods methods_killed steps"
     ),
     "models": (
         "add_a_model anatomy_models bind_requirements export_models explanation_models live_models models "
@@ -32,6 +35,7 @@ _FILES = {
     ),
     "check": "bucket_checks check check_relation composition macros_arguments macros_bare_client macros_models steps",
     "hierarchies": (
+        "add_a_hierarchy_kind "
         "catalog_hierarchies column_types encode hierarchies_calendar hierarchies_definitions hierarchies_intervals "
         "hierarchies_labels hierarchies_prefixes hierarchies_stored hierarchies_types keys pseudonym"
     ),
@@ -47,17 +51,18 @@ _FILES = {
     ),
     "measure": "estimate_fragments exact_bounds masks measure measure_together templates workloads",
     "export": (
+        "readings "
         "assumptions composition export export_bytes export_certificate export_formats export_leftovers export_models "
         "export_place export_replace"
     ),
     "catalog": (
         "catalog_changed catalog_hierarchies catalog_json catalog_policies catalog_releases composition "
-        "from_former_versions migrations"
+        "from_former_versions migrations readings"
     ),
     "syntax": "hostile_names statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script",
     "engines": "engine session session_settings settings",
     "terminal": "cli datasets exit_codes presentation shell",
-    "kills": "exit_codes export_leftovers export_place kill",
+    "kills": "exit_codes export_leftovers export_place kill methods_killed",
     "project": "compiled distributions docs examples helpers imports maintainers makefile subjects tree",
 }
 SUBJECTS = {subject: frozenset(files.split()) for subject, files in _FILES.items()}

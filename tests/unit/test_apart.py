@@ -437,6 +437,7 @@ def test_a_release_is_one_thing(con: Connection, method: str, made: set[str]) ->
     assert rows(con, "SELECT count(*) FROM anon.release_object") == [(0,)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("edit", "why"),
     [
@@ -456,6 +457,7 @@ def test_check_and_export_notice_an_edit(con: Connection, tmp_path: Path, edit: 
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "edit",
     [
@@ -510,6 +512,7 @@ def test_an_error_half_way_leaves_nothing(con: Connection, monkeypatch: pytest.M
     assert tables(con) == {"visits"}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
 def test_an_export_has_a_file_a_table_and_one_certificate(con: Connection, tmp_path: Path, kind: str) -> None:
     release(con, "loose(groups => (2, 2), near => true, suppression => 0.5)")

@@ -50,6 +50,7 @@ def assumptions(con: Connection, policy: str, method: str) -> list[str]:
     return [detail for stage, item, detail in explained if (stage, item) == ("resolve", "assumption")]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("policy", "method"), RESTS)
 def test_a_release_says_that_it_rests_on_random_worlds(con: Connection, policy: str, method: str) -> None:
     about = RESTS[policy, method]

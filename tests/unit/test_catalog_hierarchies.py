@@ -14,6 +14,7 @@ from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import PolicyError
+from tests.support.draws import draws
 
 ZIP = HierarchyDefinition("zip_prefix", "prefixes", (4, 3, 2))
 AGE = HierarchyDefinition("age", "intervals", (Decimal("2.5"), 5, 10), (("low", 0),))
@@ -235,7 +236,8 @@ def is_hierarchy(listed):
     return True
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.drawn
+@settings(max_examples=draws(40, long=150), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(listed=rows | partitions)
 def test_the_checks_agree_with_the_definition(catalog, listed):
     hierarchies.delete(catalog, "work")

@@ -13,6 +13,7 @@ from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Rol
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import PolicyError
+from tests.support.draws import draws
 
 HOSPITAL = Policy(
     name="hospital",
@@ -76,7 +77,8 @@ def test_a_model_may_be_required_in_several_ways(engine):
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.drawn
+@settings(max_examples=draws(15, long=60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=names, source=names, column=names, hierarchy=st.none() | names, key=st.none() | names)
 def test_any_name_works(engine, name, source, column, hierarchy, key):
     policy = Policy(
@@ -266,7 +268,8 @@ def test_a_policy_that_contradicts_itself_is_refused(engine, policy, problem):
 weights = st.decimals(min_value="0.000001", max_value="999999999999", places=6)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.drawn
+@settings(max_examples=draws(10, long=40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(weights)
 def test_weights_are_kept_exactly(engine, weight):
     policies.save(engine, with_attribute(Attribute("a", Role.QUASI_IDENTIFIER, weight=weight)))

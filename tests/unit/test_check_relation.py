@@ -86,6 +86,7 @@ REFUSED = (
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("text", "what"), REFUSED)
 def test_what_is_refused(con: Connection, text: str, what: str) -> None:
     con.execute("CREATE OR REPLACE HIERARCHY lacks AS LEVELS (SELECT 'flu', 'lung')")

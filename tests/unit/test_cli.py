@@ -257,6 +257,7 @@ def test_a_statement_runs_once_however_its_result_is_read() -> None:
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("arguments", [["run", "-"], ["run", "-", "--json"], ["shell"], ["shell", "--json"]])
 def test_every_type_is_shown(arguments: list[str]) -> None:
     """A moment in time, which needs a module that DuckDB does not bring, and all that test_all_types() has."""
@@ -417,6 +418,7 @@ def test_dataset_adult(tmp_path: Path, with_adult: Path) -> None:
     assert invoke("dataset", "adult", "--database", database, "--table", "people", "--replace").exit_code == 0
 
 
+@pytest.mark.long
 def test_the_demo_twice_and_its_three_commands(
     tmp_path: Path, with_adult: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,6 +75,7 @@ READS_PATIENTS = [
 READS_OTHERS = ["staff", "other.patients", "(FROM staff)", "(WITH patients AS (FROM staff) FROM patients)"]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("source", READS_PATIENTS)
 def test_what_reads_one_table_is_one_source(con: Any, source: str) -> None:
     assert make(con, "first", source) is None

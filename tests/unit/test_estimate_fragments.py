@@ -178,6 +178,7 @@ QUERIES = (
 )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_exported_files_say_the_same_without_the_source(con: Connection, tmp_path: Path, kind: str) -> None:
     con.execute("DROP TABLE t")

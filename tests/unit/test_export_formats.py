@@ -18,6 +18,7 @@ from sqlanon.export.formats.base import ExportFile, export_format
 from sqlanon.plugins import names
 from sqlanon.releases.content import fingerprint_of
 from sqlanon.sqlgen.build.names import column, relation
+from tests.support.draws import draws
 
 FORMATS = names("sqlanon.export.formats")
 
@@ -80,7 +81,8 @@ def test_every_type(tmp_path: Path, format_: str) -> None:
     assert found == expected
 
 
-@settings(deadline=None, max_examples=40)
+@pytest.mark.drawn
+@settings(deadline=None, max_examples=draws(10, long=40))
 @given(rows=st.lists(st.tuples(st.none() | st.text(), st.none() | st.text()), max_size=12), one=st.booleans())
 @pytest.mark.parametrize("format_", FORMATS)
 def test_any_text_reads_back(format_: str, rows: list[tuple[str | None, str | None]], one: bool) -> None:

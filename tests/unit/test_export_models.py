@@ -33,6 +33,7 @@ def _certificate(folder: Path) -> dict[str, Any]:
     return dict(json.loads((folder / "certificate.json").read_text(encoding="utf-8")))
 
 
+@pytest.mark.one_in(5)
 @every_model
 def test_an_export_is_recomputed_from_its_file(con: Connection, name: str, tmp_path: Path) -> None:
     policy(con, name)

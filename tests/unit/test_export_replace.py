@@ -189,6 +189,7 @@ def test_a_folder_that_is_called_like_a_file_stays(connection: Any, tmp_path: Pa
     assert "thesis.txt is no file of a former export" in refused(connection, tmp_path / f"x.{format_}", format_)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("format_", FORMATS)
 @pytest.mark.parametrize("own", OWN)
 def test_a_folder_with_one_more_file_stays(connection: Any, tmp_path: Path, format_: str, own: str) -> None:
@@ -211,6 +212,7 @@ def emptied(path: Path) -> None:
     path.write_bytes(b"")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("as_folder", [False, True])
 @pytest.mark.parametrize(
     ("format_", "change"),

@@ -21,6 +21,7 @@ from sqlanon.sqlgen.classes import guard
 from sqlanon.sqlgen.classes.guard import kept_classes, restricted, violations, withheld_rows
 from sqlanon.sqlgen.classes.normal_relations import Background, literal_rows, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.rows import Rows, rows_of
+from tests.support.draws import draws
 
 Row = tuple[object, object]
 
@@ -168,7 +169,8 @@ def con() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"threads": 1})
 
 
-@settings(max_examples=120, deadline=None)
+@pytest.mark.drawn
+@settings(max_examples=draws(30, long=120), deadline=None)
 @given(tables, st.lists(one, min_size=1, max_size=3), st.lists(st.integers(0, 6), max_size=40))
 def test_what_is_kept_is_what_the_rounds_leave(rows: list[Row], models: list[Fake], people: list[int]) -> None:
     con, public = duckdb.connect(config={"threads": 1}), Counter[object](people)
@@ -178,7 +180,8 @@ def test_what_is_kept_is_what_the_rounds_leave(rows: list[Row], models: list[Fak
     assert asked(con, withheld_rows(models, steps_of(rows, models, public))) == [(withheld,)]
 
 
-@settings(max_examples=30, deadline=None)
+@pytest.mark.drawn
+@settings(max_examples=draws(8, long=30), deadline=None)
 @given(tables, st.lists(one, min_size=1, max_size=3), st.lists(st.integers(0, 6), max_size=40))
 def test_what_is_kept_violates_nothing(rows: list[Row], models: list[Fake], people: list[int]) -> None:
     con, public = duckdb.connect(config={"threads": 1}), Counter[object](people)

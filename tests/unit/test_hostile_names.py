@@ -142,6 +142,7 @@ def whole_cycle(name: str, *, hierarchy: str, policy: str, release: str) -> None
     assert left == [(0, 1, 0, 0)]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("names", chunks(HOSTILE + OURS, 3), ids=lambda names: repr(names[0][:12]))
 def test_objects(names: list[str]) -> None:
     first, second, third = (names * 3)[:3]
@@ -181,6 +182,7 @@ def test_values_and_labels() -> None:
 PAIRS = [("É", "é"), ("Ü", "ü"), ("Σ", "\u03c3"), ("İ", "i"), ("ẞ", "ß"), ("\u212a", "k")]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("turned", [False, True])
 def test_columns_that_differ_in_a_letter_beyond_z_are_two(pair: tuple[str, str], turned: bool) -> None:

@@ -66,6 +66,7 @@ def made(shared: Connection, name: str) -> Iterator[tuple[str, str]]:
     shared.execute("ROLLBACK")
 
 
+@pytest.mark.one_in(3)
 @every_model
 def test_a_release_meets_its_model(shared: Connection, name: str, made: tuple[str, str]) -> None:
     for release in made:
@@ -234,6 +235,7 @@ CHANGES: tuple[Callable[[list[Row]], list[Row]], ...] = (
 )
 
 
+@pytest.mark.one_in(4)
 @every_model
 def test_a_live_view_keeps_its_promise_whatever_becomes_of_its_source(
     shared: Connection, name: str, made: tuple[str, str]
@@ -359,6 +361,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+@pytest.mark.long
 def test_hostile_names(con: Connection, tmp_path: Path) -> None:
     """Of schemas, tables, columns and releases; a label, a value and a guarding node are as hostile."""
     evil = ["it's", 'a "b"', "select", "x.y", "ü; DROP TABLE source", "class_id", "source", "n" * 200]

@@ -28,6 +28,7 @@ from sqlanon.sqlgen.classes.normal_relations import (
     sensitive_values,
 )
 from sqlanon.sqlgen.classes.rows import Rows, rows_of
+from tests.support.draws import draws
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,8 @@ letters = st.sampled_from(["a", "b", None])
 values = st.sampled_from(["aa", "ab", "b", "ba", "", None])
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.drawn
+@settings(max_examples=draws(15, long=60), deadline=None)
 @given(st.lists(st.tuples(letters, letters, values, values), max_size=25))
 def test_counts_of_classes_and_values(rows: list[tuple[object, ...]]) -> None:
     """Classes by two columns, one attribute by itself and two jointly, NULL a value everywhere."""
@@ -137,7 +139,8 @@ def ancestors(steps: list[tuple[str, exp.Query]]) -> dict[tuple[object, object],
     return {(codes[v], level): node for v, level, node in made(steps, "sensitive_ancestor_0")}
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.drawn
+@settings(max_examples=draws(10, long=40), deadline=None)
 @given(st.lists(values, max_size=12))
 def test_ancestors_of_a_computed_hierarchy(given_: list[str | None]) -> None:
     """A node is the least code among the values with its label; two values share it as far as their prefixes go."""

@@ -123,6 +123,7 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, list[Any]
     return answers(tmp_path_factory.mktemp("usual"))
 
 
+@pytest.mark.long
 def test_the_engine_is_given_every_order_in_full(usual: tuple[dict[str, list[Any]], list[str]]) -> None:
     _, texts = usual
     assert sum(len(list(keys(text))) for text in texts) > 200
@@ -133,6 +134,7 @@ def test_the_engine_is_given_every_order_in_full(usual: tuple[dict[str, list[Any
 _DRAWN = ("dealt", "loosened", "made_relaxed", "EXPLAIN")
 
 
+@pytest.mark.long
 def test_statements_answer_alike_in_any_session(usual: tuple[dict[str, list[Any]], list[str]], tmp_path: Path) -> None:
     expected, _ = usual
     found, _ = answers(

@@ -46,6 +46,7 @@ def objects(con: Connection) -> list[str]:
     return sorted(name for (name,) in names if name not in ("people", "voters", "seen"))
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize(("made", "part"), PARTS)
 def test_a_release_of_which_something_was_dropped_is_made_again(
@@ -78,6 +79,7 @@ def test_the_hint_makes_the_same_release_again(con: Connection, made: str, part:
     assert (objects(con), con.execute(method).fetchall()) == (before, was)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize(("made", "part"), PARTS)
 def test_what_has_taken_its_name_is_left_alone(con: Connection, made: str, part: str, words: str) -> None:

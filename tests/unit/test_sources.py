@@ -87,6 +87,7 @@ def columns_of(of: list[Any]) -> str:
     return COLUMNS if len(of[0]) > 1 else COLUMNS.split(",")[0]
 
 
+@pytest.mark.one_in(5)
 def test_releases(con: Connection, form: Form) -> None:
     """A snapshot and a live view of it hold the rows that they must, and EXPLAIN can speak of them."""
     of, number = rows(con, form.query), next(NUMBERS)
@@ -109,6 +110,7 @@ def require_view(con: Connection, form: Form, view: str, expected: Counter[Any])
     assert Counter(rows(con, f"FROM {view.split()[0]}")) == expected
 
 
+@pytest.mark.one_in(5)
 def test_releases_through_a_view(con: Connection, form: Form, viewed: str) -> None:
     of, number = rows(con, form.query), next(NUMBERS)
     con.execute(f"CREATE POLICY p{number} ON {viewed} ({columns_of(of)}) REQUIRE k_anonymity(k => 2)")

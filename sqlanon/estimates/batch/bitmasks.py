@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.estimates.batch.distinct_rows import Keep, listed, number_of
+from sqlanon.engines.temp_tables import Keep
+from sqlanon.estimates.batch.distinct_rows import listed, number_of
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, if_, infix, integer, paren, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation

@@ -7,12 +7,13 @@ are those that each query would have by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.query.bind import Binding, fold
@@ -34,7 +35,7 @@ _MOST_QUERIES = 500
 
 _BOOLEAN = exp.DataType.build("BOOLEAN")
 
-Keep = Callable[[str, exp.Query], str]
+
 Figures = tuple[int, float | None, float | None, int, int | None]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimates.batch.distinct_rows import Keep
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.batch.satisfying_values import Constants
 
 __all__ = ["BatchContext"]

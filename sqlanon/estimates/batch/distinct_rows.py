@@ -7,24 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.release_model import BucketedColumns, bucketed_value
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, cast, digest, identical, integer, order_by, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["DistinctRows", "Keep", "ShownColumn", "bucket_of", "classes", "listed", "number_of", "numbered"]
-
-
-class Keep(Protocol):
-    """Makes a temporary table of a query's rows; returns its name."""
-
-    def __call__(self, purpose: str, query: exp.Query, parameters: Sequence[object] = ()) -> str: ...
+__all__ = ["DistinctRows", "ShownColumn", "bucket_of", "classes", "listed", "number_of", "numbered"]
 
 
 @dataclass(frozen=True)

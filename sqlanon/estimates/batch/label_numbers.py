@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.batch.code_layout import CODE_BITS, LOCAL_BITS
 from sqlanon.estimates.batch.context import BatchContext
-from sqlanon.estimates.batch.distinct_rows import Keep, listed
+from sqlanon.estimates.batch.distinct_rows import listed
 from sqlanon.estimates.batch.satisfying_values import among, satisfying
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import VALUE, Condition, common_type

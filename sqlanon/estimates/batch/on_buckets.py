@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import DataError
 from sqlanon.estimates.batch.context import BatchContext
-from sqlanon.estimates.batch.distinct_rows import Keep, listed
+from sqlanon.estimates.batch.distinct_rows import listed
 from sqlanon.estimates.batch.label_numbers import BUCKETED, Encoded, ReleaseLabels, code_name, listed_codes
 from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.query.bind import ROW

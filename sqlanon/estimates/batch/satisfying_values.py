@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.estimates.batch.distinct_rows import Keep, listed
+from sqlanon.engines.temp_tables import Keep
+from sqlanon.estimates.batch.distinct_rows import listed
 from sqlanon.estimates.query.conjunctions import VALUE, Condition, common_type
 from sqlanon.estimates.query.templates import Slot, WorkloadQuery
 from sqlanon.sqlgen.build import functions as f

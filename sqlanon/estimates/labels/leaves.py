@@ -9,12 +9,13 @@ many they are, NULL where nobody knows, the others what their numbers come to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.estimates.axes import Axis, axis_of
 from sqlanon.estimates.labels.listed_leaves import listed_leaves, no_moments, nulls, tree_steps, unit_weight
@@ -51,8 +52,6 @@ _WRITTEN = (
 )
 _HINT = "compare it with constants by =, <, >, BETWEEN, IN and LIKE 'prefix%', or leave it out"
 _DOUBLE = exp.DataType.build("DOUBLE")
-
-Keep = Callable[[str, exp.Query], str]
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import Axis
 from sqlanon.estimates.fixed_sql import fixed
@@ -20,7 +21,6 @@ from sqlanon.sqlgen.build.steps import Step
 
 __all__ = ["piece_steps", "pieces"]
 
-Keep = Callable[[str, exp.Query], str]
 
 _VARCHAR = exp.DataType.build("VARCHAR")
 # What a day or a moment may be compared with: a time zone would make it depend on the session.

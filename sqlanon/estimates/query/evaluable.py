@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from sqlanon.assets import read
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.query.parse import refused
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import if_, is_null
 from sqlanon.sqlgen.build.names import literal
 from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = ["require_bindable", "require_evaluable", "tried"]
 
@@ -75,5 +75,5 @@ def require_evaluable(engine: Engine, rows: exp.Select, parts: Sequence[Part], *
 
 def _message(engine: Engine, rows: exp.Select, parts: Sequence[exp.Expr]) -> str | None:
     query = rows.copy().select(*(part.copy() for part in parts))
-    ((message,),) = engine.rows(read("sql", "estimates", "bind.sql"), [to_sql(query)])
+    ((message,),) = engine.rows(sql_file("estimates", "bind"), [to_sql(query)])
     return None if message is None else str(message).splitlines()[0]

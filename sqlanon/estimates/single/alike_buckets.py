@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     added,
@@ -30,7 +31,6 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["WORDS", "BucketTable", "alike_buckets", "copied"]
 
-Keep = Callable[[str, exp.Query], str]
 
 # The bits of a BIGINT and of a HUGEINT without their signs.
 WORDS = (62, 126)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.query.evaluable import require_bindable, require_evaluable, tried
@@ -32,8 +33,6 @@ _REAL = tuple(f"{function}{end}" for function in ("count", "sum", "avg", "min", 
 _INEXACT = "inexact_"
 # Longer numbers are not added up in figures.sql; a sum of whole numbers of 128 bits may come to this.
 LONGEST, _MOST = 10**27, 10**38
-
-Keep = Callable[[str, exp.Query], str]
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ counting is SQL: this module says which relations there are and what stands in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.labels.leaves import ColumnUse, Leaves, leaves
 from sqlanon.estimates.labels.unlisted_leaves import unlisted_rows
 from sqlanon.estimates.numbers import Number
@@ -51,7 +52,6 @@ from sqlanon.sqlgen.classes.rows import class_label
 
 __all__ = ["Combinations", "combined", "label_of", "text_of"]
 
-Keep = Callable[[str, exp.Query], str]
 
 # What a label of a region is made of, if it has bounds.
 _PARTS = ("shown", "low", "high")

@@ -15,7 +15,6 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon import assets
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
@@ -24,6 +23,7 @@ from sqlanon.export.formats._copy import reading, seal
 from sqlanon.export.formats.base import ExportFile
 from sqlanon.sqlgen.build.ddl import create_table
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = [
     "CARRIES_CERTIFICATE",
@@ -121,7 +121,7 @@ def _sealed(path: Path, config: Mapping[str, str]) -> Engine:
 
 def _contents(engine: Engine) -> list[tuple[Any, ...]]:
     """Schema, kind and name of everything in the file."""
-    return sorted(engine.rows(assets.read("sql", "statements", "database_contents.sql")))
+    return sorted(engine.rows(sql_file("statements", "database_contents")))
 
 
 def read(file: ExportFile) -> exp.Query:

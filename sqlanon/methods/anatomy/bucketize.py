@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods.anatomy import assign_groups, merge_groups
 from sqlanon.methods.anatomy.choice import Bucketization
@@ -38,8 +38,8 @@ __all__ = ["Dealing"]
 class Dealing:
     """The rows of a policy's source, with the values of their sensitive attributes numbered.
 
-    `requirements` is all that buckets have to meet; `own` are those of it that the method promises. `keep` makes
-    temporary tables, `view` temporary views.
+    `requirements` is all that buckets have to meet; `own` are those of it that the method promises. Temporary
+    tables and views are made with `scratch`.
     """
 
     def __init__(
@@ -49,18 +49,16 @@ class Dealing:
         requirements: Sequence[BoundRequirement],
         own: Sequence[BoundRequirement],
         background: Background,
-        keep: Keep,
-        view: Keep,
+        scratch: Scratch,
     ) -> None:
         self._engine = engine
         self._policy = policy
         self._requirements = requirements
         self._own = own
         self._background = background
-        self._keep = keep
-        self._view = view
+        self._scratch = scratch
         source = relation(policy.relation)
-        coded = [(b, keep("codes", assign_groups.value_codes(b, source.copy()))) for b in policy.sensitive]
+        coded = [(b, scratch.table("codes", assign_groups.value_codes(b, source.copy()))) for b in policy.sensitive]
         # The attribute with the most frequent value is the hardest to deal out, and comes first.
         coded.sort(key=lambda one: -self._number(exp.select(f.max(column("n"))).from_(relation(one[1]))))
         self._sensitive: list[BoundAttribute] = [bound for bound, _ in coded]
@@ -106,7 +104,7 @@ class Dealing:
         `different` is the l of distinct l-diversity, for which frequent values may be in a bucket several times.
         `words` has the tables of the columns that are few texts.
         """
-        keep, engine = self._keep, self._engine
+        keep, engine = self._scratch.table, self._engine
         with registered(engine, "random_draw") as draw:
             drawn = keep("drawn", assign_groups.drawn(self._policy, self._sensitive, self._codes, regions, draw, words))
             of_all = assign_groups.held_by_all(self._codes[0], draw)
@@ -116,7 +114,7 @@ class Dealing:
         columns += map(assign_groups.carried_name, range(len(assign_groups.carried(self._policy))))
         starts = keep("starts", assign_groups.starts(held, groups))
         # Rows are wide, and read once where groups need not be put together.
-        dealt = self._view("dealt", assign_groups.dealt(drawn, starts, columns, self._first(drawn)))
+        dealt = self._scratch.view("dealt", assign_groups.dealt(drawn, starts, columns, self._first(drawn)))
         made = single = keep("slots", merge_groups.slots(groups))
         once = self._once(groups)
         if not self._by_theorem(once, different):
@@ -149,25 +147,26 @@ class Dealing:
 
         A value with at most g rows never meets itself. Distinct l-diversity holds by the number of groups.
         """
-        others = [r for r in self._requirements if r not in self._own and set(r.reads) != {"equivalence_class"}]
+        least = least_rows(self._requirements)
+        others = [r for r in self._requirements if r not in self._own and not r.satisfied_by(least)]
         return not others and len(self._sensitive) == 1 and (different is not None or once)
 
     def _merged(self, dealt: str, made: str, groups: str) -> str:
         """Puts groups together until no bucket violates."""
-        tallies = [self._keep("tally", merge_groups.tally(dealt, place)) for place in range(len(self._codes))]
+        tallies = [self._scratch.table("tally", merge_groups.tally(dealt, place)) for place in range(len(self._codes))]
         chunks = self._number(exp.select(f.max(column("groups"))).from_(relation(groups)))
         while True:
             rows = [
                 merge_groups.class_rows(tally, made, table, bound.column)
                 for tally, table, bound in zip(tallies, self._codes, self._sensitive, strict=True)
             ]
-            broken = self._keep("violating", self._broken(rows))
+            broken = self._scratch.table("violating", self._broken(rows))
             if not self._number(exp.select(f.count()).from_(relation(broken))):
                 return made
             if chunks <= 1:
                 raise self._violation(range(len(self._requirements)))
             chunks = (chunks + 1) // 2
-            made = self._keep("slots", merge_groups.merged(made, broken))
+            made = self._scratch.table("slots", merge_groups.merged(made, broken))
 
     def _broken(self, rows: Sequence[Rows], asked: Collection[int] | None = None) -> exp.Query:
         """class_id: the classes that violate a requirement; `rows` are those of each attribute.

@@ -62,7 +62,6 @@ _PUBLISHED = (
     "tables of their own, by bucket: the requirements hold of the rows of a bucket, whose numbers and orders the "
     "operating system drew."
 )
-_DEFAULT_C = Decimal(3)
 
 # How Mondrian cuts the regions within which rows are near each other.
 _REGIONS = mondrian.Options(publish="none")
@@ -185,7 +184,7 @@ def choose(task: Task, given: Options) -> Bucketization:
     words = words_of(engine, task.scratch, relation(policy.relation), carried(policy))
     names = [bound.column for bound in policy.sensitive]
     own = [one for promised in promises(given) for one in bind_requirement(promised, names)]
-    dealing = Dealing(engine, policy, requirements, own, background, keep, task.scratch.view)
+    dealing = Dealing(engine, policy, requirements, own, background, task.scratch)
     dealing.require_feasible(given.variant, given.l, given.c)
     regions, count = None, 1
     if task.cells is not None and task.cells.rows:

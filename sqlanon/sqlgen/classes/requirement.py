@@ -46,9 +46,8 @@ class Asks(Protocol):
         """The sensitive columns that it is asked about, several if jointly; empty if it asks about none."""
         ...
 
-    @property
-    def enough_rows(self) -> int | None:
-        """The number of rows, each of another respondent, that always satisfy; None where none does."""
+    def satisfied_by(self, rows: int) -> bool:
+        """Whether a class of so many rows, each of another respondent, always satisfies it."""
         ...
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:

@@ -35,8 +35,7 @@ def failing_candidates(cuts: Cuts, points: str, found: str) -> exp.Select:
 
 def only_rows_count(cuts: Cuts) -> bool:
     """Whether a half that has the `least` rows meets every requirement."""
-    enough = [asked.enough_rows for asked in cuts.requirements]
-    return not cuts.points.entity and all(rows is not None and rows <= cuts.least for rows in enough)
+    return not cuts.points.entity and all(asked.satisfied_by(cuts.least) for asked in cuts.requirements)
 
 
 def root_violations(cuts: Cuts, points: str) -> exp.Select:

@@ -1,0 +1,56 @@
+"""SQL whose shape never changes: the files under `sql/`, as text and as trees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TypeVar
+
+import sqlglot
+from sqlglot import exp
+
+from sqlanon.assets import read
+from sqlanon.sqlgen.build.names import relation
+
+__all__ = ["query_file", "query_tree", "reading", "sql_file"]
+
+_Tree = TypeVar("_Tree", bound=exp.Expr)
+
+
+def sql_file(*path: str) -> str:
+    """The text of a file under `sql/` by its path without .sql, such as sql_file("statements", "macros")."""
+    *folders, name = path
+    return read("sql", *folders, f"{name}.sql")
+
+
+def query_file(*path: str) -> exp.Query:
+    """The query of a file under `sql/`, a tree of its own at each call."""
+    return query_tree(sql_file(*path))
+
+
+def query_tree(text: str) -> exp.Query:
+    """The tree of a query, a new one at each call.
+
+    It has no comments: they explain the file, and a view would carry them along.
+    """
+    return _parsed(text).copy()
+
+
+@cache
+def _parsed(text: str) -> exp.Query:
+    query = sqlglot.parse_one(text, dialect="duckdb")
+    assert isinstance(query, exp.Query)
+    for node in query.walk():
+        node.pop_comments()
+    return query
+
+
+def reading(tree: _Tree, tables: Mapping[str, str | exp.Query]) -> _Tree:
+    """The tree with other relations in place of the tables that are named, each known by the name that it had."""
+    for table in list(tree.find_all(exp.Table)):
+        instead = tables.get(table.name)
+        if isinstance(instead, str):
+            table.replace(relation(instead, as_=table.alias_or_name))
+        elif instead is not None:
+            table.replace(instead.subquery(table.alias_or_name))
+    return tree

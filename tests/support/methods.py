@@ -1,0 +1,66 @@
+"""Every method, and that of the page on adding one: what each is called with, over a source with hostile names."""
+
+from __future__ import annotations
+
+import re
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from sqlanon.methods import registry
+
+__all__ = ["CALLS", "EXAMPLE", "ROOT", "SETUP", "SOURCE", "example_module", "with_example"]
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "maintainers" / "adding-a-method.md"
+FILE = re.compile(r"^`method\.py`, in the folder of the method:\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+# The name of a table with a quote in it.
+SOURCE = '"the ""house"'
+# Names that have to be quoted, and NULL among the values of every column.
+SETUP = f"""
+CREATE TABLE {SOURCE} AS
+    SELECT CASE WHEN i % 11 <> 0 THEN i % 6 END AS "é age",
+           CASE WHEN i % 13 <> 0 THEN 'z' || (i % 4) END AS "select",
+           CASE WHEN i % 17 <> 0 THEN 'd' || (i * 7 % 5) END AS "it's"
+    FROM range(240) AS t(i);
+CREATE POLICY p ON {SOURCE} ("é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
+    REQUIRE k_anonymity(k => 2);
+CREATE POLICY apart ON {SOURCE} ("é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
+    CONFIDENTIAL ("select", "it's");
+CREATE POLICY buckets ON {SOURCE} ("é age" QUASI IDENTIFIER, "select" QUASI IDENTIFIER, "it's" SENSITIVE)
+    REQUIRE l_diversity(l => 2, variant => 'probabilistic');
+CREATE WORKLOAD asked ON POLICY p (queries => 40, dimensions => 2, seed => 1);
+"""
+# The method of the page.
+EXAMPLE = "columns"
+# A policy that the method can keep, and the method with arguments: who adds a method adds a line.
+CALLS = {
+    "anatomy": ("buckets", "anatomy(l => 2)"),
+    "fragments": ("apart", "fragments"),
+    "generalization": ("p", "generalization(suppression => 0.3)"),
+    "loose": ("apart", "loose(k => 4, suppression => 0.2)"),
+    "mondrian": ("p", "mondrian"),
+    EXAMPLE: ("apart", "columns(fewest => 5)"),
+}
+
+
+def example_module(folder: Path) -> str:
+    """Writes the page's module into a folder, imports it, and returns the name that it is imported by."""
+    match = FILE.search(PAGE.read_text(encoding="utf-8"))
+    assert match is not None
+    path, name = folder / "columns_method.py", "columns_method_of_the_page"
+    path.write_text(match[1], encoding="utf-8")
+    spec = spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    # Data classes look up their own module.
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return name
+
+
+def with_example(folder: Path) -> dict[str, str]:
+    """The methods that there are, and the example of the page."""
+    return {**registry.METHODS, EXAMPLE: example_module(folder)}
