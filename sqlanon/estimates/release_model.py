@@ -89,7 +89,7 @@ class ReleaseModel:
 
     @property
     def bucket(self) -> str | None:
-    # Whether the release is several tables: all its columns are bucketed then, each set in a table of its own.
+        """The column of `rows` with the bucket of all bucketed columns; None where there is no common one."""
         found = {columns.bucket for columns in self.bucketed}
         return found.pop() if len(found) == 1 else None
 
