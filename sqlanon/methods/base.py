@@ -191,8 +191,8 @@ class Method(Protocol):
         """What the choice is owed to, where the method can tell."""
         ...
 
-    def reasons(self, task: Task, found: Any, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
-        """Rows of (stage, item, detail) that say what was chosen, and why."""
+    def reasons(self, task: Task, found: Any, explained: Any) -> Iterator[tuple[str, str, str]]:
+        """Rows of (stage, item, detail) that say what was chosen, and why; `explained` is what `why` has returned."""
         ...
 
     def promises(self, given: Any) -> tuple[Requirement, ...]:

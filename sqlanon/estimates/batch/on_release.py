@@ -20,7 +20,7 @@ from sqlanon.estimates.batch.candidate_rows import matched
 from sqlanon.estimates.batch.distinct_rows import ShownColumn, bucket_of, classes, number_of, numbered
 from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
 from sqlanon.estimates.batch.sums import ONE, as_stored, label_moments, satisfying_moments, sums
-from sqlanon.estimates.fixed_sql import fixed, read_from, withheld_rows
+from sqlanon.estimates.fixed_sql import fixed, withheld_rows
 from sqlanon.estimates.labels.leaves import ColumnUse, leaves
 from sqlanon.estimates.labels.listed_leaves import MOMENTS, unit_weight
 from sqlanon.estimates.labels.moments import leaf_moments
@@ -34,6 +34,7 @@ from sqlanon.estimates.single.estimate import label_of, text_of
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, identical, same
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.sql_files import reading
 
 __all__ = ["MOST_ROWS", "ReleaseAggregates", "kinds_of"]
 
@@ -230,7 +231,7 @@ class ReleaseAggregates:
             (query, aggregate.number, aggregate.result, aggregate.function) for query, aggregate in enumerate(batch)
         ]
         queries = self._keep("asked", *numbered(numbers))
-        return read_from(query, {"asked": queries, "matched": found, "withheld": withheld_rows(self._release.withheld)})
+        return reading(query, {"asked": queries, "matched": found, "withheld": withheld_rows(self._release.withheld)})
 
     def _with_counts(self, index: int) -> exp.Select:
         """label, shown and n of every label of a column: how many rows show it, where that tells of others."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from sqlanon.estimates.fixed_sql import fixed, read_from
+from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.labels.listed_leaves import MOMENTS
 from sqlanon.estimates.labels.moments import moments_of, value_moments
 from sqlanon.estimates.numbers import Number
 from sqlanon.sqlgen.build.expressions import case, huge, integer, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.sql_files import reading
 
 __all__ = ["ONE", "as_stored", "label_moments", "satisfying_moments", "sums"]
 
@@ -40,7 +41,7 @@ def sums(kind: Number) -> exp.Query:
     for name in list(query.find_all(exp.Column)):
         if name.name == "unit" and not name.table:
             name.replace(alias(unit.copy(), "unit"))
-    return read_from(query, {"figure": figures})
+    return reading(query, {"figure": figures})
 
 
 def as_stored(figures: exp.Query, kind: Number) -> exp.Query:

@@ -89,6 +89,5 @@ INSERT INTO "anon"."measurement" (
 VALUES
   (?, ?, ?, ?, ?, ?, ?, ?);
 
-UPDATE anon.release SET digest = ?
-WHERE
-  release_id = ?;
+-- Writes the digest of the rows that describe a release. parameters: the digest, the release
+UPDATE anon.release SET digest = ? WHERE release_id = ?;
