@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlanon import __version__
 from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import KnownRelease, Release, ReleaseAttribute
