@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, make_dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -132,6 +132,14 @@ def test_the_arguments_of_each_method_have_help_and_an_example_that_works(name: 
         [created] = parse_script(f"CREATE ANONYMIZED TABLE t AS POLICY p METHOD {called(name, given_with)}")
         assert isinstance(created, CreateRelease)
         assert parsed(name, options, created.method.arguments) == found
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("bounds", [{}, {"least": 2}, {"above": 4}])
+def test_an_argument_without_an_example_has_one_that_works(kind: Kind, bounds: dict[str, int]) -> None:
+    bounds = {} if kind is Kind.FRACTION else bounds
+    options = make_dataclass("Options", [("a", Any, argument("help", kind, choices=("x", "y"), **bounds))])
+    assert given_or_default(parsed("m", options, [("a", example_of(arguments_of(options)["a"]))]))
 
 
 def test_what_is_written_has_quotes_where_it_needs_them() -> None:
