@@ -7,11 +7,12 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import PolicyError
+from sqlanon.methods.generalization.lattice.limits import limits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["MAX_NODES", "Bounds", "Node", "Rank", "Remaining"]
+__all__ = ["Bounds", "Node", "Rank", "Remaining"]
 
 Node = tuple[int, ...]
 
@@ -21,8 +22,6 @@ Rank = tuple[int, int, Node]
 # The least loss that each of some nodes may have; a row of the first argument holds a node's levels, the second are
 # rows that each of them withholds at least.
 Bounds = Callable[["NDArray[Any]", int], "NDArray[Any]"]
-
-MAX_NODES = 20_000_000
 
 # In the choice of what to check next, so many of the most general nodes stand for all candidates,
 # and so many evenly spaced ones for all that remain: enough to choose well, and quick.
@@ -40,9 +39,10 @@ class Remaining:
 
         shape = [top - bottom + 1 for bottom, top in zip(low, high, strict=True)]
         size = prod(shape)
-        if size > MAX_NODES:
+        most = limits().max_nodes
+        if size > most:
             raise PolicyError(
-                f"the lattice has {size:,} nodes, more than {MAX_NODES:,}",
+                f"the lattice has {size:,} nodes, more than {most:,}",
                 hint="search with a time_limit, narrow it with MIN LEVEL and MAX LEVEL, or use hierarchies with fewer "
                 "levels",
             )

@@ -18,6 +18,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.generalization.lattice.batch_sql import BATCH, Batch
+from sqlanon.methods.generalization.lattice.limits import limits
 from sqlanon.methods.generalization.lattice.node_rows_sql import (
     counts,
     part_of_node,
@@ -34,21 +35,6 @@ from sqlanon.sqlgen.build.names import literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 
 __all__ = ["Classes", "Rollups"]
-
-# Cells beyond this many rows are looked at a node at a time.
-_LARGE = 300_000
-# So many nodes in one statement: with more, what one of them rules out is found too late for the others.
-_BATCH = 32
-# One class in so many is looked at first, and rows are kept where there are so many times fewer of them.
-_PART = 16
-_WORTH = 4
-
-# Of a node that comes from so many rows, most of which fail by far, a part is looked at first.
-_PART_FROM = 20_000
-# Where a batch would read more rows than this, rows between the cells and its nodes are made first,
-# of so many nodes.
-_MEET_FROM = 800_000
-_MEETS = 4
 
 
 @dataclass(frozen=True)
@@ -75,6 +61,7 @@ class Rollups:
         self._cells = cells
         self._batch = batch
         self._keep = keep
+        self._limits = limits()
         self._texts: dict[str, str] = {}
         self._rollup = ""
         self._tags = 0
@@ -84,13 +71,13 @@ class Rollups:
         self._levels: list[Node] = []
         self._rows: list[int] = []
         self._tag_of: dict[Node, int] = {}
-        if self._held < _LARGE:
+        if self._held < self._limits.large_source:
             self._keep_rows(ground, self._held)
 
     @property
     def batch(self) -> int:
         """How many nodes to look at in one statement: one where results are worth keeping."""
-        return min(_BATCH, BATCH) if self._levels else 1
+        return min(self._limits.batch, BATCH) if self._levels else 1
 
     def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
         """Counts the classes of some nodes; of one whose excess is beyond `limit` perhaps only a part of them."""
@@ -98,7 +85,9 @@ class Rollups:
             return [*self.look(nodes[:BATCH], limit), *self.look(nodes[BATCH:], limit)]
         finest = self._finest(nodes)
         found: dict[int, Classes] = {}
-        large = [place for place, tag in enumerate(finest) if tag is not None and self._rows[tag] >= _PART_FROM]
+        large = [
+            place for place, tag in enumerate(finest) if tag is not None and self._rows[tag] >= self._limits.part_from
+        ]
         if large and not self._cells.public:
             for place, seen in zip(large, self._parts([nodes[place] for place in large]), strict=True):
                 if seen.excess > limit + 1:
@@ -141,11 +130,12 @@ class Rollups:
         return rows_at_places(self._rollup), [[self._tag_of[node] for node in nodes], list(range(len(nodes)))]
 
     def _look_alone(self, node: Node, limit: int) -> Classes:
-        seen = self._part(node, _PART)
+        one_in = self._limits.one_in
+        seen = self._part(node, one_in)
         if seen.excess > limit + 1:
-            return Classes(seen.classes * _PART, seen.squares, seen.suppressed, seen.excess, whole=False)
-        if seen.rows * _PART * _WORTH <= self._held:
-            self._keep_rows(node, seen.rows * _PART)
+            return Classes(seen.classes * one_in, seen.squares, seen.suppressed, seen.excess, whole=False)
+        if seen.rows * one_in * self._limits.times_fewer <= self._held:
+            self._keep_rows(node, seen.rows * one_in)
             return self._look_at([node])[0]
         return self._part(node, None)
 
@@ -169,7 +159,7 @@ class Rollups:
                 expression=rows_of_nodes(self._rollup, self._cells.layout.words, self._batch.entity),
             )
             self._texts["add"] = to_sql(added)
-            parts = part_of_nodes(self._rollup, self._cells.layout, self._batch.entity, _PART)
+            parts = part_of_nodes(self._rollup, self._cells.layout, self._batch.entity, self._limits.one_in)
             self._texts["parts"] = to_sql(counts(self._batch, parts))
             self._texts["held"] = to_sql(rows_held(self._rollup))
             words = self._cells.layout.words
@@ -182,7 +172,7 @@ class Rollups:
     def _look_at(self, nodes: Sequence[Node]) -> list[Classes]:
         """Adds the nodes' rows to the rollup, and counts their classes there."""
         sources = [int(tag or 0) for tag in self._finest(nodes)]
-        if sum(self._rows[tag] for tag in sources) > _MEET_FROM:
+        if sum(self._rows[tag] for tag in sources) > self._limits.meet_from:
             self._add_meets(nodes)
             sources = [int(tag or 0) for tag in self._finest(nodes)]
         tags = [self._tags + place for place in range(len(nodes))]
@@ -216,7 +206,7 @@ class Rollups:
             for fields in self._cells.layout.fields
         ]
         groups = np.array(nodes, dtype=np.int16)
-        while len(groups) > _MEETS:
+        while len(groups) > self._limits.meets:
             meets = np.minimum(groups[:, None, :], groups[None, :, :])
             kept = sum(own[meets[:, :, place]] for place, own in enumerate(bits)) + 64 * np.eye(len(groups), dtype=int)
             one, other = divmod(int(np.argmin(kept)), len(groups))
