@@ -18,8 +18,9 @@ from sqlanon.errors import PolicyError
 
 __all__ = ["delete", "exists", "listing", "load", "save", "validate"]
 
-# Kinds of constraints.
-_CONFIDENTIAL, _VISIBLE = "confidential", "visible"
+# The kinds of constraints.
+_CONFIDENTIAL = "confidential"
+_VISIBLE = "visible"
 
 _ATTRIBUTE = (
     "attribute",

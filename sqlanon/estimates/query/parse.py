@@ -1,4 +1,4 @@
-"""An aggregate query as its parts; what is no part of one is refused by its name."""
+"""Parses an aggregate query into its parts, and refuses anything else by its name."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ _PARTS = {
     "sample": "a sample",
 }
 _KNOWN = {"expressions", "from", "from_", "joins", "where", "group", "having", "kind", "hint", "into"}
+# The length of the text that an error quotes of a query.
 _LONGEST = 60
 
 
@@ -96,7 +97,7 @@ class AggregateQuery:
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
-        """Those of the result, and then those that only HAVING asks about."""
+        """The aggregates of the result, and then those that only HAVING reads."""
         found = [item for item in self.items if isinstance(item, Aggregate)]
         known = [(aggregate.function, aggregate.argument) for aggregate in found]
         for node in aggregates_in(self.having):
@@ -108,7 +109,7 @@ class AggregateQuery:
 
 
 def parsed(text: str) -> AggregateQuery:
-    """The query. Raises StatementError for what is no query, PolicyError for what cannot be estimated."""
+    """The parts of the query. Raises StatementError for a text that is no query, PolicyError for one not estimated."""
     try:
         trees = sqlglot.parse(text, dialect="duckdb")
     except SqlglotError:
@@ -140,18 +141,18 @@ def parsed(text: str) -> AggregateQuery:
 
 
 def shown(tree: exp.Expr) -> str:
-    """A part of the query as errors quote it."""
+    """A part of the query as errors quote it, shortened if it is long."""
     text = tree.sql(dialect="duckdb")
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
 
 
 def refused(tree: exp.Expr, why: str, hint: str | None = None) -> PolicyError:
-    """The error for a part of the query, at its place in the query's text."""
+    """The error for a part of the query, with its position in the query's text."""
     return PolicyError(f"{shown(tree)}: {why}", hint=hint, position=_position(tree))
 
 
 def _position(tree: exp.Expr) -> Position | None:
-    """Where the first word of a part stands."""
+    """The position of the first word of a part."""
     known = [node.meta for node in tree.walk() if "start" in node.meta]
     positions = [(int(token["line"]), int(token["col"]) - (int(token["end"]) - int(token["start"]))) for token in known]
     return Position(*min(positions)) if positions else None
@@ -164,7 +165,7 @@ def aggregates_in(tree: exp.Expr | None) -> Iterator[exp.Expr]:
 
 
 def aggregate_of(node: exp.Expr) -> Aggregate | None:
-    """The aggregate that an expression is, if it is one."""
+    """The aggregate that an expression is; None for any other expression."""
     return _aggregate(node, "") if type(node) in _FUNCTIONS else None
 
 
@@ -191,7 +192,7 @@ def _source(select: exp.Select) -> exp.Table:
 
 
 def _require_plain(table: exp.Table) -> None:
-    """A table by its name, and an alias perhaps."""
+    """Raises PolicyError unless a table is no more than a name and perhaps an alias."""
     for name, part in table.args.items():
         if part and name not in ("this", "db", "catalog", "alias", "joins"):
             raise refused(table, f"{name.upper()} cannot be estimated")
@@ -204,7 +205,7 @@ def _qualified(table: exp.Table) -> QualifiedName:
 
 
 def _groups(select: exp.Select) -> Iterator[exp.Expr]:
-    """What is grouped by: names and numbers of the result's columns stand for those."""
+    """The expressions of GROUP BY, those of the result's columns where it has their names or numbers."""
     clause = select.args.get("group")
     if clause is None:
         return
