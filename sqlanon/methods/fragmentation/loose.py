@@ -25,7 +25,7 @@ from sqlanon.domain.values import Value
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
-from sqlanon.methods.fragmentation.association.associate import associate, promised
+from sqlanon.methods.fragmentation.association.associate import Grouping, associate, promised
 from sqlanon.methods.fragmentation.association.block_grids import value_name
 from sqlanon.methods.fragmentation.association.refusal import refusal
 from sqlanon.methods.fragmentation.choice import Fragmented
@@ -209,7 +209,7 @@ def choose(task: Task, given: Options) -> Fragmented:
     most = given.allowed(rows)
     with registered(engine, "random_draw") as draw:
         numbered = numbered_rows(policy, columns, near, copied)
-        made = associate(engine, numbered, fragments, constraints, sizes, draw, keep, near, k, most)
+        made = associate(engine, numbered, Grouping(fragments, constraints, sizes, near, k, most), draw, keep)
     if rows and (not made.placed or made.left_out > most):
         shapes = partial(given.shapes, fragments=len(fragments))
         raise refusal(made, k, most, given.suppression, shapes, near=given.near)

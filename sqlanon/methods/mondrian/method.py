@@ -22,7 +22,7 @@ from sqlanon.methods.mondrian.reasons import cut_up
 from sqlanon.methods.shared.arguments import parsed
 from sqlanon.methods.shared.loss_definitions import OF_REGIONS
 from sqlanon.methods.shared.partition.choice import Partition
-from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, Options, reporter, solve, target_of
+from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, Options, solve, target_of
 from sqlanon.methods.shared.random_worlds import of_buckets
 
 __all__ = [
@@ -132,8 +132,7 @@ def encoding(task: Task, given: Options) -> Encoding:
 
 def choose(task: Task, given: Options) -> Partition:
     """The regions. Raises PrivacyViolation where the whole table violates a requirement and cannot be cut."""
-    keep, report = task.scratch.table, reporter(task.watching)
-    return solve(task.engine, task.policy, task.requirements, task.guards, given, task.encoded, keep, report)
+    return solve(task, given)
 
 
 def _require_numbered(policy: BoundPolicy, given: Options) -> None:

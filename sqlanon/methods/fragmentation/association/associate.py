@@ -32,7 +32,27 @@ from sqlanon.methods.fragmentation.minimal_fragmentation import require_correct
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["Association", "associate", "covered", "promised"]
+__all__ = ["Association", "Grouping", "associate", "covered", "promised"]
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How the rows of fragments are to be grouped: in groups of at least `sizes` rows, one size a fragment, such that
+    the heterogeneities hold for each of the `constraints`.
+    """
+
+    fragments: Sequence[Sequence[str]]
+    constraints: Sequence[Sequence[str]]
+    sizes: Sequence[int]
+
+    near: Sequence[str] = ()
+    """Groups hold rows that are beside each other in these: attributes of one fragment."""
+
+    k: int | None = None
+    """Of the rows left out not more than one in k has the same of a constraint; None for that to which sizes come."""
+
+    most: int | None = None
+    """No row is placed where more rows than these have to be left out; None for any number."""
 
 
 @dataclass(frozen=True)
@@ -74,29 +94,16 @@ def covered(
     return found
 
 
-def associate(
-    engine: Engine,
-    rows: exp.Select,
-    fragments: Sequence[Sequence[str]],
-    constraints: Sequence[Sequence[str]],
-    sizes: Sequence[int],
-    draw: str,
-    keep: Keep,
-    near: Sequence[str] = (),
-    k: int | None = None,
-    most: int | None = None,
-) -> Association:
-    """Groups of at least `sizes` rows, one size a fragment, such that the heterogeneities hold for each constraint.
+def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, keep: Keep) -> Association:
+    """Groups of rows as a `Grouping` asks for them.
 
-    The rows left out are a class, too: none are, or not more than one in `k` has the same of a constraint in a
-    fragment; without k that to which the sizes come. No row is placed where that cannot be, nor where more than
-    `most` rows have to be left out for it.
+    The rows left out are a class, too: none are, or not more than one in its `k` has the same of a constraint in a
+    fragment. No row is placed where that cannot be, nor where more than `most` rows have to be left out for it.
 
     `rows` gives row, value_0, ... for the attributes of the fragments, one behind the other, and near_0, ... for
-    those of `near`, each time alike, as `tuple_keys.numbered` does. With `near`, groups hold rows that are beside each
-    other in these: attributes of one fragment, or numbers that order their values, such as ranks along a hierarchy.
-    The columns must depend on one fragment alone; if they depended on two, which rows are
-    in one block would tell of how the two go together. With `near` more rows may be left
+    those of `near`, each time alike, as `tuple_keys.numbered` does: the attributes, or numbers that order their
+    values, such as ranks along a hierarchy. These columns must depend on one fragment alone; if they depended on two,
+    which rows are in one block would tell of how the two go together. With `near` more rows may be left
     out: where one key decides, at most one in a hundred more.
 
     `draw` names a function that gives random bits for each row.
@@ -104,11 +111,12 @@ def associate(
     Raises PolicyError for fragments that a constraint does not allow, and for sizes that
     would publish an association as it is.
     """
+    fragments, constraints, sizes, near = grouping.fragments, grouping.constraints, grouping.sizes, grouping.near
     columns = [name for fragment in fragments for name in fragment]
     asked = covered(fragments, constraints)
     require_correct(fragments, columns, [constraint for constraint, _ in asked])
     promise = promised(fragments, constraints, sizes)
-    k = k if k is not None and promise is not None else promise
+    k = grouping.k if grouping.k is not None and promise is not None else promise
     first = _near_fragment(fragments, near)
     index = {name: number for number, name in enumerate(columns)}
     parts: list[tuple[str, ...]] = []
@@ -125,7 +133,7 @@ def associate(
     keyed = keep("keyed", tuple_keys.keyed(rows, alike, close, draw))
     laid = block_grids.grid(sizes, first)
     keys = Keys.of(engine, keyed, max(len(alike), 1), keep)
-    dealt = deal(keys, Wanted(laid.rows, k, most), draw, keep, near=bool(near))
+    dealt = deal(keys, Wanted(laid.rows, k, grouping.most), draw, keep, near=bool(near))
     cells = keep("cells", block_grids.located(dealt.placed, draw, near=bool(near)))
     if near:
         cells = keep("cells", block_grids.exchanged(cells, laid.size(first), draw))
