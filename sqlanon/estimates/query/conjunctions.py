@@ -58,7 +58,7 @@ class Conjunction:
         return any(isinstance(condition, Slot) for condition in self.conditions.values())
 
     def with_value(self, name: str) -> Conjunction:
-        """This condition, and that a column has a value: is not NULL."""
+        """The conjunction with one more condition: that a column is not NULL."""
         condition = self.conditions.get(name)
         if isinstance(condition, Slot):
             # NULL is none of its constants.
