@@ -14,7 +14,7 @@ from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._json import BadJson
 from sqlanon.catalog._source_text import read_sources, write_sources
 from sqlanon.catalog.digests import digests
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import KnownRelease, Release, SourceRead
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine

@@ -19,8 +19,8 @@ from sqlanon.catalog._json import (
     value_to_json,
 )
 from sqlanon.catalog._stored_values import require_hierarchy, summary
-from sqlanon.catalog.names import fold, nearest
 from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.hierarchies.base import Builder, builder, functional

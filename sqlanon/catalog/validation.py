@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from sqlanon.catalog._constraints import validate_constraints
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.errors import PolicyError
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import same_name
 from sqlanon.errors import EngineError
 
 __all__ = ["INFINITE", "require_portable"]
@@ -230,7 +231,7 @@ def _bits(node: exp.Expr) -> str | None:
 
 def _column(node: exp.Expr) -> str | None:
     """DuckDB numbers the rows of a table by it; elsewhere it is a column like others, or none."""
-    return "the column rowid" if node.name.lower() == "rowid" else None
+    return "the column rowid" if same_name(node.name, "rowid") else None
 
 
 def _rows(node: exp.Expr) -> str | None:

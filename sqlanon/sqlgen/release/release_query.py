@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build import functions as f
@@ -72,7 +73,7 @@ class ReleaseQuery:
     @property
     def respondent(self) -> str:
         """The column that holds the respondent while a candidate is checked: no released column has its name."""
-        name, taken = _ENTITY, {name.lower() for name in self.columns}
+        name, taken = _ENTITY, {fold(name) for name in self.columns}
         while name in taken:
             name += "_"
         return name
