@@ -128,7 +128,7 @@ def _with_argument(requirement: BoundRequirement, name: str, value: QualifiedNam
 def _require_plain_values(
     policy: Policy, requirement: BoundRequirement, sensitive: Mapping[str, BoundAttribute]
 ) -> None:
-    """What is asked of one attribute alone puts its values in order or looks them up: no lists, structs or maps."""
+    """Raises PolicyError for a sensitive attribute of lists, structs or maps: a model sorts or looks up its values."""
     for column in requirement.attributes:
         kind = sensitive[column].published_type
         if kind.endswith("]") or kind.startswith(_NESTED):

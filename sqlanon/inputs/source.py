@@ -112,7 +112,7 @@ def passing(engine: Engine, source: Source) -> str | None:
 
 
 def _require_one_query(text: str) -> None:
-    """Its text is run as it is: a second statement, which a row of the catalog may hold, would run too."""
+    """Raises PolicyError unless the text is one query: it is run as it is, and a second statement would run too."""
     if [type(statement) for statement in parse_script(text)] != [PassThrough]:
         raise PolicyError("the query of the policy is not one query", hint="write one SELECT, and nothing after it")
 

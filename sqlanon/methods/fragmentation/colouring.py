@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 __all__ = ["EXACT_UNITS", "Colouring", "coloured"]
 
-# Up to so many units, every colouring that could be better is looked at.
+# With at most this many units, every colouring that could be better is examined.
 EXACT_UNITS = 16
 
 
@@ -104,7 +104,7 @@ def _held(classes: Sequence[int]) -> int:
 
 
 class _Search:
-    """Branch and bound over the colours of each unit, with at most so many colours.
+    """Branch and bound over the colours of each unit, with a limited number of colours.
 
     `best` has the colours that hold all required and the most optional units; it is
     empty if the required ones do not fit. `start` is a colouring to be improved on.

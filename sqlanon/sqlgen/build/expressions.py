@@ -101,7 +101,7 @@ def try_cast(value: exp.Expr, kind: str | exp.DataType) -> exp.TryCast:
 
 
 def as_text(value: exp.Expr) -> exp.Cast:
-    """As VARCHAR."""
+    """The value as VARCHAR."""
     return exp.Cast(this=value, to=exp.DataType.build("VARCHAR"))
 
 
@@ -130,17 +130,17 @@ def descending(value: exp.Expr) -> exp.Ordered:
 
 
 def big(tree: exp.Expr) -> exp.Expr:
-    """As BIGINT."""
+    """The value as BIGINT."""
     return exp.Cast(this=tree, to=exp.DataType.build("BIGINT"))
 
 
 def huge(tree: exp.Expr) -> exp.Expr:
-    """As HUGEINT."""
+    """The value as HUGEINT."""
     return exp.Cast(this=tree, to=exp.DataType.build("HUGEINT", dialect="duckdb"))
 
 
 def integer(tree: exp.Expr) -> exp.Expr:
-    """As INTEGER."""
+    """The value as INTEGER."""
     return exp.Cast(this=tree, to=exp.DataType.build("INTEGER"))
 
 

@@ -86,7 +86,7 @@ def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
     """
     levels = range(1, bound.height)
     path = [column("value")] if by_value(bound) else [column(rank_name(i)) for i in reversed(range(bound.height))]
-    # Where NULL stands is said in so many words: a session may have an order of its own.
+    # The order says where NULL comes: a session may have another default.
     order = order_by(*(ascending(part) for each in path for part in (is_null(each.copy()), each)))
     number = window(f.row_number(), order=order) - 1
     numbered = exp.select(exp.Star(), alias(big(number), "rank")).from_(relation(tree))

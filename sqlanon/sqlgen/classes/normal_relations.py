@@ -182,7 +182,7 @@ def _summed(counted: exp.Table | exp.Subquery) -> exp.Select:
 def _sensitive_code(counted: exp.Table | exp.Subquery, width: int) -> exp.Select:
     """sensitive_code_i(value_0, ..., code): the values that occur, numbered in their order, NULL last."""
     occurring = exp.select(*_values(width)).distinct(copy=False).from_(counted)
-    # Where NULL stands is said in so many words: a session may have an order of its own.
+    # The order says where NULL comes: a session may have another default.
     order = [ascending(part) for value in _values(width) for part in (value.is_(exp.null()), value)]
     code = alias(window(f.row_number(), order=order_by(*order)), "code")
     return exp.select(*_values(width), code).from_(occurring.subquery("occurring"))

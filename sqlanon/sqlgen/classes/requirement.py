@@ -47,7 +47,7 @@ class Asks(Protocol):
         ...
 
     def satisfied_by(self, rows: int) -> bool:
-        """Whether a class of so many rows, each of another respondent, always satisfies it."""
+        """Whether a class of `rows` rows, each of another respondent, always satisfies it."""
         ...
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
@@ -56,7 +56,7 @@ class Asks(Protocol):
 
 
 def subjects(requirements: Sequence[Asks]) -> list[tuple[str, ...]]:
-    """What is asked about: sensitive columns, each by itself or several jointly, without repetition."""
+    """The sensitive columns that requirements ask about, each by itself or several jointly, without repetition."""
     return list(dict.fromkeys(tuple(r.attributes) for r in requirements if r.attributes))
 
 

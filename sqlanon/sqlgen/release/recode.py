@@ -55,7 +55,7 @@ class Recoding:
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """Its level in each round."""
+        """The column's level in each round."""
         return (self.level, *self.later)
 
     @property

@@ -87,7 +87,7 @@ def _otherwise_set(setting: tuple[str, str]) -> exp.If:
 
 
 def _otherwise_typed(typed: tuple[str, str, str]) -> exp.If:
-    """Of an ENUM nothing is asked but that it is one: its labels are values."""
+    """An error where a column has another type than it had; an ENUM need only be one, for its labels are values."""
     name, kind, published = typed
     now: exp.Expr = f.call("typeof", column(name))
     if kind != published:

@@ -75,7 +75,7 @@ class Grid:
 
 
 def grid(sizes: Sequence[int], first: int = 0) -> Grid:
-    """The grid in which the groups of each fragment have at least so many rows.
+    """The grid in which the groups of each fragment have at least `sizes` rows, the size that belongs to the fragment.
 
     `first` is a fragment whose groups are lines or columns. Of two fragments it has
     exactly the product of the two sizes, of three that of the two greatest ones. Of
@@ -150,7 +150,7 @@ def located(placed: str, draw: str, *, near: bool) -> exp.Select:
 
 
 def exchanged(cells: str, width: int, draw: str) -> exp.Select:
-    """The rows of the cells; each `width` that follow one another stand in an order that is drawn anew.
+    """The rows of the cells; each `width` that follow one another are put in a new random order.
 
     Such are the rows of a group. Those of a block that are near each other then stay in one, but which of them goes
     where in the other direction is drawn, so that a fragment's groups do not tell those of another.
@@ -162,7 +162,7 @@ def exchanged(cells: str, width: int, draw: str) -> exp.Select:
 
 
 def block_numbers(cells: str, rows: int, draw: str) -> exp.Select:
-    """block: the blocks of so many rows each, in a drawn order, so that their numbers tell nothing."""
+    """block: the blocks of `rows` rows each, in a random order, so that their numbers reveal nothing."""
     first = infix(column("number") % literal(rows), "=", 0)
     query = exp.select(column("block")).from_(numbered_rows(cells).subquery("cell")).where(first)
     query.set("order", in_order([draws(draw)]))

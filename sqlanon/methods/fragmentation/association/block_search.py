@@ -106,7 +106,7 @@ class Blocks:
         return chunk
 
     def _mend(self, fewest: int) -> None:
-        """Deals blocks anew, ever more of them up to all, until no more rows are left out than must be.
+        """Deals the rows of blocks again, ever more of them, up to all, until no more rows are left out than must be.
 
         What is frequent in one place may be rare in all: near blocks can leave too much of it. So those blocks come
         first that hold little of it, else they are drawn. With several keys a few rows may be left out more.

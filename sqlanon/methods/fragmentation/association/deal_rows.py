@@ -51,7 +51,7 @@ class Dealt:
 
 
 def deal(keys: Keys, wanted: Wanted, draw: str, keep: Keep, *, near: bool = False) -> Dealt:
-    """As many blocks as are found. With `near` they hold rows whose places are near each other, where that can be."""
+    """Rows dealt to as many blocks as can be found; `near` asks for blocks of rows whose places are near each other."""
     found = _once(keys, wanted, draw, keep, near=near)
     return found if len(keys.counts) == 1 else _again(keys, wanted, found, draw, keep)
 

@@ -85,7 +85,7 @@ def possible_of(counts: str, size: int) -> exp.Select:
 def standing(rows: str, keys: int, key: int, chunk: int | None) -> exp.Select:
     """The rows by their value in the key, equal ones in the order of their draws.
 
-    If rows are dealt chunk by chunk, each of so many rows in the order of their place, they have a `chunk` and stand
+    If rows are dealt in chunks of `chunk` rows, in the order of their place, they have a column `chunk` and are sorted
     by it first.
     """
     own = [] if chunk is None else ["chunk"]
@@ -227,7 +227,7 @@ def dissolved(placed: str, blocks: exp.Query) -> exp.Delete:
 
 
 def some_blocks(placed: str, count: int, draw: str) -> exp.Select:
-    """So many of the blocks, drawn."""
+    """`count` of the blocks, drawn at random."""
     every = exp.select(column("block")).distinct(copy=False).from_(relation(placed))
     return exp.select(column("block")).from_(every.subquery("part")).order_by(draws(draw)).limit(count)
 
@@ -241,7 +241,7 @@ def rows_of_blocks(keyed: str, placed: str, blocks: str, keys: int) -> exp.Selec
 
 
 def pooled(free: str, freed: exp.Select, keys: int, draw: str) -> exp.Select:
-    """The rows in no block and those of `freed`, drawn anew."""
+    """The rows in no block and those of `freed`, with new random draws."""
     names = row_columns(keys)
     every = exp.union(exp.select(*map(column, names)).from_(relation(free)), freed, distinct=False)
     drawn = [alias(draws(draw), name) if name == "draw" else column(name) for name in names]

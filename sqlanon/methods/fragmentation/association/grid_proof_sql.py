@@ -81,7 +81,10 @@ def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
 
 
 def _read(rows: exp.Select, by: Sequence[str], compared: dict[str, int]) -> exp.Select:
-    """The rows in this order with their place, counted from 0, and what so many rows before each have in a column."""
+    """The rows ordered by `by`, with their place, counted from 0, and columns of the rows before them.
+
+    `compared` says of a column how many rows back its values are needed.
+    """
     ordered = exp.select(exp.Star()).from_(rows.subquery("published"), copy=False)
     ordered.set("order", in_order([column(name) for name in by]))
     index = window(f.row_number()) - 1
@@ -98,7 +101,7 @@ def _former(name: str, back: int) -> str:
 
 
 def _numbered(size: int) -> exp.Expr:
-    """Whether so many rows have the first number, as many the next, and so on."""
+    """Whether a row has the number that it must have if `size` rows have the first one, as many the next, and so on."""
     number = infix(column("place") // literal(size), "+", 1)
     return infix(column("group_0"), "=", number)
 
@@ -108,7 +111,7 @@ def _within(rows_of_block: int) -> exp.Expr:
 
 
 def _unlike(names: Sequence[str], back: int, rows_of_block: int) -> exp.Expr:
-    """Whether the row that comes so many before is of another block, or differs in one of these columns."""
+    """Whether the row `back` rows before is of another block, or differs in one of the columns `names`."""
     differ = [column(name).neq(column(_former(name, back))) for name in names]
     return exp.or_(infix(_within(rows_of_block), "<", literal(back)), *differ)
 

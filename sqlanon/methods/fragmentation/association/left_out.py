@@ -54,14 +54,14 @@ class Keys:
         return int(most or 0), int(values or 0)
 
     def possible(self, size: int) -> list[int]:
-        """How many blocks of so many rows each key by itself allows."""
+        """How many blocks of `size` rows each key by itself allows."""
         return [int(self.engine.rows(fill_blocks_sql.possible_of(table, size))[0][0] or 0) for table in self.counts]
 
     def most_blocks(self, size: int, k: int | None, possible: Sequence[int]) -> int:
         """The greatest number of blocks that leaves out rows which are a class in each key by itself; 0 if none does.
 
-        Where there is one key, so many blocks can be filled; where there are several, perhaps not as many. `possible`
-        is what each key allows by itself, whatever rows are left out.
+        With one key this many blocks can be filled; with several, perhaps fewer. `possible` is what each key allows
+        by itself, whatever rows are left out.
         """
         most = min(possible)
         if k is None or not most:

@@ -90,7 +90,7 @@ def _part(rows: exp.Expr, k: int) -> exp.Expr:
 
 
 def _fitting(frequencies: str, size: int) -> exp.Select:
-    """Those of the numbers that are `tried` which one key allows."""
+    """The numbers of blocks in `tried` that one key allows."""
     names = [column(name, "tried") for name in ("blocks", "left_out", "alike")]
     blocks, left, most = names
     query = exp.select(column("blocks", "tried")).from_(relation("tried"))
@@ -105,7 +105,7 @@ def _fitting(frequencies: str, size: int) -> exp.Select:
 
 
 def _least_of(most: exp.Expr) -> exp.Expr:
-    """How many rows there are, counting so many of a value at most."""
+    """The number of rows, counting at most `most` of each value."""
     fewer = f.least(column("n", "held"), most.copy())
     return total(fewer * column("held", "held"))
 
@@ -168,9 +168,9 @@ def alike(rows: str, keys: int) -> exp.Select:
 
 
 def excess(rows: str, indexes: Sequence[int], k: int, count: int) -> exp.Select:
-    """key, value, lack: the values that more than one in k of these rows have, of which there are so many.
+    """key, value, lack: the values that more than one in k of the `count` rows have.
 
-    That many rows times k - 1 more, all of other values, would make it one in k.
+    `lack` is how many rows of other values, at least, would make the value one in k of all.
     """
     every: list[exp.Query] = []
     for index in indexes:

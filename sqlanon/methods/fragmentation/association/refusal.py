@@ -106,7 +106,7 @@ class _Possible:
 
 
 def _possible(made: Association, k: int, shapes: Shapes) -> Iterator[_Possible]:
-    """Those of k and the smaller ones that can be had, the largest first."""
+    """The looseness that can be had, from k down to smaller ones, the largest first."""
     rows, alike = made.keys.rows, [made.keys.most_alike(index) for index in range(len(made.keys.counts))]
     largest = min(k, *(rows // most for most, _ in alike), *(values for _, values in alike))
     for smaller in range(largest, max(1, largest - _MAX_TRIED_K), -1):
@@ -122,7 +122,7 @@ def _blocks(made: Association, size: int, k: int) -> int:
 
 
 def _share(part: int, whole: int) -> str:
-    """A share that allows for so many rows, with few digits."""
+    """A share that allows for `part` of `whole` rows, with few digits."""
     exact = Fraction(part, whole)
     for digits in _DIGITS:
         share = Fraction(ceil(exact * 10**digits), 10**digits)

@@ -13,8 +13,9 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["MOST_NEAR", "keyed", "numbered", "repeated", "spread"]
 
-# Along a curve through several columns, each has so many bits at most, and all together so many: further columns none.
+# The bits that a column has at most along a curve through several columns.
 _MOST_BITS = 20
+# The bits that all these columns have together: with more columns than bits, the last ones have none.
 MOST_NEAR = 62
 
 
@@ -45,7 +46,7 @@ def repeated(rows: exp.Select, key: Sequence[int]) -> exp.Select:
 def spread(rows: exp.Select, index: int, near: int) -> exp.Select:
     """value, bits: the values of one of `near` columns, each with its part of the place of a row that has it.
 
-    A value's rank is scaled to so many steps, whose bits stand apart: those of the other columns go between them.
+    A value's rank is scaled to a number of some bits, and these are spread: the other columns' bits go between them.
     So the sum over the columns is the row's place on the Z-order curve (Morton 1966).
     """
     count = min(_MOST_BITS, MOST_NEAR // near)
