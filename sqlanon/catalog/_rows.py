@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import UPPER, fold
+from sqlanon.domain.identifiers import UPPER, fold
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.build.names import column, identifier, literal, relation
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from sqlanon.catalog import _rows, migrations
-from sqlanon.catalog.names import fold, nearest
+from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
 from sqlanon.sqlgen.build.names import column, identifier, relation

@@ -147,7 +147,7 @@ def _generalization(stated: dict[str, Any]) -> Iterator[str]:
         yield method["published"]
     yield ""
     figure = _plain(loss["achieved"]) + _proven(loss)
-    yield f"Method: {_code(_call(method['name'], method['arguments']))}. Loss: {figure}."
+    yield f"Method: {_code(_call(method['name'], method['options']))}. Loss: {figure}."
     if loss["definition"]:
         yield f"The loss is the {loss['definition']}."
 

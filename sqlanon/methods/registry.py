@@ -14,6 +14,7 @@ from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.errors import InternalError
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording, parts_lacking
+from sqlanon.methods.shared.arguments import given_or_default
 from sqlanon.plugins import named_module
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "assumed_by",
     "assumed_of",
     "find_method",
+    "options_of",
     "promised_by",
     "verified",
     "worded",
@@ -64,6 +66,11 @@ def find_method(name: str) -> Method:
     if lacking := parts_lacking(module):
         raise InternalError(f"the method {name} has no {', '.join(lacking)}")
     return cast(Method, module)
+
+
+def options_of(method: str, arguments: Sequence[tuple[str, Value]]) -> dict[str, Value]:
+    """Each option that a method goes by and its value, given or by default. Raises UserError as its `options` does."""
+    return given_or_default(find_method(method).options(arguments))
 
 
 def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Requirement, ...]:

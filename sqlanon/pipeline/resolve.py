@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlanon.catalog import policies
 from sqlanon.catalog.fingerprint import fingerprint
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import fold
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import fold, same_name
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release
@@ -60,7 +60,7 @@ def _counts_respondents(requirement: BoundRequirement) -> bool:
         return False
     for name in ("achieved", "violations"):
         statement = requirement.statement(name)
-        if any(part.name.lower() == "entities" for part in statement.find_all(exp.Column)):
+        if any(same_name(part.name, "entities") for part in statement.find_all(exp.Column)):
             return True
         if any(not isinstance(star.parent, exp.Count) for star in statement.find_all(exp.Star)):
             return True

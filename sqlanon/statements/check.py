@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.catalog import releases
-from sqlanon.catalog.names import fold
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.bound import BoundPolicy, PublicTable
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.estimates.batch.bitmasks import WORD, MaskedColumn, bits, each, masked
 from sqlanon.estimates.batch.context import BatchContext
 from sqlanon.estimates.batch.distinct_rows import ShownColumn, classes, numbered
@@ -16,7 +17,6 @@ from sqlanon.estimates.batch.on_buckets import counts_of_rows, most_queries
 from sqlanon.estimates.batch.satisfying_values import among, satisfying
 from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.numbers import number
-from sqlanon.estimates.query.bind import fold
 from sqlanon.estimates.query.conjunctions import VALUE, compared_columns
 from sqlanon.estimates.query.parse import Aggregate
 from sqlanon.estimates.query.templates import WorkloadQuery

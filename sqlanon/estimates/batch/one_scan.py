@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import sqlglot
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.query.parse import AggregateQuery
 from sqlanon.sqlgen.build import functions as f
@@ -33,7 +34,7 @@ def columns_of(queries: Sequence[AggregateQuery]) -> list[str]:
         parts = [query.where, *(aggregate.argument for aggregate in query.aggregates)]
         for tree in parts:
             for part in tree.find_all(exp.Column) if tree is not None else ():
-                found.setdefault(part.name.lower(), part.name)
+                found.setdefault(fold(part.name), part.name)
     return list(found.values())
 
 

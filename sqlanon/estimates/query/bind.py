@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.query.functions import require_known
 from sqlanon.estimates.query.parse import AggregateQuery, refused, shown
@@ -19,7 +20,7 @@ from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.sqlgen.build.expressions import cast, paren
 from sqlanon.sqlgen.build.names import column
 
-__all__ = ["ROW", "Binding", "Factors", "bucket_name", "fold", "leaf_name", "lookup_name", "relations_in"]
+__all__ = ["ROW", "Binding", "Factors", "bucket_name", "leaf_name", "lookup_name", "relations_in"]
 
 # The release's own rows.
 ROW = "row"
@@ -36,11 +37,6 @@ def leaf_name(index: int) -> str:
 def bucket_name(index: int) -> str:
     """The relation with the values of each bucket, of the set of bucketed columns at this index."""
     return f"bucket_{index}"
-
-
-def fold(name: str) -> str:
-    """The name by which two spellings count as one: DuckDB disregards the case of A to Z only."""
-    return name.lower() if name.isascii() else "".join(char.lower() if char.isascii() else char for char in name)
 
 
 def relations_in(tree: exp.Expr) -> list[str]:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.numbers import number
-from sqlanon.estimates.query.bind import Binding, fold, leaf_name
+from sqlanon.estimates.query.bind import Binding, leaf_name
 from sqlanon.estimates.query.evaluable import tried
 from sqlanon.estimates.query.functions import constants_of, is_ordered
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, is_plain

@@ -9,6 +9,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from sqlanon.domain.identifiers import fold, same_name
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import PolicyError, Position, StatementError
 
@@ -214,14 +215,14 @@ def _groups(select: exp.Select) -> Iterator[exp.Expr]:
         return
     if other := [name for name, part in clause.args.items() if part and name != "expressions"]:
         raise refused(clause, f"{other[0]} cannot be estimated", "name the columns: GROUP BY age, sex")
-    named = {item.alias.lower(): item.unalias() for item in plain if item.alias}
+    named = {fold(item.alias): item.unalias() for item in plain if item.alias}
     for part in clause.expressions:
         if isinstance(part, exp.Literal) and part.is_int:
             if not 1 <= int(part.this) <= len(select.expressions):
                 raise refused(part, "the result has no such column")
             yield select.expressions[int(part.this) - 1].unalias()
-        elif isinstance(part, exp.Column) and not part.table and part.name.lower() in named:
-            yield named[part.name.lower()]
+        elif isinstance(part, exp.Column) and not part.table and fold(part.name) in named:
+            yield named[fold(part.name)]
         else:
             yield part
 
@@ -257,9 +258,9 @@ def _require_names(items: tuple[Group | Aggregate, ...]) -> None:
     for item in items:
         ends = ("", "_stderr", "_low", "_high") if isinstance(item, Aggregate) else ("",)
         for name in (item.name + end for end in ends):
-            if name.lower() in taken:
+            if fold(name) in taken:
                 raise PolicyError(f"two columns of the result are called {name}", hint="name them: count(*) AS n")
-            taken.add(name.lower())
+            taken.add(fold(name))
 
 
 def _lookup(join: exp.Join, source: str) -> Lookup:
@@ -278,10 +279,7 @@ def _lookup(join: exp.Join, source: str) -> Lookup:
         return Lookup(_qualified(table), table.alias_or_name, source_column, key, using=True)
     if isinstance(on, exp.EQ) and isinstance(on.left, exp.Column) and isinstance(on.right, exp.Column):
         for key_side, source_column in ((on.left, on.right), (on.right, on.left)):
-            if (
-                key_side.table.lower() == table.alias_or_name.lower()
-                and source_column.table.lower() != key_side.table.lower()
-            ):
+            if same_name(key_side.table, table.alias_or_name) and not same_name(source_column.table, key_side.table):
                 return Lookup(_qualified(table), table.alias_or_name, source_column, key_side.name)
     raise refused(
         join, "is no join of one column with another", "write JOIN wards ON patients.ward = wards.id, with both names"

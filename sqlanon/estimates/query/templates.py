@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.errors import UserError
-from sqlanon.estimates.query.bind import fold
 from sqlanon.estimates.query.parse import AggregateQuery, parsed
 from sqlanon.syntax.parser import query_text
 

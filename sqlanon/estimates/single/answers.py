@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
@@ -221,7 +222,7 @@ def _having(query: AggregateQuery, found: Combinations) -> exp.Expr:
     calls = [(aggregate.function, aggregate.argument) for aggregate in found.aggregates]
 
     named = {
-        item.name.lower(): f"value_{found.aggregates.index(item) + 1}"
+        fold(item.name): f"value_{found.aggregates.index(item) + 1}"
         for item in query.items
         if isinstance(item, Aggregate)
     }
@@ -230,8 +231,8 @@ def _having(query: AggregateQuery, found: Combinations) -> exp.Expr:
         for index, group in enumerate(query.groups):
             if node == group.expression:
                 return column(f"group_{index}")
-        if isinstance(node, exp.Column) and not node.table and node.name.lower() in named:
-            return column(named[node.name.lower()])
+        if isinstance(node, exp.Column) and not node.table and fold(node.name) in named:
+            return column(named[fold(node.name)])
         if (aggregate := aggregate_of(node)) is not None:
             return column(f"value_{calls.index((aggregate.function, aggregate.argument)) + 1}")
         return node

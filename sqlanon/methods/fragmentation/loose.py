@@ -17,8 +17,8 @@ from math import isqrt, prod
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Requirement, Role
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.inputs.source import qualified
@@ -84,7 +85,7 @@ def numbered_rows(policy: BoundPolicy, columns: Sequence[str], near: Sequence[st
 def hides_numbers(policy: BoundPolicy) -> bool:
     """Whether a column of the source has the name of the number that a table's rows have."""
     names = [*(bound.column for bound in policy.attributes), *policy.unpublished]
-    return any(name.lower() == ROW_NUMBER for name in names)
+    return any(fold(name) == ROW_NUMBER for name in names)
 
 
 def apart(policy: BoundPolicy, found: Fragmented, release_id: str) -> TablesQuery:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
@@ -140,7 +141,7 @@ def _require_numbered(policy: BoundPolicy, given: Options) -> None:
     if len(policy.quasi_identifiers) > MOST_ATTRIBUTES:
         raise PolicyError(f"mondrian cuts at most {MOST_ATTRIBUTES} quasi-identifiers")
     names = [*(bound.column for bound in policy.attributes), *policy.unpublished]
-    if given.mode == "relaxed" and any(name.lower() == "rowid" for name in names):
+    if given.mode == "relaxed" and any(same_name(name, "rowid") for name in names):
         raise PolicyError("mondrian: mode => 'relaxed' numbers the source's rows, and it has a column rowid of its own")
     if given.publish == "none" and not policy.sensitive:
         raise PolicyError(

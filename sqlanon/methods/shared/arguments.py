@@ -12,7 +12,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from sqlanon.catalog.names import nearest
+from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.values import QualifiedName, Value, plain_number, written
 from sqlanon.errors import PolicyError
 

@@ -170,9 +170,9 @@ def added(parts: Sequence[exp.Expr]) -> exp.Expr:
     return query
 
 
-def same(name: str, one: str, other: str) -> exp.Expr:
+def same(name: str, first: str, second: str) -> exp.Expr:
     """Whether two relations have the same in a column."""
-    return exp.EQ(this=column(name, one), expression=column(name, other))
+    return exp.EQ(this=column(name, first), expression=column(name, second))
 
 
 def digest(values: Sequence[exp.Expr]) -> exp.Expr:
@@ -190,10 +190,10 @@ def joined(*parts: exp.Expr) -> exp.Expr:
 
 def union_all(queries: Sequence[exp.Query], *, distinct: bool = False) -> exp.Query:
     """The rows of one or more queries, each once if `distinct`."""
-    every = queries[0]
+    rows = queries[0]
     for other in queries[1:]:
-        every = exp.union(every, other, distinct=distinct, copy=False)
-    return every
+        rows = exp.union(rows, other, distinct=distinct, copy=False)
+    return rows
 
 
 def up_to_here() -> exp.WindowSpec:

@@ -21,7 +21,7 @@ from itertools import combinations
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
@@ -67,9 +67,9 @@ def covered(
     found: list[tuple[Sequence[str], dict[int, tuple[str, ...]]]] = []
     published = {fold(name) for fragment in fragments for name in fragment}
     for constraint in constraints:
-        asked = set(map(fold, constraint))
-        if asked <= published:
-            parts = {i: tuple(name for name in one if fold(name) in asked) for i, one in enumerate(fragments)}
+        names = set(map(fold, constraint))
+        if names <= published:
+            parts = {i: tuple(name for name in one if fold(name) in names) for i, one in enumerate(fragments)}
             found.append((constraint, {i: part for i, part in parts.items() if part}))
     return found
 
@@ -110,15 +110,15 @@ def associate(
     promise = promised(fragments, constraints, sizes)
     k = k if k is not None and promise is not None else promise
     first = _near_fragment(fragments, near)
-    place = {name: number for number, name in enumerate(columns)}
+    index = {name: number for number, name in enumerate(columns)}
     parts: list[tuple[str, ...]] = []
     alike: list[tuple[list[int], str]] = []
     for key in _keys([part for _, parts in asked for part in parts.values()]):
-        places = [place[name] for name in key]
-        repeated = keep("repeated", tuple_keys.repeated(rows, places))
+        indexes = [index[name] for name in key]
+        repeated = keep("repeated", tuple_keys.repeated(rows, indexes))
         # A key in which no two rows are alike asks for nothing; if there is no other, every row is one of its own.
         if _rows_of(engine, repeated):
-            alike.append((places, repeated))
+            alike.append((indexes, repeated))
             parts.append(key)
     used = min(len(near), tuple_keys.MOST_NEAR)
     close = [keep("spread", tuple_keys.spread(rows, number, used)) for number in range(used)]
@@ -133,11 +133,11 @@ def associate(
     for number in range(len(fragments) - 1):
         numbers = keep("numbers", block_grids.renumbered(numbers, number, draw))
     groups = keep("groups", block_grids.grouped(cells, numbers, laid, first))
-    held = _rows_of(engine, groups)
+    placed_rows = _rows_of(engine, groups)
     return Association(
         groups=groups,
-        placed=held,
-        left_out=keys.rows - held,
+        placed=placed_rows,
+        left_out=keys.rows - placed_rows,
         alike=most_alike(keys, dealt.left),
         k=promise,
         keys=keys,
@@ -177,7 +177,7 @@ def promised(
 def _near_fragment(fragments: Sequence[Sequence[str]], near: Sequence[str]) -> int:
     """The fragment whose groups are to be alike; the first where nothing says."""
     asked = set(map(fold, near))
-    touched = [place for place, fragment in enumerate(fragments) if asked & set(map(fold, fragment))]
+    touched = [index for index, fragment in enumerate(fragments) if asked & set(map(fold, fragment))]
     if len(touched) > 1:
         raise PolicyError(
             f"near names attributes of several fragments: {', '.join(near)}",

@@ -56,7 +56,7 @@ ALONE = 0
 
 
 def all_keys(keys: int) -> list[str]:
-    return [key_name(place) for place in range(keys)]
+    return [key_name(index) for index in range(keys)]
 
 
 def row_columns(keys: int) -> list[str]:
@@ -155,9 +155,9 @@ def _block_counts(size: int) -> list[Step]:
     own = [column("chunk")]
     order = order_by(descending(column("n")), ascending(column("value")))
     several = column("value") > literal(ALONE)
-    place = window(f.row_number(), partition_by=own, order=order)
+    index = window(f.row_number(), partition_by=own, order=order)
     top = _sum(column("n"), order)
-    ranked = exp.select(column("chunk"), alias(place, "place"), alias(top, "top"))
+    ranked = exp.select(column("chunk"), alias(index, "place"), alias(top, "top"))
     ranked = ranked.from_(relation("counts")).where(several)
     # A row alone has a value of its own.
     values = f.sum(if_(several.copy(), 1, column("n")))

@@ -13,6 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.domain.watching import Watching
@@ -79,7 +80,7 @@ def target_of(policy: BoundPolicy, given: Options) -> BoundAttribute | None:
     if given.target is None:
         return None
     for bound in policy.having(Role.SENSITIVE) + policy.having(Role.INSENSITIVE):
-        if bound.column.lower() == given.target.lower():
+        if same_name(bound.column, given.target):
             return bound
     raise PolicyError(
         f"mondrian: the target {given.target} is no sensitive or insensitive attribute of {policy.policy.name}"
