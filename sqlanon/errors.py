@@ -69,9 +69,9 @@ class SqlanonError(Exception):
         return self
 
     def __str__(self) -> str:
-        place = f"{self.position}: " if self.position else ""
+        index = f"{self.position}: " if self.position else ""
         hint = f"\n  hint: {self.hint}" if self.hint else ""
-        return f"{place}{self.message}{hint}"
+        return f"{index}{self.message}{hint}"
 
 
 class UserError(SqlanonError):

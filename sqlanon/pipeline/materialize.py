@@ -37,7 +37,7 @@ def target_name(state: State) -> QualifiedName:
 
 
 def hidden_of(state: State) -> dict[int, str]:
-    """What keeps a requirement, by its place, from being recomputed from the released rows alone."""
+    """What keeps a requirement, by its index, from being recomputed from the released rows alone."""
     bound, query = need(state.bound), state.compiled
     if isinstance(query, TablesQuery):
         # What the tables do not show is refused before they are made.

@@ -171,7 +171,7 @@ def test_squares_beyond_64_bits_stay_exact() -> None:
         policy=SimpleNamespace(quasi_identifiers=[SimpleNamespace(height=1)] * 2),
         cells=SimpleNamespace(rows=rows, trees=["a", "b"], public=None),
         least_rows=7,
-        place=None,
+        index=None,
         rows=lambda query: counted,
     )
     lattice = np.array([(0, 0), (0, 1), (1, 0), (1, 1)], dtype=np.int16)

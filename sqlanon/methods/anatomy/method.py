@@ -199,7 +199,7 @@ def _background(task: Task) -> Background:
     engine, policy, asked = task.engine, task.policy, task.requirements
     return Background(
         taxonomies={b.column: listed_taxonomy(engine, policy, b, asked, task.scratch) for b in policy.sensitive},
-        ranges={place: exp.select(exp.Star()).from_(relation(table)) for place, table in policy.ranges},
+        ranges={index: exp.select(exp.Star()).from_(relation(table)) for index, table in policy.ranges},
     )
 
 

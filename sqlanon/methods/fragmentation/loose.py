@@ -233,7 +233,7 @@ def choose(task: Task, given: Options) -> Fragmented:
 
 
 def _copied(policy: BoundPolicy, columns: Sequence[str], keep: Keep) -> str:
-    values = [alias(value, value_name(place)) for place, value in enumerate(values_of(policy, columns))]
+    values = [alias(value, value_name(index)) for index, value in enumerate(values_of(policy, columns))]
     return keep("copied", exp.select(*values).from_(relation(policy.relation, as_="source")))
 
 

@@ -39,7 +39,7 @@ class Task:
 
     @property
     def guards(self) -> tuple[tuple[int, str], ...]:
-        """The columns of guarding nodes, by the place of their requirement."""
+        """The columns of guarding nodes, by the index of their requirement."""
         return tuple(guards_of(self.requirements).items())
 
     @property

@@ -77,4 +77,4 @@ class Asked:
     """Rows, and the indexes of the requirements that are asked of them."""
 
     rows: Rows
-    places: tuple[int, ...]
+    indexes: tuple[int, ...]

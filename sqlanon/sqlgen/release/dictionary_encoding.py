@@ -41,14 +41,14 @@ def word_table(texts: str, kind: str) -> exp.Select:
 def coded(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
     """The rows with words in the columns that `words` has a table for, of `word_table`."""
     names = _names(query)
-    places = {name: f"word_{index}" for index, name in enumerate(words)}
+    indexes = {name: f"word_{index}" for index, name in enumerate(words)}
     shown = [
-        alias(column("word", places[name]), name) if name in places else column(name, "released") for name in names
+        alias(column("word", indexes[name]), name) if name in indexes else column(name, "released") for name in names
     ]
     rows = exp.select(*shown).from_(query.subquery("released"))
     for name, table in words.items():
-        same = identical(column(name, "released"), column("value", places[name]))
-        rows.join(relation(table, as_=places[name]), on=same, copy=False)
+        same = identical(column(name, "released"), column("value", indexes[name]))
+        rows.join(relation(table, as_=indexes[name]), on=same, copy=False)
     return rows
 
 

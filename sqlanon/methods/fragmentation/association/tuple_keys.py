@@ -69,7 +69,7 @@ def keyed(rows: exp.Select, keys: Sequence[tuple[Sequence[int], str]], near: Seq
     """row, draw, place and key_0, ...: for each key, of values at these indexes, what tells rows that differ apart.
 
     Beside a key stands the table of its tuples that are `repeated`; their numbers are above 0, and the key of a row
-    that is like no other is below. `near` are the tables of `spread`, of the first near columns: `place` orders the
+    that is like no other is below. `near` are the tables of `spread`, of the first near columns: `index` orders the
     rows along a curve, so that rows beside each other are alike in all of them; without such columns it is 0.
     """
     parts = [column("bits", table) for table in map(_near_name, range(len(near)))]

@@ -86,26 +86,26 @@ class Rollups:
         finest = self._finest(nodes)
         found: dict[int, Classes] = {}
         large = [
-            place for place, tag in enumerate(finest) if tag is not None and self._rows[tag] >= self._limits.part_from
+            index for index, tag in enumerate(finest) if tag is not None and self._rows[tag] >= self._limits.part_from
         ]
         if large and not self._cells.public:
-            for place, seen in zip(large, self._parts([nodes[place] for place in large]), strict=True):
+            for index, seen in zip(large, self._parts([nodes[index] for index in large]), strict=True):
                 if seen.excess > limit + 1:
-                    found[place] = seen
-        together = [place for place, tag in enumerate(finest) if tag is not None and place not in found]
+                    found[index] = seen
+        together = [index for index, tag in enumerate(finest) if tag is not None and index not in found]
         if together:
-            found |= zip(together, self._look_at([nodes[place] for place in together]), strict=True)
-        for place, node in enumerate(nodes):
-            if place not in found:
-                found[place] = self._look_alone(node, limit)
-        return [found[place] for place in range(len(nodes))]
+            found |= zip(together, self._look_at([nodes[index] for index in together]), strict=True)
+        for index, node in enumerate(nodes):
+            if index not in found:
+                found[index] = self._look_alone(node, limit)
+        return [found[index] for index in range(len(nodes))]
 
     def _parts(self, nodes: Sequence[Node]) -> list[Classes]:
         """Counts a part of the classes of some nodes, and keeps no rows of them."""
         words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
         sources = [int(tag or 0) for tag in self._finest(nodes)]
         found = _classes(self._engine.rows(self._texts["parts"], [list(range(len(nodes))), sources, *words]))
-        parts = [found.get(place, Classes()) for place in range(len(nodes))]
+        parts = [found.get(index, Classes()) for index in range(len(nodes))]
         return [replace(part, whole=False) for part in parts]
 
     def rows_of(self, node: Node) -> tuple[exp.Query, exp.Query | None]:
@@ -124,7 +124,7 @@ class Rollups:
         return [mask | carried for mask, carried in zip(layout.masks(node), layout.carried_masks, strict=True)]
 
     def rows_of_all(self, nodes: Sequence[Node]) -> tuple[exp.Query, list[list[int]]] | None:
-        """The rows of some nodes, each at its place, with their parameters; None unless the rollup has all."""
+        """The rows of some nodes, each at its index, with their parameters; None unless the rollup has all."""
         if any(node not in self._tag_of for node in nodes):
             return None
         return rows_at_places(self._rollup), [[self._tag_of[node] for node in nodes], list(range(len(nodes)))]
@@ -175,12 +175,12 @@ class Rollups:
         if sum(self._rows[tag] for tag in sources) > self._limits.meet_from:
             self._add_meets(nodes)
             sources = [int(tag or 0) for tag in self._finest(nodes)]
-        tags = [self._tags + place for place in range(len(nodes))]
+        tags = [self._tags + index for index in range(len(nodes))]
         words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
         self._engine.run(self._texts["add"], [tags, sources, *words])
         others = [list(range(len(nodes))), *words] if self._cells.public else []
         found = _classes(self._engine.rows(self._texts["look"], [tags[0], tags[-1], *others]))
-        counted = [found.get(place, Classes()) for place in range(len(nodes))]
+        counted = [found.get(index, Classes()) for index in range(len(nodes))]
         self._note(nodes, [one.rows for one in counted])
         return counted
 
@@ -208,15 +208,15 @@ class Rollups:
         groups = np.array(nodes, dtype=np.int16)
         while len(groups) > self._limits.meets:
             meets = np.minimum(groups[:, None, :], groups[None, :, :])
-            kept = sum(own[meets[:, :, place]] for place, own in enumerate(bits)) + 64 * np.eye(len(groups), dtype=int)
+            kept = sum(own[meets[:, :, index]] for index, own in enumerate(bits)) + 64 * np.eye(len(groups), dtype=int)
             one, other = divmod(int(np.argmin(kept)), len(groups))
             joined = meets[one, other]
             groups = np.vstack([np.delete(groups, [one, other], axis=0), joined[None, :]])
         return [tuple(int(level) for level in group) for group in groups]
 
     def _note(self, nodes: Sequence[Node], rows: Sequence[int]) -> None:
-        for place, node in enumerate(nodes):
-            self._tag_of[node] = self._tags + place
+        for index, node in enumerate(nodes):
+            self._tag_of[node] = self._tags + index
         self._levels += nodes
         self._rows += rows
         self._tags += len(nodes)
@@ -238,16 +238,16 @@ class Rollups:
 
 def _filled(query: exp.Select, values: Sequence[int]) -> exp.Select:
     """The query with numbers in the place of its parameters."""
-    for place in list(query.find_all(exp.Parameter)):
-        place.replace(literal(values[int(place.name) - 1]))
+    for index in list(query.find_all(exp.Parameter)):
+        index.replace(literal(values[int(index.name) - 1]))
     return query
 
 
 def _classes(rows: Sequence[tuple[Any, ...]]) -> dict[int, Classes]:
-    """The answers of `counts` by the place of the node."""
+    """The answers of `counts` by the index of the node."""
     return {
-        int(place): Classes(
+        int(index): Classes(
             int(classes), int(squares), int(suppressed), float(excess), int(held), violating=int(violating)
         )
-        for place, classes, squares, suppressed, excess, held, violating in rows
+        for index, classes, squares, suppressed, excess, held, violating in rows
     }

@@ -101,12 +101,12 @@ def solve(task: Task, given: Options) -> Partition:
     target = target_of(policy, given)
     held = int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(cells.table)))[0][0])
     single = given.mode == "relaxed" or cells.rows < _COUNTED_FROM * held
-    place_of = {name: place for place, name in enumerate(cells.carried)}
+    index_of = {name: index for index, name in enumerate(cells.carried)}
     points = Points(
         cells.layout,
-        [[place_of[name] for name in subject] for subject in subjects(requirements)],
-        {place: place_of[guard] for place, guard in task.guards},
-        target=place_of[target.column] if target else None,
+        [[index_of[name] for name in subject] for subject in subjects(requirements)],
+        {index: index_of[guard] for index, guard in task.guards},
+        target=index_of[target.column] if target else None,
         entity=policy.entity is not None,
         row=given.mode == "relaxed",
         single=single,
@@ -166,7 +166,7 @@ def _require_root(task: Task, cuts: Cuts, found: Partitioned) -> None:
     if not task.requirements:
         return
     if broken := task.engine.rows(root_violations(cuts, found.points)):
-        unmet = [task.requirements[place] for place in sorted(int(place) for (place,) in broken)]
+        unmet = [task.requirements[index] for index in sorted(int(index) for (index,) in broken)]
         asked = ", ".join(map(str, unmet))
         raise PrivacyViolation(
             f"{asked} cannot be met: no cut stands, and the whole table does not meet it"
