@@ -188,7 +188,7 @@ def _require_complete(state: State) -> None:
         )
     if state.released_rows != found.rows - found.suppressed:
         raise InternalError(
-            f"{state.create.name} has {state.released_rows} rows where the search keeps {found.rows - found.suppressed}"
+            f"{state.create.name} has {state.released_rows} rows where its method keeps {found.rows - found.suppressed}"
             f" of {found.rows}; nothing was published"
         )
 

@@ -572,7 +572,7 @@ def test_buckets_that_are_lost_on_the_way_are_an_error(con: Connection, monkeypa
         return exp.select("*").from_(whole(*arguments).subquery("dealt")).where("slot > 0")
 
     monkeypatch.setattr(assign_groups, "dealt", short)
-    with pytest.raises(InternalError, match="where the search keeps 120"):
+    with pytest.raises(InternalError, match="where its method keeps 120"):
         release(con)
     assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]
 

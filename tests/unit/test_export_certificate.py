@@ -202,3 +202,15 @@ def test_hostile_names_stay_in_their_cells(name: str) -> None:
     assert fence == ""
     assert list(tables) == ["## Required and achieved", "## What is published", "## Columns", "## Files and versions"]
     assert all(len(widths) == 1 for widths in tables.values())
+
+
+def test_every_reading_has_words_for_people() -> None:
+    """And a column of which none is recorded has a dash."""
+    stated = whole(evidence())
+    [first, *_] = stated["columns"]
+    for reading in (*Reading, None):
+        lines = to_markdown(stated | {"columns": [first | {"reading": reading, "source": "other"}]}).splitlines()
+        [line] = [line for line in lines if line.startswith(f"| `{first['name']}` | `{first['type']}` |")]
+        said = line.removesuffix(", of `other` |").rpartition("| ")[2]
+        assert (said == "-") is (reading is None)
+        assert said

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sqlanon import PolicyError
+from sqlanon import PolicyError, UserError
 from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import (
@@ -115,6 +115,15 @@ def test_an_error_says_what_works(wrong: dict[str, Value], message: str, hint: s
     with pytest.raises(PolicyError) as raised:
         parsed("m", Options, list(wrong.items()))
     assert (raised.value.message, raised.value.hint) == (message, hint)
+
+
+def test_a_name_that_is_no_method_s_leads_to_those_there_are() -> None:
+    with pytest.raises(UserError, match="there is no 'generalisation' among the methods") as raised:
+        find_method("generalisation")
+    assert raised.value.hint == "did you mean generalization?"
+    with pytest.raises(UserError) as raised:
+        find_method("x")
+    assert raised.value.hint == f"there are: {', '.join(METHODS)}"
 
 
 @pytest.mark.parametrize("name", METHODS)
