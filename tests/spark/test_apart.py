@@ -17,10 +17,11 @@ from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
+from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.fragmentation.association.looseness import looseness
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
 from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP, association_columns
-from sqlanon.methods.fragmentation.verify import FRAGMENTATION, K_LOOSENESS, kept_apart
+from sqlanon.methods.fragmentation.verify import FRAGMENTATION, K_LOOSENESS, kept_apart, loosely_associated
 from sqlanon.sqlgen.build.names import column, relation
 from tests.oracles.fragments import correct
 from tests.support.loose import agrees, judged
@@ -139,14 +140,21 @@ def test_what_is_kept_apart_is_found_alike(
             table: exp.select(*map(column, own)).from_(loosely[table]).subquery("part")
             for table, own in zip(loosely, one.fragments, strict=False)
         }
-        here, there = (kept_apart(engine, asked, [("k", k)], loosely) for engine in (duck, spark))
+        here, there = (
+            loosely_associated(
+                PublishedTables(engine, asked, loosely, {}, suppressed=0), lambda *_: ((), k), as_grids=False
+            )
+            for engine in (duck, spark)
+        )
         assert there == here
-        assert [kept_apart(engine, asked, [], alone) for engine in (duck, spark)] == [here[:1]] * 2
+        apart = [kept_apart(PublishedTables(engine, asked, alone, {}, suppressed=0)) for engine in (duck, spark)]
+        assert [found.measurements for found in apart] == [here.measurements[:1]] * 2
     fragments = [frozenset(own) for own in one.fragments]
     kept = [correct(fragments, [frozenset(part)], []) for part in confidential]
     kept += [correct(fragments, [], [frozenset(part)]) for part in visible]
-    assert here[0] == Measurement(FRAGMENTATION, None, len(kept), sum(kept), all(kept))
+    assert here.measurements[0] == Measurement(FRAGMENTATION, None, len(kept), sum(kept), all(kept))
     pairs = judged(one.fragments, one.rows, one.groups, confidential).values()
     found = min(pair.k for pair in pairs if pair.k is not None)
-    assert (here[1].question, here[1].required, here[1].achieved) == (K_LOOSENESS, k, found)
-    assert here[1].satisfied is False
+    loose = here.measurements[1]
+    assert (loose.question, loose.required, loose.achieved) == (K_LOOSENESS, k, found)
+    assert loose.satisfied is False

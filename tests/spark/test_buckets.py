@@ -191,7 +191,7 @@ class Made:
         self.keep("sizes", slots.sizes(places))
         self.keep("sizes_of_groups", slots.sizes_of_groups(self.tables["groups"]))
         found = Bucketization(places, tuple(zip(NAMES, codes, strict=False)), 0, 0, 0, 0, 0)
-        for fragment in bucketized(policy(self._case), found, "r", {}).fragments[1:]:
+        for fragment in bucketized(policy(self._case), found, "r", {}).tables[1:]:
             self.keep(fragment.name, fragment.query)
 
     def rows(self) -> dict[str, list[tuple[Any, ...]]]:
