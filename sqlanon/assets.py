@@ -28,25 +28,25 @@ def folder(kind: str) -> Traversable:
 
 
 def _child(kind: str, parts: tuple[str, ...]) -> Traversable:
-    place = folder(kind)
+    index = folder(kind)
     for part in parts:
-        place = place / part
-    return place
+        index = index / part
+    return index
 
 
 @cache
 def read(kind: str, *parts: str) -> str:
     """The text of one file, such as read("sql", "models", "k_anonymity.sql")."""
-    place = _child(kind, parts)
-    if not place.is_file():
+    index = _child(kind, parts)
+    if not index.is_file():
         raise InternalError(f"the file {'/'.join((kind, *parts))} is missing from this installation")
-    return place.read_text(encoding="utf-8")
+    return index.read_text(encoding="utf-8")
 
 
 @cache
 def listing(kind: str, *parts: str) -> tuple[str, ...]:
     """The file names in one folder, sorted; empty if there is no such folder."""
-    place = _child(kind, parts)
-    if not place.is_dir():
+    index = _child(kind, parts)
+    if not index.is_dir():
         return ()
-    return tuple(sorted(child.name for child in place.iterdir() if child.is_file()))
+    return tuple(sorted(child.name for child in index.iterdir() if child.is_file()))

@@ -33,7 +33,7 @@ class Position:
         return f"line {self.line}, column {self.column}"
 
     def within(self, text: Position) -> Position:
-        """This place, which is one in a text, as a place in the script in which the text begins at `text`."""
+        """The position in a script, of a text's position, where the text begins at `text`."""
         column = self.column + text.column - 1 if self.line == 1 else self.column
         return Position(self.line + text.line - 1, column)
 
@@ -69,9 +69,9 @@ class SqlanonError(Exception):
         return self
 
     def __str__(self) -> str:
-        place = f"{self.position}: " if self.position else ""
+        index = f"{self.position}: " if self.position else ""
         hint = f"\n  hint: {self.hint}" if self.hint else ""
-        return f"{place}{self.message}{hint}"
+        return f"{index}{self.message}{hint}"
 
 
 class UserError(SqlanonError):

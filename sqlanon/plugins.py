@@ -8,6 +8,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
+from sqlanon.domain.identifiers import nearest
 from sqlanon.errors import UserError
 
 __all__ = ["named_module", "names", "plugin"]
@@ -26,7 +27,7 @@ def names(package: str) -> tuple[str, ...]:
 def plugin(package: str, name: str) -> ModuleType:
     """The module that implements `name`.
 
-    Raises UserError, with the names there are, if there is none.
+    Raises UserError, with the names there are or those that are spelt alike, if there is none.
     """
     kind = package.rpartition(".")[2].replace("_", " ")
     return named_module(kind, name, {known: f"{package}.{known}" for known in names(package)})
@@ -35,5 +36,6 @@ def plugin(package: str, name: str) -> ModuleType:
 def named_module(kind: str, name: str, modules: Mapping[str, str]) -> ModuleType:
     """The module that `modules` has for a name, whatever its case; `kind` says in the error what they are."""
     if name.lower() not in modules:
-        raise UserError(f"there is no {name!r} among the {kind}", hint=f"there are: {', '.join(modules)}")
+        hint = nearest(name, list(modules)) or f"there are: {', '.join(modules)}"
+        raise UserError(f"there is no {name!r} among the {kind}", hint=hint)
     return import_module(modules[name.lower()])

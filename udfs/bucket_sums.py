@@ -1,7 +1,7 @@
-"""What counts come to over buckets of rows and values, for each of many queries.
+"""Sums over buckets of rows and values from which counts are estimated and bounded, for each of many queries.
 
-In a bucket of n rows as many values are dealt out. Of the rows m satisfy what a query asks of them, of the values s
-what it asks of these. Added up over the buckets of n rows are m s, m s^2, and the least and the greatest number of rows
+A bucket of n rows has n values. Of the rows m satisfy the query's conditions on rows, of the values s its conditions on
+values. Added up over the buckets of n rows are m s, m s^2, and the least and the greatest number of rows
 that satisfy both, max(0, m + s - n) and min(m, s).
 
 Rows and values come in blocks, a list of their codes, which say what their labels satisfy and of which bucket of the
@@ -25,17 +25,17 @@ __all__ = ["PARAMETERS", "RETURNS", "bucket_sums"]
 PARAMETERS = ("STRUCT(rows BIGINT[], value BIGINT[])",)
 RETURNS = "STRUCT(n BIGINT, hits BIGINT[], squares BIGINT[], low BIGINT[], high BIGINT[], wrong BIGINT)[]"
 
-# Of buckets of so few rows every pair of numbers of rows and of values that satisfy is counted.
-_FEW = 7
-# So many pairs at a time: they fit a processor's cache.
-_PAIRS = 4608
+# In buckets of up to this number of rows every pair of numbers of rows and of values that satisfy is counted.
+_ROWS_FOR_PAIRS = 7
+# The pairs that are added up at a time: they fit a processor's cache.
+_PAIRS_IN_CACHE = 4608
 
 _LISTS = [(name, pa.list_(pa.int64())) for name in ("hits", "squares", "low", "high")]
 _RESULT = pa.list_(pa.struct([("n", pa.int64()), *_LISTS, ("wrong", pa.int64())]))
 
 
 def bucket_sums(blocks: pa.Array | pa.ChunkedArray, row_codes: Codes, value_codes: Codes) -> pa.Array:
-    """The sums of each query."""
+    """The sums of each query over the buckets of all blocks, as the first of the results."""
     rows, values = fields(blocks)
     pairs = zip(rows_of(rows, row_codes.count), rows_of(values, value_codes.count), strict=True)
     wrong = 0
@@ -45,11 +45,11 @@ def bucket_sums(blocks: pa.Array | pa.ChunkedArray, row_codes: Codes, value_code
         wrong += int(np.count_nonzero(sizes != value_counts))
         if wrong:
             continue
-        # A bucket has as many rows as values, so that both begin at one place.
+        # A bucket has as many rows as values, so that both begin at the same index.
         first = np.cumsum(sizes) - sizes
         for n in (np.flatnonzero(np.bincount(sizes)[1:]) + 1).tolist():
             if n not in sums:
-                sums[n] = (_Pairs if n <= _FEW else _Sums)(n, row_codes.queries)
+                sums[n] = (_Pairs if n <= _ROWS_FOR_PAIRS else _Sums)(n, row_codes.queries)
             alike = first[sizes == n]
             for start in range(0, len(alike), sums[n].CHUNK):
                 # The first row of each bucket, then the second, ...
@@ -71,11 +71,11 @@ class _Pairs:
     CHUNK = 4096
 
     def __init__(self, n: int, queries: int) -> None:
-        self._n, self._queries, self._step = n, queries, max(1, _PAIRS // n**2)
+        self._n, self._queries, self._step = n, queries, max(1, _PAIRS_IN_CACHE // n**2)
         self._totals = Totals(self._step)
 
     def add(self, rows: Plane, values: Plane) -> None:
-        """The sums of some buckets, of whose rows and values the first stand before the second."""
+        """Adds the masks of buckets: first those of the first row, or value, of each bucket, then of the second, ..."""
         sort_bits(rows)
         sort_bits(values)
         for first in range(0, rows.shape[1], self._step):
@@ -102,7 +102,7 @@ class _Sums:
         self._totals = [Totals(self.CHUNK) for _ in range(5)]
 
     def add(self, rows: Plane, values: Plane) -> None:
-        """The sums of some buckets, of whose rows and values the first stand before the second."""
+        """Adds the masks of buckets: first those of the first row, or value, of each bucket, then of the second, ..."""
         m, s, failing = counted(list(rows)), counted(list(values)), counted(list(~values))
         hits, square, satisfying, high, failed = self._totals
         for position, plane in product(m, s):

@@ -1,12 +1,12 @@
-"""What counts come to over groups of rows that are linked to groups of others, for each of many queries.
+"""Sums over links between the groups of two tables from which counts are estimated and bounded, for many queries.
 
-A group has as many rows as links, and each of its links leads to a group of another fragment: a row of the source has
-the values of one row of either. With s of t and s' of t' rows that satisfy, a link may satisfy if both are more than 0,
+A group has as many rows as links, and each of its links leads to a group of the other table: a row of the source has
+the values of a row of either. With s of t and s' of t' rows that satisfy, a link may satisfy if both are more than 0,
 does for certain if both are all, and s s' / (t t') is how likely it does. Added up over links are s s' and its square,
 for each t t', and over the groups what bounds are made of in by_links.sql.
 
 Groups come in blocks: a list of the codes of their rows, which say what their labels satisfy and of which group they
-are, and the same of each link's rows in the other fragment, with the links and groups that these are of. The sums stand
+are, and those of each link's rows in the other table, with the links and groups that these are of. The sums stand
 in one result for all blocks of a call, first of all how many groups are wrong: they do not have as many rows as links,
 or a link leads to no rows.
 """
@@ -29,8 +29,9 @@ PARAMETERS = ("STRUCT(own BIGINT[], other BIGINT[], link BIGINT[])",)
 _SUMS = ("hits", "squares", "possible", "open", "satisfying", "failing", "apart")
 RETURNS = f"STRUCT(wrong BIGINT, total BIGINT, {', '.join(f'{name} BIGINT[]' for name in _SUMS)})[]"
 
-# So many groups are looked up at a time, and so many added up: these fit a processor's cache.
+# The groups whose masks are looked up at a time.
 _CHUNK = 4096
+# The groups whose masks are added up at a time: they fit a processor's cache.
 _STEP = 512
 
 _LISTS = ((name, pa.list_(pa.int64())) for name in _SUMS)
@@ -38,7 +39,7 @@ _RESULT = pa.list_(pa.struct([("wrong", pa.int64()), ("total", pa.int64()), *_LI
 
 
 def link_sums(blocks: pa.Array | pa.ChunkedArray, own_codes: Codes, other_codes: Codes, links: bool) -> pa.Array:
-    """The sums of each query; those over `links` only where they are asked for."""
+    """The sums of each query over the groups of all blocks and, with `links`, over their links."""
     group_rows, other, link = fields(blocks)
     blocks_of_codes = zip(
         rows_of(group_rows, own_codes.count), rows_of(other, other_codes.count), lists(link), strict=True
@@ -81,7 +82,7 @@ class _Groups:
         self.wrong = int(uneven) + int(np.count_nonzero(linked_rows[0] < 0))
 
     def chunks(self) -> Iterator[tuple[Numbers, list[Numbers]]]:
-        """For some groups that are alike their first rows, their second, ..., and the same of each link."""
+        """Groups that have equally many rows and links: their first rows, second rows, ..., and those of each link."""
         for number in (np.flatnonzero(np.bincount(self._count)[1:]) + 1).tolist():
             links = self._first[self._count == number][:, None] + np.arange(number)
             sizes = self._size[links]
@@ -113,7 +114,7 @@ class _Sums:
         self._of_groups = Totals(_STEP)
 
     def add(self, group_masks: Plane, others: list[Plane]) -> None:
-        """Those of groups with as many rows, and of their links with as many."""
+        """Adds the masks of groups that have equally many rows, and whose links lead to equally many."""
         for masks in (group_masks, *others):
             sort_bits(masks)
         for first in range(0, group_masks.shape[1], _STEP):

@@ -1,4 +1,4 @@
--- Bounds of the counts of each group (key) and aggregate (number) where values were dealt out in buckets.
+-- Bounds of the counts of each group (key) and aggregate (number) where columns are bucketed.
 --
 -- A value of a bucket belongs to as many of its rows as it is frequent there, and to no others. So, of the m rows of a
 -- bucket that may satisfy, no more do with a value than have it, nor than may satisfy with it, and no more fail with
@@ -6,10 +6,10 @@
 -- are at least m + s - n and at most the lesser of m and s. Rows that satisfy with every value are counted first, and
 -- leave the values to the others.
 --
--- Values of several places are dealt out independently, so the narrowest place bounds all of them. Where, moreover, a
--- row fails only by a value that does so whatever it has at other places, rows that fail are no more than these values,
--- those of all places added up (Frechet's bound). A component holds the same rows at all its places: a
--- bucket that they share, or everything, if each place has buckets of its own (the groups of a loose association).
+-- The values of several places are independent of each other, so the narrowest place bounds all of them. Where,
+-- moreover, a row fails only by a value that does so whatever it has at other places, rows that fail are no more than
+-- these values, those of all places added up (Frechet's bound). A component holds the same rows at all its places: a
+-- bucket that they share, or everything, if each place has buckets of its own (the groups that link tables).
 --
 -- combination has, beside what estimate.sql reads, in how many `ways` a class takes values.
 WITH counted AS (

@@ -1,8 +1,8 @@
 -- The count of each query, its standard error and its bounds, from sums over buckets.
 --
--- In the buckets of n rows, m of which satisfy what is asked of rows, and s of whose values what is asked of these, `hits` is the
--- sum of m s, `squares` that of m s^2, and low and high are those of the bounds of m rows with s values (bucket_bounds.sql). A query
--- that asks of nothing but values is `alone`: it is known exactly.
+-- In the buckets of n rows, m of which satisfy what is asked of rows, and s of whose values what is asked of these,
+-- `hits` is the sum of m s, `squares` that of m s^2, and low and high are those of the bounds of m rows with s values
+-- (bucket_bounds.sql). A query that asks of nothing but values is `alone`: it is known exactly.
 WITH counted AS (
   SELECT
     query,

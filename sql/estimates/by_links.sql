@@ -1,9 +1,11 @@
--- The count of each query about two fragments, its standard error and its bounds, from sums over the links of their groups.
+-- The count of each query on two tables of a release, its standard error and its bounds, from sums over the links of
+-- their groups.
 --
--- Of links between groups of t and t' rows, t t' being `total`, s s' is how many pairs of rows satisfy: `hits` is its sum, and
--- `squares` that of its square. Each fragment (place) has sums over its groups: how many links may satisfy, how many of these are
--- `open`, not certain, and how many of the open ones are no more than the group's rows that satisfy, than those that fail
--- (apart), and than those that fail and those that satisfy where others fail (failing). The bounds are those of by_table_groups.sql.
+-- Of links between groups of t and t' rows, t t' being `total`, s s' is how many pairs of rows satisfy: `hits` is its
+-- sum, and `squares` that of its square. Each table (place) has sums over its groups: how many links may satisfy, how
+-- many of these are `open`, not certain, and how many of the open ones are no more than the group's rows that satisfy,
+-- than those that fail (apart), and than those that fail and those that satisfy where others fail (failing). The
+-- bounds are those of by_table_groups.sql.
 WITH counted AS (
   SELECT
     query,

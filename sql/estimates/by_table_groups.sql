@@ -1,9 +1,9 @@
--- The count of each query, its standard error and its bounds, from the groups of fragments that may satisfy it.
+-- The count of each query, its standard error and its bounds, from the groups of the tables that may satisfy it.
 --
--- matched has rows of the release by their groups: of n rows `known` satisfy what is asked of the fragment that is
--- known exactly, or all may, and each of these satisfies with the probability p. grouped has for each group of each
--- fragment (place) how many of its `total` values satisfy, how many rows may, and how many of those are `open`, not
--- certain. The bounds are those of bucket_bounds.sql.
+-- matched has rows of the release by their groups: of n rows `known` satisfy the condition that is decided exactly, or
+-- all may, and each of these satisfies with the probability p. grouped has for each group of each table (place) how
+-- many of its `total` values satisfy, how many rows may, and how many of those are `open`, not certain. The bounds are
+-- those of bucket_bounds.sql.
 WITH counted AS (
   SELECT query, sum(known * p) AS hits, sum(known * p * (1 - p)) AS variance
   FROM matched

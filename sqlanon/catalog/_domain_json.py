@@ -70,8 +70,8 @@ def policy_to_json(policy: Policy) -> dict[str, Any]:
 
 def policy_from_json(json_value: Any) -> Policy:
     known = ("name", "source", "attributes", "requirements")
-    given = tuple(key for key in _OPTIONAL if isinstance(json_value, dict) and key in json_value)
-    fields = fields_of(json_value, "a policy", (*known, *given))
+    optional_keys = tuple(key for key in _OPTIONAL if isinstance(json_value, dict) and key in json_value)
+    fields = fields_of(json_value, "a policy", (*known, *optional_keys))
     return Policy(
         name=text_of(fields["name"], "a policy's name"),
         source=_source_from_json(fields["source"]),
@@ -79,7 +79,7 @@ def policy_from_json(json_value: Any) -> Policy:
         requirements=tuple(
             _requirement_from_json(item) for item in list_of(fields["requirements"], "the requirements")
         ),
-        against=_source_from_json(fields["against"]) if "against" in given else None,
+        against=_source_from_json(fields["against"]) if "against" in optional_keys else None,
         confidential=_sets_from_json(fields.get("confidential", [])),
         visible=_sets_from_json(fields.get("visible", [])),
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import UPPER, fold
+from sqlanon.domain.identifiers import UPPER, fold
 from sqlanon.engines.base import Engine
-from sqlanon.sqlgen.build.names import column, identifier, literal, relation
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import ascending
+from sqlanon.sqlgen.build.names import column, identifier, relation
 
 __all__ = ["delete", "insert", "read"]
 
@@ -21,22 +22,16 @@ _IDENTIFIERS = ("release_id",)
 def _named(key: str) -> exp.Expr:
     """The condition that the column `key` is a name that folds to the parameter, or the same identifier."""
     if key in _IDENTIFIERS:
-        return exp.EQ(this=column(key), expression=exp.Placeholder())
-    folded = exp.Anonymous(this="translate", expressions=[column(key), literal(UPPER), literal(UPPER.lower())])
-    return exp.EQ(this=folded, expression=exp.Placeholder())
+        return column(key).eq(exp.Placeholder())
+    return f.call("translate", column(key), UPPER, UPPER.lower()).eq(exp.Placeholder())
 
 
 def _where(names: Mapping[str, str]) -> exp.Expr:
-    first, *others = (_named(key) for key in names)
-    return reduce(lambda left, right: exp.And(this=left, expression=right), others, first)
+    return exp.and_(*(_named(key) for key in names))
 
 
 def _parameters(names: Mapping[str, str]) -> list[str]:
     return [name if key in _IDENTIFIERS else fold(name) for key, name in names.items()]
-
-
-def _ordered(key: str) -> exp.Expr:
-    return exp.Ordered(this=column(key), nulls_first=False)
 
 
 def read(
@@ -53,7 +48,7 @@ def read(
     query = exp.select(*(column(name) for name in columns)).from_(relation(("anon", table)), copy=False)
     if names:
         query = query.where(_where(names), copy=False)
-    query = query.order_by(*(_ordered(key) for key in (*order, "rowid")), copy=False)
+    query = query.order_by(*(ascending(column(key)) for key in (*order, "rowid")), copy=False)
     found = engine.rows(query, _parameters(names or {}))
     return [dict(zip(columns, row, strict=True)) for row in found]
 
@@ -61,12 +56,11 @@ def read(
 def insert(engine: Engine, table: str, rows: Sequence[Mapping[str, object]]) -> None:
     """Inserts rows that have the same columns into `anon.table`."""
     for row in rows:
-        target = exp.Schema(this=relation(("anon", table)), expressions=[identifier(name) for name in row])
-        values = exp.Values(expressions=[exp.Tuple(expressions=[exp.Placeholder() for _ in row])])
-        engine.run(exp.Insert(this=target, expression=values), list(row.values()))
+        values = exp.values([tuple(exp.Placeholder() for _ in row)])
+        names = [identifier(name) for name in row]
+        engine.run(exp.insert(values, relation(("anon", table)), columns=names), list(row.values()))
 
 
 def delete(engine: Engine, table: str, names: Mapping[str, str]) -> None:
     """Deletes the rows of `anon.table` whose columns are these names."""
-    statement = exp.Delete(this=relation(("anon", table)), where=exp.Where(this=_where(names)))
-    engine.run(statement, _parameters(names))
+    engine.run(exp.delete(relation(("anon", table)), where=_where(names)), _parameters(names))

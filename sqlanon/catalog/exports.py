@@ -14,7 +14,7 @@ from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._json import BadJson
 from sqlanon.catalog._source_text import read_sources, write_sources
 from sqlanon.catalog.digests import digests
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import KnownRelease, Release, SourceRead
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -45,18 +45,18 @@ def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
     """The releases that stand, the oldest first, and then those that are gone and were exported; `but` one of them."""
     if not migrations.ready(engine):
         return []
-    standing = _rows.read(engine, "release", _STANDING, order=("created_at",))
-    there = {row["release_id"] for row in standing}
-    standing = [row for row in standing if row["release_id"] != but]
+    rows = _rows.read(engine, "release", _STANDING, order=("created_at",))
+    there = {row["release_id"] for row in rows}
+    rows = [row for row in rows if row["release_id"] != but]
     exported = _rows.read(engine, "release_export", _EXPORTED, order=("exported_at",))
-    sealed = digests(engine, [row["release_id"] for row in standing]) if standing else {}
+    sealed = digests(engine, [row["release_id"] for row in rows]) if rows else {}
     last = {row["release_id"]: row["exported_at"] for row in exported}
     found = [
         _known(row, stands=True, exported=last.get(row["release_id"]), trusted=sealed.get(row["release_id"]))
-        for row in standing
+        for row in rows
     ]
     # Of several exports of one release the last speaks for all; rows written by hand may have no release.
-    gone = {row["release_id"] or place: row for place, row in enumerate(exported) if row["release_id"] not in there}
+    gone = {row["release_id"] or index: row for index, row in enumerate(exported) if row["release_id"] not in there}
     return [*found, *(_known(row, stands=False, exported=row["exported_at"]) for row in gone.values())]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlanon.catalog._domain_json import definition_to_json, policy_to_json
 from sqlanon.catalog._json import canonical
 from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 
 __all__ = ["fingerprint"]

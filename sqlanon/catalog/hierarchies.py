@@ -19,8 +19,8 @@ from sqlanon.catalog._json import (
     value_to_json,
 )
 from sqlanon.catalog._stored_values import require_hierarchy, summary
-from sqlanon.catalog.names import fold, nearest
 from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.hierarchies.base import Builder, builder, functional
@@ -130,22 +130,23 @@ def _checked(engine: Engine, row: dict[str, Any]) -> StoredHierarchy:
     return StoredHierarchy(definition, height, _digest(definition, height, None))
 
 
-def _checked_values(engine: Engine, definition: HierarchyDefinition, given: int | None) -> StoredHierarchy:
+def _checked_values(engine: Engine, definition: HierarchyDefinition, stored_height: int | None) -> StoredHierarchy:
     found = summary(engine, definition.name)
     if not found.rows:
         raise PolicyError(
             f"hierarchy {definition.name} lists no values",
             hint="its query must return rows, or its labels must stand in anon.hierarchy_value",
         )
-    require_hierarchy(engine, definition.name, found.height if given is None else given)
-    _require_height(definition, given, found.height)
+    require_hierarchy(engine, definition.name, found.height if stored_height is None else stored_height)
+    _require_height(definition, stored_height, found.height)
     return StoredHierarchy(definition, found.height, _digest(definition, found.height, found.digest))
 
 
-def _require_height(definition: HierarchyDefinition, given: int | None, height: int) -> None:
-    if given is not None and given != height:
+def _require_height(definition: HierarchyDefinition, stored_height: int | None, height: int) -> None:
+    if stored_height is not None and stored_height != height:
         raise PolicyError(
-            f"hierarchy {definition.name}: its row in anon.hierarchy has height {given}, but its top level is {height}",
+            f"hierarchy {definition.name}: its row in anon.hierarchy has height {stored_height}, "
+            f"but its top level is {height}",
             hint=f"set the height to {height}, or to NULL",
         )
 

@@ -77,15 +77,15 @@ class State:
 @cache
 def known_migrations() -> tuple[Migration, ...]:
     """The migrations that ship with sqlanon, sql/catalog/NNNN_slug.sql, in their order."""
-    found = []
+    migrations = []
     for name in listing("sql", "catalog"):
         match = _FILE.fullmatch(name)
         if not match:
             raise InternalError(f"sql/catalog/{name} is not named NNNN_slug.sql")
-        found.append(Migration(int(match[1]), match[2], sql_file("catalog", name.removesuffix(".sql"))))
-    if [migration.version for migration in found] != list(range(1, len(found) + 1)):
+        migrations.append(Migration(int(match[1]), match[2], sql_file("catalog", name.removesuffix(".sql"))))
+    if [migration.version for migration in migrations] != list(range(1, len(migrations) + 1)):
         raise InternalError("the migrations under sql/catalog are not numbered 1, 2, 3, ...")
-    return tuple(found)
+    return tuple(migrations)
 
 
 def state(engine: Engine, known: Sequence[Migration] | None = None) -> State:
@@ -125,14 +125,14 @@ def ready(engine: Engine, known: Sequence[Migration] | None = None) -> bool:
     if known is None and _found_ready.get() is engine:
         return True
     steps = known_migrations() if known is None else known
-    found = state(engine, steps)
-    if found.condition is Condition.OLDER:
+    current = state(engine, steps)
+    if current.condition is Condition.OLDER:
         raise CatalogError(
-            f"this database has a catalog of version {found.version}, and this sqlanon reads version {len(steps)}",
+            f"this database has a catalog of version {current.version}, and this sqlanon reads version {len(steps)}",
             hint="run `sqlanon migrate FILE`",
         )
-    _refuse_unknown(found, len(steps))
-    return found.condition is Condition.CURRENT
+    _refuse_unknown(current, len(steps))
+    return current.condition is Condition.CURRENT
 
 
 @contextmanager
@@ -150,21 +150,21 @@ def require_current(engine: Engine, known: Sequence[Migration] | None = None) ->
     ready(engine, known)
 
 
-def _refuse_unknown(found: State, known: int) -> None:
+def _refuse_unknown(current: State, known: int) -> None:
     """Raises CatalogError for a catalog that no migration of ours can bring up to date."""
-    if found.condition is Condition.NEWER:
+    if current.condition is Condition.NEWER:
         raise CatalogError(
-            f"this file was written by a newer sqlanon (catalog version {found.version}, this one knows {known})",
+            f"this file was written by a newer sqlanon (catalog version {current.version}, this one knows {known})",
             hint="upgrade sqlanon",
         )
-    if found.condition is Condition.CHANGED:
+    if current.condition is Condition.CHANGED:
         raise CatalogError(
-            f"the catalog in schema anon was changed: {found.detail}",
+            f"the catalog in schema anon was changed: {current.detail}",
             hint="restore the file from a backup, or make the releases anew in a database without a schema anon",
         )
-    if found.condition is Condition.FOREIGN:
+    if current.condition is Condition.FOREIGN:
         raise CatalogError(
-            f"sqlanon cannot keep its catalog in this database: {found.detail}",
+            f"sqlanon cannot keep its catalog in this database: {current.detail}",
             hint="sqlanon needs the schema anon for itself: rename the other one, or its database file",
         )
 
@@ -175,9 +175,9 @@ def pending(engine: Engine, known: Sequence[Migration] | None = None) -> tuple[M
     Raises CatalogError where none of ours would help.
     """
     steps = known_migrations() if known is None else tuple(known)
-    found = state(engine, steps)
-    _refuse_unknown(found, len(steps))
-    return steps[found.version :]
+    current = state(engine, steps)
+    _refuse_unknown(current, len(steps))
+    return steps[current.version :]
 
 
 def apply(engine: Engine, migration: Migration) -> None:

@@ -9,8 +9,8 @@ from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._domain_json import attributes_from_json
 from sqlanon.catalog._json import BadJson, arguments_from_json, arguments_to_json, dumps, loads
 from sqlanon.catalog._source_text import read_source, write_source
-from sqlanon.catalog.names import fold, nearest
 from sqlanon.catalog.validation import validate
+from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
@@ -18,8 +18,9 @@ from sqlanon.errors import PolicyError
 
 __all__ = ["delete", "exists", "listing", "load", "save", "validate"]
 
-# Kinds of constraints.
-_CONFIDENTIAL, _VISIBLE = "confidential", "visible"
+# The kinds of constraints.
+_CONFIDENTIAL = "confidential"
+_VISIBLE = "visible"
 
 _ATTRIBUTE = (
     "attribute",

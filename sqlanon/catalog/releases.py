@@ -12,7 +12,7 @@ from sqlanon.catalog import _rows, migrations
 from sqlanon.catalog._json import BadJson, arguments_from_json, arguments_to_json, dumps, loads
 from sqlanon.catalog._source_text import read_sources, write_sources
 from sqlanon.catalog.digests import forgetting, require_sealed
-from sqlanon.catalog.names import fold, nearest
+from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject

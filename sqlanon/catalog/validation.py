@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from sqlanon.catalog._constraints import validate_constraints
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.errors import PolicyError
 
@@ -53,8 +53,8 @@ def validate(policy: Policy) -> None:
     for requirement in policy.requirements:
         _validate_requirement(policy, requirement)
     subjects = [requirement.subject for requirement in policy.requirements]
-    for place, requirement in enumerate(policy.requirements):
-        if requirement.subject in subjects[:place]:
+    for index, requirement in enumerate(policy.requirements):
+        if requirement.subject in subjects[:index]:
             raise _wrong(
                 policy, f"{requirement.model} is required twice", f"keep one {requirement.model}(...), the stricter"
             )

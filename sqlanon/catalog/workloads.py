@@ -7,9 +7,10 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from sqlanon.catalog import _rows, migrations
-from sqlanon.catalog.names import fold, nearest
+from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
+from sqlanon.sqlgen.build.expressions import ascending
 from sqlanon.sqlgen.build.names import column, identifier, relation
 from sqlanon.syntax.parser import query_text
 
@@ -19,10 +20,8 @@ __all__ = ["delete", "exists", "forget_errors", "listing", "load", "save"]
 def save(engine: Engine, queries: exp.Select) -> None:
     """Writes the queries of a SELECT of workload, query_id and sql."""
     names = [identifier(name) for name in ("workload", "query_id", "sql")]
-    target = exp.Schema(this=relation(("anon", "workload")), expressions=names)
-    order = [exp.Ordered(this=column("query_id"), nulls_first=False)]
-    rows = exp.select(exp.Star()).from_(queries.subquery("query")).order_by(*order)
-    engine.run(exp.Insert(this=target, expression=rows))
+    rows = exp.select(exp.Star()).from_(queries.subquery("query")).order_by(ascending(column("query_id")))
+    engine.run(exp.insert(rows, relation(("anon", "workload")), columns=names))
 
 
 def listing(engine: Engine) -> list[str]:

@@ -13,21 +13,20 @@ __all__ = ["BoundAttribute", "BoundPolicy", "PublicTable"]
 
 @dataclass(frozen=True)
 class BoundAttribute:
-    """One attribute with the column it stands for.
-
-    `column` is the source's own spelling, `type` the column's SQL type, `published_type`
-    the same without ENUMs (their dictionaries keep withheld values). `height` is the
-    number of the top level, `*`; `min_level <= level <= max_level` is what a release
-    may use. `stored` says that the labels are rows rather than a function of the value.
-    """
+    """An attribute of the policy with its column of the source."""
 
     attribute: Attribute
+    # The name of the column as the source spells it, and its SQL type.
     column: str
     type: str
+    # The type without ENUMs, whose dictionaries keep withheld values.
     published_type: str
     hierarchy: HierarchyDefinition | None = None
+    # Whether the labels are rows rather than a function of the value.
     stored: bool = False
+    # The number of the top level, `*`.
     height: int = 1
+    # The levels that a release may use.
     min_level: int = 0
     max_level: int = 1
 
@@ -38,43 +37,40 @@ class BoundAttribute:
 
 @dataclass(frozen=True)
 class PublicTable:
-    """The public table D that a policy is AGAINST: the people among whom a respondent hides.
+    """The public table D that a policy is AGAINST: the people among whom a respondent hides."""
 
-    `relation` can be read again and again with the same rows. `columns` are its own
-    columns, one for each quasi-identifier in the policy's order. `lasting` is what a
-    live view may read: None where it lives in another database, or is a query; `stable`
-    tells whether that is a table of stored columns.
-    """
-
+    # A relation that can be read again and again with the same rows.
     relation: QualifiedName
+    # Its columns, one for each quasi-identifier in the policy's order.
     columns: tuple[str, ...]
+    # The relation that a live view may read; None where D lives in another database, or is a query.
     lasting: QualifiedName | None
+    # Whether `lasting` is a table of stored columns.
     stable: bool
 
 
 @dataclass(frozen=True)
 class BoundPolicy:
-    """A policy whose source is a relation that can be read again and again with the same rows.
-
-    `relation` is a table; `live` is False where it is a copy of a view's, a query's or
-    a registered frame's rows. `unpublished` are the source's columns that the policy does not name.
-    `guarding` are the source's columns that requirements name as guarding nodes (Xiao and
-    Tao 2006), published or not. `ranges` are the tables of ranges that requirements name:
-    a requirement's place among them all, counted from 0, and a temporary table with the
-    columns value (of the sensitive column's published type), low and high (DOUBLE).
-    """
+    """A policy whose source is a relation that can be read again and again with the same rows."""
 
     policy: Policy
+    # The table with the rows of the source.
     relation: QualifiedName
+    # Whether it is the source itself, rather than a copy of the rows of a view, a query or a registered frame.
     live: bool
     attributes: tuple[BoundAttribute, ...]
+    # The source's columns that the policy does not name.
     unpublished: tuple[str, ...]
     fingerprint: str
     public: PublicTable | None = None
+    # The source's columns that requirements name as guarding nodes (Xiao and Tao 2006), published or not.
     guarding: tuple[str, ...] = ()
+    # The tables of ranges that requirements name: the index of the requirement among all, and a temporary table with
+    # the columns value (of the sensitive column's published type), low and high (DOUBLE).
     ranges: tuple[tuple[int, QualifiedName], ...] = ()
 
     def having(self, role: Role) -> tuple[BoundAttribute, ...]:
+        """The attributes with this role, in the policy's order."""
         return tuple(bound for bound in self.attributes if bound.role is role)
 
     @property

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName, Source, Value
 
 __all__ = ["Attribute", "Policy", "Pseudonym", "Requirement", "Role"]
-
-# Names are equal to DuckDB if they are in ASCII lower case: É and é are two columns.
-_LOWER = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 
 
 class Role(StrEnum):
@@ -68,7 +66,7 @@ class Requirement:
         Of two requirements on one subject, such as 4- and 5-anonymity, the stricter is all that counts.
         """
         about = ((name, _parts(value)) for name, value in self.arguments if not _is_number(value))
-        return self.model.translate(_LOWER), frozenset((name.translate(_LOWER), parts) for name, parts in about)
+        return fold(self.model), frozenset((fold(name), parts) for name, parts in about)
 
 
 @dataclass(frozen=True)
@@ -116,4 +114,4 @@ def _is_number(value: Value) -> bool:
 def _parts(value: Value) -> tuple[str, ...]:
     """The value as it is compared: a column may be written as a name or as a string."""
     parts = value.parts if isinstance(value, QualifiedName) else (str(value),)
-    return tuple(part.translate(_LOWER) for part in parts)
+    return tuple(fold(part) for part in parts)

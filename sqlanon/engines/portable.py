@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import same_name
 from sqlanon.errors import EngineError
 
 __all__ = ["INFINITE", "require_portable"]
@@ -74,7 +75,7 @@ _IN_ORDER = (exp.DenseRank, exp.Lag, exp.Lead, exp.Rank, exp.RowNumber)
 _BITWISE = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift)
 _FRACTIONAL = (exp.Avg, exp.Div, exp.Exp, exp.Ln, exp.Sqrt)
 _WHOLE_AGAIN = (exp.Ceil, exp.Count, exp.Floor, exp.IntDiv, exp.Round)
-_MOST = 2**63 - 1
+_MAX_BIGINT = 2**63 - 1
 
 
 def require_portable(tree: exp.Expr) -> None:
@@ -119,7 +120,7 @@ def _literal(node: exp.Expr) -> str | None:
     if "." in text:
         typed = isinstance(node.parent, exp.Cast) and node.parent.to.this in _NUMBERS
         return None if typed else f"the decimal number {text} without a CAST"
-    return f"the number {text}, beyond BIGINT," if int(text) > _MOST else None
+    return f"the number {text}, beyond BIGINT," if int(text) > _MAX_BIGINT else None
 
 
 def _cast(node: exp.Expr) -> str | None:
@@ -136,9 +137,9 @@ def _cast(node: exp.Expr) -> str | None:
 
 def _never_met(node: exp.Cast) -> bool:
     """Whether it is CASE WHEN ... = 'infinity': elsewhere no date, or moment, is infinite, and the branch not taken."""
-    asked = node.parent
-    branch = asked.parent if isinstance(asked, exp.EQ) else None
-    whole = isinstance(branch, exp.If) and branch.this is asked and isinstance(branch.parent, exp.Case)
+    parent = node.parent
+    branch = parent.parent if isinstance(parent, exp.EQ) else None
+    whole = isinstance(branch, exp.If) and branch.this is parent and isinstance(branch.parent, exp.Case)
     return whole and node.this.name in INFINITE
 
 
@@ -230,7 +231,7 @@ def _bits(node: exp.Expr) -> str | None:
 
 def _column(node: exp.Expr) -> str | None:
     """DuckDB numbers the rows of a table by it; elsewhere it is a column like others, or none."""
-    return "the column rowid" if node.name.lower() == "rowid" else None
+    return "the column rowid" if same_name(node.name, "rowid") else None
 
 
 def _rows(node: exp.Expr) -> str | None:

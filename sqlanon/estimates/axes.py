@@ -93,7 +93,7 @@ class Axis:
 
     @property
     def beyond(self) -> tuple[float | int | str, ...]:
-        """The places of values that are at no distance from others: infinity on both sides, and what is no number."""
+        """The points of the axis that have no distance from others: infinity on both sides, and NaN."""
         if self.kind == "real":
             return ("-inf", "inf", "nan")
         return (self.low, self.high) if self.unit_of in ("day", "microsecond") else ()
@@ -103,7 +103,7 @@ class Axis:
         return _with(_OF["decimal" if self.scale else self.unit_of], value)
 
     def back(self, position: exp.Expr) -> exp.Expr:
-        """The value at a place of the axis."""
+        """The value at a point of the axis."""
         if self.scale:
             return self._cast(self._decimal_text(position))
         if self.unit_of in _BACK:
@@ -111,12 +111,12 @@ class Axis:
         return self._cast(position)
 
     def down(self, text: exp.Expr) -> exp.Expr:
-        """The last place at or before what a text says; NULL if it says none."""
+        """The last point at or before the value that a text says; NULL if it says none."""
         # A number of too many digits is none.
         return f.try_(_with(_FLOOR[self.unit_of], text, 10**self.scale))
 
     def up(self, text: exp.Expr) -> exp.Expr:
-        """The first place at or behind what a text says."""
+        """The first point at or behind the value that a text says."""
         if self.unit_of not in ("number", "day"):
             return self.down(text)
         if self.unit_of == "day":
@@ -176,7 +176,7 @@ def axis_of(column_type: str) -> Axis | None:
 
 
 def _with(template: str, value: exp.Expr, unit: int = 1) -> exp.Expr:
-    """A fixed expression with a value in the place of `given`, and a number in that of `unit`."""
+    """A fixed expression with a value instead of `given`, and a number instead of `unit`."""
 
     def filled(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and node.name == "given":
@@ -203,7 +203,7 @@ def span(
     open_high: exp.Expr | None = None,
     mask: exp.Expr | None = None,
 ) -> exp.Select:
-    """A SELECT of label and the columns of a span, which begins and ends at a place of the axis and a side of it."""
+    """A SELECT of label and the columns of a span, which begins and ends at a point of the axis and a side of it."""
     no_mask = as_text(exp.null())
     parts = (
         *(low, literal(sides[0]), high, sides[1] if isinstance(sides[1], exp.Expr) else literal(sides[1])),

@@ -1,4 +1,4 @@
-"""How far estimates are from what is true, and what all queries of a workload come to.
+"""The errors of estimates against the actual results, and a summary of all queries of a workload.
 
 `actual` has query_id, groups (the texts of the group's columns), result (the name of an
 aggregate) and value; `estimated` the same with estimate, stderr, low and high, and whether HAVING keeps the group.
@@ -47,7 +47,7 @@ def errors(tables: Mapping[str, str], release_id: str, workload: str) -> exp.Sel
 
 
 def summary(release_id: str, workload: str, queries: int) -> exp.Query:
-    """figure and value: what the errors of a workload on a release come to, of so many queries."""
+    """figure and value: the summary of the errors of a workload on a release, which has this number of queries."""
     rows_of_release = exp.select(exp.Star()).from_(relation(("anon", "query_error")))
     rows_of_release.where(
         column("release_id").eq(literal(release_id)),

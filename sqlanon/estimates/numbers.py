@@ -41,7 +41,7 @@ class Number:
         return self.axis is not None and int(self.axis.high) >= 2**64
 
     def times(self, value: exp.Expr, n: exp.Expr) -> exp.Expr:
-        """A value that stands for several, added up, where it is not `wide`."""
+        """The sum of n rows with the same value, of numbers that are not `wide`."""
         if self.axis is None or self.axis.scale == 0:
             kind = "DOUBLE" if self.axis is None else "HUGEINT"
             value, n = cast(value, kind), n
@@ -77,7 +77,7 @@ class Number:
         return f.try_(axis.back(parts.copy()))
 
 
-# What counts for one.
+# The kind of numbers that a count adds up: 1 for each row.
 COUNTED = Number("BIGINT", axis_of("BIGINT"))
 
 

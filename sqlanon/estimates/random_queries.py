@@ -75,7 +75,7 @@ def values_of(source: exp.Table, name: str, kind: str, bare: bool) -> exp.Select
 
 
 def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: WorkloadOptions) -> exp.Select:
-    """workload, query_id and sql; `head` is what stands before the predicates."""
+    """workload, query_id and sql of each query; `head` is the text before the predicates."""
     numbers = f.call("range", 1, literal(options.queries + 1))
     query_id = alias(f.unnest(numbers), "query_id")
     indexes = [i for i, attribute in enumerate(queried) if not attribute.sensitive]
@@ -96,7 +96,7 @@ def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: Wor
 
 
 def _picked(indexes: Sequence[int], count: int, seed: int) -> exp.Select:
-    """query_id and place: `count` of the places for each query, drawn without repetition."""
+    """query_id and place: `count` of the indexes of attributes for each query, drawn without repetition."""
     rows = exp.Array(expressions=[literal(index) for index in indexes])
     each = exp.select(column("query_id"), alias(f.unnest(rows), "place")).from_(relation("query"))
     order = order_by(exp.Ordered(this=_draw(seed, "attribute", column("query_id"), column("place"))))
@@ -111,7 +111,7 @@ def _picked(indexes: Sequence[int], count: int, seed: int) -> exp.Select:
 
 
 def _predicates(index: int, attribute: Queried, seed: int) -> exp.Select:
-    """query_id, place and predicate: of the queries that ask about the attribute at this place."""
+    """query_id, place and predicate of the queries that have a predicate on the attribute at this index."""
     here = column("place", "asked").eq(literal(index))
     if attribute.ranges:
         return _ranges(index, attribute, seed).where(here, copy=False)

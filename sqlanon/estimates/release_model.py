@@ -1,4 +1,4 @@
-"""What a release says of each column of its source."""
+"""A release as estimates read it: what it says of each column of its source."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ __all__ = ["BucketedColumns", "Generalized", "ReleaseModel", "bucketed_value"]
 
 
 def bucketed_value(index: int) -> str:
-    """The column with the values of a bucket that were dealt out, of the dealt column at this place."""
+    """The column with the values of a bucket, of the bucketed column at this index."""
     return f"dealt_{index}"
 
 
 @dataclass(frozen=True)
 class BucketedColumns:
-    """Columns of the source, by their folded names, of which a row shows no values but its bucket's.
+    """Columns of which a row shows its bucket, and the bucket has the values of its rows in no order.
 
-    `values` has the columns bucket, `bucketed_value` for each of `columns` and weight, how many
-    rows of the bucket have these values together. `bucket` is the column of the release's rows
-    with the bucket; None where all rows are one.
+    Columns that are published in a table of their own are bucketed, too: by the group that links a row of this table
+    to rows of others.
     """
 
+    # The columns of the source, by their folded names, whose values are known together.
     columns: tuple[str, ...]
+    # bucket, `bucketed_value` of each column, and weight: how many rows of the bucket have these values together.
     values: exp.Query
+    # The column of the release's rows with the bucket; None where all rows are one bucket.
     bucket: str | None
 
 
@@ -35,71 +37,68 @@ class BucketedColumns:
 class Generalized:
     """A column of the source that a release shows by labels.
 
-    `bound` has the column with the source's type, and its hierarchy if that is a stored
-    one whose labels are at hand. `keys` are the release's columns that tell the labels
-    apart: the column itself, and those of its bounds. `forms` says how to read a label,
-    `nulls`, where that is not the same, how to read whether NULL is among the values,
-    and `levels` which levels of the stored hierarchy it may be at.
-
     A label is read as `value`, the value itself; as `interval`, `period` or `mask`, labels
     of INTERVALS, CALENDAR and PREFIXES; as `range`, the ends of a region in the order of the
     values, or `tree_range`, in that of a hierarchy whose order is not known; by `bounds`, the
     columns with these ends; as `listed`, a label of a stored hierarchy, or `listed_range`, a
     range of its values. Below a `star` may be any value, and `any` label says nothing at all.
-
-    `marginal` is a table of `leaves.MARGINAL` and `leaves.MARGINAL_WEIGHT`, how frequent
-    values are elsewhere; without one those below a label are equally likely.
     """
 
+    # The column with the source's type, and its hierarchy if that is a stored one whose labels are at hand.
     bound: BoundAttribute
+    # The release's columns that tell labels apart: the column itself, and those of its bounds.
     keys: tuple[str, ...]
+    # How to read a label.
     forms: tuple[str, ...]
+    # How to read whether NULL is below a label, if not by `forms`.
     nulls: tuple[str, ...] = ()
+    # The levels of the stored hierarchy that a label may be at.
     levels: tuple[int, ...] = ()
+    # The table of how frequent values are elsewhere (`marginals.MARGINAL`, `marginals.MARGINAL_WEIGHT`); without one
+    # all values below a label are equally likely.
     marginal: str | None = None
 
     @property
     def column(self) -> str:
+        """The name of the column in the source."""
         return self.bound.column
 
 
 @dataclass(frozen=True)
 class ReleaseModel:
-    """A release as an estimate reads it: `rows` has its rows and nothing else is needed of it.
-
-    `exact` are the columns that are published as they are, by their folded names,
-    `generalized` those that are recoded, `hidden` those that are not published with the
-    reason. `bucketed` are columns of which a row shows no value but its bucket's, those together
-    whose values are known together. If `separate_tables`, these are all columns that are published, each
-    set of them in a table of its own, and `rows` say no more than which buckets belong together.
-    `withheld` is the number of rows of the source that the release leaves out; None where
-    that is not known. `enums` are the folded names of columns that are ENUMs in the
-    source. `names` are the names by which a query may call the source.
-    """
+    """A release as an estimate reads it; nothing else of the release is needed."""
 
     name: str
+    # The rows of the release. Of separate tables, which buckets of the tables belong together.
     rows: exp.Query
+    # The names by which a query may call the source.
     names: tuple[str, ...]
+    # The columns that are published as they are, by their folded names, with their names in the release.
     exact: Mapping[str, str]
     generalized: Mapping[str, Generalized]
+    # The columns that are not published, with the reason.
     hidden: Mapping[str, str] = field(default_factory=dict)
+    # The sets of columns of which a row shows a bucket.
     bucketed: tuple[BucketedColumns, ...] = ()
+    # Whether the release is several tables: all its columns are bucketed then, each set in its own table.
     separate_tables: bool = False
+    # The number of rows of the source that the release leaves out; None where nobody knows.
     withheld: int | None = 0
+    # The folded names of columns that are ENUMs in the source.
     enums: frozenset[str] = frozenset()
 
     @property
     def bucket(self) -> str | None:
-        """The column of `rows` with the bucket of all dealt columns; None where they have none, or no common one."""
+        """The column of `rows` with the bucket of all bucketed columns; None where there is no common one."""
         found = {columns.bucket for columns in self.bucketed}
         return found.pop() if len(found) == 1 else None
 
     @property
     def linked(self) -> bool:
-        """Whether dealt columns have buckets of their own, as in a loose association."""
+        """Whether sets of bucketed columns have different buckets, so that rows link a bucket of each."""
         return len({columns.bucket for columns in self.bucketed}) > 1
 
     @property
     def bucketed_positions(self) -> dict[str, tuple[int, int]]:
-        """Where each dealt column stands: which of `bucketed` has it, and at which place."""
+        """For each bucketed column the index of its set in `bucketed`, and its own index in the set."""
         return {name: (i, j) for i, bucketed in enumerate(self.bucketed) for j, name in enumerate(bucketed.columns)}

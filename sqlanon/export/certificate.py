@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlanon import __version__
 from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import KnownRelease, Release, ReleaseAttribute
@@ -26,7 +26,7 @@ from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.engines.base import Column
 from sqlanon.export.previous_export import CERTIFICATE_FORMAT
 from sqlanon.methods.base import Figure
-from sqlanon.methods.registry import assumed_of, worded
+from sqlanon.methods.registry import assumed_of, options_of, worded
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.syntax import render
 
@@ -119,6 +119,7 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
         "method": {
             "name": release.method,
             "arguments": _arguments(release.method_arguments),
+            "options": _arguments(tuple(options_of(release.method, release.method_arguments).items())),
             "published": wording.published,
         },
         "other_releases": list(map(_other, evidence.others)),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from sqlanon.domain.reading import Reading
 from sqlanon.export.previous_export import MARKDOWN_TITLE
 
 __all__ = ["to_markdown"]
@@ -22,6 +23,21 @@ _LIMITS = (
     "of them included, more may be learned.",
     "It is not signed: the hashes tell whether a file was changed, not who made it.",
 )
+
+_READINGS: Mapping[Reading, str] = {
+    Reading.EXACT: "the row's own value",
+    Reading.LABEL: "the label of the row's value, at a level of its hierarchy; `*` is any value",
+    Reading.RANGE: "the range of the values of the row's region",
+    Reading.CENTROID: "a value that stands for those of the row's region",
+    Reading.LOWER_BOUND: "the least value of the row's region",
+    Reading.UPPER_BOUND: "the greatest value of the row's region",
+    Reading.TOKEN: "what stands for the value of a pseudonym",
+    Reading.BUCKET: "the number of the row's bucket",
+    Reading.BUCKET_VALUE: "a value of one row of the bucket, or of any row where there is neither bucket nor group",
+    Reading.COUNT: "how many rows of the bucket have the value beside it",
+    Reading.GROUP: "the number of the row's group in this table",
+    Reading.LINK: "the group that the row has in another table",
+}
 
 
 def to_markdown(stated: dict[str, Any]) -> str:
@@ -54,18 +70,26 @@ def _lines(stated: dict[str, Any]) -> Iterator[str]:
 
 def _columns(stated: dict[str, Any]) -> Iterator[str]:
     """The columns of the one table, or of each of several."""
-    head = ("column", "type")
+    head = ("column", "type", "a value is")
     if "columns" in stated:
         yield from _section("Columns")
-        yield from _table(head, [(_code(c["name"]), _code(c["type"])) for c in stated["columns"]])
+        yield from _table(head, [_column(c) for c in stated["columns"]])
         return
     yield from _section("Tables")
     rows = [
-        (_code(table["name"]), f"{table['rows']:,}", _code(c["name"]), _code(c["type"]))
+        (_code(table["name"]), f"{table['rows']:,}", *_column(c))
         for table in stated["tables"]
         for c in table["columns"]
     ]
     yield from _table(("table", "rows", *head), rows)
+
+
+def _column(column: dict[str, Any]) -> tuple[str, str, str]:
+    """Its name, its type, and what a value of it says of a row of the source."""
+    reading = column["reading"]
+    said = "-" if reading is None else _READINGS[Reading(reading)]
+    of = f", of {_code(column['source'])}" if "source" in column else ""
+    return _code(column["name"]), _code(column["type"]), said + of
 
 
 def _required(requirements: Sequence[dict[str, Any]]) -> Iterator[str]:
@@ -147,7 +171,7 @@ def _generalization(stated: dict[str, Any]) -> Iterator[str]:
         yield method["published"]
     yield ""
     figure = _plain(loss["achieved"]) + _proven(loss)
-    yield f"Method: {_code(_call(method['name'], method['arguments']))}. Loss: {figure}."
+    yield f"Method: {_code(_call(method['name'], method['options']))}. Loss: {figure}."
     if loss["definition"]:
         yield f"The loss is the {loss['definition']}."
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import fold
 from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import Source

@@ -77,9 +77,9 @@ def _require_requirements(reader: Engine, rows: exp.Query, columns: Sequence[Col
         _put_beside(reader, table, frozen)
     exported = _typed(rows.copy(), columns, shown, expected.fragment).subquery("exported")
     for asked in shown.asked({expected.fragment: exported}):
-        requirements = shown.requirements_at(asked.places)
-        found = measured(reader, requirements, asked.rows, _beside(shown.background(asked.places)))
-        for place, requirement, reached in zip(asked.places, requirements, found, strict=True):
+        requirements = shown.requirements_at(asked.indexes)
+        found = measured(reader, requirements, asked.rows, _beside(shown.background(asked.indexes)))
+        for place, requirement, reached in zip(asked.indexes, requirements, found, strict=True):
             _require(requirement, reached, expected.achieved[place])
 
 

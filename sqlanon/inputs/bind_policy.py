@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from sqlanon.catalog import hierarchies as stored_hierarchies
 from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy, PublicTable
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch

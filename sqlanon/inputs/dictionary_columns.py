@@ -16,8 +16,10 @@ from sqlanon.sqlgen.release.dictionary_encoding import different_texts, texts_of
 
 __all__ = ["words_of"]
 
-# A column that has few different texts among the rows looked at is taken to have few. If it has more, it takes longer.
-_LOOKED_AT, _FEW_TEXTS = 100_000, 2_000
+# A column's texts are counted in a sample of the source's rows.
+_SAMPLE_ROWS = 100_000
+# A column with at most this many different texts in the sample is taken to have few: with more, it takes longer.
+_FEW_TEXTS = 2_000
 
 
 def words_of(engine: Engine, scratch: Scratch, source: exp.Table, columns: Iterable[BoundAttribute]) -> dict[str, str]:
@@ -25,7 +27,7 @@ def words_of(engine: Engine, scratch: Scratch, source: exp.Table, columns: Itera
     texts = [b for b in columns if b.published_type == "VARCHAR" and not b.attribute.pseudonym]
     if not texts:
         return {}
-    counts = engine.rows(different_texts(texts, source.copy(), _LOOKED_AT))[0]
+    counts = engine.rows(different_texts(texts, source.copy(), _SAMPLE_ROWS))[0]
     few = [b for b, count in zip(texts, counts, strict=True) if int(count) <= _FEW_TEXTS]
     return {b.column: _word_table(engine, scratch, source, b) for b in few}
 

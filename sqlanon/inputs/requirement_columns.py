@@ -29,7 +29,7 @@ from sqlanon.sqlgen.classes.rows import Rows
 
 __all__ = ["Carried", "carry", "given_relations", "guards_of", "public_cells_of", "public_values"]
 
-_SHOWN = 10
+_MAX_VALUES_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,13 @@ class Carried:
 
 
 def guards_of(requirements: Sequence[BoundRequirement]) -> dict[int, str]:
-    """The column that holds the guarding nodes of a requirement, by the requirement's place."""
+    """The column that holds the guarding nodes of a requirement, by the index of the requirement."""
     named: dict[int, str] = {}
-    for place, requirement in enumerate(requirements):
+    for index, requirement in enumerate(requirements):
         for parameter in requirement.question.parameters:
             value = requirement.argument(parameter.name)
             if parameter.type == "COLUMN" and isinstance(value, QualifiedName):
-                named[place] = value.name
+                named[index] = value.name
     return named
 
 
@@ -91,11 +91,11 @@ def given_relations(
     sensitive_value is that of the whole source. Raises DataError where the hierarchy of
     a sensitive attribute lacks values that a requirement has to place.
     """
-    places = {c.bound.column: place for place, c in enumerate(carried)}
+    indexes = {c.bound.column: index for index, c in enumerate(carried)}
     kept = _KeptRelations(scratch)
     wanted = {name for requirement in requirements for name in requirement.reads}
     for number, subject in enumerate(subjects(requirements)):
-        code = carried_code(layout, [places[name] for name in subject])
+        code = carried_code(layout, [indexes[name] for name in subject])
         whole = (
             exp.select(alias(code, "value"), alias(total(column("n")), "n"))
             .from_(relation(cells))
@@ -104,7 +104,7 @@ def given_relations(
         kept.add(f"sensitive_value_{number}", whole)
         if len(subject) > 1 or not wanted & {"sensitive_ancestor", "guarding_node", "value_range"}:
             continue
-        values = carried[places[subject[0]]].table
+        values = carried[indexes[subject[0]]].table
         named = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
         kept.add(f"sensitive_code_{number}", exp.select(*named).from_(relation(values)))
         taxonomy = _taxonomy(policy, subject[0])
@@ -115,11 +115,13 @@ def given_relations(
             kept.add(
                 f"sensitive_ancestor_{number}", sensitive_ancestor(f"sensitive_path_{number}", taxonomy.bound.height)
             )
-    _own_relations(policy, requirements, carried, places, kept)
+    _own_relations(policy, requirements, carried, indexes, kept)
     # Which guarding nodes a class has is for each node of the lattice to say.
-    own = {f"guarded_{place}" for place in guards_of(requirements)}
+    of_guards = {f"guarded_{index}" for index in guards_of(requirements)}
     return tuple(
-        (name, exp.select(exp.Star()).from_(relation(table))) for name, table in kept.tables.items() if name not in own
+        (name, exp.select(exp.Star()).from_(relation(table)))
+        for name, table in kept.tables.items()
+        if name not in of_guards
     )
 
 
@@ -144,29 +146,29 @@ def _own_relations(
     policy: BoundPolicy,
     requirements: Sequence[BoundRequirement],
     carried: Sequence[Carried],
-    places: Mapping[str, int],
+    indexes: Mapping[str, int],
     kept: _KeptRelations,
 ) -> None:
     """The relations that belong to one requirement's own arguments."""
     numbers = {subject: number for number, subject in enumerate(subjects(requirements))}
     ranges = dict(policy.ranges)
-    for place, guard in guards_of(requirements).items():
-        subject = tuple(requirements[place].attributes)
-        rows = _guards(carried[places[guard]])
+    for index, guard in guards_of(requirements).items():
+        subject = tuple(requirements[index].attributes)
+        rows = _guards(carried[indexes[guard]])
         height = _taxonomy(policy, subject[0]).bound.height
-        for name, query in guarding_steps(place, rows, "guard", f"sensitive_path_{numbers[subject]}", height):
+        for name, query in guarding_steps(index, rows, "guard", f"sensitive_path_{numbers[subject]}", height):
             kept.add(name, query)
         # The cells carry the code of the guarding node's text.
         pairs = exp.select(alias(column("class_id", "text"), "node"), column("value", "below")).from_(
-            relation(f"guarded_{place}", as_="text")
+            relation(f"guarded_{index}", as_="text")
         )
         same = column("node", "text").eq(column("node", "below"))
-        kept.add(f"guarding_node_{place}", pairs.join(relation(f"guarding_node_{place}", as_="below"), on=same))
-    for place, table in ranges.items():
-        subject = tuple(requirements[place].attributes)
+        kept.add(f"guarding_node_{index}", pairs.join(relation(f"guarding_node_{index}", as_="below"), on=same))
+    for index, table in ranges.items():
+        subject = tuple(requirements[index].attributes)
         listed = exp.select(exp.Star()).from_(relation(table))
         taxonomy = _taxonomy(policy, subject[0])
-        kept.add(f"value_range_{place}", value_range(listed, f"sensitive_code_{numbers[subject]}", taxonomy))
+        kept.add(f"value_range_{index}", value_range(listed, f"sensitive_code_{numbers[subject]}", taxonomy))
 
 
 def _guards(carried: Carried) -> Rows:
@@ -191,25 +193,29 @@ def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
     missing = [str(row[0]) for row in engine.rows(outside.order_by(column(level_name(0))))]
     if missing:
         assert bound.hierarchy is not None
-        shown = ", ".join(map(repr, missing[:_SHOWN]))
-        more = f" and {len(missing) - _SHOWN} more ({len(missing)} in all)" if len(missing) > _SHOWN else ""
+        shown = ", ".join(map(repr, missing[:_MAX_VALUES_SHOWN]))
+        more = (
+            f" and {len(missing) - _MAX_VALUES_SHOWN} more ({len(missing)} in all)"
+            if len(missing) > _MAX_VALUES_SHOWN
+            else ""
+        )
         raise DataError(
             f"the hierarchy {bound.hierarchy.name} lacks values of the column {bound.column}: {shown}{more}",
             hint=f"add them to its query and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again",
         )
 
 
-def public_values(policy: BoundPolicy, place: int) -> exp.Select | None:
-    """The public table's values of the quasi-identifier at this place; None without a public table."""
+def public_values(policy: BoundPolicy, index: int) -> exp.Select | None:
+    """The public table's values of the quasi-identifier at this index; None without a public table."""
     if policy.public is None:
         return None
-    return exp.select(alias(_public_value(policy, place, None), "value")).from_(relation(policy.public.relation))
+    return exp.select(alias(_public_value(policy, index, None), "value")).from_(relation(policy.public.relation))
 
 
-def _public_value(policy: BoundPolicy, place: int, of: str | None) -> exp.Expr:
+def _public_value(policy: BoundPolicy, index: int, of: str | None) -> exp.Expr:
     assert policy.public is not None
-    kind = policy.quasi_identifiers[place].published_type
-    value = column(policy.public.columns[place], of)
+    kind = policy.quasi_identifiers[index].published_type
+    value = column(policy.public.columns[index], of)
     return cast(value, kind)
 
 
@@ -219,6 +225,6 @@ def public_cells_of(
     """The cells of the public table, None if there is none. They are keyed as the source's, and carry nothing."""
     if policy.public is None:
         return None
-    every = exp.select(exp.Star()).from_(relation(policy.public.relation))
-    values = [_public_value(policy, place, "public") for place in range(len(policy.quasi_identifiers))]
-    return scratch.table("public", public_cells(every, codes, layout, values))
+    public_rows = exp.select(exp.Star()).from_(relation(policy.public.relation))
+    values = [_public_value(policy, index, "public") for index in range(len(policy.quasi_identifiers))]
+    return scratch.table("public", public_cells(public_rows, codes, layout, values))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Requirement, Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
@@ -42,10 +42,16 @@ def resolve_requirements(
     attributes = tuple(policy.having(Role.SENSITIVE))
     columns = [a.name for a in attributes] if sensitive is None else sensitive
     hierarchies = {column: a.hierarchy for column, a in zip(columns, attributes, strict=True)}
-    bound = [one for requirement in policy.requirements for one in bind_requirement(requirement, columns)]
+    bound = [
+        bound_requirement
+        for requirement in policy.requirements
+        for bound_requirement in bind_requirement(requirement, columns)
+    ]
     # What the policy requires already is asked once.
-    own = [one for requirement in promised for one in bind_requirement(requirement, columns)]
-    bound += [one for one in own if one not in bound]
+    of_method = [
+        bound_requirement for requirement in promised for bound_requirement in bind_requirement(requirement, columns)
+    ]
+    bound += [bound_requirement for bound_requirement in of_method if bound_requirement not in bound]
     for requirement in bound:
         _require_hierarchies(policy, requirement, hierarchies)
     _require_public_table(policy, bound)
@@ -91,7 +97,7 @@ def bind_requirements(
     guarding: list[str] = []
     ranges: list[tuple[int, QualifiedName]] = []
     asked: list[BoundRequirement] = []
-    for place, requirement in enumerate(requirements):
+    for index, requirement in enumerate(requirements):
         if not requirement.question.joint:
             _require_plain_values(bound.policy, requirement, sensitive)
         for name, named in _named(requirement, "COLUMN"):
@@ -101,7 +107,7 @@ def bind_requirements(
         for _, named in _named(requirement, "RELATION"):
             (attribute,) = requirement.attributes
             table = bind_ranges(engine, named, sensitive[attribute], scratch, str(bound.policy))
-            ranges.append((place, table))
+            ranges.append((index, table))
         asked.append(requirement)
     return replace(bound, guarding=tuple(dict.fromkeys(guarding)), ranges=tuple(ranges)), tuple(asked)
 
@@ -115,14 +121,14 @@ def _named(requirement: BoundRequirement, kind: str) -> list[tuple[str, Qualifie
 
 
 def _with_argument(requirement: BoundRequirement, name: str, value: QualifiedName) -> BoundRequirement:
-    arguments = tuple((known, value if known == name else given) for known, given in requirement.arguments)
+    arguments = tuple((known, value if known == name else argument) for known, argument in requirement.arguments)
     return replace(requirement, arguments=arguments)
 
 
 def _require_plain_values(
     policy: Policy, requirement: BoundRequirement, sensitive: Mapping[str, BoundAttribute]
 ) -> None:
-    """What is asked of one attribute alone puts its values in order or looks them up: no lists, structs or maps."""
+    """Raises PolicyError for a sensitive attribute of lists, structs or maps: a model sorts or looks up its values."""
     for column in requirement.attributes:
         kind = sensitive[column].published_type
         if kind.endswith("]") or kind.startswith(_NESTED):
@@ -139,12 +145,12 @@ def _guarding_column(bound: BoundPolicy, columns: Sequence[Column], requirement:
     recoded and cut the classes by that very wish; as a sensitive attribute it would be
     what the requirement protects; and an entity names somebody.
     """
-    found = next(((own, kind) for own, kind in columns if fold(own) == fold(name)), None)
+    found = next(((column_name, kind) for column_name, kind in columns if fold(column_name) == fold(name)), None)
     if found is None:
         raise PolicyError(
             f"{bound.policy}: {requirement} needs a column {name} of guarding nodes, which the source "
             f"{bound.policy.source} does not have",
-            hint=f"it has {', '.join(own for own, _ in columns)}",
+            hint=f"it has {', '.join(column_name for column_name, _ in columns)}",
         )
     column, kind = found
     role = next((attribute.role for attribute in bound.attributes if attribute.column == column), None)

@@ -50,7 +50,9 @@ def require_settings(engine: Engine) -> None:
         )
 
 
-def made_for(engine: Engine, bound: BoundPolicy, given: Source, source: BoundSource, names: Sequence[str]) -> MadeFor:
+def made_for(
+    engine: Engine, bound: BoundPolicy, policy_source: Source, source: BoundSource, names: Sequence[str]
+) -> MadeFor:
     """What a live view is right for that reads the columns `names` of its source, or of its public table.
 
     A table has one meaning, whatever the session. A query, or a view of the user's, has the
@@ -58,7 +60,7 @@ def made_for(engine: Engine, bound: BoundPolicy, given: Source, source: BoundSou
     """
     settings: list[str] = []
     if not source.stable:
-        settings += [*_OF_ANY_QUERY, *(_OF_MOMENTS if _reads_moments(engine, given, source) else ())]
+        settings += [*_OF_ANY_QUERY, *(_OF_MOMENTS if _reads_moments(engine, policy_source, source) else ())]
     elif any(_ZONED in kind and name in _read_from_text(bound) for name, kind in source.columns):
         settings += _OF_MOMENTS
     values = engine.rows(exp.select(*map(_current, settings)))[0] if settings else ()
@@ -73,9 +75,9 @@ def _read_from_text(bound: BoundPolicy) -> set[str]:
     return {b.column for b in (*bound.attributes, *in_ranges) if b.hierarchy or b in in_ranges} | set(bound.guarding)
 
 
-def _reads_moments(engine: Engine, given: Source, source: BoundSource) -> bool:
+def _reads_moments(engine: Engine, policy_source: Source, source: BoundSource) -> bool:
     """Whether anything that a query reads or computes has a time zone; in doubt it has."""
-    query = given.query or to_sql(exp.select(exp.Star()).from_(relation(source.lasting or source.relation)))
+    query = policy_source.query or to_sql(exp.select(exp.Star()).from_(relation(source.lasting or source.relation)))
     ((plan,),) = engine.rows("SELECT CAST(json_serialize_plan(?) AS VARCHAR)", [query])
     return _ZONED in plan or not plan.startswith('{"error":false')
 

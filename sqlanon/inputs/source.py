@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine, current_database
@@ -75,8 +75,8 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
         if found is None:
             raise PolicyError(f"there is no table or view {source.name}", hint="SHOW ALL TABLES lists what there is")
         kind, full = found
-        own = current_database(engine)
-        lasting = QualifiedName(full.parts[1:]) if full.parts[0] == own else None
+        database = current_database(engine)
+        lasting = QualifiedName(full.parts[1:]) if full.parts[0] == database else None
         try:
             columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(full))))
         except EngineError as error:
@@ -99,20 +99,20 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
 
 def passing(engine: Engine, source: Source) -> str | None:
     """Why a live view cannot read a source again in another session, from this database alone; None if it can."""
-    own = current_database(engine)
+    database = current_database(engine)
     query = to_sql(exp.select(exp.Star()).from_(relation(source.name))) if source.name else str(source.query)
     try:
         found = engine.reads(query)
     except UserError as error:
         return error.message
     # A file that is read by its name has a dot in it; a variable of Python's that holds a frame has none.
-    if any(one.name.name.isidentifier() if one.kind == "other" else one.name.parts[0] != own for one in found):
+    if any(one.name.name.isidentifier() if one.kind == "other" else one.name.parts[0] != database for one in found):
         return "it is temporary or lives in another database"
     return None
 
 
 def _require_one_query(text: str) -> None:
-    """Its text is run as it is: a second statement, which a row of the catalog may hold, would run too."""
+    """Raises PolicyError unless the text is one query: it is run as it is, and a second statement would run too."""
     if [type(statement) for statement in parse_script(text)] != [PassThrough]:
         raise PolicyError("the query of the policy is not one query", hint="write one SELECT, and nothing after it")
 
@@ -178,7 +178,9 @@ def _is_database(engine: Engine, database: str, name: str) -> bool:
 
 def require_not_source(engine: Engine, name: QualifiedName, table: exp.Table, policy: Policy) -> None:
     """Raises PolicyError if a relation, called `name`, is what the policy is on, or a view that reads it."""
-    own = find_relation(engine, policy.source.name) if policy.source.name else None
+    policy_source = find_relation(engine, policy.source.name) if policy.source.name else None
     read = engine.tables_of(to_sql(exp.select(exp.Star()).from_(table.copy())))
-    if own and own[1] in [found[1] for found in (find_relation(engine, one) for one in read) if found]:
+    if policy_source and policy_source[1] in [
+        found[1] for found in (find_relation(engine, one) for one in read) if found
+    ]:
         raise PolicyError(f"{name} reads the source of the release", hint="an estimate reads the release alone")

@@ -33,7 +33,7 @@ def listed_taxonomy(
     if any(
         {"sensitive_ancestor", "guarding_node"} & set(r.reads) for r in requirements if bound.column in r.attributes
     ):
-        own = exp.select(alias(published_value(bound), "value")).distinct().from_(relation(policy.relation))
-        values = scratch.table("values", generalized(bound, own, listed.copy(), counted=False))
+        occurring = exp.select(alias(published_value(bound), "value")).distinct().from_(relation(policy.relation))
+        values = scratch.table("values", generalized(bound, occurring, listed.copy(), counted=False))
         require_listed(engine, bound, values, stored)
     return Taxonomy(bound, listed)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
@@ -28,7 +28,7 @@ _HINT = "its columns are value, low and high: CREATE TABLE ranges (value VARCHAR
 _EXACT = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|BIGNUM|DECIMAL\(.*\)")
 # A column that holds nothing but NULL may have the type "NULL", quotes included.
 _TEXT = ("VARCHAR", '"NULL"')
-_SHOWN = 10
+_MAX_VALUES_SHOWN = 10
 
 
 def bind_ranges(
@@ -65,7 +65,8 @@ def _columns(columns: Sequence[Column], what: str) -> tuple[Column, Column, Colu
         value, low, high = (named[name] for name in _COLUMNS)
         return value, low, high
     misplaced = any(
-        fold(own) in _COLUMNS and fold(own) != name for (own, _), name in zip(columns, _COLUMNS, strict=False)
+        fold(column_name) in _COLUMNS and fold(column_name) != name
+        for (column_name, _), name in zip(columns, _COLUMNS, strict=False)
     )
     if len(columns) != len(_COLUMNS) or misplaced:
         raise PolicyError(f"{what}: its columns are {', '.join(name for name, _ in columns)}", hint=_HINT)
@@ -144,6 +145,6 @@ def _repeated(table: exp.Table) -> exp.Select:
 def _named(engine: Engine, values: exp.Select) -> str:
     """The first few values and how many there are; empty if there is none."""
     count = int(engine.rows(exp.select(f.count()).from_(values.copy().subquery("found")))[0][0])
-    shown = engine.rows(values.order_by(literal(1)).limit(_SHOWN)) if count else []
+    shown = engine.rows(values.order_by(literal(1)).limit(_MAX_VALUES_SHOWN)) if count else []
     texts = ", ".join("NULL" if text is None else repr(text) for (text,) in shown)
-    return texts + (f" and {count - _SHOWN} more ({count} in all)" if count > _SHOWN else "")
+    return texts + (f" and {count - _MAX_VALUES_SHOWN} more ({count} in all)" if count > _MAX_VALUES_SHOWN else "")

@@ -12,21 +12,16 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.choice import Choice
 from sqlanon.domain.explanation import Explanation
 from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.report import Assumption, Measurement
-from sqlanon.domain.values import QualifiedName, Value
-from sqlanon.domain.watching import Watching
+from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import InternalError
-from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.methods.limits import Limits
-from sqlanon.methods.shared.cells import Cells
-from sqlanon.questions.ask import BoundRequirement
+from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.sqlgen.release.region_rows import Placed
@@ -55,39 +50,6 @@ class Encoding:
     flat: bool = False
     by_row: bool = False
     besides: tuple[BoundAttribute, ...] = ()
-
-
-@dataclass(frozen=True)
-class Task:
-    """The release that a method is to make: what is asked of it, and of which rows.
-
-    `kind` is TABLE or VIEW in lower case, `sets` those of columns after FRAGMENTS, and `dry` whether nothing is
-    to be published. There are `cells` once the source is encoded, if the method has an encoding. Temporary tables are
-    made with `scratch`.
-    """
-
-    engine: Engine
-    policy: BoundPolicy
-    requirements: tuple[BoundRequirement, ...]
-    name: QualifiedName
-    kind: str
-    sets: tuple[tuple[str, ...], ...]
-    dry: bool
-    scratch: Scratch
-    cells: Cells | None = None
-    watching: Watching | None = None
-
-    @property
-    def guards(self) -> tuple[tuple[int, str], ...]:
-        """The columns of guarding nodes, by the place of their requirement."""
-        return tuple(guards_of(self.requirements).items())
-
-    @property
-    def encoded(self) -> Cells:
-        """The cells, for a method that has an encoding."""
-        if self.cells is None:
-            raise InternalError("a method that works on cells has none")
-        return self.cells
 
 
 @dataclass(frozen=True)
@@ -191,8 +153,8 @@ class Method(Protocol):
         """What the choice is owed to, where the method can tell."""
         ...
 
-    def reasons(self, task: Task, found: Any, explained: Explanation | None) -> Iterator[tuple[str, str, str]]:
-        """Rows of (stage, item, detail) that say what was chosen, and why."""
+    def reasons(self, task: Task, found: Any, explained: Any) -> Iterator[tuple[str, str, str]]:
+        """Rows of (stage, item, detail) that say what was chosen, and why; `explained` is what `why` has returned."""
         ...
 
     def promises(self, given: Any) -> tuple[Requirement, ...]:

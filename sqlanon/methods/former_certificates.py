@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.methods.anatomy.tables import QUASI_IDENTIFIERS, sensitive_names

@@ -29,9 +29,9 @@ class Limits:
 
     # A live view, which makes the release anew at each query.
     view: Refusal | None
-    # A policy that says nothing of what must not be seen together.
+    # A policy without CONFIDENTIAL sets.
     unconstrained: Refusal | None
-    # CONFIDENTIAL sets: columns that must not be seen together.
+    # A policy with CONFIDENTIAL sets: columns that must not be seen together.
     confidential: Refusal | None
     # FRAGMENTS (column, ...), ...: the columns of each table.
     sets: Refusal | None

@@ -6,14 +6,15 @@ A folder may have several. Each is a module with the parts of `base.Method`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
+from typing import TYPE_CHECKING, cast
 
 from sqlanon.domain.policy import Requirement, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.errors import InternalError
-from sqlanon.methods.base import PublishedTables, Structure, Wording, parts_lacking
+from sqlanon.methods.base import Method, PublishedTables, Structure, Wording, parts_lacking
+from sqlanon.methods.shared.arguments import given_or_default
 from sqlanon.plugins import named_module
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "assumed_by",
     "assumed_of",
     "find_method",
+    "options_of",
     "promised_by",
     "verified",
     "worded",
@@ -39,7 +41,23 @@ METHODS: Mapping[str, str] = {
 }
 
 
-def find_method(name: str) -> ModuleType:
+if TYPE_CHECKING:
+    # That a module has the parts is seen when it is found; here the types of its parts are compared.
+    from sqlanon.methods.anatomy import method as anatomy
+    from sqlanon.methods.fragmentation import fragments, loose
+    from sqlanon.methods.generalization import method as generalization
+    from sqlanon.methods.mondrian import method as mondrian
+
+    def _typed(method: Method) -> None: ...
+
+    _typed(anatomy)
+    _typed(fragments)
+    _typed(generalization)
+    _typed(loose)
+    _typed(mondrian)
+
+
+def find_method(name: str) -> Method:
     """The module of a method, whatever the case of its name.
 
     Raises UserError, with the names there are, for others, and InternalError for a method that lacks a part.
@@ -47,19 +65,24 @@ def find_method(name: str) -> ModuleType:
     module = named_module("methods", name, METHODS)
     if lacking := parts_lacking(module):
         raise InternalError(f"the method {name} has no {', '.join(lacking)}")
-    return module
+    return cast(Method, module)
+
+
+def options_of(method: str, arguments: Sequence[tuple[str, Value]]) -> dict[str, Value]:
+    """Each option that a method goes by and its value, given or by default. Raises UserError as its `options` does."""
+    return given_or_default(find_method(method).options(arguments))
 
 
 def promised_by(method: str, arguments: Sequence[tuple[str, Value]]) -> tuple[Requirement, ...]:
     """What a method promises of itself, besides what a policy requires. Raises UserError as its `options` does."""
     module = find_method(method)
-    return tuple(module.promises(module.options(arguments)))
+    return module.promises(module.options(arguments))
 
 
 def assumed_by(method: str, arguments: Sequence[tuple[str, Value]], sensitive: Sequence[str]) -> tuple[Assumption, ...]:
     """What the figures of a method's release rest on; `sensitive` are its columns. Raises as `promised_by` does."""
     module = find_method(method)
-    return tuple(module.assumes(module.options(arguments), sensitive))
+    return module.assumes(module.options(arguments), sensitive)
 
 
 def assumed_of(release: Release) -> tuple[Assumption, ...]:
@@ -71,12 +94,10 @@ def assumed_of(release: Release) -> tuple[Assumption, ...]:
 def verified(method: str, arguments: Sequence[tuple[str, Value]], published: PublishedTables) -> Structure:
     """What the tables of a release keep of what its method promises of them. Raises as `promised_by` does."""
     module = find_method(method)
-    found: Structure = module.verify(published, module.options(arguments))
-    return found
+    return module.verify(published, module.options(arguments))
 
 
 def worded(method: str, arguments: Sequence[tuple[str, Value]]) -> Wording:
     """What a certificate says of a method's releases. Raises as `promised_by` does."""
     module = find_method(method)
-    found: Wording = module.wording(module.options(arguments))
-    return found
+    return module.wording(module.options(arguments))

@@ -47,8 +47,8 @@ def encode(
     spread: list[tuple[int, ...]] = []
     most: list[tuple[int, ...]] = []
     rows = 0
-    for place, bound in enumerate(policy.quasi_identifiers):
-        name = scratch.table("tree", tree(bound, source, hierarchy_values, public_values(policy, place)))
+    for index, bound in enumerate(policy.quasi_identifiers):
+        name = scratch.table("tree", tree(bound, source, hierarchy_values, public_values(policy, index)))
         if bound.stored:
             require_listed(engine, bound, name, hierarchy_values)
         leaves, rows, *rest = engine.rows(tree_summary(bound, relation(name)))[0]

@@ -39,36 +39,36 @@ def measured(
     if not requirements:
         return []
     each = enumerate(zip(requirements, relation_names(requirements), strict=True))
-    every = union_all([report_row(place, requirement, names) for place, (requirement, names) in each])
+    every = union_all([report_row(index, requirement, names) for index, (requirement, names) in each])
     query = exp.select(exp.Star()).from_(every.subquery("report"), copy=False)
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
     # What a statement groups to say what is achieved, and again to find what violates, is grouped once.
     steps += shared_steps(query, [name for name, _ in steps])
     found = reported(engine, with_steps(query, steps), dict(enumerate(requirements)))
-    return [found[place] for place in range(len(requirements))]
+    return [found[index] for index in range(len(requirements))]
 
 
 def violating_classes(
-    requirements: Sequence[BoundRequirement], place: int, rows: Rows, background: Background
+    requirements: Sequence[BoundRequirement], index: int, rows: Rows, background: Background
 ) -> exp.Query:
-    """The query that returns the classes which violate the requirement at this place."""
-    statement = requirements[place].statement("violations", relation_names(requirements)[place])
+    """The query that returns the classes which violate the requirement at this index."""
+    statement = requirements[index].statement("violations", relation_names(requirements)[index])
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
     # In parentheses, for the statement may begin with steps of its own.
     return with_steps(exp.select(exp.Star()).from_(statement.subquery("violations"), copy=False), steps)
 
 
 def reported(engine: Engine, report: exp.Query, asked: Mapping[int, BoundRequirement]) -> dict[int, Measurement]:
-    """The measurements of requirements, by place, from a query with the columns place, achieved and violating.
+    """The measurements of requirements, by index, from a query with the columns place, achieved and violating.
 
     Raises InternalError unless there is just one row for each.
     """
     columns = [column(name) for name in ("place", "achieved", "violating")]
     found = engine.rows(exp.select(*columns).from_(report.subquery("reported"), copy=False))
-    by_place = {int(place): (achieved, int(violating)) for place, achieved, violating in found}
+    by_place = {int(index): (achieved, int(violating)) for index, achieved, violating in found}
     if len(found) != len(asked) or by_place.keys() != asked.keys():
         raise InternalError("a report has other requirements than those that were asked")
-    return {place: _measurement(requirement, *by_place[place]) for place, requirement in asked.items()}
+    return {index: _measurement(requirement, *by_place[index]) for index, requirement in asked.items()}
 
 
 def _measurement(requirement: BoundRequirement, achieved: float | None, violating: int) -> Measurement:
@@ -86,15 +86,15 @@ def check_stage(state: State) -> State:
     """Checks the candidate. Raises PrivacyViolation, with the query that finds the classes, if a requirement breaks."""
     structure = _of_structure(state)
     hidden = hidden_of(state) if state.create.kind == "view" else {}
-    found = _of_candidate(state, [place for place in range(len(state.requirements)) if place not in hidden])
+    found = _of_candidate(state, [index for index in range(len(state.requirements)) if index not in hidden])
     if hidden:
         # A view has no helper columns: its own report, which reads the source, speaks for these.
         report = state.one_query.report(tuple(hidden))
-        found |= reported(state.engine, report, {place: state.requirements[place] for place in hidden})
-        for place in hidden:
-            _require(state, place, found[place], report)
+        found |= reported(state.engine, report, {index: state.requirements[index] for index in hidden})
+        for index in hidden:
+            _require(state, index, found[index], report)
     _require_complete(state)
-    return state.having(report=PrivacyReport((*(found[place] for place in sorted(found)), *structure)))
+    return state.having(report=PrivacyReport((*(found[index] for index in sorted(found)), *structure)))
 
 
 def _of_structure(state: State) -> tuple[Measurement, ...]:
@@ -122,21 +122,21 @@ def _of_structure(state: State) -> tuple[Measurement, ...]:
     return structure.measurements
 
 
-def _of_candidate(state: State, places: Sequence[int]) -> dict[int, Measurement]:
-    """What the requirements at these places come to in the candidate's own rows."""
+def _of_candidate(state: State, indexes: Sequence[int]) -> dict[int, Measurement]:
+    """What the requirements at these indexes come to in the candidate's own rows."""
     bound, query = need(state.bound), state.compiled
     if isinstance(query, TablesQuery):
         return _of_tables(state, query)
-    requirements = [state.requirements[place] for place in places]
-    guards = {place: name for place, name in guards_of(state.requirements).items() if place in places}
+    requirements = [state.requirements[index] for index in indexes]
+    guards = {index: name for index, name in guards_of(state.requirements).items() if index in indexes}
     helpers = helper_columns(query) if state.create.kind == "table" else {}
     columns = {name: helpers.get(name, name) for name in guards.values()}
     entity = helpers.get(bound.entity.column) if bound.entity else None
     rows = shown_rows(bound, relation(state.candidates[0].stands), query.keys, columns, entity)
     needs_public = any("public_class" in requirement.reads for requirement in requirements)
     public = query.public_class() if needs_public else None
-    background = frozen_background(bound, requirements, query.release_id, places, guards, public)
-    return _required(state, places, rows, background)
+    background = frozen_background(bound, requirements, query.release_id, indexes, guards, public)
+    return _required(state, indexes, rows, background)
 
 
 def _of_tables(state: State, query: TablesQuery) -> dict[int, Measurement]:
@@ -147,26 +147,26 @@ def _of_tables(state: State, query: TablesQuery) -> dict[int, Measurement]:
         return {}
     found: dict[int, Measurement] = {}
     for asked in asked_of_buckets(sources, state.requirements, every, query.values, once=True):
-        requirements = [state.requirements[place] for place in asked.places]
-        background = frozen_background(need(state.bound), requirements, query.release_id, asked.places)
-        found |= _required(state, asked.places, asked.rows, background)
+        requirements = [state.requirements[index] for index in asked.indexes]
+        background = frozen_background(need(state.bound), requirements, query.release_id, asked.indexes)
+        found |= _required(state, asked.indexes, asked.rows, background)
     return found
 
 
-def _required(state: State, places: Sequence[int], rows: Rows, background: Background) -> dict[int, Measurement]:
-    """What the requirements at these places come to. Raises PrivacyViolation for one that is not met."""
-    requirements = [state.requirements[place] for place in places]
+def _required(state: State, indexes: Sequence[int], rows: Rows, background: Background) -> dict[int, Measurement]:
+    """What the requirements at these indexes come to. Raises PrivacyViolation for one that is not met."""
+    requirements = [state.requirements[index] for index in indexes]
     found = measured(state.engine, requirements, rows, background)
-    for number, (place, reached) in enumerate(zip(places, found, strict=True)):
+    for number, (index, reached) in enumerate(zip(indexes, found, strict=True)):
         if not reached.satisfied:
-            _require(state, place, reached, violating_classes(requirements, number, rows, background))
-    return dict(zip(places, found, strict=True))
+            _require(state, index, reached, violating_classes(requirements, number, rows, background))
+    return dict(zip(indexes, found, strict=True))
 
 
-def _require(state: State, place: int, reached: Measurement, query: exp.Query) -> None:
+def _require(state: State, index: int, reached: Measurement, query: exp.Query) -> None:
     if not reached.satisfied:
         raise PrivacyViolation(
-            f"{state.create.name} would violate {state.requirements[place]}: it reaches {reached.achieved}; "
+            f"{state.create.name} would violate {state.requirements[index]}: it reaches {reached.achieved}; "
             "nothing was published",
             query=to_sql(query),
         )
@@ -188,7 +188,7 @@ def _require_complete(state: State) -> None:
         )
     if state.released_rows != found.rows - found.suppressed:
         raise InternalError(
-            f"{state.create.name} has {state.released_rows} rows where the search keeps {found.rows - found.suppressed}"
+            f"{state.create.name} has {state.released_rows} rows where its method keeps {found.rows - found.suppressed}"
             f" of {found.rows}; nothing was published"
         )
 

@@ -9,6 +9,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.inputs.target_names import fragment_name
 from sqlanon.methods.registry import assumed_by, find_method
+from sqlanon.methods.shared.arguments import called, given_or_default
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.composition import others_than, warning
 from sqlanon.sqlgen.build.render import to_sql
@@ -58,9 +59,11 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail): what is asked, what would be published, at what loss, and why."""
     policy, bound = need(state.policy), need(state.bound)
     yield "resolve", "policy", f"{policy.name}, fingerprint {bound.fingerprint}"
+    call = state.create.method
+    yield "resolve", "method", printable(called(call.name.lower(), given_or_default(state.options)))
     for requirement in state.requirements:
         yield "resolve", "requirement", str(requirement)
-    call, sensitive = state.create.method, [attribute.column for attribute in bound.sensitive]
+    sensitive = [attribute.column for attribute in bound.sensitive]
     for one in assumed_by(call.name, call.arguments, sensitive):
         about = f"of {', '.join(one.attributes)}: " if one.attributes else ""
         yield "resolve", "assumption", printable(f"{about}{one.meaning} {one.leaves}")

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.inputs.dictionary_columns import words_of
@@ -36,7 +37,7 @@ def target_name(state: State) -> QualifiedName:
 
 
 def hidden_of(state: State) -> dict[int, str]:
-    """What keeps a requirement, by its place, from being recomputed from the released rows alone."""
+    """What keeps a requirement, by its index, from being recomputed from the released rows alone."""
     bound, query = need(state.bound), state.compiled
     if isinstance(query, TablesQuery):
         # What the tables do not show is refused before they are made.
@@ -58,7 +59,7 @@ def helper_columns(query: ReleaseQuery | TablesQuery) -> dict[str, str]:
         return {}
     entity = query.policy.entity
     found = {entity.column: query.respondent} if entity else {}
-    taken = {name.lower() for name in query.columns}
+    taken = {fold(name) for name in query.columns}
     for guard in dict.fromkeys(query.guards.values()):
         if guard not in _as_it_is(query):
             name = f"{_GUARD}_{len(found)}"

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlanon.catalog import policies
 from sqlanon.catalog.fingerprint import fingerprint
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
 from sqlanon.inputs.source import bind_source, passing
-from sqlanon.methods.registry import find_method, promised_by
+from sqlanon.methods.registry import DEFAULT, find_method, promised_by
 from sqlanon.pipeline.limits import require_within
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.lineage import sources_of
+from sqlanon.syntax.statements import CreateRelease
 
 __all__ = ["bind_stage", "resolve_stage"]
 
@@ -25,6 +28,7 @@ def resolve_stage(state: State) -> State:
     The method and its arguments are checked here too, before anything is read. Raises UserError for an unknown method,
     PolicyError for what the method cannot do.
     """
+    state = state.having(create=_named(state.create))
     method = find_method(state.create.method.name)
     given = method.options(state.create.method.arguments)
     policy = policies.load(state.engine, state.create.policy)
@@ -34,6 +38,13 @@ def resolve_stage(state: State) -> State:
     return state.having(
         options=given, policy=policy, hierarchies=tuple(hierarchies.values()), requirements=requirements
     )
+
+
+def _named(statement: CreateRelease) -> CreateRelease:
+    """The statement with the method that it means."""
+    if statement.method.name:
+        return statement
+    return replace(statement, method=replace(statement.method, name=DEFAULT))
 
 
 def bind_stage(state: State) -> State:

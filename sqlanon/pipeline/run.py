@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.methods.registry import DEFAULT
 from sqlanon.pipeline.check import check_stage
 from sqlanon.pipeline.compile import compile_stage
 from sqlanon.pipeline.encode import encode_stage
@@ -49,21 +47,14 @@ RELEASE: tuple[tuple[str, Stage], ...] = (
 def explain(engine: Engine, statement: CreateRelease, progress: Watching | None = None) -> State:
     """A dry run: everything up to the SELECT of the release, with the reasons, and nothing published."""
     with engine.transaction(), Scratch(engine) as scratch:
-        return _through(PLAN, State(engine, _named(statement), scratch, progress, dry=True))
+        return _through(PLAN, State(engine, statement, scratch, progress, dry=True))
 
 
 def create(engine: Engine, statement: CreateRelease, progress: Watching | None = None) -> State | None:
     """Publishes a release, whole or not at all; None where IF NOT EXISTS found one."""
     with engine.transaction(), Scratch(engine) as scratch:
-        state = make_room(State(engine, _named(statement), scratch, progress))
+        state = make_room(State(engine, statement, scratch, progress))
         return _through(RELEASE, state) if state else None
-
-
-def _named(statement: CreateRelease) -> CreateRelease:
-    """The statement with the method that it means."""
-    if statement.method.name:
-        return statement
-    return replace(statement, method=replace(statement.method, name=DEFAULT))
 
 
 def _through(stages: tuple[tuple[str, Stage], ...], state: State) -> State:

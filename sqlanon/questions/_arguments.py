@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName, Value, plain_number, written
 from sqlanon.errors import PolicyError
 from sqlanon.questions.load import Parameter, Question
@@ -15,7 +16,6 @@ __all__ = ["Argument", "asked_about", "bound_arguments", "chosen"]
 # A COLUMN is always a name of one part.
 Argument = int | Decimal | str | QualifiedName
 
-_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 # Arguments that every model about sensitive values understands.
 _GENERIC = ("attribute", "jointly")
 
@@ -143,12 +143,12 @@ def asked_about(question: Question, given: dict[str, Value], sensitive: Sequence
 
 
 def _named(question: Question, attribute: Value, sensitive: Sequence[str]) -> str:
-    known = {name.translate(_LOWER): name for name in sensitive}
+    known = {fold(name): name for name in sensitive}
     one = isinstance(attribute, QualifiedName) and len(attribute.parts) == 1
     name = attribute.name if isinstance(attribute, QualifiedName) and one else attribute
-    if not isinstance(name, str) or name.translate(_LOWER) not in known:
+    if not isinstance(name, str) or fold(name) not in known:
         raise PolicyError(
             f"{question.model}: {written(attribute)} is no sensitive attribute",
             hint=f"there {'is' if len(known) == 1 else 'are'} {', '.join(known.values())}",
         )
-    return known[name.translate(_LOWER)]
+    return known[fold(name)]

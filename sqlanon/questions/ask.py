@@ -88,9 +88,9 @@ class BoundRequirement:
         tree = query_tree(self.question.statement(name))
         assert isinstance(tree, exp.Select)
         values = _literals(self.arguments)
-        for place in list(tree.find_all(exp.Placeholder)):
-            if place.name in values:
-                place.replace(values[place.name].copy())
+        for index in list(tree.find_all(exp.Placeholder)):
+            if index.name in values:
+                index.replace(values[index.name].copy())
         instead = {name: table for name, table in (relations or {}).items() if name in self.reads and table != name}
         return reading(tree, instead)
 

@@ -15,6 +15,7 @@ from decimal import Decimal, InvalidOperation
 from functools import cache
 
 from sqlanon.assets import listing, read
+from sqlanon.domain.identifiers import nearest
 from sqlanon.errors import InternalError, UserError
 
 __all__ = [
@@ -126,7 +127,9 @@ def questions_of(model: str, kind: str = "models") -> tuple[Question, ...]:
     every = (load_question(name, kind) for name in question_names(kind))
     own = [question for question in every if question.model == model]
     if not own:
-        raise UserError(f"there is no privacy model {model!r}", hint=f"there are: {', '.join(model_names(kind))}")
+        known = model_names(kind)
+        hint = nearest(model, known) or f"there are: {', '.join(known)}"
+        raise UserError(f"there is no privacy model {model!r}", hint=hint)
     own.sort(key=lambda question: (question.when is not None and not question.when.default, question.name))
     return tuple(own)
 

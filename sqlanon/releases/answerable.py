@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import fold
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import fold, same_name
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release
@@ -38,19 +38,19 @@ _PUBLIC = "public table"
 def hidden_parts(
     requirements: Sequence[BoundRequirement], guards: Mapping[int, str], entity: bool, visible: Collection[str]
 ) -> dict[int, str]:
-    """What stands in the way of recomputing a requirement from the released rows alone, by its place.
+    """What stands in the way of recomputing a requirement from the released rows alone, by its index.
 
-    `guards` has the columns of guarding nodes by place, `visible` the columns that are
+    `guards` has the columns of guarding nodes by index, `visible` the columns that are
     published as they are; `entity` says that respondents are counted.
     """
     found: dict[int, str] = {}
-    for place, requirement in enumerate(requirements):
+    for index, requirement in enumerate(requirements):
         if entity and _counts_respondents(requirement):
-            found[place] = _RESPONDENTS
-        elif place in guards and guards[place] not in visible:
-            found[place] = _GUARDS
+            found[index] = _RESPONDENTS
+        elif index in guards and guards[index] not in visible:
+            found[index] = _GUARDS
         elif "public_class" in requirement.reads:
-            found[place] = _PUBLIC
+            found[index] = _PUBLIC
     return found
 
 
@@ -60,7 +60,7 @@ def _counts_respondents(requirement: BoundRequirement) -> bool:
         return False
     for name in ("achieved", "violations"):
         statement = requirement.statement(name)
-        if any(part.name.lower() == "entities" for part in statement.find_all(exp.Column)):
+        if any(same_name(part.name, "entities") for part in statement.find_all(exp.Column)):
             return True
         if any(not isinstance(star.parent, exp.Count) for star in statement.find_all(exp.Star)):
             return True
@@ -87,25 +87,25 @@ def frozen_background(
     bound: BoundPolicy,
     requirements: Sequence[BoundRequirement],
     release_id: str,
-    places: Sequence[int] | None = None,
+    indexes: Sequence[int] | None = None,
     guards: Mapping[int, str] | None = None,
     public_class: exp.Query | None = None,
 ) -> Background:
     """What the requirements read besides the rows, from the catalog's copies for one release.
 
-    `places` are those of the requirements among all of the release, where they are not
-    all; `guards` the columns of guarding nodes by these places.
+    `indexes` are those of the requirements among all of the release, where they are not
+    all; `guards` the columns of guarding nodes by these indexes.
     """
-    places = range(len(requirements)) if places is None else places
-    named = dict(zip(places, requirements, strict=True))
+    indexes = range(len(requirements)) if indexes is None else indexes
+    named = dict(zip(indexes, requirements, strict=True))
     return Background(
         taxonomies={b.column: Taxonomy(b, frozen_labels(b, release_id) if b.stored else None) for b in bound.sensitive},
         ranges={
-            now: frozen_ranges(release_id, place)
-            for now, (place, requirement) in enumerate(named.items())
+            now: frozen_ranges(release_id, index)
+            for now, (index, requirement) in enumerate(named.items())
             if "value_range" in requirement.reads
         },
-        guards={now: guards[place] for now, place in enumerate(named) if guards and place in guards},
+        guards={now: guards[index] for now, index in enumerate(named) if guards and index in guards},
         public_class=public_class,
     )
 
@@ -115,7 +115,7 @@ class Shown:
     """A release as whoever reads it sees it, and what its requirements need besides.
 
     `bound` has the release's own columns, quasi-identifiers and sensitive attributes
-    only. `hidden` says for a requirement, by its place, what no released row shows of
+    only. `hidden` says for a requirement, by its index, what no released row shows of
     that which it asks about; `guards` are the published columns of guarding nodes. Of a release of several tables
     `values` says which has the values of a sensitive attribute.
     """
@@ -128,9 +128,9 @@ class Shown:
     values: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def places(self) -> tuple[int, ...]:
+    def indexes(self) -> tuple[int, ...]:
         """The places of the requirements that the released rows answer."""
-        return tuple(place for place in range(len(self.requirements)) if place not in self.hidden)
+        return tuple(index for index in range(len(self.requirements)) if index not in self.hidden)
 
     def asked(self, sources: Mapping[str | None, exp.Table | exp.Subquery]) -> list[Asked]:
         """The released rows, wherever they stand now, and which requirements they answer; by fragment, if there are."""
@@ -138,17 +138,17 @@ class Shown:
             return []
         if self.values:
             named = {name: source for name, source in sources.items() if name is not None}
-            return list(asked_of_buckets(named, self.requirements, self.places, self.values))
+            return list(asked_of_buckets(named, self.requirements, self.indexes, self.values))
         keys = [bound.column for bound in self.bound.quasi_identifiers]
         rows = shown_rows(self.bound, sources[None], keys, {name: name for name in self.guards.values()})
-        return [Asked(rows, self.places)]
+        return [Asked(rows, self.indexes)]
 
-    def requirements_at(self, places: Sequence[int]) -> list[BoundRequirement]:
-        return [self.requirements[place] for place in places]
+    def requirements_at(self, indexes: Sequence[int]) -> list[BoundRequirement]:
+        return [self.requirements[index] for index in indexes]
 
-    def background(self, places: Sequence[int]) -> Background:
-        """What the requirements at these places read besides the rows."""
-        return frozen_background(self.bound, self.requirements_at(places), self.release_id, places, self.guards)
+    def background(self, indexes: Sequence[int]) -> Background:
+        """What the requirements at these indexes read besides the rows."""
+        return frozen_background(self.bound, self.requirements_at(indexes), self.release_id, indexes, self.guards)
 
 
 def shown_by(engine: Engine, release: Release) -> Shown:
@@ -175,7 +175,7 @@ def shown_by(engine: Engine, release: Release) -> Shown:
     guards = guards_of(requirements)
     visible = _published_as_it_is(policy, columns)
     hidden = hidden_parts(requirements, {p: fold(g) for p, g in guards.items()}, policy.entity is not None, visible)
-    own = {place: visible[fold(guard)] for place, guard in guards.items() if place not in hidden}
+    own = {index: visible[fold(guard)] for index, guard in guards.items() if index not in hidden}
     values = _values(release, bound)
     return Shown(bound, requirements, hidden, own, release.release_id, values)
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sqlanon.catalog import exports, releases
-from sqlanon.catalog.names import fold
 from sqlanon.catalog.snapshot import policy_of
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.release import KnownRelease, Release, SourceRead
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.reading import Reading
 from sqlanon.errors import PolicyError

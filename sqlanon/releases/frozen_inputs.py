@@ -110,9 +110,9 @@ def _freeze_all(engine: Engine, release_id: str, bound: BoundAttribute, lowest: 
 
 def freeze_ranges(engine: Engine, release_id: str, ranges: Sequence[tuple[int, QualifiedName]]) -> None:
     """Copies the tables of ranges that requirements name, each under the requirement's place."""
-    for place, table in ranges:
+    for index, table in ranges:
         text = exp.Cast(this=column("value"), to=exp.DataType.build("VARCHAR"))
-        rows = exp.select(literal(release_id), literal(place), text, column("low"), column("high"))
+        rows = exp.select(literal(release_id), literal(index), text, column("low"), column("high"))
         columns = ("release_id", "requirement", "value", "low", "high")
         engine.run(exp.Insert(this=_into("release_value_range", columns), expression=rows.from_(relation(table))))
 

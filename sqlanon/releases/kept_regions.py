@@ -22,7 +22,7 @@ def _kept_names(placed: Placed, release_id: str) -> Placed:
     def named(kind: str) -> QualifiedName:
         return QualifiedName(("anon", f"{kind}_{release_id}"))
 
-    ranks = tuple(named(f"rank_{place}") if table else None for place, table in enumerate(placed.ranks))
+    ranks = tuple(named(f"rank_{index}") if table else None for index, table in enumerate(placed.ranks))
     return replace(placed, regions=named("region"), places=named("place"), ranks=ranks)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.catalog import releases
-from sqlanon.catalog.names import fold
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.bound import BoundPolicy, PublicTable
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
@@ -55,7 +55,7 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
     except EngineError as error:
         raise unreadable(engine, release, error) from None
     found = hidden | answered
-    return PrivacyReport((*(found[place] for place in sorted(found)), *structure))
+    return PrivacyReport((*(found[index] for index in sorted(found)), *structure))
 
 
 def _of_structure(engine: Engine, release: Release, shown: Shown) -> tuple[Measurement, ...]:
@@ -83,13 +83,13 @@ def _of_structure(engine: Engine, release: Release, shown: Shown) -> tuple[Measu
 
 
 def _answered(engine: Engine, release: Release, shown: Shown) -> dict[int, Measurement]:
-    """What the released rows come to in the requirements that they answer, by place."""
+    """What the released rows come to in the requirements that they answer, by index."""
     sources = {made.fragment: relation(own_object(engine, made.name)) for made in release.published}
     found: dict[int, Measurement] = {}
     for asked in shown.asked(sources):
-        requirements = shown.requirements_at(asked.places)
-        reached = measured(engine, requirements, asked.rows, shown.background(asked.places))
-        found |= dict(zip(asked.places, reached, strict=True))
+        requirements = shown.requirements_at(asked.indexes)
+        reached = measured(engine, requirements, asked.rows, shown.background(asked.indexes))
+        found |= dict(zip(asked.indexes, reached, strict=True))
     return found
 
 
@@ -129,8 +129,8 @@ def _of_snapshot(engine: Engine, release: Release, shown: Shown) -> dict[int, Me
         )
     left = releases.measurements(engine, release)
     found: dict[int, Measurement] = {}
-    for place in shown.hidden:
-        asked = shown.requirements[place]
+    for index in shown.hidden:
+        asked = shown.requirements[index]
         same = (asked.question_name, ", ".join(asked.attributes) or None, asked.required)
         known = next((m for m in left if (m.question, m.attribute, m.required) == same), None)
         if known is None:
@@ -139,7 +139,7 @@ def _of_snapshot(engine: Engine, release: Release, shown: Shown) -> dict[int, Me
                 hint="rows of anon.measurement were removed: create the release again",
             )
         left.remove(known)
-        found[place] = known
+        found[index] = known
     return found
 
 
@@ -164,7 +164,7 @@ def _of_view(engine: Engine, release: Release, shown: Shown) -> dict[int, Measur
             f"{release.name} shows other rows than those for which {_seen(shown)} are counted", hint="create it again"
         )
     rows = exp.select(exp.Star()).from_(relation(report))
-    return reported(engine, rows, {place: shown.requirements[place] for place in shown.hidden})
+    return reported(engine, rows, {index: shown.requirements[index] for index in shown.hidden})
 
 
 def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
@@ -183,7 +183,7 @@ def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
             taxonomies = {b.column: listed_taxonomy(engine, bound, b, requirements, scratch) for b in bound.sensitive}
             background = Background(
                 taxonomies=taxonomies,
-                ranges={place: exp.select(exp.Star()).from_(relation(table)) for place, table in bound.ranges},
+                ranges={index: exp.select(exp.Star()).from_(relation(table)) for index, table in bound.ranges},
                 guards=guards_of(requirements),
                 public_class=_public_class(bound, bound.public) if bound.public else None,
             )

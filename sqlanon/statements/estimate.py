@@ -11,15 +11,14 @@ from sqlanon.assets import read
 from sqlanon.catalog import hierarchies as stored_hierarchies
 from sqlanon.catalog import releases
 from sqlanon.catalog.hierarchies import StoredHierarchy
-from sqlanon.catalog.names import fold
 from sqlanon.catalog.snapshot import hierarchies_of, policy_of, types_of
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import CatalogError, EngineError, PolicyError, StatementError, UserError
 from sqlanon.estimates.labels.marginal_tables import Marginals, with_marginals
-from sqlanon.estimates.query.bind import fold as same_name
 from sqlanon.estimates.query.parse import AggregateQuery, Lookup, parsed
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.estimates.single.answers import Answer as Rows
@@ -131,7 +130,7 @@ def source_names(policy: Policy) -> list[str]:
 
 def _recorded(engine: Engine, release: Release, asked: set[str]) -> Recorded:
     policy, hierarchies = policy_of(release), hierarchies_of(release)
-    using = {fold(a.hierarchy) for a in policy.quasi_identifiers if a.hierarchy and same_name(a.name) in asked}
+    using = {fold(a.hierarchy) for a in policy.quasi_identifiers if a.hierarchy and fold(a.name) in asked}
     stored = [h for h in hierarchies if builder(h.definition.kind).STORED]
     rounds = releases.rounds(engine, release)
     levels: Levels = {
@@ -169,7 +168,7 @@ def _table(engine: Engine, release: Release, made: ReleaseObject, levels: Levels
 def _columns_of(query: AggregateQuery) -> set[str]:
     parts = [query.where, *(lookup.on for lookup in query.lookups), *(group.expression for group in query.groups)]
     parts += [aggregate.argument for aggregate in query.aggregates]
-    return {same_name(part.name) for tree in parts if tree is not None for part in tree.find_all(exp.Column)}
+    return {fold(part.name) for tree in parts if tree is not None for part in tree.find_all(exp.Column)}
 
 
 def _shows_labels(policy: Policy, one: StoredHierarchy, levels: Levels) -> bool:
@@ -200,6 +199,6 @@ def _lookup(engine: Engine, lookup: Lookup, policy: Policy) -> tuple[exp.Table, 
     typed = engine.columns(exp.select(exp.Star()).from_(table.copy()))
     require_binary_text(engine, found[1], typed, called=str(lookup.table))
     columns = [name for name, _ in typed]
-    if same_name(lookup.key) not in map(same_name, columns):
+    if fold(lookup.key) not in map(fold, columns):
         raise PolicyError(f"{lookup.table} has no column {lookup.key}")
     return table, columns

@@ -15,6 +15,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, UserError
 from sqlanon.estimates.batch.by_table_groups import figures_by_tables
+from sqlanon.estimates.batch.context import BatchContext
 from sqlanon.estimates.batch.on_buckets import BucketCounts
 from sqlanon.estimates.batch.on_release import ReleaseAggregates, kinds_of
 from sqlanon.estimates.batch.on_separate_tables import SeparateTableCounts
@@ -145,7 +146,7 @@ class _Measuring:
     ) -> set[int]:
         """Adds the figures of conjunctions that are asked of separate tables at once; returns the queries' numbers."""
         conjunctions = Conjunctions(own, kinds := kinds_of(self.engine, own))
-        at_once = SeparateTableCounts(self.engine, own, kinds, known, scratch.table)
+        at_once = SeparateTableCounts(BatchContext(self.engine, kinds, known, scratch.table), own)
         found = [(one, parts) for one in asked if (parts := conjunctions.of(one)) and all(map(at_once.answers, parts))]
         self.note("estimate", len(asked))(0)
         try:
@@ -231,16 +232,14 @@ class _AtOnce:
             names = {own.exact[name] for part in counts for name in part.condition.conditions}
             if repeats(engine, own.rows.subquery("released"), sorted(names)):
                 counts = []
+        context = BatchContext(engine, self.kinds, self.constants, self.scratch.table)
         if counts:
-            yield from BucketCounts(engine, own, self.kinds, counts, self.constants, self.scratch.table).figures()
+            yield from BucketCounts(context, own, counts).figures()
         known = set(map(id, counts))
         if others := [part for part in parts if id(part) not in known]:
             # The rows of a view are computed whenever they are read.
             stored = release.kind == "table" and in_file(engine, own_object(engine, release.name))
-            keep = self.scratch.table
-            yield from ReleaseAggregates(
-                engine, own, self.kinds, others, self.constants, keep, dictionaries=stored
-            ).figures()
+            yield from ReleaseAggregates(context, own, others, dictionaries=stored).figures()
 
 
 def _asked(read: Templates, number: int, text: str) -> WorkloadQuery | None:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, UserError
+from sqlanon.estimates.batch.context import BatchContext
 from sqlanon.estimates.batch.on_source import SourceAggregates, countable
 from sqlanon.estimates.batch.one_scan import COUNTED, as_it_is, columns_of, counted_rows, many, repeats
 from sqlanon.estimates.batch.satisfying_values import Constants
@@ -89,16 +90,9 @@ class AskSource:
         if at_once:
             self.note(done)
             try:
-                counted = SourceAggregates(
-                    self.engine,
-                    source,
-                    kinds,
-                    at_once,
-                    self.constants,
-                    self.scratch.table,
-                    repeated=repeated,
-                    dictionaries=in_file(self.engine, name),
-                )
+                context = BatchContext(self.engine, kinds, self.constants, self.scratch.table)
+                stored = in_file(self.engine, name)
+                counted = SourceAggregates(context, source, at_once, repeated=repeated, dictionaries=stored)
                 for number, figures in counted.figures():
                     into.add(figures)
                     done += number

@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from sqlanon.catalog import migrations, policies
 from sqlanon.catalog import workloads as catalog
-from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.workload import WorkloadOptions, workload_options
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch

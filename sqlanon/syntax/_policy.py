@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
 from sqlanon.domain.values import Source
 from sqlanon.errors import Position
@@ -15,7 +16,7 @@ from sqlanon.syntax._lexer import Kind
 from sqlanon.syntax._reader import QUERY_WORDS, SEPARATORS, Reader, either
 from sqlanon.syntax.statements import CreatePolicy, DropPolicy
 
-__all__ = ["against", "create", "drop", "folded", "hierarchy_name", "requirements", "role_words", "sets", "source"]
+__all__ = ["against", "create", "drop", "hierarchy_name", "requirements", "role_words", "sets", "source"]
 
 _EXAMPLE = "k_anonymity(k => 4)"
 _ROLES = {role.value.replace("_", " ").upper(): role for role in Role}
@@ -29,8 +30,6 @@ _CLAUSES = {
 _OWNERS = {
     phrase: [role for role in Role if phrase in _CLAUSES[role]] for phrases in _CLAUSES.values() for phrase in phrases
 }
-# Names are equal to DuckDB if they are in ASCII lower case: É and é are two columns.
-_LOWER = {ord(letter): letter.lower() for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 
 
 def create(reader: Reader, position: Position) -> CreatePolicy:
@@ -82,11 +81,6 @@ def against(reader: Reader, *also: str) -> Source | None:
         words = (*also, "AGAINST", "REQUIRE")
         raise reader.expected(either(*words), among=words)
     return None
-
-
-def folded(name: str) -> str:
-    """The name by which two spellings count as one column."""
-    return name.translate(_LOWER)
 
 
 def hierarchy_name(reader: Reader) -> str:
@@ -148,10 +142,10 @@ def _set(reader: Reader) -> tuple[str, ...]:
     def item() -> None:
         token = reader.peek()
         column = reader.name("a column")
-        if folded(column) in found:
+        if fold(column) in found:
             hint = "name it once; DuckDB's names do not tell upper from lower case"
             raise reader.refused(f"the column {token.text} is named twice in one set", hint=hint, token=token)
-        found[folded(column)] = column
+        found[fold(column)] = column
 
     reader.listed(item)
     return tuple(found.values())
@@ -163,7 +157,7 @@ def _attributes(reader: Reader) -> tuple[Attribute, ...]:
     def item() -> None:
         token = reader.peek()
         attribute = _attribute(reader)
-        key = folded(attribute.name)
+        key = fold(attribute.name)
         if key in found:
             hint = "give it one role; DuckDB's names do not tell upper from lower case"
             raise reader.refused(f"the column {token.text} is named twice", hint=hint, token=token)

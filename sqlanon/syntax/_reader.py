@@ -14,7 +14,7 @@ __all__ = ["QUERY_WORDS", "SEPARATORS", "Reader", "either", "shortened"]
 
 QUERY_WORDS = ("SELECT", "FROM", "WITH", "VALUES", "TABLE", "PIVOT", "UNPIVOT")
 SEPARATORS = ('","', '")"')
-_LONGEST = 40
+_MAX_SHOWN_LENGTH = 40
 
 
 class Reader:
@@ -211,7 +211,7 @@ def either(*choices: str) -> str:
 
 def shortened(text: str) -> str:
     """A part of the user's text that an error quotes, cut off where it gets long."""
-    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+    return text if len(text) <= _MAX_SHOWN_LENGTH else text[:_MAX_SHOWN_LENGTH] + "..."
 
 
 def _nearest(token: Token, phrases: Sequence[str]) -> str | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import Position
 from sqlanon.syntax import _values
 from sqlanon.syntax._head import if_not_exists
 from sqlanon.syntax._lexer import Kind
-from sqlanon.syntax._policy import against, folded, hierarchy_name, requirements, sets, source
+from sqlanon.syntax._policy import against, hierarchy_name, requirements, sets, source
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.statements import (
     CheckRelation,
@@ -112,13 +113,13 @@ def _sensitive(reader: Reader) -> list[tuple[str, str | None]]:
     while True:
         token = reader.peek()
         column = reader.name("a column")
-        if folded(column) in found:
+        if fold(column) in found:
             raise reader.refused(
                 f"the column {token.text} is named twice",
                 hint="name it once; DuckDB's names do not tell upper from lower case",
                 token=token,
             )
-        found[folded(column)] = (column, hierarchy_name(reader) if reader.accept("USING") else None)
+        found[fold(column)] = (column, hierarchy_name(reader) if reader.accept("USING") else None)
         if not reader.accept_symbol(","):
             return list(found.values())
 

@@ -74,7 +74,7 @@ def _openings(label: str) -> tuple[str, ...]:
 
 _OURS = {tuple(opening.split()): label for label in _FORMS for opening in _openings(label)}
 _NOT_OURS = {("EXPORT", "DATABASE")}
-_LONGEST = max(map(len, _OURS))
+_MAX_KEYWORDS = max(map(len, _OURS))
 
 
 def parse_script(text: str) -> list[Statement]:
@@ -118,7 +118,7 @@ def _parsed(text: str, places: Places, piece: Piece) -> Statement:
 
 def _label(text: str) -> str | None:
     """Which of our statements the text begins, if it does."""
-    words = tuple(takewhile(bool, map(keyword_of, islice(tokens(text), _LONGEST))))
+    words = tuple(takewhile(bool, map(keyword_of, islice(tokens(text), _MAX_KEYWORDS))))
     openings = [words[:length] for length in range(1, len(words) + 1)]
     if not _NOT_OURS.isdisjoint(openings):
         return None

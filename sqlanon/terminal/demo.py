@@ -1,4 +1,4 @@
-"""The first release one sees: UCI Adult, from the script that ships with sqlanon to an exported file."""
+"""The demonstration, `sqlanon demo`: UCI Adult, from the script that ships with sqlanon to an exported file."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _SCRIPTS = ("adult_hierarchies.sql", "adult.sql")
 
 @dataclass
 class Summary:
-    """What the demonstration asked for and what it got; paths are as the user would type them."""
+    """What the demonstration's policy asks for and what its release reached, with paths as the user would type them."""
 
     asked: dict[str, Any] = field(default_factory=dict)
     reached: dict[str, Any] = field(default_factory=dict)
     places: dict[str, str] = field(default_factory=dict)
 
     def note(self, statement: Statement, rows: Rows) -> None:
-        """Takes from a statement and its result what belongs into the summary."""
+        """Adds to the summary what it shows of a statement and its result."""
         if isinstance(statement, CreatePolicy):
             policy = statement.policy
             required = [f"{r.model}({', '.join(f'{k} => {v}' for k, v in r.arguments)})" for r in policy.requirements]
@@ -84,7 +84,7 @@ def _prepare(directory: Path) -> None:
 def _finish(summary: Summary, directory: Path, output: Output) -> None:
     if not (summary.asked and summary.reached and summary.places):
         raise InternalError("the example script did not make and export a release")
-    summary.places = {name: str(directory / place) for name, place in summary.places.items()}
+    summary.places = {name: str(directory / path) for name, path in summary.places.items()}
     summary.places |= {"database": str(directory / _DATABASE), "script": str(directory / _SCRIPTS[-1])}
     commands = _commands(directory)
     if output.json:
@@ -98,18 +98,18 @@ def _lines(summary: Summary, commands: list[str]) -> Iterator[str]:
     """The summary, line by line, with rich's markup."""
     from rich.markup import escape
 
-    asked, got = summary.asked, summary.reached
+    policy, made = summary.asked, summary.reached
     certificate = Path(summary.places["certificate"])
-    rows, suppressed = got["source_rows"], got["suppressed_rows"]
-    columns = ", ".join(asked["quasi_identifiers"])
-    verdict = "[green]satisfied[/]" if got["satisfied"] else "[red]not satisfied[/]"
+    rows, suppressed = made["source_rows"], made["suppressed_rows"]
+    columns, requirements = ", ".join(policy["quasi_identifiers"]), ", ".join(policy["requirements"])
+    verdict = "[green]satisfied[/]" if made["satisfied"] else "[red]not satisfied[/]"
     facts = {
-        "asked": f"{', '.join(asked['requirements'])}; at most {float(asked['suppression']):.0%} of the rows left out",
+        "asked": f"{requirements}; at most {float(policy['suppression']):.0%} of the rows left out",
         "quasi-identifiers": columns,
-        "reached": f"{got['requirement']} {got['achieved']:g} where {got['required']:g} is required: ",
-        "levels": f"{got['levels']} (0 is the value itself)",
-        "suppressed": f"{suppressed:,} of {rows:,} rows ({suppressed / rows:.2%}); {got['released_rows']:,} released",
-        "loss": f"{got['granularity_loss']:.4f} (granularity loss: 0 keeps everything, 1 nothing)",
+        "reached": f"{made['requirement']} {made['achieved']:g} where {made['required']:g} is required: ",
+        "levels": f"{made['levels']} (0 is the value itself)",
+        "suppressed": f"{suppressed:,} of {rows:,} rows ({suppressed / rows:.2%}); {made['released_rows']:,} released",
+        "loss": f"{made['granularity_loss']:.4f} (granularity loss: 0 keeps everything, 1 nothing)",
         "release": summary.places["path"],
         "certificate": f"{certificate} (for machines), {certificate.with_suffix('.md').name} (for people)",
         "database": f"{summary.places['database']} (holds the source: it stays in the house)",
@@ -138,9 +138,10 @@ def _commands(directory: Path) -> list[str]:
 
 
 def _program() -> str:
-    """How this program was called, so that the same words call it again."""
+    """The words of a shell command that call this program again."""
     called = Path(sys.argv[0])
     if called.name != "sqlanon":
         return f"{shlex.quote(sys.executable)} -m sqlanon"
-    found = shutil.which("sqlanon")
-    return "sqlanon" if found and os.path.realpath(found) == os.path.realpath(called) else shlex.quote(str(called))
+    installed = shutil.which("sqlanon")
+    is_this = installed is not None and os.path.realpath(installed) == os.path.realpath(called)
+    return "sqlanon" if is_this else shlex.quote(str(called))

@@ -1,4 +1,4 @@
-"""How a command ends: all that was printed is written out, and the exit code says whose fault an error is."""
+"""How a command ends: its output is flushed, and the exit code says whose fault an error is."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _PIPE_CLOSED = 141
 
 
 def open_streams() -> None:
-    """Gives a process that was started with closed streams some: nothing to read, and no place for results.
+    """Opens those of the standard streams that the process was started without.
 
-    To print a result there is then the error that it would be on a full disk; messages are lost.
+    Standard input is then empty, messages are lost, and printing a result is an error, as on a full disk.
     """
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
-            # Of what cannot be written to, a result says so when it is written out.
-            place = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
-            setattr(sys, name, open(place, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
+            # A result that is printed to a stream opened for reading fails when it is flushed.
+            descriptor = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
+            setattr(sys, name, open(descriptor, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115
 
 
 @contextmanager
@@ -40,8 +40,8 @@ def answering(output: Output) -> Iterator[None]:
     try:
         with stopping(), _reported(output):
             yield
-    except typer.Exit as left:
-        code = left.exit_code
+    except typer.Exit as end:
+        code = end.exit_code
     raise typer.Exit(_written_out(output, code))
 
 
@@ -60,14 +60,14 @@ def _reported(output: Output) -> Iterator[None]:
         stop = stop_of(error)
         if stop is None:
             raise typer.Exit(report(output, error)) from None
-        # There may be no terminal any more to say it on.
+        # There may be no terminal any more.
         with suppress(OSError):
             output.status(stop.word)
         raise typer.Exit(stop.exit_code) from None
 
 
 def _written_out(output: Output, code: int) -> int:
-    """Writes out what was printed; the exit code, which says so where that fails."""
+    """Flushes standard output and error; `code`, or the code of the failure if that fails and `code` is 0."""
     from sqlanon.terminal.scripts import report
 
     for stream in (sys.stdout, sys.stderr):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Watch"]
 
-_PATIENCE_SECONDS = 1.0
+_SECONDS_BEFORE_LIVE_LINE = 1.0
 
 
 class Watch:
@@ -36,25 +36,25 @@ class Watch:
     def observe(
         self, stage: str, sql: str | None, done: int | None, total: int | None, detail: str | None = None
     ) -> None:
-        """Notes which stage runs, how far it is where that is known, and the SQL it sends."""
+        """Shows the stage that runs, with `done` of `total` steps where they are known, and with -v its SQL."""
         if sql and self._output.verbose:
             self._show(stage, sql)
         with self._lock:
             if sql is None or stage != self._stage:
-                # A query tells nothing of how far its stage is.
+                # The event of a query has no progress of its stage.
                 self._stage, self._done, self._total, self._detail = stage, done, total, detail or ""
             self._update()
 
     def start(self) -> None:
-        """A statement begins: a live line appears if it is not over within a second."""
+        """Begins to follow a statement: after a second a live line appears."""
         self.stop()
         if self._live:
-            self._timer = Timer(_PATIENCE_SECONDS, self._begin)
+            self._timer = Timer(_SECONDS_BEFORE_LIVE_LINE, self._begin)
             self._timer.daemon = True
             self._timer.start()
 
     def stop(self) -> None:
-        """Removes the live line, or sees to it that none appears."""
+        """Ends following a statement: removes the live line, or cancels it before it appears."""
         with self._lock:
             if self._timer:
                 self._timer.cancel()

@@ -34,21 +34,21 @@ from sqlanon.terminal.presentation import Output, Rows
 from sqlanon.terminal.progress import Watch
 from sqlanon.terminal.signals import interrupting, stop_of
 
-__all__ = ["Answered", "ScriptRun", "label", "read_script", "release_name", "report", "sorted_out"]
+__all__ = ["Answered", "ScriptRun", "as_sqlanon_error", "label", "read_script", "release_name", "report"]
 
 Answered = Callable[[Statement, Rows], None]
 
 _PART = re.compile(r'"(?:[^"]|"")+"|[^".]+')
 _DOTTED = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 
-# The columns with which a statement answers that has nothing to say but that it is done.
+# The columns of an answer that says only that a statement is done.
 _DONE = ("statement", "name", "outcome")
-# The column of an answer with what is to be looked at although the statement is done.
+# The column of an answer that holds a warning, or NULL.
 _WARNING = "warning"
 
 
 def label(statement: Statement) -> str:
-    """What kind of statement it is and on what: CREATE POLICY hospital, CHECK hospital_2026, SELECT, ..."""
+    """The statement's kind and the name that it is about: CREATE POLICY hospital, CHECK hospital_2026, SELECT, ..."""
     match statement:
         case PassThrough(text=text):
             words = re.findall(r"\w+", re.sub(r"/\*.*?\*/|--[^\n]*", " ", text, flags=re.DOTALL))
@@ -109,10 +109,11 @@ def release_name(text: str) -> QualifiedName:
     return QualifiedName(tuple(part[1:-1].replace('""', '"') if part[0] == '"' else part for part in parts))
 
 
-def sorted_out(error: BaseException, statement: Statement | None) -> BaseException:
-    """The error as one of sqlanon's, with its place in the script, or itself where it is a defect of ours.
+def as_sqlanon_error(error: BaseException, statement: Statement | None) -> BaseException:
+    """A SqlanonError with the statement's position; the error itself where it is a defect of sqlanon.
 
-    What DuckDB says of the user's own SQL is the user's to mend. Its message passes on names and drops values.
+    An error of DuckDB in the user's own SQL becomes a UserError, one in sqlanon's SQL an EngineError. Its message
+    keeps names and drops values.
     """
     position = statement.position if statement else None
     if isinstance(error, SqlanonError):
@@ -122,25 +123,26 @@ def sorted_out(error: BaseException, statement: Statement | None) -> BaseExcepti
         return EngineError(f"the system refuses: {error.strerror}{what}", position=position)
     if not _is_duckdb_error(error):
         return error
-    said = translated(error)  # type: ignore[arg-type]
-    if said.hint:
-        # It says what to change, and so whose it is.
-        return said.at(position)
-    ours = not isinstance(statement, PassThrough) or type(error).__name__ in ("InternalException", "FatalException")
-    kind: type[SqlanonError] = EngineError if ours else UserError
-    withheld = "withheld" in said.message
+    translation = translated(error)  # type: ignore[arg-type]
+    if translation.hint:
+        # What has a hint already is of the right class.
+        return translation.at(position)
+    is_fatal = type(error).__name__ in ("InternalException", "FatalException")
+    is_sqlanons = is_fatal or not isinstance(statement, PassThrough)
+    kind: type[SqlanonError] = EngineError if is_sqlanons else UserError
+    withheld = "withheld" in translation.message
     hint = "SQLANON_DEBUG=1 or -vv shows all of it, values included" if withheld else None
-    better = kind(said.message, hint=hint, position=position)
-    better.__cause__ = error
-    return better
+    own_error = kind(translation.message, hint=hint, position=position)
+    own_error.__cause__ = error
+    return own_error
 
 
 def report(output: Output, error: BaseException, statement: Statement | None = None, script: str | None = None) -> int:
     """Prints an error, and returns the exit code that says whose fault it is."""
-    better = sorted_out(error, statement)
-    if isinstance(better, SqlanonError):
-        output.error(better, script)
-        return better.exit_code
+    known = as_sqlanon_error(error, statement)
+    if isinstance(known, SqlanonError):
+        output.error(known, script)
+        return known.exit_code
     output.unexpected(error, script)
     return InternalError.exit_code
 
@@ -153,8 +155,8 @@ def _is_duckdb_error(error: BaseException) -> bool:
 class ScriptRun:
     """Runs scripts on one connection and prints what they answer, errors included.
 
-    `answered`, if given, is called with each statement and its result in place of printing it. `exit_code` is
-    that of the first error, 1 once a CHECK has found a requirement that is not met, else 0.
+    `answered`, where there is one, is called with each statement and its result instead of printing it. `exit_code`
+    is that of the first error, 1 once a CHECK has found a requirement that is not met, else 0.
     """
 
     def __init__(self, connection: Any, output: Output, answered: Answered | None = None) -> None:
@@ -169,9 +171,9 @@ class ScriptRun:
         connection.observe(self._watch.observe)
 
     def run(self, text: str, script: str) -> bool:
-        """Runs the statements of `text` up to the first that fails; whether it came to the end.
+        """Runs the statements of `text` up to the first that fails; True if none did.
 
-        `script` is its name in messages. What ran before a failure stays.
+        `script` is the name of the text in messages. What ran before a failure stays.
         """
         self._script, self._statement = script, None
         try:
@@ -199,27 +201,27 @@ class ScriptRun:
             self._ended(event.statement, event.result)
 
     def _ended(self, statement: Statement, result: Any) -> None:
-        ours = not isinstance(statement, PassThrough)
+        is_sqlanons = not isinstance(statement, PassThrough)
         rows = Rows((), ())
         if result is not None:
-            rows = Rows.of(result, None if ours else self._output.row_limit)
+            rows = Rows.of(result, None if is_sqlanons else self._output.row_limit)
         # A relation is computed while its rows are read, so only now the statement is over.
         self._watch.stop()
         seconds = time.perf_counter() - self._begun
         self._show(statement, rows, seconds)
-        if ours:
+        if is_sqlanons:
             self._warn(statement, rows)
         outcome = rows.rows[0][2] if rows.columns == _DONE else "done"
         if isinstance(statement, CheckRelease | CheckRelation):
             outcome = "satisfied" if self._judge(statement, rows) else "not satisfied"
-        if ours:
+        if is_sqlanons:
             self._output.status(f"{label(statement)}: {outcome} ({seconds:.2f} s)")
 
     def _warn(self, statement: Statement, rows: Rows) -> None:
-        """Repeats what an answer warns of, where it is seen though the answer goes elsewhere."""
-        for said in dict.fromkeys(rows.column(_WARNING)):
-            if said is not None:
-                self._output.warning(said, statement.position, self._script)
+        """Prints the warnings of an answer on standard error, each once."""
+        for warning in dict.fromkeys(rows.column(_WARNING)):
+            if warning is not None:
+                self._output.warning(warning, statement.position, self._script)
 
     def _show(self, statement: Statement, rows: Rows, seconds: float) -> None:
         if self._answered:
@@ -230,10 +232,10 @@ class ScriptRun:
             return
         if isinstance(statement, CreateRelease):
             shown = rows if any(rows.column(_WARNING)) else rows.without(_WARNING)
-            for table in _once_and_each(shown):
+            for table in _common_and_varying(shown):
                 self._output.result(table)
         elif isinstance(statement, ExportRelease):
-            # It is told once beside the files, and not with each of them.
+            # The warning is printed once, and not with each file.
             self._output.result(rows.without(_WARNING))
         elif isinstance(statement, ExplainRelease):
             self._explain(rows)
@@ -241,7 +243,7 @@ class ScriptRun:
             self._output.result(rows)
 
     def _explain(self, rows: Rows) -> None:
-        """The steps as a table; details of many lines, which are SQL, stand below it and only on demand."""
+        """Prints the stages as a table, and below it, with -v, the details of several lines, which are SQL."""
         long = [row for row in rows.rows if "\n" in str(row[-1])]
         hint = "{} lines of SQL" if self._output.verbose else "{} lines of SQL; -v shows them"
         steps = (row if row not in long else (*row[:-1], hint.format(row[-1].count("\n") + 1)) for row in rows.rows)
@@ -251,9 +253,9 @@ class ScriptRun:
                 self._output.text(f"\n{row[-1]}")
 
     def _judge(self, statement: Statement, rows: Rows) -> bool:
-        """Whether a CHECK's requirements are met; reports it if not.
+        """Whether a CHECK's requirements are all met; prints an error and sets the exit code if not.
 
-        A figure that nothing is required of has no verdict; a requirement without one is not met.
+        Rows without `required` are left out; a requirement whose `satisfied` is NULL is not met.
         """
         verdicts = [record["satisfied"] for record in rows.records() if record.get("required") is not None]
         failed = sum(verdict is not True for verdict in verdicts)
@@ -266,29 +268,29 @@ class ScriptRun:
 
 
 def _about(statement: Statement, script: str, seconds: float) -> dict[str, Any]:
-    """What a machine needs to know of a result besides its rows."""
-    place = statement.position
+    """The items of a result's JSON object besides its rows: script, line, column, statement and seconds."""
+    position = statement.position
     return {
         "script": script,
-        "line": place.line if place else None,
-        "column": place.column if place else None,
+        "line": position.line if position else None,
+        "column": position.column if position else None,
         "statement": label(statement),
         "seconds": round(seconds, 6),
     }
 
 
 def _says_only_that_it_is_done(statement: Statement, rows: Rows) -> bool:
-    """Whether the result is an outcome in one word, or DuckDB's count of the rows that a statement wrote."""
+    """Whether the result is one word for its outcome, or DuckDB's count of the rows that a statement wrote."""
     counted = rows.columns == ("Count",) and label(statement) not in ("SELECT", "FROM", "WITH", "TABLE")
     return rows.columns == _DONE or counted or (rows.columns == ("Success",) and not rows.rows)
 
 
-def _once_and_each(rows: Rows) -> list[Rows]:
-    """What is the same in all rows as a table of items, and the rest as a table of rows."""
-    same = [index for index in range(len(rows.columns)) if len({row[index] for row in rows.rows}) == 1]
-    rest = [index for index in range(len(rows.columns)) if index not in same]
+def _common_and_varying(rows: Rows) -> list[Rows]:
+    """A table (item, value) of the columns that have one value in all rows, and a table of the other columns."""
+    common = [index for index in range(len(rows.columns)) if len({row[index] for row in rows.rows}) == 1]
+    varying = [index for index in range(len(rows.columns)) if index not in common]
     if not rows.rows:
         return [rows]
-    once = Rows(("item", "value"), tuple((rows.columns[index], rows.rows[0][index]) for index in same))
-    each = Rows(tuple(rows.columns[i] for i in rest), tuple(tuple(row[i] for i in rest) for row in rows.rows))
-    return [once, each] if rest else [once]
+    items = Rows(("item", "value"), tuple((rows.columns[index], rows.rows[0][index]) for index in common))
+    others = tuple(tuple(row[index] for index in varying) for row in rows.rows)
+    return [items, Rows(tuple(rows.columns[index] for index in varying), others)] if varying else [items]

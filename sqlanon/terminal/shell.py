@@ -1,4 +1,4 @@
-"""The interactive shell, and the same reading statements from a pipe.
+"""The interactive shell, which also reads statements from a pipe.
 
 A statement ends with a semicolon. An error does not end the shell, Ctrl-C drops what was
 typed, Ctrl-D leaves.
@@ -16,6 +16,7 @@ from sqlanon.errors import UserError
 from sqlanon.syntax.parser import KEYWORDS
 from sqlanon.syntax.script import is_complete
 from sqlanon.terminal.completion import STATEMENTS, StatementCompleter, database_names
+from sqlanon.terminal.method_help import methods_described
 from sqlanon.terminal.presentation import Output
 from sqlanon.terminal.scripts import ScriptRun
 from sqlanon.terminal.signals import stop_of
@@ -34,6 +35,7 @@ _TABLES = """
 _HELP = """\
 A statement ends with ;  and may span lines. Ctrl-C drops what was typed, Ctrl-D leaves.
   .help [STATEMENT]   this text, or the form of a statement, such as .help create policy
+  .help method        the arguments of each method
   .tables             the tables and views
   .quit               leaves
 Statements of sqlanon; everything else is DuckDB's SQL:
@@ -50,11 +52,11 @@ class Shell:
 
     @property
     def exit_code(self) -> int:
-        """That of the first error or failed CHECK, 0 without one."""
+        """The exit code of the first error or failed CHECK, 0 without one."""
         return self._run.exit_code
 
     def submit(self, text: str) -> bool:
-        """Runs a dot command or statements and prints errors; false when the user wants to leave."""
+        """Runs a dot command or statements and prints errors; False if the user wants to leave."""
         stripped = text.strip()
         if not stripped.startswith("."):
             self._run.run(text, self._script)
@@ -79,9 +81,12 @@ class Shell:
         return True
 
     def _help(self, about: str) -> None:
-        wanted = " ".join(about.upper().split())
-        forms = [form for name, form in STATEMENTS.items() if wanted and (wanted in name or name in wanted)]
-        if wanted and not forms:
+        words = " ".join(about.upper().split())
+        if words in ("METHOD", "METHODS"):
+            self._output.out.print(methods_described(), soft_wrap=True)
+            return
+        forms = [form for name, form in STATEMENTS.items() if words and (words in name or name in words)]
+        if words and not forms:
             raise UserError(f"there is no help on {about!r}", hint=f"there is on: {', '.join(STATEMENTS)}")
         text = "\n\n".join(forms) if forms else _HELP + "\n".join(f"  {name}" for name in STATEMENTS)
         self._output.out.print(text, soft_wrap=True)
@@ -109,7 +114,7 @@ def read_piped(shell: Shell, stream: TextIO) -> int:
 
 
 def interact(shell: Shell, connection: Any) -> int:
-    """Reads from the terminal until the user leaves."""
+    """Runs what is typed on the terminal until the user leaves; returns the exit code, 0."""
     session = _session(lambda: database_names(connection))
     while True:
         try:
@@ -126,7 +131,7 @@ def interact(shell: Shell, connection: Any) -> int:
 
 
 def history_file() -> Path | None:
-    """Where the shell keeps what was typed: below XDG_STATE_HOME, readable by its owner only; None without a place."""
+    """The history file below XDG_STATE_HOME, readable by its owner only; None if it cannot be made."""
     state = os.environ.get("XDG_STATE_HOME", "")
     try:
         base = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
@@ -177,7 +182,7 @@ def _history() -> History:
 
 
 def run_shell(connection: Any, output: Output) -> int:
-    """The shell on a terminal, or its statements from a pipe; returns the exit code."""
+    """Runs the shell on a terminal, or the statements of a pipe; returns the exit code."""
     if sys.stdin.isatty():
         output.status("sqlanon shell: .help for help, .quit to leave")
         return interact(Shell(connection, output), connection)

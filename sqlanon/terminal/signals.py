@@ -20,9 +20,9 @@ _WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "hung up"}
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal has come; `exit_code` is what a shell reports for a program that it ended.
+    """Raised when a signal arrives. `exit_code` is what a shell reports for a program that the signal ended.
 
-    Ctrl-C asks for the end of what runs, the others, which have `ends`, for that of the program.
+    Ctrl-C ends the statement that runs; the other signals, for which `ends` is true, end the program.
     """
 
     def __init__(self, number: int = signal.SIGINT) -> None:
@@ -32,62 +32,62 @@ class Stopped(KeyboardInterrupt):
         super().__init__(self.word)
 
 
-# What came last: DuckDB raises another error in place of the exception of a signal that it has seen itself. The
+# The last signal: DuckDB raises another error in place of the exception of a signal that it has seen itself. The
 # exception is not kept, for its traceback would keep the connection.
-_last: int = signal.SIGINT
+_last_signal: int = signal.SIGINT
 
 
 def stop_of(error: BaseException) -> Stopped | None:
-    """The signal that an error stands for; None if it stands for none."""
+    """The signal that caused an error, as Stopped; None if none did."""
     if isinstance(error, Stopped):
         return error
     if isinstance(error, KeyboardInterrupt):
         return Stopped()
-    return Stopped(_last) if isinstance(error, RuntimeError) and "interrupted" in str(error) else None
+    return Stopped(_last_signal) if isinstance(error, RuntimeError) and "interrupted" in str(error) else None
 
 
 @contextmanager
 def stopping() -> Iterator[None]:
-    """Has the signals raise Stopped, except those that whoever started the program wants to be ignored."""
-    former = {}
+    """Within this context signals raise Stopped, except those that the program was started to ignore."""
+    previous = {}
     for name in _WORDS:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
-            former[number] = signal.signal(number, _stop)
+            previous[number] = signal.signal(number, _stop)
     try:
         yield
     finally:
-        for number, handler in former.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    global _last
-    _last = number
+    global _last_signal
+    _last_signal = number
     raise Stopped(number)
 
 
 @contextmanager
 def interrupting(connection: Any) -> Iterator[None]:
-    """While this lasts, a signal also stops what the connection computes."""
-    told, tell = socket.socketpair()
-    tell.setblocking(False)
-    former = signal.set_wakeup_fd(tell.fileno(), warn_on_full_buffer=False)
-    watch = Thread(target=_watch, args=(told, connection), daemon=True)
+    """Within this context a signal also interrupts the query that the connection runs."""
+    receiver, sender = socket.socketpair()
+    sender.setblocking(False)
+    previous = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
+    watch = Thread(target=_watch, args=(receiver, connection), daemon=True)
     watch.start()
     try:
         yield
     finally:
-        signal.set_wakeup_fd(former)
-        tell.close()
+        signal.set_wakeup_fd(previous)
+        sender.close()
         watch.join()
-        told.close()
+        receiver.close()
 
 
-def _watch(told: socket.socket, connection: Any) -> None:
+def _watch(receiver: socket.socket, connection: Any) -> None:
+    """Interrupts the connection at each signal, until the other end of the socket is closed."""
     numbers = {getattr(signal, name, None) for name in _WORDS}
-    # Nothing is read once the other end is closed.
-    while came := told.recv(1):
-        if came[0] in numbers:
+    while data := receiver.recv(1):
+        if data[0] in numbers:
             with suppress(Exception):
                 connection.interrupt()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -23,8 +24,21 @@ def test_every_file_that_a_subject_names_is_there() -> None:
     assert {name for files in SUBJECTS.values() for name in files} - there == set()
 
 
+def draws_more(text: str, shared: set[str]) -> bool:
+    """Whether a test module calls `draws`, or imports settings from a helper that does."""
+    imports = [node for node in ast.parse(text).body if isinstance(node, ast.ImportFrom)]
+    return bool(CALL.search(text)) or not shared.isdisjoint(
+        f"{node.module}.{name.name}" for node in imports for name in node.names
+    )
+
+
 def test_what_draws_more_inputs_in_the_long_part_runs_there() -> None:
-    shared = [name for path in (TESTS / "support").rglob("*.py") for name in SETTINGS.findall(path.read_text("utf-8"))]
-    drawing = re.compile("|".join([CALL.pattern, *(rf"\b{name}\b" for name in shared)]))
-    own = [path for path in FILES if path != Path(__file__) and drawing.search(path.read_text("utf-8"))]
-    assert [path.relative_to(TESTS).as_posix() for path in own if "mark.drawn" not in path.read_text("utf-8")] == []
+    shared = {
+        ".".join((*path.relative_to(TESTS.parent).with_suffix("").parts, name))
+        for path in (TESTS / "support").rglob("*.py")
+        for name in SETTINGS.findall(path.read_text(encoding="utf-8"))
+    }
+    assert "tests.support.policies.BUDGET" in shared
+    texts = {path: path.read_text(encoding="utf-8") for path in FILES if path != Path(__file__)}
+    drawing = [path for path, text in texts.items() if draws_more(text, shared)]
+    assert [path.relative_to(TESTS).as_posix() for path in drawing if "mark.drawn" not in texts[path]] == []

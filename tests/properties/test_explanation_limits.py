@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, PolicyError, PrivacyViolation, connect
 from sqlanon.methods.generalization import method as generalization
-from sqlanon.methods.generalization.lattice import search
+from sqlanon.methods.generalization.lattice.limits import Limits, limited
 from tests.support.draws import draws
 from tests.support.hospital import HOSPITAL
 from tests.support.losses import ORACLES, Demand, demands
@@ -148,12 +148,10 @@ def test_the_hospital(
     hospital: Connection, monkeypatch: pytest.MonkeyPatch, loss: str, ticks: float, held: bool
 ) -> None:
     """Lattices that are searched a few nodes at a time, and one that counts as too large to hold."""
-    monkeypatch.setattr("sqlanon.methods.generalization.lattice.rollup._BATCH", 2)
-    if not held:
-        monkeypatch.setattr(search, "_RAISE_FROM", 0)
-        monkeypatch.setattr(search, "MAX_NODES", 1)
+    sizes = Limits(batch=2) if held else Limits(batch=2, raise_from=0, max_nodes=1)
     method = f"METHOD generalization(suppression => 0.3, loss => '{loss}')"
-    ended = assert_consistent(explained(hospital, ticks, method, monkeypatch), loss.replace("_", " "))
+    with limited(sizes):
+        ended = assert_consistent(explained(hospital, ticks, method, monkeypatch), loss.replace("_", " "))
     assert ended != "proven" or (held and ticks > 1)
 
 

@@ -171,7 +171,7 @@ def test_new_labels_in_many_columns_withhold_no_old_row(threads: int) -> None:
 @pytest.mark.parametrize("local", [False, True])
 def test_labels_without_a_place_are_withheld(monkeypatch: pytest.MonkeyPatch, columns: int, local: bool) -> None:
     """A column of more labels than a field has room for cannot be had: with fewer bits it can."""
-    monkeypatch.setattr(recode, "_LABELS", 64)
+    monkeypatch.setattr(recode, "_MAX_LABELS", 64)
     plan = Plan(columns, 1 if local else 0, 2, local, 1)
     con = plan.install(Arrival(0, 30, 2, 20, 20))
     con.execute(f"CREATE ANONYMIZED VIEW v AS POLICY p {plan.method}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from sqlanon.methods.generalization.lattice import rollup
+from sqlanon.methods.generalization.lattice.limits import Limits, limited
 from sqlanon.questions.load import question_names
 from tests.support.draws import draws
 from tests.support.models.search import Drawn, assert_optimal, drawn
@@ -31,29 +31,27 @@ def test_the_optimum_of_every_model(question: str) -> None:
 
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("question", question_names())
-def test_the_optimum_where_every_source_is_large(question: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_optimum_where_every_source_is_large(question: str) -> None:
     """A part of the classes looked at first, and rows kept only where they are fewer."""
-    for name, value in (("_LARGE", 0), ("_PART", 2), ("_WORTH", 1)):
-        monkeypatch.setattr(rollup, name, value)
 
     @given(case=drawn(question))
     @FEW
     def check(case: Drawn) -> None:
-        assert_optimal(case)
+        with limited(Limits(large_source=0, one_in=2, times_fewer=1)):
+            assert_optimal(case)
 
     check()
 
 
 @pytest.mark.one_in(5)
 @pytest.mark.parametrize("question", question_names())
-def test_the_optimum_where_every_batch_is_heavy(question: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_optimum_where_every_batch_is_heavy(question: str) -> None:
     """A part of many nodes looked at first, and rows between the cells and the nodes made for a batch."""
-    for name, value in (("_PART_FROM", 0), ("_PART", 2), ("_MEET_FROM", 0), ("_MEETS", 2)):
-        monkeypatch.setattr(rollup, name, value)
 
     @given(case=drawn(question))
     @FEW
     def check(case: Drawn) -> None:
-        assert_optimal(case)
+        with limited(Limits(part_from=0, one_in=2, meet_from=0, meets=2)):
+            assert_optimal(case)
 
     check()

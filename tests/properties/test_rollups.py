@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from sqlanon import PrivacyViolation
-from sqlanon.methods.generalization.lattice import rollup
+from sqlanon.methods.generalization.lattice.limits import Limits, limited
 from tests.support.policies import BUDGET, Case, cases, levels_of
 
 pytestmark = pytest.mark.drawn
@@ -16,10 +16,7 @@ pytestmark = pytest.mark.drawn
 
 @pytest.fixture(autouse=True, scope="module")
 def every_source_is_large() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rollup, "_LARGE", 0)
-        patch.setattr(rollup, "_PART", 2)
-        patch.setattr(rollup, "_WORTH", 1)
+    with limited(Limits(large_source=0, one_in=2, times_fewer=1)):
         yield
 
 

@@ -43,7 +43,7 @@ class Laid:
         self.case, self._engine = case, state.engine
         self._batch = Batch(cells.layout, state.requirements, policy.entity is not None, cells.carried, (), cells.given)
         self._rollups = Rollups(state.engine, cells, self._batch, keep)
-        setting = Setting(policy, cells, limit, case.k, self._batch.key, keep, self._batch.place, state.engine.rows)
+        setting = Setting(policy, cells, limit, case.k, self._batch.key, keep, self._batch.index, state.engine.rows)
         self.losses: dict[str, Loss] = {name: made(setting) for name, made in LOSSES.items()}
         lattice = nodes([0] * len(case.quasi), [quasi.height for quasi in case.quasi])
         self.nodes = lattice[:: len(lattice) // _NODES + 1]
@@ -78,7 +78,7 @@ class Laid:
     def _classes(self) -> list[list[Places]]:
         """Each row's sensitive value is its place: so the values of a class tell which rows it holds."""
         steps, parameters = self._relations()
-        pairs = exp.select(self._batch.place(column("class_id")), column("class_id"), column("value"))
+        pairs = exp.select(self._batch.index(column("class_id")), column("class_id"), column("value"))
         query = with_steps(pairs.from_(relation("class_sensitive_value_0")), steps)
         classes: list[dict[Hashable, list[int]]] = [defaultdict(list) for _ in self.nodes]
         for place, class_id, value in self._engine.rows(query, parameters):
@@ -87,7 +87,7 @@ class Laid:
 
     def _withheld(self, chosen: Sequence[Sequence[Places]]) -> exp.Query:
         """withheld(place, class_id, size): a class is known by its node and the first of its rows."""
-        place, first = self._batch.place(column("class_id")), exp.Min(this=column("value"))
+        place, first = self._batch.index(column("class_id")), exp.Min(this=column("value"))
         same = [
             exp.and_(exp.EQ(this=place, expression=literal(node)), exp.EQ(this=first, expression=literal(min(rows))))
             for node, classes in enumerate(chosen)

@@ -8,8 +8,11 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from sqlanon.methods import registry
+from sqlanon.methods.limits import Limits
+from sqlanon.syntax.parser import parse_script
+from sqlanon.syntax.statements import CreateRelease
 
-__all__ = ["CALLS", "EXAMPLE", "ROOT", "SETUP", "SOURCE", "example_module", "with_example"]
+__all__ = ["CALLS", "EXAMPLE", "ROOT", "SETUP", "SOURCE", "example_module", "limits_of", "with_example"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "maintainers" / "adding-a-method.md"
@@ -43,6 +46,16 @@ CALLS = {
     "mondrian": ("p", "mondrian"),
     EXAMPLE: ("apart", "columns(fewest => 5)"),
 }
+
+
+def limits_of(call: str) -> Limits:
+    """What a method can do, by its name and its arguments as a user writes them."""
+    [statement] = parse_script(f"CREATE ANONYMIZED TABLE made AS POLICY p METHOD {call}")
+    assert isinstance(statement, CreateRelease)
+    method = registry.find_method(statement.method.name)
+    found = method.limits(method.options(statement.method.arguments))
+    assert isinstance(found, Limits)
+    return found
 
 
 def example_module(folder: Path) -> str:

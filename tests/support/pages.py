@@ -68,7 +68,8 @@ class Reading:
 
     folder: Path
     connection: Any = field(default_factory=sqlanon.connect)
-    variables: dict[str, Any] = field(default_factory=lambda: {"__name__": "docs"})
+    # Dataclasses of a page look for the module that they are in.
+    variables: dict[str, Any] = field(default_factory=lambda: {"__name__": __name__})
     printed: str | None = None
 
     def page(self, text: str, name: str) -> None:

@@ -19,6 +19,8 @@ from sqlanon.methods.generalization.losses import LOSSES, AddsUp, Loss, Setting
 from sqlanon.methods.generalization.losses.base import additive, losses_by_name
 from sqlanon.methods.generalization.losses.height import Height
 from sqlanon.methods.generalization.losses.loss_sql import withheld_of
+from sqlanon.methods.generalization.method import Options
+from sqlanon.methods.shared.arguments import arguments_of
 
 AGES = (31, 32, 33, 34, 35, 41, 42, 43, 58)
 
@@ -62,6 +64,9 @@ class ChangedCells:
 @pytest.fixture
 def con(monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection]:
     monkeypatch.setitem(losses.LOSSES, ChangedCells.NAME, losses_by_name([ChangedCells])[ChangedCells.NAME])
+    # The choices of the argument are those of the losses there were when the method was imported.
+    choices = arguments_of(Options)["loss"]
+    object.__setattr__(choices, "choices", (*LOSSES,))
     with connect(config={"threads": "1"}) as opened:
         opened.execute("CREATE TABLE visits (age INTEGER, ward VARCHAR, disease VARCHAR)")
         for place, age in enumerate(AGES):
@@ -73,6 +78,8 @@ def con(monkeypatch: pytest.MonkeyPatch) -> Iterator[Connection]:
         )
         opened.execute("CREATE WORKLOAD w ON POLICY p (queries => 5, dimensions => 1)")
         yield opened
+    monkeypatch.undo()
+    object.__setattr__(choices, "choices", (*LOSSES,))
 
 
 def changed(con: Connection) -> int:
@@ -105,6 +112,7 @@ def test_a_new_loss_goes_through_every_statement(con: Connection, recoding: str,
     (certificate,) = (tmp_path / "out").glob("*.json")
     stated = json.loads(certificate.read_text(encoding="utf-8"))["loss"]
     assert (stated["question"], stated["achieved"]) == ("changed_cells", loss)
+    assert stated["definition"] == ChangedCells.DEFINITION
     explained = "EXPLAIN ANONYMIZED TABLE x AS POLICY p METHOD generalization(loss => 'changed_cells')"
     assert any("changed cells" in row for row in con.execute(explained).fetchall())
 

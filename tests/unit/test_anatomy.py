@@ -509,7 +509,7 @@ def test_texts_are_published_as_they_are_whether_they_were_words_or_not(
     """Many texts after a few that are alike are words too, and none of them is lost or changed."""
     from sqlanon.inputs import dictionary_columns
 
-    monkeypatch.setattr(dictionary_columns, "_LOOKED_AT", looked_at)
+    monkeypatch.setattr(dictionary_columns, "_SAMPLE_ROWS", looked_at)
     monkeypatch.setattr(dictionary_columns, "_FEW_TEXTS", few)
     connection = sqlanon.connect(config={"threads": "1"})
     connection.execute("""
@@ -572,7 +572,7 @@ def test_buckets_that_are_lost_on_the_way_are_an_error(con: Connection, monkeypa
         return exp.select("*").from_(whole(*arguments).subquery("dealt")).where("slot > 0")
 
     monkeypatch.setattr(assign_groups, "dealt", short)
-    with pytest.raises(InternalError, match="where the search keeps 120"):
+    with pytest.raises(InternalError, match="where its method keeps 120"):
         release(con)
     assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]
 

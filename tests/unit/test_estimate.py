@@ -12,7 +12,7 @@ import pytest
 from sqlanon import Connection, connect
 from sqlanon.catalog.digests import seal
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.errors import DataError, PolicyError, SqlanonError, StatementError, UserError
+from sqlanon.errors import CatalogError, DataError, PolicyError, SqlanonError, StatementError, UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENTS = """
@@ -379,10 +379,21 @@ def sealed(con: Connection) -> None:
     seal(engine, release_id)
 
 
-def test_a_release_of_a_method_that_is_not_known(clinic: Connection) -> None:
-    clinic.execute("UPDATE anon.release SET method = 'slicing'")
+@pytest.mark.parametrize(
+    ("reading", "error", "why"),
+    [
+        ("NULL", CatalogError, "nothing says how its column age is read"),
+        ("'noisy'", CatalogError, "cannot be read: 'noisy' is not a valid Reading"),
+        ("'group'", PolicyError, "age"),
+    ],
+)
+def test_a_column_that_is_read_in_no_known_way(
+    clinic: Connection, reading: str, error: type[SqlanonError], why: str
+) -> None:
+    clinic.execute(f"UPDATE anon.release_attribute SET reading = {reading} WHERE attribute = 'age'")
     sealed(clinic)
-    assert "METHOD slicing" in refused(clinic, "SELECT count(*) FROM patients")
+    with pytest.raises(error, match=why):
+        clinic.execute("ESTIMATE SELECT count(*) FROM patients WHERE age = 1 FROM RELEASE released")
 
 
 def test_a_release_without_types(clinic: Connection) -> None:

@@ -67,6 +67,7 @@ def test_json_states_the_policy_s_arguments_as_numbers() -> None:
     said = json.loads(to_json(whole(evidence())))
     assert said["method"]["name"] == "generalization"
     assert said["method"]["arguments"] == {"suppression": 0.02, "recoding": "local"}
+    assert said["method"]["options"] == said["method"]["arguments"] | {"loss": "granularity_loss"}
     assert said["columns"] == [{"name": "zip", "type": "VARCHAR", "reading": "label", "levels": [0]}]
     assert said["policy"]["attributes"][1]["weight"] == 0.5
     assert said["time"] == {"released": "2026-01-02T03:04:05Z", "exported": "2026-02-03T00:00:00Z"}
@@ -96,7 +97,8 @@ def test_markdown_names_requirement_paper_and_hash() -> None:
     text = to_markdown(whole(evidence()))
     assert "| `k_anonymity(k => 3)` | 3 | 7 | yes | exported file | Samarati" in text
     assert "990 of the source's 1,000 rows; 10 suppressed." in text
-    assert "Method: `generalization(suppression => 0.02, recoding => 'local')`. Loss: 0.25." in text
+    call = "generalization(suppression => 0.02, loss => 'granularity_loss', recoding => 'local')"
+    assert f"Method: `{call}`. Loss: 0.25." in text
     assert "The loss is the granularity loss (NCP)" in text
     assert f"| `x.csv` | 12,345 | `{'cd' * 32}` |" in text
 
@@ -200,3 +202,15 @@ def test_hostile_names_stay_in_their_cells(name: str) -> None:
     assert fence == ""
     assert list(tables) == ["## Required and achieved", "## What is published", "## Columns", "## Files and versions"]
     assert all(len(widths) == 1 for widths in tables.values())
+
+
+def test_every_reading_has_words_for_people() -> None:
+    """And a column of which none is recorded has a dash."""
+    stated = whole(evidence())
+    [first, *_] = stated["columns"]
+    for reading in (*Reading, None):
+        lines = to_markdown(stated | {"columns": [first | {"reading": reading, "source": "other"}]}).splitlines()
+        [line] = [line for line in lines if line.startswith(f"| `{first['name']}` | `{first['type']}` |")]
+        said = line.removesuffix(", of `other` |").rpartition("| ")[2]
+        assert (said == "-") is (reading is None)
+        assert said

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, connect
 from sqlanon.errors import PolicyError
-from tests.support.draws import draws
 
 METHODS = ("generalization", "anatomy(l => 2)", "mondrian", "mondrian(publish => 'none')")
 REPEATED = "several rows for one k"
@@ -87,12 +86,11 @@ def test_keys_that_are_no_number_are_named() -> None:
         assert UNCAST in refusal(con, "SELECT count(*) AS n FROM s JOIN k ON s.ward = k.k")
 
 
-@pytest.mark.drawn
 @pytest.mark.parametrize("kinds", JOINED)
 def test_the_truth_is_within_the_bounds_or_a_key_is_there_twice(kinds: tuple[str, str]) -> None:
     values, keys = JOINED[kinds]
 
-    @settings(max_examples=draws(2, long=3), deadline=None, suppress_health_check=[*HealthCheck])
+    @settings(max_examples=3, deadline=None, suppress_health_check=[*HealthCheck])
     @given(
         st.lists(st.sampled_from(values), min_size=6, max_size=6),
         st.lists(st.sampled_from(keys), min_size=1, max_size=3),

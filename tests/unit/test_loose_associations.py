@@ -289,7 +289,7 @@ def test_rows_left_over_are_dealt_again_among_others(monkeypatch, tries) -> None
             self._held = self._rows_of(self._result)
 
     monkeypatch.setattr(Blocks, "_deal_all", poorly)
-    monkeypatch.setattr(deal_rows, "_TRIES", tries)
+    monkeypatch.setattr(deal_rows, "_MAX_DEALS_WITHOUT_GAIN", tries)
     with database() as engine:
         made = make(engine, Table(WIDE, rows), (("a", "c"), ("b",)), (("a", "b"),), (2, 2))
     assert made.found.heterogeneous

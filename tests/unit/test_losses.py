@@ -18,12 +18,11 @@ from sqlanon.methods.generalization.losses.average_class_size import AverageClas
 from sqlanon.methods.generalization.losses.discernibility import Discernibility
 from sqlanon.methods.generalization.method import options
 from sqlanon.sqlgen.cells import key_layout
-from tests.support.draws import draws
 from tests.support.losses import ORACLES
 from tests.support.losses_laid_out import Laid, Places, laid
 from tests.support.policies import Case, cases
 
-BUDGET = settings(max_examples=draws(2, long=8), deadline=None, suppress_health_check=list(HealthCheck))
+BUDGET = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 # An entropy is a multiple of a unit, and its oracle adds up floating point numbers.
 NEAR = 1e-7
 
@@ -33,7 +32,6 @@ def test_every_loss_has_an_oracle() -> None:
 
 
 # With few bits a word, a key has several: then a class_id is a struct.
-@pytest.mark.drawn
 @pytest.mark.parametrize("bits", [62, 5])
 @given(case=cases(), random=st.randoms(use_true_random=False))
 @BUDGET
@@ -173,7 +171,7 @@ def test_squares_beyond_64_bits_stay_exact() -> None:
         policy=SimpleNamespace(quasi_identifiers=[SimpleNamespace(height=1)] * 2),
         cells=SimpleNamespace(rows=rows, trees=["a", "b"], public=None),
         least_rows=7,
-        place=None,
+        index=None,
         rows=lambda query: counted,
     )
     lattice = np.array([(0, 0), (0, 1), (1, 0), (1, 1)], dtype=np.int16)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, make_dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sqlanon import PolicyError
+from sqlanon import PolicyError, UserError
 from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.methods.registry import METHODS, find_method
 from sqlanon.methods.shared.arguments import (
@@ -117,6 +117,15 @@ def test_an_error_says_what_works(wrong: dict[str, Value], message: str, hint: s
     assert (raised.value.message, raised.value.hint) == (message, hint)
 
 
+def test_a_name_that_is_no_method_s_leads_to_those_there_are() -> None:
+    with pytest.raises(UserError, match="there is no 'generalisation' among the methods") as raised:
+        find_method("generalisation")
+    assert raised.value.hint == "did you mean generalization?"
+    with pytest.raises(UserError) as raised:
+        find_method("x")
+    assert raised.value.hint == f"there are: {', '.join(METHODS)}"
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_the_arguments_of_each_method_have_help_and_an_example_that_works(name: str) -> None:
     options = find_method(name).OPTIONS
@@ -132,6 +141,14 @@ def test_the_arguments_of_each_method_have_help_and_an_example_that_works(name: 
         [created] = parse_script(f"CREATE ANONYMIZED TABLE t AS POLICY p METHOD {called(name, given_with)}")
         assert isinstance(created, CreateRelease)
         assert parsed(name, options, created.method.arguments) == found
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("bounds", [{}, {"least": 2}, {"above": 4}])
+def test_an_argument_without_an_example_has_one_that_works(kind: Kind, bounds: dict[str, int]) -> None:
+    bounds = {} if kind is Kind.FRACTION else bounds
+    options = make_dataclass("Options", [("a", Any, argument("help", kind, choices=("x", "y"), **bounds))])
+    assert given_or_default(parsed("m", options, [("a", example_of(arguments_of(options)["a"]))]))
 
 
 def test_what_is_written_has_quotes_where_it_needs_them() -> None:

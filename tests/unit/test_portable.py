@@ -112,7 +112,7 @@ BOUND = BoundAttribute(Attribute("s", Role.SENSITIVE), "s", "VARCHAR", "VARCHAR"
 POLICY = BoundPolicy(
     Policy("p", QualifiedName(("t",)), (BOUND.attribute,), ()), QualifiedName(("t",)), True, (BOUND,), (), ""
 )
-BUCKETIZED = bucketized(POLICY, Bucketization("p", (("s", "c"),), 0, 0, 0, 0, 0), "r", {}).fragments
+BUCKETIZED = bucketized(POLICY, Bucketization("p", (("s", "c"),), 0, 0, 0, 0, 0), "r", {}).tables
 ASSOCIATION = PublishedAssociation(
     relation("a"),
     ("g1", "g2"),

@@ -172,7 +172,7 @@ def test_an_unexpected_error_says_its_kind_and_not_its_text(monkeypatch: pytest.
 
 def test_the_live_line_appears_only_on_a_terminal_and_only_for_long_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
-    monkeypatch.setattr(progress, "_PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(progress, "_SECONDS_BEFORE_LIVE_LINE", 0.05)
 
     def drawn(pause: float, **options: Any) -> str:
         made = output(**options)

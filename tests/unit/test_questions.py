@@ -141,5 +141,8 @@ def test_an_unknown_name_lists_those_there_are() -> None:
         questions_of("m_anonymity")
     assert "k_anonymity" in str(raised.value.hint)
     assert "distinct_l_diversity" not in str(raised.value.hint)
+    with pytest.raises(UserError, match="there is no privacy model 'tcloseness'") as raised:
+        questions_of("tcloseness")
+    assert str(raised.value.hint).startswith("did you mean t_closeness")
     with pytest.raises(UserError, match="there is no question 'l_diversity'"):
         load_question("l_diversity")

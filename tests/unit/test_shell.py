@@ -17,6 +17,8 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
+from sqlanon.methods.registry import METHODS, find_method
+from sqlanon.methods.shared.arguments import arguments_of
 from sqlanon.questions.load import model_names
 from sqlanon.session import connect
 from sqlanon.syntax.parser import KEYWORDS, parse_script
@@ -112,6 +114,39 @@ def test_completion_of_models_and_their_arguments() -> None:
     for model in model_names():
         assert completions(model[:-1])[:1] == [model]
         assert model in STATEMENTS["CREATE POLICY"]
+
+
+def test_completion_of_methods_and_their_arguments() -> None:
+    create = "CREATE ANONYMIZED TABLE t AS POLICY p METHOD "
+    assert completions(create)[: len(METHODS)] == list(METHODS)
+    assert completions(f"{create}mon") == ["mondrian"]
+    assert completions(f"{create}anatomy(") == ["l => ", "variant => ", "c => ", "grouping => "]
+    assert completions(f"{create}Anatomy(l => 3, ") == ["variant => ", "c => ", "grouping => "]
+    assert completions(f"{create}anatomy(l => 3, gr") == ["grouping => "]
+    assert completions(f"{create}anatomy(l => 3, grouping => ") == ["'random'", "'near'"]
+    assert completions(f"{create}anatomy(l => 3, grouping => 'ne") == ["'near'"]
+    assert completions(f"{create}mondrian(bounds =>") == ["true", "false"]
+    assert completions(f"{create}loose(groups => (2, 2), n") == ["near => "]
+    assert completions(f"{create}anatomy(l => ") == []
+    # A name of a column, and what comes after the arguments, are as anywhere else.
+    assert completions(f"{create}mondrian(split => 'information_gain', target => occ", ["occupation"]) == ["occupation"]
+    assert completions(f"{create}loose(k => 4) frag") == ["FRAGMENTS", "fragments"]
+
+
+def test_a_completed_argument_says_what_it_is_for() -> None:
+    completer = StatementCompleter(KEYWORDS, list)
+    typed = Document("EXPLAIN ANONYMIZED TABLE t AS POLICY p METHOD generalization(time")
+    (found,) = completer.get_completions(typed, CompleteEvent())
+    assert found.display_meta_text == arguments_of(find_method("generalization").OPTIONS)["time_limit"].help
+
+
+def test_help_on_methods() -> None:
+    done = piped(".help method\n")
+    for name in METHODS:
+        assert f"METHOD {name}" in done.stdout
+        for argument in arguments_of(find_method(name).OPTIONS):
+            assert f"\n    {argument} => " in done.stdout
+    assert "l => a whole number from 2 to 1000000 (always given): " in done.stdout
 
 
 def test_completion_knows_tables_and_columns() -> None:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
-from sqlanon.estimates.query.bind import Binding, fold
+from sqlanon.estimates.query.bind import Binding
 from sqlanon.estimates.query.evaluable import tried
 from sqlanon.estimates.query.parse import AggregateQuery, is_plain
 from sqlanon.estimates.query.templates import conjuncts

@@ -15,10 +15,11 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.batch.code_layout import CODE_BITS, LOCAL_BITS
+from sqlanon.estimates.batch.context import BatchContext
 from sqlanon.estimates.batch.distinct_rows import listed
-from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
+from sqlanon.estimates.batch.satisfying_values import among, satisfying
 from sqlanon.estimates.query.bind import ROW
-from sqlanon.estimates.query.conjunctions import VALUE, Condition, ConjunctiveAggregate, common_type
+from sqlanon.estimates.query.conjunctions import VALUE, Condition, common_type
 from sqlanon.estimates.query.templates import Slot
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
 from sqlanon.sqlgen.build import functions as f
@@ -43,17 +44,18 @@ __all__ = [
     "BUCKETED",
     "Encoded",
     "NumberedLabels",
-    "called",
+    "ReleaseLabels",
     "code_name",
-    "encoded",
     "in_block",
-    "labels",
     "listed_codes",
-    "masks",
 ]
 
 # The relation of the values of buckets.
 BUCKETED = "dealt"
+
+
+# A query of a workload: its number, and its conditions by the folded names of the columns.
+Conditions = tuple[int, Mapping[str, Condition]]
 
 
 def code_name(index: int) -> str:
@@ -105,41 +107,59 @@ def in_block(bucket: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
 
 
 class NumberedLabels:
-    """The labels of a release's columns, numbered, and their masks for batches of queries."""
+    """The labels of columns, numbered, and their masks for batches of queries.
 
-    def __init__(
-        self, engine: Engine, release: ReleaseModel, kinds: Mapping[str, str], constants: Constants, keep: Keep
-    ) -> None:
-        self.engine, self.release, self.keep = engine, release, keep
-        self._kinds, self._constants = kinds, constants
+    `columns` has for each column the relation in which it is found, and the column there.
+    """
+
+    def __init__(self, context: BatchContext, columns: Mapping[str, tuple[exp.Expr, exp.Expr]]) -> None:
+        self.engine, self.keep = context.engine, context.keep
+        self.columns = columns
+        self._context = context
         self._labels: dict[str, str] = {}
 
     def labels_of(self, name: str) -> str:
         """The table of number and value of a column's labels."""
         if name not in self._labels:
-            rows, value = self._value(name)
-            self._labels[name] = labels(rows, value, self.keep)
+            self._labels[name] = _labels(*self.columns[name], self.keep)
         return self._labels[name]
 
-    def masks(self, names: Iterable[str], batch: Sequence[ConjunctiveAggregate]) -> dict[str, Masks]:
+    def masks(self, names: Iterable[str], batch: Sequence[Conditions]) -> dict[str, Masks]:
         """For each of the columns the masks of its labels, whose bits are the queries of a batch in their order."""
-        compared = among(
-            {query: aggregate.number for query, aggregate in enumerate(batch) if aggregate.condition.compared},
-            self.keep,
-        )
+        from sqlanon.estimates.batch.label_masks import masks_of
+
+        with_slots = {
+            query: number
+            for query, (number, conditions) in enumerate(batch)
+            if any(isinstance(condition, Slot) for condition in conditions.values())
+        }
+        compared = among(with_slots, self.keep)
         found: dict[str, Masks] = {}
         for name in names:
-            parts = ((query, aggregate.condition.conditions.get(name)) for query, aggregate in enumerate(batch))
-            conditions = {query: part for query, part in parts if part is not None}
-            constants, kind = self._constants.of(name, compared), self._kinds[name]
-            found[name] = masks(self.engine, self.labels_of(name), kind, conditions, constants, len(batch))
+            asking = {query: conditions[name] for query, (_, conditions) in enumerate(batch) if name in conditions}
+            constants, kind = self._context.constants.of(name, compared), self._context.kinds[name]
+            intervals = self.engine.rows(_intervals(self.engine, self.labels_of(name), kind, asking, constants))
+            found[name] = masks_of(len(batch), list(asking), intervals)
         return found
 
     def encoded(self, names: Sequence[str], masks_of_columns: Mapping[str, Masks], queries: int) -> Encoded:
         """The codes of rows for columns with these masks."""
-        return encoded(
-            [self.labels_of(name) for name in names], [masks_of_columns[name] for name in names], queries, self.keep
-        )
+        tables = [self.labels_of(name) for name in names]
+        return _encoded(tables, [masks_of_columns[name] for name in names], queries, self.keep)
+
+
+class ReleaseLabels(NumberedLabels):
+    """The numbered labels of the exact and the bucketed columns of a release."""
+
+    def __init__(self, context: BatchContext, release: ReleaseModel) -> None:
+        self.release = release
+        columns: dict[str, tuple[exp.Expr, exp.Expr]] = {
+            name: (release.rows.subquery(ROW), column(own_name, ROW)) for name, own_name in release.exact.items()
+        }
+        for name, (table, index) in release.bucketed_positions.items():
+            values = release.bucketed[table].values.subquery(BUCKETED)
+            columns.setdefault(name, (values, column(bucketed_value(index), BUCKETED)))
+        super().__init__(context, columns)
 
     def rows(
         self,
@@ -151,17 +171,10 @@ class NumberedLabels:
     ) -> exp.Select:
         """The rows of the release, or with `bucketed` the values of its buckets, with their codes for some columns."""
         rows = self.release.rows.subquery(ROW) if bucketed is None else bucketed.values.subquery(BUCKETED)
-        return by.rows(rows, [self._value(name)[1] for name in names], also, bucket)
-
-    def _value(self, name: str) -> tuple[exp.Expr, exp.Expr]:
-        """The relation that has a column, and the column there."""
-        if name in self.release.exact:
-            return self.release.rows.subquery(ROW), column(self.release.exact[name], ROW)
-        which, at = self.release.bucketed_positions[name]
-        return self.release.bucketed[which].values.subquery(BUCKETED), column(bucketed_value(at), BUCKETED)
+        return by.rows(rows, [self.columns[name][1].copy() for name in names], also, bucket)
 
 
-def labels(rows: exp.Expr, value: exp.Expr, keep: Keep) -> str:
+def _labels(rows: exp.Expr, value: exp.Expr, keep: Keep) -> str:
     """The table of number, from 0, and value of every value that occurs, in their order, NULL at the end."""
     different = exp.select(alias(value, VALUE)).distinct(copy=False).from_(rows.copy(), copy=False)
     order = order_by(ascending(column(VALUE)))
@@ -172,7 +185,7 @@ def labels(rows: exp.Expr, value: exp.Expr, keep: Keep) -> str:
     )
 
 
-def encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: int, keep: Keep) -> Encoded:
+def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: int, keep: Keep) -> Encoded:
     """The codes of rows for columns with these tables of labels and these masks."""
     from sqlanon.estimates.batch.label_masks import encoded
 
@@ -190,27 +203,8 @@ def encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: i
 
 def listed_codes(codes: int) -> exp.Expr:
     """The codes of a group of rows in one list: the first code of every row, then the second code of every row, ..."""
-    parts = [called("list", column(code_name(index))) for index in range(codes)]
-    return reduce(lambda left, right: called("list_concat", left, right), parts)
-
-
-def called(function: str, *arguments: exp.Expr) -> exp.Expr:
-    return f.call(function, *arguments)
-
-
-def masks(
-    engine: Engine,
-    table: str,
-    kind: str,
-    conditions: Mapping[int, Condition],
-    compared: exp.Select | None,
-    queries: int,
-) -> Masks:
-    """The masks of the labels in a table for this number of queries, from the conditions that some of them have."""
-    from sqlanon.estimates.batch.label_masks import masks_of
-
-    found = engine.rows(_intervals(engine, table, kind, conditions, compared))
-    return masks_of(queries, list(conditions), found)
+    parts = [f.call("list", column(code_name(index))) for index in range(codes)]
+    return reduce(lambda left, right: f.call("list_concat", left, right), parts)
 
 
 def _intervals(

@@ -1,21 +1,22 @@
-"""Many counts of a release at once whose rows are exact but for what is dealt out in buckets.
+"""Counts on a release of exact and bucketed columns, many at once.
 
-Rows and values are read as numbers of labels; functions under udfs/ AND the masks of these, a bit for each query, and
-add up over buckets what estimates and bounds are made of: there is never a row for each query and bucket.
+Rows and values are read as codes that name the bitmasks of their labels, which have a bit for each query. Functions
+under udfs/ AND these masks and add up over buckets what estimates and bounds are made of, so that there is never a row
+for each query and bucket.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import DataError
+from sqlanon.estimates.batch.context import BatchContext
 from sqlanon.estimates.batch.distinct_rows import listed
-from sqlanon.estimates.batch.label_numbers import BUCKETED, Encoded, NumberedLabels, called, code_name, listed_codes
-from sqlanon.estimates.batch.satisfying_values import Constants
+from sqlanon.estimates.batch.label_numbers import BUCKETED, Encoded, ReleaseLabels, code_name, listed_codes
 from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import ConjunctiveAggregate
@@ -29,16 +30,16 @@ from sqlanon.udfs import registered
 
 __all__ = ["BATCH", "BucketCounts", "counts_of_rows", "in_blocks", "most_queries", "part", "sums_over_blocks"]
 
-# So many queries are asked at once, of no more bytes of masks.
+# The queries that are answered together at most.
 BATCH = 1024
+# The bytes that the masks of a column's labels have at most.
 MOST_BYTES = 1 << 28
-
-# So many blocks of rows.
+# The blocks that rows without buckets are divided into.
 _BLOCKS = 64
 
 
 def most_queries(engine: Engine, tables: Sequence[str]) -> int:
-    """How many queries may be asked at once of the labels in some tables: whole words."""
+    """The number of queries, in whole words, whose masks of the labels in these tables are not too large."""
     count = 1
     for table in tables:
         ((labels,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
@@ -47,14 +48,14 @@ def most_queries(engine: Engine, tables: Sequence[str]) -> int:
 
 
 def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, keep: Keep) -> str:
-    """The table of query and rows: how many rows, of which these have the codes, satisfy each query."""
+    """The table of query and rows: how many of the rows with these codes satisfy each query."""
     names = [column(code_name(index)) for index in range(by.codes.count)]
     block = alias(digest(names) % literal(_BLOCKS), "block")
     shown = exp.select(*names, block).from_(rows.subquery("encoded", copy=False))
     with registered(engine, "satisfying_rows", codes=by.codes) as function:
-        counts = alias(called(function, listed_codes(len(names))), "found")
+        counts = alias(f.call(function, listed_codes(len(names))), "found")
         found = exp.select(counts).from_(shown.subquery("shown")).group_by(column("block"))
-        queries = f.call("range", called("len", column("found")))
+        queries = f.call("range", f.call("len", column("found")))
         long = exp.select(alias(f.unnest(column("found")), "rows"), alias(f.unnest(queries), "query"))
         summed = exp.select(column("query"), alias(big(f.sum(column("rows"))), "rows"))
         return keep(
@@ -67,19 +68,16 @@ class BucketCounts:
 
     def __init__(
         self,
-        engine: Engine,
+        context: BatchContext,
         release: ReleaseModel,
-        kinds: Mapping[str, str],
         aggregates: Sequence[ConjunctiveAggregate],
-        constants: Constants,
-        keep: Keep,
     ) -> None:
-        self._engine, self._release, self._keep = engine, release, keep
+        self._engine, self._release, self._keep = context.engine, release, context.keep
         self._aggregates = aggregates
-        self._labelled = NumberedLabels(engine, release, kinds, constants, keep)
+        self._labelled = ReleaseLabels(context, release)
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
-        """For some queries after the other how many they are, and a SELECT of their figures."""
+        """For each batch the number of its queries, and a SELECT of their figures."""
         positions = self._release.bucketed_positions
         kinds: dict[int | None, list[ConjunctiveAggregate]] = {}
         for aggregate in self._aggregates:
@@ -96,7 +94,7 @@ class BucketCounts:
         names = dict.fromkeys(name for aggregate in batch for name in aggregate.condition.conditions)
         rows = [name for name in names if name in self._release.exact]
         values = [name for name in names if name not in self._release.exact]
-        masks = self._labelled.masks(names, batch)
+        masks = self._labelled.masks(names, [aggregate.conditions for aggregate in batch])
         of_rows = self._labelled.encoded(rows, masks, len(batch))
         if bucketed is None:
             counts = counts_of_rows(self._engine, self._labelled.rows(rows, of_rows), of_rows, self._keep)
@@ -116,14 +114,14 @@ class BucketCounts:
         return self._figures(self._summed(table, len(batch)), batch)
 
     def _copies(self, bucketed: BucketedColumns) -> list[exp.Alias]:
-        """A value that a bucket has several times as rows of their own. Hardly any release has such."""
+        """A column that repeats a value as often as its bucket has it; nothing where no bucket has a value twice."""
         other = column("weight").neq(1)
         ((several,),) = self._engine.rows(exp.select(f.count()).from_(bucketed.values.subquery(BUCKETED)).where(other))
-        return [alias(f.unnest(called("range", big(column("weight", BUCKETED)))), "copy")] if several else []
+        return [alias(f.unnest(f.call("range", big(column("weight", BUCKETED)))), "copy")] if several else []
 
     def _summed(self, found: str, queries: int) -> str:
-        """The table of query, n and sums."""
-        numbers = called("range", literal(queries))
+        """The table of query, n, hits, squares, low and high: sums over the buckets of n rows."""
+        numbers = f.call("range", literal(queries))
         long = exp.select(alias(part("n"), "n"), alias(f.unnest(numbers), "query"))
         for name in ("hits", "squares", "low", "high"):
             long.select(alias(f.unnest(part(name)), name), copy=False)
@@ -141,7 +139,7 @@ class BucketCounts:
 
 
 def _blocks(rows: exp.Select, values: exp.Select) -> exp.Select:
-    """block: the rows and the values of some buckets, as the function gets them."""
+    """block: the rows and the values of the buckets in a block, as `bucket_sums` reads them."""
     block = class_label({"rows": column("rows", "own"), "value": column("value", "held")})
     query = exp.select(alias(block, "block")).from_(rows.subquery("own"))
     on = identical(column("block", "own"), column("block", "held"))
@@ -150,15 +148,15 @@ def _blocks(rows: exp.Select, values: exp.Select) -> exp.Select:
 
 def part(name: str) -> exp.Expr:
     """A field of the structs that `sums_over_blocks` finds."""
-    return called("struct_extract", column("found"), literal(name))
+    return f.call("struct_extract", column("found"), literal(name))
 
 
 def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, keep: Keep, message: str) -> str:
-    """The table of the structs (found) that a function makes of blocks.
+    """The table of the structs (found) that a function under udfs/ returns for blocks.
 
-    Raises DataError with the message where one of them says that something of the blocks is `wrong`.
+    Raises DataError with the message where one of them counts something `wrong` in the blocks.
     """
-    sums = exp.select(alias(called(function, column("block")), "found")).from_(blocks.subquery("blocks"))
+    sums = exp.select(alias(f.call(function, column("block")), "found")).from_(blocks.subquery("blocks"))
     table = keep("sums", exp.select(alias(f.unnest(column("found")), "found")).from_(sums.subquery("sums")))
     ((wrong,),) = engine.rows(exp.select(f.sum(part("wrong"))).from_(relation(table)))
     if wrong:
@@ -167,14 +165,14 @@ def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, keep: Ke
 
 
 def in_blocks(rows: exp.Select, name: str, codes: int, others: Sequence[str] = ()) -> exp.Select:
-    """The rows of each `block` as lists: under a name that of their codes, and of each of some other columns."""
+    """block, the list of the codes of its rows under `name`, and a list for each of the other columns."""
     query = exp.select(column("block"), alias(listed_codes(codes), name))
-    query.select(*(alias(called("list", column(other)), other) for other in others), copy=False)
+    query.select(*(alias(f.call("list", column(other)), other) for other in others), copy=False)
     return query.from_(rows.subquery("encoded", copy=False), copy=False).group_by(column("block"), copy=False)
 
 
 def _certain(counts: str) -> exp.Select:
-    """The sums of rows that satisfy for certain: each is a bucket."""
+    """query, n and sums where every row is a bucket of one row and satisfies for certain."""
     names = {name: column("rows") for name in ("hits", "squares", "low", "high")}
     query = exp.select(column("query"), alias(literal(1), "n"), *(alias(tree, name) for name, tree in names.items()))
     return query.from_(relation(counts))

@@ -1,4 +1,4 @@
-"""Counts about two fragments whose groups are linked: a function under udfs/ adds up over groups and their links."""
+"""Counts with conditions on two linked tables: a function under udfs/ adds up over groups and their links."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.estimates.batch.by_table_groups import Figures
 from sqlanon.estimates.batch.code_layout import LINK_BITS
-from sqlanon.estimates.batch.label_numbers import BUCKETED, Encoded, NumberedLabels, called, code_name, in_block
+from sqlanon.estimates.batch.label_numbers import BUCKETED, Encoded, ReleaseLabels, code_name, in_block
 from sqlanon.estimates.batch.on_buckets import in_blocks, part, sums_over_blocks
 from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.single.bucket_values import bucket_of_row
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 
 __all__ = ["figures_of_links"]
 
-# A fragment, and the masks of its columns that are asked of.
+# The index of a table, and the masks of its columns that have conditions.
 Side = tuple[int, Mapping[str, "Masks"]]
 
 _OF_LINKS = ("hits", "squares")
 _OF_GROUPS = ("possible", "open", "satisfying", "failing", "apart")
 
 
-def figures_of_links(labelled: NumberedLabels, sides: Sequence[Side], queries: int) -> Sequence[Figures]:
-    """The figures of some queries, numbered from 0, about two fragments."""
+def figures_of_links(labelled: ReleaseLabels, sides: Sequence[Side], queries: int) -> Sequence[Figures]:
+    """The figures of queries, numbered from 0, that have conditions on both tables."""
     first, second = sides
     tables = [_summed(labelled, first, second, queries, links=True)]
     tables.append(_summed(labelled, second, first, queries, links=False))
     summed = exp.union(*(exp.select(exp.Star()).from_(relation(table)) for table in tables), distinct=False)
-    listed = f.unnest(called("range", literal(queries)))
+    listed = f.unnest(f.call("range", literal(queries)))
     relations: Tables = {
         "asked": exp.select(alias(listed, "query")),
         "summed": summed,
@@ -47,8 +47,8 @@ def figures_of_links(labelled: NumberedLabels, sides: Sequence[Side], queries: i
     return [(number, value, stderr, low, high) for number, value, stderr, low, high in found]
 
 
-def _summed(labelled: NumberedLabels, side: Side, other: Side, queries: int, *, links: bool) -> str:
-    """The table of place, total, query and sums over the groups of a fragment, and over all links if asked for.
+def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, links: bool) -> str:
+    """The table of place, total, query and sums over the groups of one table and, with `links`, over all links.
 
     Raises DataError where a group does not have as many rows as links, or one leads to a group that has none.
     """
@@ -59,7 +59,7 @@ def _summed(labelled: NumberedLabels, side: Side, other: Side, queries: int, *, 
     with registered(labelled.engine, "link_sums", **codes, links=links) as function:
         table = sums_over_blocks(labelled.engine, function, blocks, labelled.keep, message)
     query = exp.select(alias(literal(side[0]), "place"), alias(part("total"), "total"))
-    query.select(alias(f.unnest(called("range", literal(queries))), "query"), copy=False)
+    query.select(alias(f.unnest(f.call("range", literal(queries))), "query"), copy=False)
     for name in (*_OF_LINKS, *_OF_GROUPS):
         query.select(alias(f.unnest(part(name)), name), copy=False)
     of_sums = is_null(part("wrong"))
@@ -67,9 +67,9 @@ def _summed(labelled: NumberedLabels, side: Side, other: Side, queries: int, *, 
 
 
 def _blocks(
-    labelled: NumberedLabels, side: tuple[int, Iterable[str], Encoded], other: tuple[int, Iterable[str], Encoded]
+    labelled: ReleaseLabels, side: tuple[int, Iterable[str], Encoded], other: tuple[int, Iterable[str], Encoded]
 ) -> exp.Select:
-    """block: the rows of some groups and of their links, as the function gets them."""
+    """block: the rows of the groups in a block and of their links, as `link_sums` reads them."""
     release = labelled.release
     own_index, names, by = side
     other_index, other_names, other_by = other
@@ -85,7 +85,7 @@ def _blocks(
     link = link.from_(release.rows.copy().subquery("released"))
     led = exp.select(column("block", "linked"), column("link", "linked"))
     for index in range(other_by.codes.count):
-        # No row has such a code: the link leads to none.
+        # No row has this code: the link leads to no row.
         missing = f.coalesce(column(code_name(index), "held"), literal(-1))
         led.select(alias(missing, code_name(index)), copy=False)
     on: exp.Expr = identical(column("bucket", "linked"), column("bucket", "held"))

@@ -1,24 +1,24 @@
-"""Many aggregates of a release at once, with the figures that each of them has by itself.
+"""Aggregates on a release, many at once, with the figures that each of them would have by itself.
 
-The released rows are counted by what they show of the columns that are asked about. For
-each column there is a table of every query and label: the share of the label's leaves
-that satisfy. The masks of these labels tell which classes may satisfy which query; n, or n times the product of the
-shares where that is not certain, is added up.
+The released rows are counted by the labels that they show of the columns in conditions. For each column there is a
+table of the share of each label's leaves that satisfy each query. Bitmasks of the labels say which classes of rows may
+satisfy which query. Estimates add up n for classes that satisfy for certain, and n times the product of the shares for
+others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.batch.bitmasks import WORD, MaskedColumn, bits, masked
 from sqlanon.estimates.batch.candidate_rows import matched
+from sqlanon.estimates.batch.context import BatchContext
 from sqlanon.estimates.batch.distinct_rows import ShownColumn, bucket_of, classes, number_of, numbered
-from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
+from sqlanon.estimates.batch.satisfying_values import among, satisfying
 from sqlanon.estimates.batch.sums import ONE, as_stored, label_moments, satisfying_moments, sums
 from sqlanon.estimates.fixed_sql import fixed, withheld_rows
 from sqlanon.estimates.labels.leaves import ColumnUse, leaves
@@ -38,26 +38,29 @@ from sqlanon.sqlgen.build.sql_files import reading
 
 __all__ = ["MOST_ROWS", "ReleaseAggregates", "kinds_of"]
 
-# A statement has so many rows of masks at most, asks so many queries, and of buckets so many of so many classes.
+# The rows of masks, a row for each class and word, that a statement reads at most.
 MOST_ROWS = 20_000_000
+# The words that the masks of a batch have at most.
 _MOST_WORDS = 16
+# The pairs of queries and classes that a statement reads at most where each row of a bucket is added up for each query.
 _MOST_PAIRS = 100_000_000
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 _MATCHED = ("query", "n", "p", "certain")
-# The columns with the moments of the one argument there is.
+# The columns with the moments of the argument.
 _MOMENTS = tuple(f"{moment}_{ONE}" for moment in MOMENTS)
 
 
 @dataclass(frozen=True)
 class _ReleaseColumn(MaskedColumn):
-    """With the moments of the leaves that satisfy: query, number, mean, square, least and greatest."""
+    """A column of the release and the queries that have a condition on it."""
 
+    # Of the argument, the moments of the leaves that satisfy: query, number, mean, square, least and greatest.
     moments: exp.Select | None
 
 
 def kinds_of(engine: Engine, release: ReleaseModel) -> dict[str, str]:
-    """The types of the values of each column that may be asked about, by its folded name."""
+    """The types of the values of each column that a query may read, by the folded name of the column."""
     kinds = {name: generalized.bound.type for name, generalized in release.generalized.items()}
     if release.exact:
         types = dict(engine.columns(release.rows.copy()))
@@ -69,24 +72,22 @@ def kinds_of(engine: Engine, release: ReleaseModel) -> dict[str, str]:
 
 
 class ReleaseAggregates:
-    """Asks aggregates of one release, of which `dictionaries` says what it says of `classes`.
+    """Answers aggregates on one release, whose texts are stored in `dictionaries` or are not.
 
-    Raises PolicyError or DataError as ESTIMATE would, for one of them.
+    Raises what ESTIMATE raises for one of the queries, PolicyError or DataError.
     """
 
     def __init__(
         self,
-        engine: Engine,
+        context: BatchContext,
         release: ReleaseModel,
-        kinds: Mapping[str, str],
         aggregates: Sequence[ConjunctiveAggregate],
-        constants: Constants,
-        keep: Keep,
         *,
         dictionaries: bool,
     ) -> None:
-        self._engine, self._release, self._kinds, self._keep = engine, release, kinds, keep
-        self._constants = constants
+        self._engine, self._keep = context.engine, context.keep
+        self._kinds, self._constants = context.kinds, context.constants
+        self._release = release
         names = [name for aggregate in aggregates for name in aggregate.condition.conditions]
         self._names = list(
             dict.fromkeys([*names, *(aggregate.argument for aggregate in aggregates if aggregate.argument is not None)])
@@ -95,15 +96,15 @@ class ReleaseAggregates:
         self._shown_by: dict[int, str] = {}
         rows = release.rows.copy().subquery(ROW)
         shown = [self._shown(name) for name in self._names]
-        self._classes = classes(engine, rows, shown, keep, dictionaries=dictionaries)
+        self._classes = classes(context.engine, rows, shown, context.keep, dictionaries=dictionaries)
         for index, name in enumerate(self._names):
             if name in release.bucketed_positions:
                 self._require_whole(index, name)
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
-        """For some queries after the other how many they are, and a SELECT of their figures.
+        """For each batch the number of its aggregates, and a SELECT of their figures.
 
-        It has query_id, groups, result, estimate, stderr, low and high.
+        The SELECT has query_id, groups, result, estimate, stderr, low and high.
         """
         count = max(1, self._classes.count)
         sizes = {
@@ -113,7 +114,7 @@ class ReleaseAggregates:
         }
         kinds: dict[tuple[str | None, str | None], list[ConjunctiveAggregate]] = {}
         for aggregate in self._aggregates:
-            # Counts of buckets ask of those of one column: those that ask of the same stand together.
+            # A count has conditions on one set of bucketed columns at most; counts on the same set go together.
             bucketed = next(
                 (name for name in self._release.bucketed_positions if name in aggregate.condition.conditions), None
             )
@@ -145,7 +146,7 @@ class ReleaseAggregates:
         require_whole(self._engine, self._release.name, self._keep("rows", rows), self._keep("values", values))
 
     def _counts(self, batch: Sequence[ConjunctiveAggregate], bucketed: str | None) -> exp.Query:
-        """The figures of some counts, which ask of the buckets of one column, or of none."""
+        """The figures of counts with conditions on the same bucketed column, or on none."""
         index = None if bucketed is None else self._names.index(bucketed)
         extra = [] if index is None else [bucket_of(index), number_of(index)]
         columns = self._masked_columns(batch, None)
@@ -168,7 +169,7 @@ class ReleaseAggregates:
         return self._figures(fixed("counts"), query, batch)
 
     def _sums(self, batch: Sequence[ConjunctiveAggregate], argument: str) -> exp.Query:
-        """The figures of some sums, averages and ends of one column."""
+        """The figures of sums, averages, minima and maxima of one column."""
         index = self._names.index(argument)
         columns = self._masked_columns(batch, index)
         found = self._matched(batch, columns, [number_of(index)])
@@ -190,7 +191,7 @@ class ReleaseAggregates:
         return found
 
     def _masked_columns(self, batch: Sequence[ConjunctiveAggregate], argument: int | None) -> list[_ReleaseColumn]:
-        """What the queries, numbered from 0, ask of each column; `argument` is the place of the one that they count."""
+        """The columns that the queries, numbered from 0, have conditions on; `argument` is an index of them."""
         compared = among(
             {query: aggregate.number for query, aggregate in enumerate(batch) if aggregate.condition.compared},
             self._keep,
@@ -220,7 +221,7 @@ class ReleaseAggregates:
     def _matched(
         self, batch: Sequence[ConjunctiveAggregate], columns: Sequence[MaskedColumn], extra: Sequence[str]
     ) -> exp.Query:
-        """The classes that may satisfy the queries, with the columns `own`."""
+        """query, n, p, certain and the columns `extra` of the classes that may satisfy a query."""
         recoded = [col for col in columns if not col.exact]
         carried = list(dict.fromkeys(["n", *(number_of(col.index) for col in recoded), *extra]))
         masks = masked(self._classes.table, carried, columns, len(batch), self._keep)
@@ -234,7 +235,7 @@ class ReleaseAggregates:
         return reading(query, {"asked": queries, "matched": found, "withheld": withheld_rows(self._release.withheld)})
 
     def _with_counts(self, index: int) -> exp.Select:
-        """label, shown and n of every label of a column: how many rows show it, where that tells of others."""
+        """label, shown and n of every label of a column: how many rows show it, or 1 where no label is `*`."""
         generalized, label_table = (
             self._release.generalized[self._names[index]],
             relation(self._classes.labels[index], as_="held"),
@@ -254,7 +255,7 @@ class ReleaseAggregates:
     def _leaves(self, index: int, batch: Sequence[ConjunctiveAggregate], counted: bool) -> exp.Expr:
         """number, value and weight of the leaves below every label of a column, as a relation `leaf`.
 
-        With their moments, where the values of a generalized column are counted.
+        If the values of a generalized column are `counted`, it has their moments, too.
         """
         release, name, labels = self._release, self._names[index], self._classes.labels[index]
         label_table = relation(labels, as_="held")
@@ -263,7 +264,7 @@ class ReleaseAggregates:
             return exp.select(*parts).from_(label_table).subquery("leaf", copy=False)
         if name in release.bucketed_positions:
             which, at = release.bucketed_positions[name]
-            # Any of the buckets with a number tells what all of them hold.
+            # All buckets with the same number hold the same values.
             first = alias(f.any_value(column("label")), "label")
             several = exp.select(column("number"), first).from_(label_table).group_by(column("number"))
             values = alias(column(bucketed_value(at), "leaf"), VALUE)
@@ -288,7 +289,7 @@ class ReleaseAggregates:
 
 
 def _constants(name: str, batch: Sequence[ConjunctiveAggregate]) -> list[exp.Expr]:
-    """What queries compare the values of a generalized column with, each once."""
+    """The distinct constants that queries compare the values of a generalized column with."""
     trees = dict.fromkeys(tree for aggregate in batch for tree in aggregate.condition.constants.get(name, ()))
     slots = (
         condition for aggregate in batch if isinstance(condition := aggregate.condition.conditions.get(name), Slot)

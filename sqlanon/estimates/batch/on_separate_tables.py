@@ -1,22 +1,21 @@
-"""Many counts of a release of fragments at once, each a conjunction of parts about one column.
+"""Counts on a release whose columns are published in separate tables, many conjunctions at once.
 
-Where nothing links fragments, all rows are one bucket: it is enough to know how many rows of each fragment satisfy. So
-it is where one fragment alone is asked of. Else there are sums over the links (`on_linked_tables.py`).
+Where no links say which rows of the tables belong together, all rows are one bucket: it is enough to count the rows of
+each table that satisfy. So it is for conditions on one table. Else there are sums over the links
+(`on_linked_tables.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.batch.by_table_groups import Figures, figures_of, group_column
-from sqlanon.estimates.batch.label_numbers import NumberedLabels
+from sqlanon.estimates.batch.context import BatchContext
+from sqlanon.estimates.batch.label_numbers import ReleaseLabels
 from sqlanon.estimates.batch.on_buckets import counts_of_rows, most_queries
 from sqlanon.estimates.batch.on_linked_tables import figures_of_links
-from sqlanon.estimates.batch.satisfying_values import Constants
 from sqlanon.estimates.query.bind import Binding
 from sqlanon.estimates.query.conjunctions import ConjunctiveAggregate
 from sqlanon.estimates.query.parse import AggregateQuery
@@ -27,33 +26,31 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["SeparateTableCounts"]
 
-# Of linked fragments so many may be asked of together.
+# The linked tables that one query may have conditions on.
 _MOST_LINKED = 2
 
-# Fragments that are asked of, and the one whose rows stand for all.
+# The indexes of the tables that have a condition, and of the table whose rows stand for the release's.
 _Kind = tuple[tuple[int, ...], int | None]
 
 
 class SeparateTableCounts:
-    """Asks counts of one release, as ESTIMATE asks each. Raises DataError where its tables do not belong together."""
+    """Answers counts on one release as ESTIMATE does. Raises DataError where its tables do not belong together."""
 
-    def __init__(
-        self, engine: Engine, release: ReleaseModel, kinds: Mapping[str, str], constants: Constants, keep: Keep
-    ) -> None:
-        self._engine, self._release, self._keep = engine, release, keep
-        self._labelled = NumberedLabels(engine, release, kinds, constants, keep)
+    def __init__(self, context: BatchContext, release: ReleaseModel) -> None:
+        self._engine, self._release, self._keep = context.engine, release, context.keep
+        self._labelled = ReleaseLabels(context, release)
         self._bases: dict[int, int | None] = {}
         self._is_linked = False
 
     def answers(self, part: ConjunctiveAggregate) -> bool:
-        """Whether a count is one of those that can be asked at once."""
+        """Whether a count can be answered together with others."""
         most = _MOST_LINKED if self._release.linked else len(self._release.bucketed)
         return part.at_once(self._release) and len(self._table_indexes(part)) <= most
 
     def figures(
         self, counts: Sequence[tuple[ConjunctiveAggregate, AggregateQuery]]
     ) -> Iterator[tuple[ConjunctiveAggregate, Figures]]:
-        """Each count with its figures."""
+        """Each of the counts with its figures, in batches of counts on the same tables."""
         alike: dict[_Kind, list[ConjunctiveAggregate]] = {}
         for part, query in counts:
             alike.setdefault((self._table_indexes(part), self._base(query)), []).append(part)
@@ -84,7 +81,7 @@ class SeparateTableCounts:
         self, batch: Sequence[ConjunctiveAggregate], indexes: Sequence[int], base: int | None
     ) -> Sequence[Figures]:
         names = dict.fromkeys(name for all_rows in batch for name in all_rows.condition.conditions)
-        masks = self._labelled.masks(names, batch)
+        masks = self._labelled.masks(names, [count.conditions for count in batch])
         names_by_table = {
             index: [name for name in names if name in self._release.bucketed[index].columns] for index in indexes
         }
@@ -93,7 +90,7 @@ class SeparateTableCounts:
                 (index, {name: masks[name] for name in some_names}) for index, some_names in names_by_table.items()
             ]
             return figures_of_links(self._labelled, sides, len(batch))
-        # Sums over links tell this by themselves.
+        # Sums over links count this by themselves.
         self._require_linked()
         satisfying: dict[int, str] = {}
         rows = 0
@@ -114,7 +111,7 @@ class SeparateTableCounts:
 
 
 def _satisfying(counts: str, rows: int) -> exp.Select:
-    """query, bucket, satisfying and total of the one bucket that has all rows, where any satisfy."""
+    """query, bucket, satisfying and total of the one bucket that has all rows of a table, where any satisfy."""
     query = exp.select(column("query"), alias(literal(0), "bucket"), alias(column("rows"), "satisfying"))
     query.select(alias(literal(rows), "total"), copy=False)
     return query.from_(relation(counts)).where(column("rows") > 0)

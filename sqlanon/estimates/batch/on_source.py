@@ -1,4 +1,4 @@
-"""What conjunctions come to on the source: all of them at once, as bits of its rows."""
+"""Aggregates with conjunctive conditions on the source, many at once, from a bitmask for each of its rows."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.domain.identifiers import fold
 from sqlanon.estimates.batch.bitmasks import WORD, MaskedColumn, bits, each, masked
+from sqlanon.estimates.batch.context import BatchContext
 from sqlanon.estimates.batch.distinct_rows import ShownColumn, classes, numbered
-from sqlanon.estimates.batch.label_numbers import encoded, labels, masks
+from sqlanon.estimates.batch.label_numbers import NumberedLabels
 from sqlanon.estimates.batch.on_buckets import counts_of_rows, most_queries
-from sqlanon.estimates.batch.satisfying_values import Constants, among, satisfying
+from sqlanon.estimates.batch.satisfying_values import among, satisfying
 from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.numbers import number
-from sqlanon.estimates.query.bind import fold
 from sqlanon.estimates.query.conjunctions import VALUE, compared_columns
 from sqlanon.estimates.query.parse import Aggregate
 from sqlanon.estimates.query.templates import WorkloadQuery
@@ -26,20 +25,21 @@ from sqlanon.sqlgen.build.expressions import cast, if_, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 if TYPE_CHECKING:
-    from sqlanon.estimates.batch.label_masks import Masks
+    pass
 
 __all__ = ["SourceAggregates", "countable"]
 
-# A statement has so many rows of masks at most, and asks so many queries.
+# The rows of masks, a row for each class and word, that a statement reads at most.
 MOST_ROWS = 20_000_000
+# The words that the masks of a batch have at most.
 _MOST_WORDS = 16
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def countable(workload_query: WorkloadQuery, kinds: Mapping[str, str]) -> bool:
-    """Whether all of a query's condition is comparisons of different columns of its source with constants, and its
-    aggregates are of plain columns, of which a few hundred can be added up.
+    """Whether the condition of a query compares different columns with constants, and its aggregates are of rows, or of
+    columns with numbers so short that a few hundred can be added up.
 
     `kinds` are the types of the source's columns, by their folded names.
     """
@@ -59,7 +59,7 @@ def _is_countable(aggregate: Aggregate, kinds: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True)
 class _ColumnAggregates:
-    """The aggregates of a query that are of one column, or of the rows."""
+    """The aggregates of a query that are of the same column, or of the rows."""
 
     workload_query: WorkloadQuery
     argument: str | None
@@ -67,21 +67,19 @@ class _ColumnAggregates:
 
 
 class SourceAggregates:
-    """Asks queries of the rows of a source. Where equal rows are frequent these are `repeated`, and counted first."""
+    """Answers queries on the rows of a source, which are counted first if equal rows are frequent (`repeated`)."""
 
     def __init__(
         self,
-        engine: Engine,
+        context: BatchContext,
         source: exp.Table,
-        kinds: Mapping[str, str],
         queries: Sequence[WorkloadQuery],
-        constants: Constants,
-        keep: Keep,
         *,
         repeated: bool,
         dictionaries: bool,
     ) -> None:
-        self._engine, self._kinds, self._constants, self._keep = engine, kinds, constants, keep
+        self._context, self._engine, self._keep = context, context.engine, context.keep
+        self._kinds, self._constants = context.kinds, context.constants
         self._parts = [part for query in queries for part in _parts(query)]
         self._names = list(dict.fromkeys(name for part in self._parts for name in part.workload_query.columns))
         self._source, self._repeated, self._dictionaries = source, repeated, dictionaries
@@ -89,7 +87,7 @@ class SourceAggregates:
         self._arguments = {name: f"argument_{index}" for index, name in enumerate(arguments)}
 
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
-        """For some queries after the other how many they are, and a SELECT of query_id, groups, result and value."""
+        """For each batch the number of its parts, and a SELECT of query_id, groups, result and value."""
         rows = [part for part in self._parts if part.argument is None and not self._repeated]
         others = [part for part in self._parts if part.argument is not None or self._repeated]
         if rows:
@@ -117,38 +115,24 @@ class SourceAggregates:
                 yield len(batch), self._batch(batch, argument)
 
     def _of_rows(self, parts: Sequence[_ColumnAggregates]) -> Iterator[tuple[int, exp.Query]]:
-        """SELECTs like those of `figures`, of counts of rows that do not repeat: by the masks of what the rows show."""
-        tables = [labels(self._source, column(name), self._keep) for name in self._names]
-        size = most_queries(self._engine, tables)
+        """The batches of `figures` that count rows, where rows do not repeat: from the masks of their values."""
+        labels = NumberedLabels(self._context, {name: (self._source, column(name)) for name in self._names})
+        size = most_queries(self._engine, [labels.labels_of(name) for name in self._names])
         for first in range(0, len(parts), size):
             batch = parts[first : first + size]
-            slots_of_queries = [
-                dict(zip(part.workload_query.columns, part.workload_query.slots, strict=True)) for part in batch
-            ]
-            compared = among({query: part.workload_query.number for query, part in enumerate(batch)}, self._keep)
-            used: list[int] = []
-            masks_of_columns: list[Masks] = []
-            for index, name in enumerate(self._names):
-                conditions = {query: slots[name] for query, slots in enumerate(slots_of_queries) if name in slots}
-                if conditions:
-                    constants = self._constants.of(name, compared)
-                    used.append(index)
-                    masks_of_columns.append(
-                        masks(self._engine, tables[index], self._kinds[name], conditions, constants, len(batch))
-                    )
-            by = encoded([tables[index] for index in used], masks_of_columns, len(batch), self._keep)
-            rows_of = by.rows(self._source, [column(self._names[index]) for index in used])
+            conditions = [(part.workload_query.number, part.workload_query.conditions()) for part in batch]
+            names = [name for name in self._names if any(name in of_query for _, of_query in conditions)]
+            by = labels.encoded(names, labels.masks(names, conditions), len(batch))
+            rows_of = by.rows(self._source, [column(name) for name in names])
             counts = counts_of_rows(self._engine, rows_of, by, self._keep)
-            names = ("total", "least", "greatest")
-            nothing = (alias(cast(exp.null(), "DOUBLE"), name) for name in names)
+            others = ("total", "least", "greatest")
+            nothing = (alias(cast(exp.null(), "DOUBLE"), name) for name in others)
             rows = alias(cast(column("rows"), "DOUBLE"), "rows")
             found = exp.select(column("query"), rows, *nothing).from_(relation(counts))
             yield len(batch), self._answers(found, batch)
 
     def _batch(self, parts: Sequence[_ColumnAggregates], argument: str | None) -> exp.Query:
-        slots_of_queries = [
-            dict(zip(part.workload_query.columns, part.workload_query.slots, strict=True)) for part in parts
-        ]
+        slots_of_queries = [part.workload_query.conditions() for part in parts]
         conditions = [
             {query: slots[name] for query, slots in enumerate(slots_of_queries) if name in slots}
             for name in self._names
@@ -178,7 +162,7 @@ class SourceAggregates:
         return self._answers(self._keep("counted", found), parts)
 
     def _answers(self, found: str | exp.Query, parts: Sequence[_ColumnAggregates]) -> exp.Query:
-        """What the aggregates come to, from a table of what was counted and added up."""
+        """query_id, groups, result and value of the aggregates, from the counts and sums of each query."""
         results = [
             (query, part.workload_query.number, aggregate.name, aggregate.function)
             for query, part in enumerate(parts)
@@ -187,7 +171,7 @@ class SourceAggregates:
         return fixed("actual", {"asked": self._keep("asked", *numbered(results)), "counted": found})
 
     def _sums(self, functions: set[str], argument: str | None) -> list[exp.Expr]:
-        """What the functions, and those that they need, come to over rows that stand for n each."""
+        """rows, total, least and greatest over rows that each stand for n; NULL where no function needs them."""
         n, nothing = column("n"), cast(exp.null(), "DOUBLE")
         value = literal(1) if argument is None else column(self._arguments[argument])
         known = is_not_null(value.copy())

@@ -1,4 +1,4 @@
-"""What the queries of a workload come to on the source: many queries in one scan, where they only count and add up."""
+"""The results of a workload's queries on the source, of many plain queries in one scan."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import sqlglot
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.query.parse import AggregateQuery
 from sqlanon.sqlgen.build import functions as f
@@ -16,10 +17,10 @@ from sqlanon.sqlgen.classes.rows import class_label
 
 __all__ = ["COUNTED", "as_it_is", "columns_of", "counted_rows", "many", "repeats"]
 
-# The rows of the source by the columns that the queries read: n says how many there are of each.
+# The column with the number of equal rows, where rows are counted by the columns that the queries read.
 COUNTED = "n"
-# So often rows repeat, on the average, where they are counted first.
-_REPEATED = 2
+# Rows are counted first if, on the average, each occurs this often.
+_LEAST_REPETITION = 2
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 _VARCHAR = exp.DataType.build("VARCHAR")
@@ -28,17 +29,17 @@ _VARCHAR = exp.DataType.build("VARCHAR")
 def columns_of(queries: Sequence[AggregateQuery]) -> list[str]:
     """The columns that plain queries read, each once, by their folded names."""
     found: dict[str, str] = {}
-    # Those of a template share one.
+    # The queries of a template share one object.
     for query in {id(query): query for query in queries}.values():
         parts = [query.where, *(aggregate.argument for aggregate in query.aggregates)]
         for tree in parts:
             for part in tree.find_all(exp.Column) if tree is not None else ():
-                found.setdefault(part.name.lower(), part.name)
+                found.setdefault(fold(part.name), part.name)
     return list(found.values())
 
 
 def counted_rows(source: exp.Table, columns: Sequence[str], weight: str) -> exp.Select:
-    """The source's rows, equal ones once, and in the column `weight` how often they occur."""
+    """The distinct rows of the source in these columns, and in the column `weight` how often each occurs."""
     names = [column(name) for name in columns]
     count = alias(f.count(), weight)
     query = exp.select(*names, count).from_(source)
@@ -51,7 +52,7 @@ def repeats(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> bool:
     label = class_label({name: column(name) for name in columns})
     different = exp.ApproxDistinct(this=label) if columns else literal(1)
     ((number, about),) = engine.rows(exp.select(count, different).from_(rows.copy(), copy=False))
-    return bool(about <= number / _REPEATED)
+    return bool(about <= number / _LEAST_REPETITION)
 
 
 def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None) -> exp.Select:
@@ -64,14 +65,14 @@ def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None)
         for aggregate in query.aggregates:
             holds = _unqualified(query.where) if query.where is not None else exp.true()
             argument = None if aggregate.argument is None else _unqualified(aggregate.argument)
-            # What is no number is kept as none: no release is asked for it.
+            # A result that is no number becomes NULL: no release is asked for it.
             figures.append(try_cast(_figure(aggregate.function, argument, holds, weight), "DOUBLE"))
     row = exp.Select(expressions=[alias(figure, f"figure_{i}") for i, figure in enumerate(figures)])
     return row.from_(rows, copy=False)
 
 
 def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: str | None) -> exp.Expr:
-    """An aggregate over rows that satisfy. Where each stands for several, nothing is added up but these."""
+    """An aggregate over the rows that satisfy. A count adds up the `weight` of rows that each stand for several."""
     if function == "count" and weight is not None:
         known = holds
         if argument is not None:
@@ -87,12 +88,12 @@ def _where(aggregate: exp.Expr, condition: exp.Expr) -> exp.Expr:
 
 
 def _unqualified(tree: exp.Expr) -> exp.Expr:
-    """A copy of an expression whose columns have plain names: there is one relation to read."""
+    """A copy of an expression whose columns have no qualifiers, since there is one relation to read."""
     return tree.transform(lambda node: column(node.name) if isinstance(node, exp.Column) else node)
 
 
 def as_it_is(text: str, query: AggregateQuery, source: exp.Table) -> exp.Select:
-    """The query itself, on the source: its groups as texts and its aggregates as numbers, or NULL, in their order."""
+    """The rows of the query on the source, in its order of columns: groups as texts, aggregates as numbers or NULL."""
     (tree,) = sqlglot.parse(text, dialect="duckdb")
     assert isinstance(tree, exp.Select)
     clause = tree.args.get("from_") or tree.args["from"]

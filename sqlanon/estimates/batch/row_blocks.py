@@ -1,4 +1,4 @@
-"""Blocks of rows as functions under udfs/ get them: in each a list of the codes of its rows."""
+"""Blocks of rows as functions under udfs/ receive them: each has a list of the codes of its rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlanon.estimates.batch.code_layout import CODE_BITS, LOCAL_BITS
 
 __all__ = ["MOST_LOCAL", "Numbers", "fields", "in_order", "lists", "results", "rows_of"]
 
-# So many buckets, or groups, are in a block at most.
+# The buckets, or groups, in a block at most.
 MOST_LOCAL = 1 << LOCAL_BITS
 
 Numbers = NDArray[np.int64]
@@ -23,7 +23,7 @@ def _contiguous(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def fields(array: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
-    """The fields of structs, which have lists."""
+    """The fields of an array of structs, each an array of lists."""
     return list(_contiguous(array).flatten())
 
 
@@ -37,13 +37,13 @@ def lists(array: pa.Array | pa.ChunkedArray) -> Iterator[Numbers]:
 
 
 def rows_of(array: pa.Array | pa.ChunkedArray, codes: int) -> Iterator[Numbers]:
-    """The codes of the rows of each block: an array for each of so many codes that a row has."""
+    """The codes of the rows of each block, a line of the array for each code of a row."""
     return (numbers.reshape(codes, -1) for numbers in lists(array))
 
 
 def in_order(rows: Numbers) -> tuple[Numbers, Numbers]:
-    """The rows of a block in the order of their buckets there, and how many rows each bucket has."""
-    # To sort numbers is several times as fast as to find their order.
+    """The rows of a block in the order of their buckets, and the number of rows of each bucket."""
+    # Sorting numbers is several times as fast as finding their order.
     found = np.sort(rows) if len(rows) == 1 else rows[:, np.argsort(rows[0])]
     return found, np.bincount(found[0] >> CODE_BITS, minlength=MOST_LOCAL)
 

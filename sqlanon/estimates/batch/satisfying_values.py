@@ -1,4 +1,4 @@
-"""Which values satisfy what each of many queries asks of a column: asked of every value once."""
+"""The values of a column that satisfy the conditions of many queries, each condition evaluated once."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from sqlanon.sqlgen.classes.rows import class_label
 
 __all__ = ["Constants", "among", "constants", "satisfying"]
 
-# A list of conditions is evaluated on each leaf; of more leaves only those that satisfy are written down.
+# Up to this number of leaves all conditions are evaluated on each leaf in one scan; of more leaves there is a scan for
+# each condition, which keeps those that satisfy it.
 _MANY_LEAVES = 5_000
 
 
 @dataclass(frozen=True)
 class Constants:
-    """What the queries of a workload compare values with, for all columns by their folded names.
+    """What the queries of a workload compare values with."""
 
-    `table` has query_id, place (that of a column), low and, of a range, high.
-    """
-
+    # The table of query_id, place (the index of a column), low and, for a range, high.
     table: str
+    # The indexes of the columns, by their folded names.
     indexes: Mapping[str, int]
 
     def of(self, name: str, queries: str) -> exp.Select | None:
-        """query, low and high of one column, for the queries in a table of `among`."""
+        """query, low and high of one column, for the queries in a table of `among`; None if it is never compared."""
         if name not in self.indexes:
             return None
         here = column("place", "constant").eq(literal(self.indexes[name]))
@@ -45,7 +45,7 @@ class Constants:
 
 
 def constants(queries: Sequence[WorkloadQuery], keep: Keep) -> Constants:
-    """The constants of all queries."""
+    """The constants of all queries of a workload, as a table."""
     rows: list[tuple[int, int, str, str | None]] = []
     indexes: dict[str, int] = {}
     for query in queries:
@@ -61,7 +61,7 @@ def constants(queries: Sequence[WorkloadQuery], keep: Keep) -> Constants:
 
 
 def among(numbers: Mapping[int, int], keep: Keep) -> str:
-    """The table of query and query_id of those queries that are compared with constants."""
+    """The table of query, its number in a batch, and query_id, its number in the workload."""
     return keep("among", listed({"query": "INTEGER", "query_id": "BIGINT"}), [[*numbers], [*numbers.values()]])
 
 
@@ -73,7 +73,7 @@ def satisfying(
     compared: exp.Select | None,
     also: Sequence[str] = (),
 ) -> exp.Query:
-    """query, number, weight and the columns `also` of the leaves that satisfy what queries ask of them.
+    """query, number, weight and the columns `also` of the leaves that satisfy the condition of a query.
 
     `leaf` is a relation of that name with number, value and weight. `kind` is the type of the column's values, and
     `compared` has the constants of those conditions that are slots: query, low and high.
@@ -95,7 +95,7 @@ def satisfying(
 
 
 def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select, carried: Sequence[str]) -> exp.Select:
-    """The leaves that one of a query's constants is, or that lie between them."""
+    """query and the columns `carried` of the leaves that equal a constant of a query, or lie between its two."""
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = ("low", "high") if between else ("low",)
     rows = exp.select(column("query"), *(alias(exp.TryCast(this=column(e), to=kind.copy()), e) for e in ends))
@@ -113,7 +113,7 @@ def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select, 
 def _of_trees(
     engine: Engine, leaf: exp.Expr, trees: Mapping[exp.Expr, Sequence[int]], carried: Sequence[str]
 ) -> exp.Query:
-    """What several queries ask is asked once: of few leaves in one scan, of many in one for each condition."""
+    """query and the columns `carried` of the leaves that satisfy a condition, which several queries may share."""
     count = exp.select(f.count()).from_(leaf.copy())
     if int(engine.rows(count)[0][0]) > _MANY_LEAVES:
         satisfied = union_all([_where(leaf.copy(), index, tree, carried) for index, tree in enumerate(trees)])
@@ -130,13 +130,13 @@ def _of_trees(
 
 
 def _where(leaf: exp.Expr, index: int, condition: exp.Expr, carried: Sequence[str]) -> exp.Select:
-    """The leaves that satisfy one condition."""
+    """tree, the index of the condition, and the columns `carried` of the leaves that satisfy it."""
     rows = exp.select(alias(integer(literal(index)), "tree"), *map(column, carried)).from_(leaf)
     return rows.where(condition.copy(), copy=False)
 
 
 def _listed(structs: Sequence[exp.Expr]) -> exp.Select:
-    """A row for each of some structs, a column for each of their fields."""
+    """A row for each of the structs, with a column for each of their fields."""
     unnested = f.call(
         "unnest",
         exp.Array(expressions=list(structs)),

@@ -1,4 +1,4 @@
-"""Sums, averages and ends of one column for many queries: what sums.sql reads, and what is kept of its figures."""
+"""Sums, averages, minima and maxima of one column for many queries: what sums.sql reads, and its figures as stored."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from sqlanon.sqlgen.build.sql_files import reading
 
 __all__ = ["ONE", "as_stored", "label_moments", "satisfying_moments", "sums"]
 
-# The number of the one argument there is.
+# The number of the argument in the names of its moments: there is but one argument.
 ONE = 1
 
 
 def label_moments(labels: str, kind: Number) -> exp.Select:
-    """number and the moments of every label of a column that is published as it is."""
+    """number and the moments of every label of an exact column, which is a value."""
     found = zip(MOMENTS, value_moments(column("label"), kind), strict=True)
     query = exp.select(column("number"), *(alias(moment, name) for name, moment in found))
     return query.from_(relation(labels)).where(is_not_null(column("label")))
 
 
 def satisfying_moments(found: exp.Query, kind: Number) -> exp.Select:
-    """query, number and the moments of the leaves below each label that satisfy."""
+    """query, number and the moments of the leaves below each label that satisfy the query."""
     keys = [column("query"), column("number")]
     moments = (alias(moment.this, name) for moment, name in zip(moments_of(ONE, kind), MOMENTS, strict=True))
     return exp.select(*keys, *moments).from_(found.subquery("leaf")).group_by(*(key.copy() for key in keys))
@@ -45,7 +45,7 @@ def sums(kind: Number) -> exp.Query:
 
 
 def as_stored(figures: exp.Query, kind: Number) -> exp.Query:
-    """Figures with bounds as the catalog has them: DOUBLE, which DuckDB makes of them as it does of the aggregate."""
+    """The figures with their bounds as DOUBLE, cast from the type of the aggregate as DuckDB casts the aggregate."""
     bounds: list[exp.Expr] = []
     for end in ("low", "high"):
         stored = {

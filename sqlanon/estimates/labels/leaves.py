@@ -2,9 +2,9 @@
 
 Every leaf below a label is taken to be equally likely (the uniform assumption of Xiao and
 Tao, Anatomy: simple and effective privacy preservation, 2006), or as likely as the user's
-table of the column's values says. label, value, weight, mean,
-square, least and greatest: `value` stands for all leaves of a piece, `weight` says how
-many they are, NULL where nobody knows, the others what their numbers come to.
+table of the column's values says. Leaves are rows of label, value, weight, mean, square, least
+and greatest: `value` stands for all values of a piece, `weight` says how many they are, NULL where
+nobody knows, and the others are the moments of these values as numbers.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from sqlanon.sqlgen.build.steps import Step
 
 __all__ = ["MOST_LEAVES", "ColumnUse", "Leaves", "leaves"]
 
+# The values below the labels of a column that are listed one by one at most.
 MOST_LEAVES = 100_000
 
 _LISTED = ("listed", "listed_range")
@@ -56,30 +57,28 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 @dataclass(frozen=True)
 class ColumnUse:
-    """What a query asks of one generalized column.
+    """How a query uses one generalized column."""
 
-    `labels` is the relation of its labels (label, shown, and n: how many rows show it). `constants` are what its values
-    are compared with, `keys` (relation, column) what they are joined with. If `each`,
-    every value has to be a leaf of its own; `why` is the part of the query that needs it.
-    """
-
+    # label, shown, its text, and n, how many rows show it, for each label of the column.
     labels: exp.Query
+    # The constants that values of the column are compared with.
     constants: Sequence[exp.Expr]
+    # The tables that values of the column are joined with, and their columns.
     keys: Sequence[tuple[exp.Table, str]]
+    # Whether each value has to be a leaf of its own.
     each: bool
+    # The part of the query that needs this.
     why: str = ""
 
 
 @dataclass(frozen=True)
 class Leaves:
-    """The table of the leaves, and whether each value is a leaf of its own.
-
-    `unlisted` is a table of label and weight of the labels below which there may be values besides, which nobody can
-    list.
-    """
+    """The leaves below the labels of a column."""
 
     table: str
+    # Whether each value is a leaf of its own.
     each: bool
+    # The table of label and weight of the labels below which there may be other values, which nobody can list.
     unlisted: str | None = None
 
 
@@ -142,7 +141,7 @@ def _starred_leaves(
     each: bool,
     keep: Keep,
 ) -> Leaves:
-    """The leaves with those below `*`, which nothing lists: its rows are taken to be like the others."""
+    """The leaves, and those below `*`, which nothing lists: the rows that show it are taken to be like the others."""
     unlisted = each and _any_rows(engine, starred)
     known = _any_rows(engine, starred) and bool(engine.rows(others_are_known(table, shown, starred))[0][0])
     if unlisted and use.each and not known and not generalized.marginal:
@@ -251,7 +250,7 @@ def _require_few(engine: Engine, generalized: Generalized, use: ColumnUse, axis:
 
 
 def _and_null(found: exp.Query, generalized: Generalized, axis: Axis | None) -> exp.Query:
-    """The leaves with NULL where it may be. A label that is NULL stands for NULL alone."""
+    """The leaves, and NULL below the labels that may stand for it; the label NULL stands for nothing else."""
     return exp.union(found, nulls(generalized, axis), distinct=False, copy=False)
 
 

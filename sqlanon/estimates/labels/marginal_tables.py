@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -14,7 +15,6 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.labels.marginals import MARGINAL, MARGINAL_WEIGHT
 from sqlanon.estimates.numbers import number
-from sqlanon.estimates.query.bind import fold
 from sqlanon.estimates.release_model import Generalized, ReleaseModel
 from sqlanon.inputs.collation import require_binary_text
 from sqlanon.inputs.source import find_relation, require_not_source

@@ -1,4 +1,4 @@
-"""What the leaves below a label come to: the share of them that a query treats alike, and what their values come to."""
+"""The shares of leaves that a query treats alike in those below a label, and the moments of their values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def share() -> exp.Expr:
-    """The share of a label's leaves. What holds for all of them alike needs no weights."""
+    """The share of a leaf in those below its label; 1 where it is the only one, whatever its weight."""
 
     def over(tree: exp.Expr) -> exp.Window:
         return window(tree, partition_by=[column("label")])
@@ -60,7 +60,7 @@ def moments_of(number: int, kind: Number) -> list[exp.Alias]:
         return if_(all_known, function(this=of.copy()))
 
     def mixed(of: exp.Expr, alone: exp.Expr) -> exp.Expr:
-        """The mean over the pieces, unless there is one value only; None where a weight is not known."""
+        """The mean over the pieces, or the value where there is only one; NULL where a weight is not known."""
         return case((single.copy(), alone), (known.copy(), weighed(of)))
 
     low, high = end(exp.Min, least), end(exp.Max, greatest)

@@ -1,4 +1,4 @@
-"""Pieces of the spans of a label, cut at what a query compares the values with: on each a comparison has one truth."""
+"""Cuts the spans of labels at the constants of a query into pieces, on which each comparison has one truth value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["piece_steps", "pieces"]
 
 
 _VARCHAR = exp.DataType.build("VARCHAR")
-# What a day or a moment may be compared with: a time zone would make it depend on the session.
+# The types that a day or a moment may be compared with: a time zone would make the result depend on the session.
 _MOMENTS = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "VARCHAR", '"NULL"')
 
 
@@ -38,12 +38,12 @@ def piece_steps(
     """The steps `cut` and `piece`, which read the step `span`.
 
     `constants` are what values are compared with, `keys` (relation, column) what they are joined with. Raises
-    PolicyError for what has no place among the values.
+    PolicyError for a constant that has no place among the values.
     """
     _require_comparable(engine, generalized, axis, constants, keys)
     cut = keep("cut", _cuts(axis, constants, keys))
-    no_place = is_null(column("at"))
-    if engine.rows(exp.select(f.count()).from_(relation(cut)).where(no_place))[0][0]:
+    no_point = is_null(column("at"))
+    if engine.rows(exp.select(f.count()).from_(relation(cut)).where(no_point))[0][0]:
         _refuse(engine, generalized, axis, constants)
     at = exp.select(column("at")).from_(relation(cut))
     return [("cut", at), ("piece", fixed("piece"))]
@@ -92,7 +92,7 @@ def _require_comparable(
 
 
 def _cuts(axis: Axis, constants: Sequence[exp.Expr], keys: Sequence[tuple[exp.Table, str]]) -> exp.Query:
-    """The places of the axis around every constant and every key, NULL for one that has no place there."""
+    """The points of the axis around every constant and every key, NULL for one that has no point there."""
     texts: list[exp.Query] = []
     if constants:
         listed = f.unnest(exp.Array(expressions=[_text(constant) for constant in constants]))
@@ -111,7 +111,7 @@ def _cuts(axis: Axis, constants: Sequence[exp.Expr], keys: Sequence[tuple[exp.Ta
 
 
 def _refuse(engine: Engine, generalized: Generalized, axis: Axis, constants: Sequence[exp.Expr]) -> None:
-    """The error for the first constant that has no place, or else for the keys."""
+    """Raises the error for the first constant that has no point on the axis, or else for the keys."""
     for constant in constants:
         text = _text(constant)
         lost = exp.or_(*(_null(edge(text)) for edge in (axis.down, axis.up)))
@@ -124,7 +124,7 @@ def _refuse(engine: Engine, generalized: Generalized, axis: Axis, constants: Seq
 
 
 def _digit_leaves() -> exp.Select:
-    """The texts of digits below masks of digits: they carry the weight, and the pieces around them what is possible."""
+    """The texts of digits below masks of digits, equally likely; pieces of other texts there weigh nothing."""
     stars = f.call("length", column("mask")) - f.call("length", column("low"))
     most = infix(exp.Pow(this=literal(10), expression=paren(stars.copy())), "-", 1)
     ends = [big(end) for end in (literal(0), paren(most))]
@@ -140,7 +140,7 @@ def _digit_leaves() -> exp.Select:
 
 
 def _text(tree: exp.Expr) -> exp.Expr:
-    """A constant as a text; NULL where it cannot be computed, which is said of the part that it stands in."""
+    """A constant as a text; NULL where it cannot be computed, which is an error of the part that contains it."""
     return as_text(f.try_(paren(tree.copy())))
 
 

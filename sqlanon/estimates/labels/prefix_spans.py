@@ -1,4 +1,4 @@
-"""Labels that end in stars as spans: of what hides behind `10***`, the first digits and the length are known."""
+"""The spans of labels that end in stars: of the values below `10***`, the first digits and the length are known."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def _integer(tree: exp.Expr) -> exp.Expr:
 
 
 def _of_digits() -> exp.Expr:
-    """Whether a mask is one of digits, with few stars: what hides behind them is then taken for digits."""
+    """Whether a mask has digits and few stars: the values below it are then taken to have digits in their place."""
     return exp.RegexpLike(this=column("mask"), expression=literal("^[0-9]+[*]{1,4}$"))
 
 
 def _behind(prefix: exp.Expr) -> exp.Expr:
-    """The least text behind all that begin with the prefix; NULL where it has no last character to raise."""
+    """The least text that sorts after all with the prefix; NULL where there is none."""
     last = f.call("unicode", f.right(prefix.copy(), 1))
     raised = last + 1
     # Code points from D800 to DFFF are no characters.

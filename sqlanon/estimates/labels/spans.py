@@ -1,8 +1,8 @@
-"""What the labels of a generalized column say: spans of values on its axis, or values themselves.
+"""Reads the labels of a generalized column as spans of values on its axis, one of which may be a single value.
 
 Each function returns label, low, low_side, high, high_side, known, open_low, open_high and
-mask, from the relation "shown" (label, shown). A span begins and ends at a place of the
-axis and a side of it, 0 before the place and 1 behind it. `known` says that every value
+mask, from the relation "shown" (label, shown). A span begins and ends at a point of the
+axis and a side of it, 0 before the point and 1 behind it. `known` says that every value
 in it is equally likely, `open_low` and `open_high` that it has no end there, and `mask`
 is the label that its texts fit.
 """
@@ -22,6 +22,7 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["STAR", "null_labels", "spans"]
 
+# The label below which any value may be.
 STAR = "*"
 
 
@@ -187,7 +188,7 @@ def _not_null(tree: exp.Expr) -> exp.Expr:
 
 
 def _known(axis: Axis) -> exp.Expr:
-    """Whether values between two ends are equally likely: there is a number of them, or they are one."""
+    """Whether values between two ends are equally likely: they can be counted, or are one."""
     if axis.kind == "real":
         ends = (f.call("isfinite", column(end)) for end in ("low", "high"))
         return exp.or_(exp.and_(*ends), column("low").eq(column("high")))

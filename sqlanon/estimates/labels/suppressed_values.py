@@ -1,4 +1,4 @@
-"""What `*` stands for where nothing lists its values: those of the other rows, as often as these have them.
+"""The values below `*` where nothing lists them: those of the other rows, as frequent as they are there.
 
 A release shows how a column's values are distributed, save for the few rows in which it shows `*`. These are taken to
 be like the others (decision 23), as long as they are few. It is an estimate only: any other value is possible and not
@@ -17,8 +17,8 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 __all__ = ["others_are_known", "spread"]
 
 _VALUES = ("value", *MOMENTS)
-# One row in so many may show `*`.
-_FEW = 20
+# One row in this number may show `*`.
+_ROWS_PER_STAR = 20
 
 
 def others_are_known(leaves: str, shown: str, starred: exp.Query) -> exp.Select:
@@ -30,7 +30,11 @@ def others_are_known(leaves: str, shown: str, starred: exp.Query) -> exp.Select:
     known = exp.select(alias(f.sum(column("n", "shown")), "n")).from_(relation(shown, as_="shown"))
     known.join(_known(leaves, starred).subquery("known"), on=shows, copy=False)
     all_rows = exp.select(alias(f.sum(column("n")), "n")).from_(relation(shown))
-    enough = infix(or_zero(column("n", "known")) * literal(_FEW), ">=", column("n", "every") * literal(_FEW - 1))
+    enough = infix(
+        or_zero(column("n", "known")) * literal(_ROWS_PER_STAR),
+        ">=",
+        column("n", "every") * literal(_ROWS_PER_STAR - 1),
+    )
     query = exp.select(f.coalesce(paren(enough), exp.false()))
     return query.from_(known.subquery("known")).join(all_rows.subquery("every"), join_type="CROSS", copy=False)
 
@@ -64,7 +68,7 @@ def spread(leaves: str, shown: str, starred: exp.Query) -> exp.Query:
 
 
 def _known(leaves: str, starred: exp.Query) -> exp.Select:
-    """label and total: the others whose leaves all have a weight, and what that comes to."""
+    """label and total of the other labels whose leaves all have a weight: the sum of the weights."""
     rows = exp.select(column("label"), alias(f.sum(column("weight")), "total")).from_(relation(leaves))
     rows.where(exp.not_(paren(_among(starred))), copy=False)
     all_weighed = f.count().eq(f.count(column("weight")))

@@ -1,7 +1,7 @@
 """Values below a label that nobody can list, where a query has to tell every value apart.
 
-Below `*` there may be any value of the type. What a query asks of such a value may come to anything, so each of its
-conditions is taken to be true, false and NULL in turn; in which group it is nobody knows.
+Below `*` there may be any value of the type. A condition on such a value may be anything, so each is taken to be true,
+false and NULL in turn; nobody knows the group of the value.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["LISTED", "unlisted_rows"]
 
 # Whether a signature is one of values that are known.
 LISTED = "listed"
-# So many conditions may be asked of one column.
+# The conditions on one column, each of which may be true, false or NULL for such a value.
 _MOST_CONDITIONS = 6
 
 

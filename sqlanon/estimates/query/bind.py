@@ -1,9 +1,8 @@
-"""A query's columns meet the release: which relation each stands in, and what of the query may be asked of it.
+"""Binds a query's columns to the relations that a release consists of, and takes the query apart by relation.
 
-Everything that the query says of one relation can be evaluated there by the database
-itself: on the release's rows for what is published as it is, on the leaves of a label for
-what is generalized. `Factors` collects these parts, each a column of that relation, and
-leaves of a condition only AND, OR and NOT over them.
+The database itself evaluates what the query says of one relation: on the release's rows for exact columns, on the
+leaves of labels for generalized columns, on the values of buckets for bucketed ones. `Factors` makes each of these
+parts a column of its relation. What remains of a condition is AND, OR and NOT over such columns.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.query.functions import require_known
 from sqlanon.estimates.query.parse import AggregateQuery, refused, shown
@@ -20,7 +20,7 @@ from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.sqlgen.build.expressions import cast, paren
 from sqlanon.sqlgen.build.names import column
 
-__all__ = ["ROW", "Binding", "Factors", "bucket_name", "fold", "leaf_name", "lookup_name", "relations_in"]
+__all__ = ["ROW", "Binding", "Factors", "bucket_name", "leaf_name", "lookup_name", "relations_in"]
 
 # The release's own rows.
 ROW = "row"
@@ -30,18 +30,13 @@ _ORDERS = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Greatest, exp.Leas
 
 
 def leaf_name(index: int) -> str:
-    """The relation with the leaves of the generalized column at this place."""
+    """The relation with the leaves of the generalized column at this index."""
     return f"leaf_{index}"
 
 
 def bucket_name(index: int) -> str:
-    """The relation with the values of each bucket, of the dealt columns at this place."""
+    """The relation with the values of each bucket, of the set of bucketed columns at this index."""
     return f"bucket_{index}"
-
-
-def fold(name: str) -> str:
-    """The name by which two spellings count as one: DuckDB disregards the case of A to Z only."""
-    return name.lower() if name.isascii() else "".join(char.lower() if char.isascii() else char for char in name)
 
 
 def relations_in(tree: exp.Expr) -> list[str]:
@@ -53,14 +48,16 @@ def relations_in(tree: exp.Expr) -> list[str]:
 class Binding:
     """Finds the relation of each column of a query.
 
-    `lookup_columns` has the columns of each joined table by the place of the join. The
-    columns of a joined table belong to the relation of the column that it is joined by.
+    The columns of a joined table belong to the relation of the column that it is joined by.
     """
 
     query: AggregateQuery
     release: ReleaseModel
+    # The columns of each joined table, in the order of the joins.
     lookup_columns: Sequence[Sequence[str]]
+    # For each generalized column that the query names the index in the name of its relation of leaves.
     leaf_indexes: dict[str, int] = field(default_factory=dict)
+    # The relation that the columns of each joined table belong to.
     owners: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -80,16 +77,16 @@ class Binding:
     def _named(self) -> list[str]:
         """The columns of the source that the query names, folded."""
         parts = [a.argument for a in self.query.aggregates if a.function != "count"]
-        # HAVING asks about groups and aggregates, which stand here by themselves.
+        # HAVING reads groups and aggregates, which are in this list themselves.
         parts += [self.query.where, *(lookup.on for lookup in self.query.lookups)]
         parts += [item.expression for item in self.query.groups] + [a.argument for a in self.query.aggregates]
         columns = (part for tree in parts if tree is not None for part in tree.find_all(exp.Column))
         return [fold(part.name) for part in columns if self._is_of_source(part)]
 
     def _alone(self) -> int | None:
-        """The place of the dealt columns that the query asks of, if it asks of nothing else of their rows.
+        """The index of the set of bucketed columns that has all columns of the query; None if there is none.
 
-        Alone they are known exactly: dealing out values changes none of them.
+        By themselves they are known exactly: buckets change no value.
         """
         named = set(self._named())
         known = (
@@ -98,9 +95,9 @@ class Binding:
         return next(known, None)
 
     def _base(self) -> int | None:
-        """The place of the dealt columns whose values stand as the rows, where all rows are one bucket.
+        """The index of the set of bucketed columns whose values stand for the rows, where all rows are one bucket.
 
-        Any could, since nothing ties them to rows. What is added up is bounded best among the rows themselves.
+        Any set could, since nothing links it to rows. Sums have the best bounds among the rows themselves.
         """
         if not self.release.separate_tables or any(bucketed.bucket for bucketed in self.release.bucketed):
             return None
@@ -113,7 +110,7 @@ class Binding:
         return qualifier == fold(self.query.alias) or (qualifier == "" and not self._joined(node))
 
     def _joined(self, node: exp.Column) -> list[tuple[int, str]]:
-        """The joined tables that have this column, by the place of the join, with the name that it has there."""
+        """The joined tables that have this column, by the index of the join, with the name that it has there."""
         qualifier, name = fold(node.table), fold(node.name)
         return [
             (index, column_name)
@@ -125,7 +122,7 @@ class Binding:
         ]
 
     def owner(self, relation: str) -> str:
-        """The relation on whose rows a relation's columns are evaluated: a joined table's is that of its join."""
+        """The relation on whose rows a relation's columns are evaluated: for a joined table that of its key."""
         for index, owner in enumerate(self.owners):
             if relation == lookup_name(index):
                 return owner
@@ -139,7 +136,7 @@ class Binding:
         return found
 
     def _require_no_order_of_enums(self, tree: exp.Expr) -> None:
-        """An ENUM is ordered by its dictionary, which no release shows."""
+        """Raises PolicyError for an order of an ENUM's values: it is that of a dictionary which no release shows."""
         for node in tree.walk():
             if isinstance(node, _ORDERS):
                 for part in node.find_all(exp.Column):
@@ -178,19 +175,18 @@ class Binding:
 
 
 def lookup_name(index: int) -> str:
-    """The joined table at this place."""
+    """The relation of the joined table at this index."""
     return f"lookup_{index}"
 
 
 @dataclass
 class Factors:
-    """The parts of a query by the relation they are evaluated on: `parts[relation]` names each expression.
-
-    `said[relation]` has what of the query each of them is.
-    """
+    """The parts of a query by the relation that they are evaluated on."""
 
     binding: Binding
+    # For each relation its expressions, by the names of the columns that hold their values.
     parts: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
+    # The text of the query that each expression was made of, as a tree.
     said: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
 
     def condition(self, tree: exp.Expr) -> exp.Expr:

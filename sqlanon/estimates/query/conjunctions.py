@@ -1,4 +1,4 @@
-"""Aggregates whose condition is a conjunction, each part about one column: many of them can be asked at once."""
+"""Aggregates with a conjunction of conditions on one column each, of which many can be answered at once."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.numbers import number
-from sqlanon.estimates.query.bind import Binding, fold, leaf_name
+from sqlanon.estimates.query.bind import Binding, leaf_name
 from sqlanon.estimates.query.evaluable import tried
 from sqlanon.estimates.query.functions import constants_of, is_ordered
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, is_plain
@@ -31,34 +32,32 @@ __all__ = [
     "compared_columns",
 ]
 
-# The column of a relation of values that a part of a condition is asked of.
+# The column of a relation of values that conditions read.
 VALUE = "value"
 
 _BOOLEAN = exp.DataType.build("BOOLEAN")
 _WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|U?INTEGER")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
-# What a query asks of the values of one column: a tree that reads `VALUE` alone, or constants that they are among.
+# A condition on the values of one column: a tree that reads `VALUE` alone, or the constants that values are among.
 Condition = exp.Expr | Slot
 
 
 @dataclass(frozen=True)
 class Conjunction:
-    """The rows that satisfy a condition on each of some columns, by their folded names.
-
-    `constants` are what trees compare a generalized column's values with.
-    """
+    """A condition on each of one or more columns, by their folded names."""
 
     conditions: Mapping[str, Condition]
+    # The constants that trees compare the values of generalized columns with.
     constants: Mapping[str, tuple[exp.Expr, ...]]
 
     @property
     def compared(self) -> bool:
-        """Whether values are compared with the constants of slots."""
+        """Whether any of the conditions compares values with the constants of a slot."""
         return any(isinstance(condition, Slot) for condition in self.conditions.values())
 
     def with_value(self, name: str) -> Conjunction:
-        """This condition, and that a column has a value: is not NULL."""
+        """The conjunction of this condition and that a column is not NULL."""
         condition = self.conditions.get(name)
         if isinstance(condition, Slot):
             # NULL is none of its constants.
@@ -70,26 +69,31 @@ class Conjunction:
 
 @dataclass(frozen=True)
 class ConjunctiveAggregate:
-    """One aggregate of a query of a workload: the query's number, what the result is called, and the query's condition.
+    """One aggregate of a query of a workload, with the query's condition."""
 
-    `argument` is the column whose values are added up or compared, by its folded name, and None where rows are counted.
-    If `alone`, the query asks of nothing but columns whose values were dealt out together: these are known exactly.
-    """
-
+    # The number of the query in the workload.
     number: int
+    # The name of the result's column.
     result: str
     function: str
+    # The column whose values are added up or compared, by its folded name; None where rows are counted.
     argument: str | None
     condition: Conjunction
+    # Whether the query reads nothing but one set of bucketed columns: these are known exactly.
     alone: bool = False
 
+    @property
+    def conditions(self) -> tuple[int, Mapping[str, Condition]]:
+        """The query's number, and its conditions by the folded names of the columns."""
+        return self.number, self.condition.conditions
+
     def at_once(self, release: ReleaseModel) -> bool:
-        """Whether it is a count of a release whose columns are exact or dealt out: rows need no shares."""
+        """Whether it counts rows of a release whose columns are exact or bucketed, so that no label has shares."""
         return self.argument is None and not release.generalized
 
 
 def common_type(slot: Slot, kind: str) -> str | None:
-    """The type in which values of a type and constants compare as they do in the query; None if that is not known."""
+    """The type in which values of type `kind` and a slot's constants compare as in the query; None if unknown."""
     if not slot.text:
         return "HUGEINT" if _WHOLE.fullmatch(kind) else None
     if kind == "VARCHAR":
@@ -98,12 +102,12 @@ def common_type(slot: Slot, kind: str) -> str | None:
 
 
 def compared_columns(workload_query: WorkloadQuery, kinds: Mapping[str, str]) -> dict[str, Slot] | None:
-    """What a query's condition asks of each column, by folded names; None unless all of it is comparisons of different
-    columns with constants.
+    """The slot of each column in a query's condition, by folded names; None unless the condition only compares
+    different columns with constants.
 
     `kinds` are the types of the columns, by their folded names.
     """
-    found = dict(zip(workload_query.columns, workload_query.slots, strict=True))
+    found = workload_query.conditions()
     if not found or len(found) < len(workload_query.slots):
         return None
     return found if all(common_type(slot, kinds.get(name, "")) for name, slot in found.items()) else None
@@ -116,9 +120,9 @@ def _is_date(text: str) -> bool:
 
 
 class Conjunctions:
-    """Finds the queries of a workload that can be asked of a release at once.
+    """Finds the queries of a workload that can be answered on a release at once.
 
-    `kinds` are the types of its columns' values, by folded names.
+    `kinds` are the types of its columns' values, by the folded names of the columns.
     """
 
     def __init__(self, release: ReleaseModel, kinds: Mapping[str, str]) -> None:
@@ -126,7 +130,7 @@ class Conjunctions:
         self._known: dict[str, bool] = {}
 
     def of(self, workload_query: WorkloadQuery) -> list[ConjunctiveAggregate]:
-        """The aggregates of a query; none where it has to be asked by itself, or is refused."""
+        """The aggregates of a query; none where it has to be answered by itself, or is refused."""
         if not is_plain(workload_query.query) or workload_query.query.where is None:
             return []
         if fold(workload_query.query.source.name) not in map(fold, self._release.names):
@@ -146,7 +150,7 @@ class Conjunctions:
         return {*condition.conditions, *arguments} <= set(positions) and len(self._bucketed_sets(condition)) == 1
 
     def _bucketed_sets(self, condition: Conjunction) -> set[int]:
-        """Which sets of columns, whose values are dealt out together, it asks of."""
+        """The indexes of the sets of bucketed columns that it has conditions on."""
         positions = self._release.bucketed_positions
         return {positions[name][0] for name in condition.conditions if name in positions}
 
@@ -157,7 +161,7 @@ class Conjunctions:
         return len(bucketed) <= 1 and not part.alone
 
     def _is_known(self, aggregate: Aggregate) -> bool:
-        """Whether an aggregate is one of rows, or of the values of a column whose values are not dealt out."""
+        """Whether an aggregate is of rows, or of the values of an exact or a generalized column."""
         if aggregate.argument is None:
             return aggregate.function == "count"
         if not isinstance(aggregate.argument, exp.Column):
@@ -220,6 +224,6 @@ def _of_trees(query: AggregateQuery, release: ReleaseModel) -> Conjunction | Non
 
 
 def _of_value(tree: exp.Expr) -> exp.Expr:
-    """A bound condition, which nothing else has, over values."""
+    """A bound condition as a condition on `VALUE`, changed in place."""
     value = tree.transform(lambda node: column(VALUE) if isinstance(node, exp.Column) else node, copy=False)
     return tried(cast(paren(value), "BOOLEAN"))

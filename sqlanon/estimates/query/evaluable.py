@@ -1,7 +1,7 @@
-"""Whether DuckDB can evaluate a part of a query, asked before it does: its error would name no part.
+"""Checks that DuckDB can evaluate each part of a query, since its own error would not say which part fails.
 
-A part that fails for a value is NULL there. A query has an answer only if the source does not have that value, or not
-where the part decides; then NULL is as good as any truth.
+A part that fails for a value is NULL there. A query has an answer only if the source does not have that value, or if
+the part does not matter in its rows; then NULL is as good as any truth.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Part = tuple[exp.Expr, exp.Expr]
 
 
 def tried(part: exp.Expr) -> exp.Expr:
-    """A part, NULL where it fails."""
+    """The value of a part, or NULL where it fails."""
     return f.try_(_by_itself(part))
 
 
 def _by_itself(part: exp.Expr) -> exp.Expr:
-    """A part of which DuckDB computes nothing outside of TRY, as it else does of what several expressions share."""
+    """A part as a CASE, so that DuckDB computes all of it inside TRY, even what it shares with other expressions."""
     first_column = part.find(exp.Column)
     if first_column is None or part is first_column:
         return part.copy()
@@ -40,7 +40,7 @@ def _by_itself(part: exp.Expr) -> exp.Expr:
 
 
 def require_bindable(engine: Engine, rows: exp.Select, parts: Iterable[Part]) -> None:
-    """Raises PolicyError, naming it, for a part that DuckDB has no meaning for, such as a function of another type.
+    """Raises PolicyError, naming it, for a part that DuckDB cannot bind, such as a function of another type.
 
     `rows` is a SELECT of nothing from what the parts read.
     """
@@ -53,13 +53,13 @@ def require_bindable(engine: Engine, rows: exp.Select, parts: Iterable[Part]) ->
 
 
 def require_evaluable(engine: Engine, rows: exp.Select, parts: Sequence[Part], *, only_if_all: bool = False) -> None:
-    """Raises PolicyError, naming it, for a part that fails for a row; if `some` do not, only where it fails for all."""
+    """Raises PolicyError, naming it, for a part that fails for a row, with `only_if_all` for all rows."""
     if not parts:
         return
     row_count: exp.Expr = f.count()
     counts: list[exp.Expr] = []
     for _, part in parts:
-        # What fails is no list, and NULL is a list with NULL.
+        # TRY is NULL where the part fails, and a list with NULL in it where the part is NULL.
         failed = is_null(f.try_(exp.Array(expressions=[_by_itself(part)])))
         counts.append(exp.func("count_if", failed))
     least = exp.Greatest(this=row_count, expressions=[literal(1)], ignore_nulls=True) if only_if_all else literal(1)

@@ -1,4 +1,4 @@
-"""What may stand in an expression of a query that is estimated: anything else could be a guess or worse."""
+"""The functions and operators that an estimated query may have: anything else could yield a guess or worse."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlanon.estimates.query.parse import refused
 
 __all__ = ["constants_of", "is_ordered", "like_prefix", "require_known"]
 
-# Values, comparisons, logic and arithmetic, and functions of one row that always answer alike.
+# Values, comparisons, logic and arithmetic, and deterministic functions of one row.
 _KNOWN: tuple[type[exp.Expr], ...] = (
     *(exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.DataType, exp.DataTypeParam, exp.Interval),
     *(exp.Var, exp.Paren, exp.And, exp.Or, exp.Not, exp.Is, exp.In, exp.Between, exp.Like, exp.ILike, exp.Escape),
@@ -80,7 +80,7 @@ def _is_leaf(tree: exp.Expr) -> bool:
 
 
 def constants_of(tree: exp.Expr, relation: str) -> list[exp.Expr]:
-    """What the leaves of a relation are compared with in a condition that `is_ordered`, as expressions."""
+    """The expressions that the leaves of a relation are compared with in a condition that `is_ordered`."""
     found: list[exp.Expr] = []
     for node in tree.walk():
         if isinstance(node, exp.Between) and _reads(node.this, relation):
@@ -96,7 +96,7 @@ def constants_of(tree: exp.Expr, relation: str) -> list[exp.Expr]:
 
 
 def behind(prefix: str) -> str | None:
-    """The least text that stands behind all texts with this prefix; None if there is none."""
+    """The least text that sorts after all texts with this prefix; None if there is none."""
     while prefix:
         last = ord(prefix[-1]) + 1
         # Code points from D800 to DFFF are no characters.

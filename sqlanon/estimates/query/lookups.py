@@ -1,4 +1,4 @@
-"""Tables that a query joins: each value has to find at most one row there, as DuckDB's own comparison sees it.
+"""Checks that in a table which a query joins each value finds at most one row, by DuckDB's own comparison.
 
 Where a value and a key are of different types, DuckDB compares them after a cast: '1' and '01' are two texts, and both
 are equal to the number 1. So DuckDB itself is asked, rather than which of the two is cast, and to what.

@@ -1,4 +1,4 @@
-"""An aggregate query as its parts; what is no part of one is refused by its name."""
+"""Parses an aggregate query into its parts, and refuses anything else by its name."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from sqlanon.domain.identifiers import fold, same_name
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import PolicyError, Position, StatementError
 
@@ -46,6 +47,7 @@ _PARTS = {
     "sample": "a sample",
 }
 _KNOWN = {"expressions", "from", "from_", "joins", "where", "group", "having", "kind", "hint", "into"}
+# The length of the text that an error quotes of a query.
 _LONGEST = 60
 
 
@@ -95,7 +97,7 @@ class AggregateQuery:
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
-        """Those of the result, and then those that only HAVING asks about."""
+        """The aggregates of the result, and then those that only HAVING reads."""
         found = [item for item in self.items if isinstance(item, Aggregate)]
         known = [(aggregate.function, aggregate.argument) for aggregate in found]
         for node in aggregates_in(self.having):
@@ -107,7 +109,7 @@ class AggregateQuery:
 
 
 def parsed(text: str) -> AggregateQuery:
-    """The query. Raises StatementError for what is no query, PolicyError for what cannot be estimated."""
+    """The parts of the query. Raises StatementError for a text that is no query, PolicyError for one not estimated."""
     try:
         trees = sqlglot.parse(text, dialect="duckdb")
     except SqlglotError:
@@ -139,18 +141,18 @@ def parsed(text: str) -> AggregateQuery:
 
 
 def shown(tree: exp.Expr) -> str:
-    """A part of the query as errors quote it."""
+    """A part of the query as errors quote it, shortened if it is long."""
     text = tree.sql(dialect="duckdb")
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
 
 
 def refused(tree: exp.Expr, why: str, hint: str | None = None) -> PolicyError:
-    """The error for a part of the query, at its place in the query's text."""
+    """The error for a part of the query, with its position in the query's text."""
     return PolicyError(f"{shown(tree)}: {why}", hint=hint, position=_position(tree))
 
 
 def _position(tree: exp.Expr) -> Position | None:
-    """Where the first word of a part stands."""
+    """The position of the first word of a part."""
     known = [node.meta for node in tree.walk() if "start" in node.meta]
     positions = [(int(token["line"]), int(token["col"]) - (int(token["end"]) - int(token["start"]))) for token in known]
     return Position(*min(positions)) if positions else None
@@ -163,7 +165,7 @@ def aggregates_in(tree: exp.Expr | None) -> Iterator[exp.Expr]:
 
 
 def aggregate_of(node: exp.Expr) -> Aggregate | None:
-    """The aggregate that an expression is, if it is one."""
+    """The aggregate that an expression is; None for any other expression."""
     return _aggregate(node, "") if type(node) in _FUNCTIONS else None
 
 
@@ -190,7 +192,7 @@ def _source(select: exp.Select) -> exp.Table:
 
 
 def _require_plain(table: exp.Table) -> None:
-    """A table by its name, and an alias perhaps."""
+    """Raises PolicyError unless a table is no more than a name and perhaps an alias."""
     for name, part in table.args.items():
         if part and name not in ("this", "db", "catalog", "alias", "joins"):
             raise refused(table, f"{name.upper()} cannot be estimated")
@@ -203,7 +205,7 @@ def _qualified(table: exp.Table) -> QualifiedName:
 
 
 def _groups(select: exp.Select) -> Iterator[exp.Expr]:
-    """What is grouped by: names and numbers of the result's columns stand for those."""
+    """The expressions of GROUP BY, those of the result's columns where it has their names or numbers."""
     clause = select.args.get("group")
     if clause is None:
         return
@@ -213,14 +215,14 @@ def _groups(select: exp.Select) -> Iterator[exp.Expr]:
         return
     if other := [name for name, part in clause.args.items() if part and name != "expressions"]:
         raise refused(clause, f"{other[0]} cannot be estimated", "name the columns: GROUP BY age, sex")
-    named = {item.alias.lower(): item.unalias() for item in plain if item.alias}
+    named = {fold(item.alias): item.unalias() for item in plain if item.alias}
     for part in clause.expressions:
         if isinstance(part, exp.Literal) and part.is_int:
             if not 1 <= int(part.this) <= len(select.expressions):
                 raise refused(part, "the result has no such column")
             yield select.expressions[int(part.this) - 1].unalias()
-        elif isinstance(part, exp.Column) and not part.table and part.name.lower() in named:
-            yield named[part.name.lower()]
+        elif isinstance(part, exp.Column) and not part.table and fold(part.name) in named:
+            yield named[fold(part.name)]
         else:
             yield part
 
@@ -256,9 +258,9 @@ def _require_names(items: tuple[Group | Aggregate, ...]) -> None:
     for item in items:
         ends = ("", "_stderr", "_low", "_high") if isinstance(item, Aggregate) else ("",)
         for name in (item.name + end for end in ends):
-            if name.lower() in taken:
+            if fold(name) in taken:
                 raise PolicyError(f"two columns of the result are called {name}", hint="name them: count(*) AS n")
-            taken.add(name.lower())
+            taken.add(fold(name))
 
 
 def _lookup(join: exp.Join, source: str) -> Lookup:
@@ -277,10 +279,7 @@ def _lookup(join: exp.Join, source: str) -> Lookup:
         return Lookup(_qualified(table), table.alias_or_name, source_column, key, using=True)
     if isinstance(on, exp.EQ) and isinstance(on.left, exp.Column) and isinstance(on.right, exp.Column):
         for key_side, source_column in ((on.left, on.right), (on.right, on.left)):
-            if (
-                key_side.table.lower() == table.alias_or_name.lower()
-                and source_column.table.lower() != key_side.table.lower()
-            ):
+            if same_name(key_side.table, table.alias_or_name) and not same_name(source_column.table, key_side.table):
                 return Lookup(_qualified(table), table.alias_or_name, source_column, key_side.name)
     raise refused(
         join, "is no join of one column with another", "write JOIN wards ON patients.ward = wards.id, with both names"

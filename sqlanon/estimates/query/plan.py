@@ -31,7 +31,7 @@ class Plan:
 
 
 def plan_of(query: AggregateQuery, release: ReleaseModel, lookups: Sequence[tuple[exp.Table, Sequence[str]]]) -> Plan:
-    """Raises PolicyError, naming it, for whatever of the query the release cannot answer."""
+    """The query taken apart. Raises PolicyError for a part that the release cannot answer, and names the part."""
     binding = Binding(query, release, [columns for _, columns in lookups])
     factors = Factors(binding)
     condition: exp.Expr = factors.condition(query.where) if query.where is not None else exp.true()

@@ -1,4 +1,4 @@
-"""The relations of a plan: what DuckDB makes of its parts there, and the tables that are joined to them."""
+"""The relations of a plan: checks that DuckDB can bind its parts there, and joins the tables of the query to them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 def relations_of(
     released: exp.Query, bucketed: Mapping[int, BucketedColumns], columns: Mapping[int, Generalized]
 ) -> dict[str, exp.Expr]:
-    """What the parts of a plan read of each relation, by its name: of leaves no more than their type is there yet."""
+    """The relations that the parts of a plan read, by name; those of leaves have no more than a typed column."""
     found: dict[str, exp.Expr] = {ROW: released.subquery(ROW)}
     for index, bucketed_columns in bucketed.items():
         found[bucket_name(index)] = bucketed_columns.values.subquery(bucket_name(index))
@@ -43,7 +43,7 @@ def relations_of(
 
 
 def kinds_of_numbers(engine: Engine, plan: Plan, relations: Mapping[str, exp.Expr]) -> list[Number]:
-    """What the numbers of each aggregate are. Raises PolicyError, naming it, for a part that DuckDB cannot bind."""
+    """The kind of numbers of each aggregate. Raises PolicyError, naming it, for a part that DuckDB cannot bind."""
     kinds = [COUNTED for _ in plan.arguments]
     binding = plan.factors.binding
     for name, relation_rows in relations.items():
@@ -84,7 +84,7 @@ def require_joins(engine: Engine, plan: Plan, relations: Mapping[str, exp.Expr])
 
 
 def join_lookups(query: exp.Select, plan: Plan, owner: str) -> exp.Select:
-    """The tables that are joined to the columns of one relation. A key is there once, so that no row is doubled."""
+    """The query joined with the tables that belong to one relation. Their keys are unique: no row is doubled."""
     for index, relation_name in enumerate(plan.factors.binding.owners):
         if relation_name == owner:
             query = query.join(_lookup_table(plan, index), on=_joined_on(plan, index), join_type="LEFT", copy=False)
@@ -92,7 +92,7 @@ def join_lookups(query: exp.Select, plan: Plan, owner: str) -> exp.Select:
 
 
 def said_parts(plan: Plan, name: str) -> list[Part]:
-    """The parts on a relation, with what the query says."""
+    """The parts on a relation: what the query says, and the bound expression."""
     said = plan.factors.said.get(name, {})
     return [(said[part_name], part) for part_name, part in plan.factors.parts.get(name, {}).items()]
 

@@ -1,7 +1,7 @@
-"""Many queries are few, but for their constants: what they have in common is read once, as a template.
+"""Reads queries that differ only in constants: what they have in common, a template, is parsed once.
 
-A workload's queries name thousands of constants, and reading each as a tree of its own takes longer than to answer
-them. So those of `IN (...)` and `BETWEEN ... AND ...` are taken out of the text, and what remains is parsed.
+A workload's queries name thousands of constants, and parsing each takes longer than answering the queries. So the
+constants of `IN (...)` and `BETWEEN ... AND ...` are taken out of the text, and the rest is parsed.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.errors import UserError
-from sqlanon.estimates.query.bind import fold
 from sqlanon.estimates.query.parse import AggregateQuery, parsed
 from sqlanon.syntax.parser import query_text
 
@@ -21,7 +21,7 @@ __all__ = ["Slot", "Templates", "WorkloadQuery", "conjuncts"]
 
 # Texts, and whole numbers that no comparison rounds.
 _CONSTANT = r"(?:'(?:[^']|'')*'|-?[0-9]{1,18}(?![\w.]))"
-# Names and other texts are passed over, so that nothing inside them is taken for a list.
+# Names and other texts are matched, too, so that nothing inside them is taken for a list.
 _TOKEN = re.compile(
     rf"""
     (?P<name>"(?:[^"]|"")*")
@@ -33,19 +33,19 @@ _TOKEN = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _CONSTANTS = re.compile(_CONSTANT)
-# What stands in a template for the constants that were taken out, by whether they are texts.
+# The constant in a template in place of those that were taken out, by whether they are texts.
 _LEFT = {True: exp.Literal.string(""), False: exp.Literal.number("0")}
 
 
 @dataclass(frozen=True)
 class Slot:
-    """The constants of one comparison: a value is one of them, or `between` the two of them.
+    """The constants of one comparison with `IN` or `BETWEEN`."""
 
-    They are texts, if `text`, or else whole numbers as they were written.
-    """
-
+    # The texts, or the whole numbers as they were written.
     values: tuple[str, ...]
+    # Whether they are texts.
     text: bool
+    # Whether they are the two of BETWEEN.
     between: bool
 
 
@@ -53,16 +53,21 @@ class Slot:
 class WorkloadQuery:
     """A query of a workload.
 
-    Where it has `slots`, its condition is that of `query`, a template that several queries share, with these constants,
-    one for each of its conjuncts, in their order. These are about the `columns`, by their folded names.
+    Where it has slots, `query` is a template that several queries share.
     """
 
     number: int
     text: str
     query: AggregateQuery
     template: str = ""
+    # The constants of each conjunct of the template's condition, in their order.
     slots: tuple[Slot, ...] = ()
+    # The columns that the conjuncts compare, by their folded names.
     columns: tuple[str, ...] = ()
+
+    def conditions(self) -> dict[str, Slot]:
+        """The slot of each column that the template's condition compares, by its folded name."""
+        return dict(zip(self.columns, self.slots, strict=True))
 
     def whole(self) -> AggregateQuery:
         """The query with its constants."""
@@ -70,7 +75,7 @@ class WorkloadQuery:
 
 
 class Templates:
-    """Reads queries, and what several have in common once."""
+    """Reads queries, and parses what several have in common once."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[AggregateQuery, tuple[str, ...]] | None] = {}
@@ -78,8 +83,8 @@ class Templates:
         self._taken: dict[str, tuple[str, tuple[Slot, ...]]] = {}
 
     def one_query(self, text: str) -> str:
-        """The text of a query that stands for itself, as `query_text` has it: constants close what they open."""
-        # There is nothing but spaces around it.
+        """The text of a single query, as `query_text` returns it. No constant leaves a quote or a bracket open."""
+        # Only spaces can surround the query.
         text = text.strip()
         taken = _taken_out(text)
         if taken is None:
@@ -91,7 +96,7 @@ class Templates:
         return text
 
     def query_of(self, number: int, text: str) -> WorkloadQuery:
-        """The query of a text that `one_query` returned. Raises what `parsed` raises."""
+        """The query with this text, which `one_query` returned. Raises what `parsed` raises."""
         if taken := self._taken.get(text) or _taken_out(text):
             template, slots = taken
             if template not in self._known:
@@ -114,7 +119,7 @@ def conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _taken_out(text: str) -> tuple[str, tuple[Slot, ...]] | None:
-    """The text without its constants, and these; None for one that only a parser reads rightly."""
+    """The text without its constants, and the slots; None for a text that only a parser can read."""
     slots: list[Slot] = []
     known = True
 
@@ -139,9 +144,9 @@ def _taken_out(text: str) -> tuple[str, tuple[Slot, ...]] | None:
 
 
 def _template(text: str, slots: tuple[Slot, ...]) -> tuple[AggregateQuery, tuple[str, ...]] | None:
-    """The query that a template is, if each of its conjuncts has one of the slots, and nothing else has.
+    """The parsed template and the columns that its conjuncts compare.
 
-    Beside it the columns that its conjuncts are about.
+    None unless each conjunct has one of the slots, and nothing else has one.
     """
     try:
         query = parsed(text)
@@ -161,7 +166,7 @@ def _template(text: str, slots: tuple[Slot, ...]) -> tuple[AggregateQuery, tuple
 
 
 def _has(part: exp.Expr, slot: Slot) -> bool:
-    """Whether a conjunct compares a column with what was left of a slot, and does nothing else."""
+    """Whether a conjunct compares a column with the constants that stand for a slot, and does nothing else."""
     if not isinstance(part.this, exp.Column):
         return False
     left = _LEFT[slot.text]
@@ -171,7 +176,7 @@ def _has(part: exp.Expr, slot: Slot) -> bool:
 
 
 def _only(part: exp.Expr, expected: dict[str, exp.Expr | None]) -> bool:
-    """Whether a node has these parts alone, and those of them that are given are as given."""
+    """Whether a node has exactly these parts, each equal to the expected one where that is not None."""
     present = {name: value for name, value in part.args.items() if value}
     return present.keys() == expected.keys() and all(
         value is None or present[name] == value for name, value in expected.items()

@@ -1,5 +1,5 @@
-"""Buckets of which a query asks the same are put together: what it comes to depends on how many rows and values of
-each kind they have, and not on which bucket that is.
+"""Puts buckets together that are alike to a query: estimates and bounds depend on how many rows and values of each
+kind a bucket has, and not on which bucket it is.
 
 All that estimate.sql and bucket_bounds.sql compute is added up over buckets, and twice the rows and values are twice
 as much.
@@ -32,7 +32,7 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 __all__ = ["WORDS", "BucketTable", "alike_buckets", "copied"]
 
 
-# The bits of a BIGINT and of a HUGEINT without their signs.
+# The bits of a BIGINT and of a HUGEINT that a code may use.
 WORDS = (62, 126)
 
 

@@ -1,4 +1,4 @@
-"""The rows that an estimate is answered with: groups, and for each aggregate the estimate and what bounds it."""
+"""The rows of an estimate's answer: groups, and for each aggregate the estimate, its standard error and its bounds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
@@ -21,6 +22,7 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["MOST_GROUPS", "Answer", "answered"]
 
+# The groups that an answer has at most.
 MOST_GROUPS = 10_000
 
 _ENDS = ("", "_stderr", "_low", "_high")
@@ -31,23 +33,26 @@ _VARCHAR = exp.DataType.build("VARCHAR")
 _TYPED = tuple(f"{function}{end}" for function in ("sum", "min", "max") for end in ("_low", "_high"))
 _REAL = tuple(f"{function}{end}" for function in ("count", "sum", "avg", "min", "max") for end in _ENDS)
 _INEXACT = "inexact_"
-# Longer numbers are not added up in figures.sql; a sum of whole numbers of 128 bits may come to this.
-LONGEST, _MOST = 10**27, 10**38
+# The longest numbers that figures.sql adds up, where a release has so many rows that a sum may overflow.
+LONGEST = 10**27
+# The greatest sum of whole numbers of 128 bits.
+_MOST = 10**38
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The rows of an answer, before HAVING, and the columns of its groups and figures, as the query has them.
+    """The answer to a query."""
 
-    `kept` is what HAVING asks of them, if it is there. `room` is how many rows may be in groups that the answer does
-    not have; None where nobody knows.
-    """
-
+    # The table of its rows, before HAVING.
     rows: str
+    # The columns of groups and figures, as the query names them.
     outputs: Sequence[exp.Alias]
     items: Sequence[Group | Aggregate]
+    # The condition of HAVING; None where there is none.
     kept: exp.Expr | None
+    # The number of rows that may be in groups which the answer does not have; None where nobody knows.
     room: int | None
+    # The number of columns that rows are grouped by.
     groups: int
 
     def shown(self) -> exp.Select:
@@ -86,7 +91,7 @@ class Answer:
 
 
 def answered(engine: Engine, query: AggregateQuery, found: Combinations, withheld: int | None, keep: Keep) -> Answer:
-    """What a query comes to. Raises PolicyError for too many groups, and for what cannot be asked of estimates."""
+    """The answer to a query. Raises PolicyError for too many groups, and for a HAVING that estimates cannot decide."""
     table = keep("estimate", _figures(engine, found, withheld))
     rows = keep("answer", _answered(found, table, withheld))
     kept = None
@@ -147,7 +152,7 @@ def _figures_of(found: Combinations, exact: bool, withheld: int | None) -> exp.S
 
 
 def _bounds(found: Combinations, combination: str, *, bucketed: bool) -> exp.Query:
-    """What counts are bounded by besides their rows: none has more, or fewer, than was dealt out."""
+    """key, number, low and high: the bounds of counts from the values that buckets have, if any."""
     counts = [literal(number) for number, item in enumerate(found.aggregates, start=1) if item.function == "count"]
     if bucketed and counts:
         combinations = exp.select(exp.Star()).from_(relation(combination)).where(column("number").isin(*counts))
@@ -212,12 +217,12 @@ def _outputs(query: AggregateQuery, found: Combinations) -> list[exp.Alias]:
 
 
 def _having(query: AggregateQuery, found: Combinations) -> exp.Expr:
-    """HAVING, asked of the estimates."""
+    """The condition of HAVING over the columns of groups and estimates."""
     assert query.having is not None
     calls = [(aggregate.function, aggregate.argument) for aggregate in found.aggregates]
 
     named = {
-        item.name.lower(): f"value_{found.aggregates.index(item) + 1}"
+        fold(item.name): f"value_{found.aggregates.index(item) + 1}"
         for item in query.items
         if isinstance(item, Aggregate)
     }
@@ -226,8 +231,8 @@ def _having(query: AggregateQuery, found: Combinations) -> exp.Expr:
         for index, group in enumerate(query.groups):
             if node == group.expression:
                 return column(f"group_{index}")
-        if isinstance(node, exp.Column) and not node.table and node.name.lower() in named:
-            return column(named[node.name.lower()])
+        if isinstance(node, exp.Column) and not node.table and fold(node.name) in named:
+            return column(named[fold(node.name)])
         if (aggregate := aggregate_of(node)) is not None:
             return column(f"value_{calls.index((aggregate.function, aggregate.argument)) + 1}")
         return node

@@ -1,7 +1,7 @@
-"""Values that were dealt out in buckets: what each bucket has, and what a query takes of it.
+"""The values of buckets as leaves: any row of a bucket has any of its values, each as likely as it is frequent.
 
-A fragment of a release is dealt out as well. Its buckets are the groups of a loose association (De Capitani
-di Vimercati et al., Fragments and loose associations, 2010), or one that holds all rows where nothing links them.
+Columns that are published in a table of their own have buckets, too: the groups that link the rows of two tables (De
+Capitani di Vimercati et al., Fragments and loose associations, 2010), or a single one where nothing links them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
     "require_whole",
 ]
 
-# So many rows with values that they may have are looked at for one query.
+# The combinations of rows with values that one query may examine.
 MOST_COMBINATIONS = 20_000_000
 
 AGAIN = "it was changed: create it again"
@@ -43,22 +43,22 @@ def bucketed_leaves(bucketed: BucketedColumns) -> exp.Select:
 
 
 def bucket_of_row(bucketed: BucketedColumns, rows: str | None = None) -> exp.Expr:
-    """The bucket that a row of the release has of these columns."""
+    """The bucket of a row of the release for a set of bucketed columns."""
     return literal(0) if bucketed.bucket is None else column(bucketed.bucket, rows)
 
 
 def bucket_column(release: ReleaseModel, index: int) -> str:
-    """The column of the classes with the bucket of the dealt columns at this place, one for all that share it."""
+    """The column of the classes with the bucket of the set of columns at this index, or of all if they share it."""
     return f"bucket_{index}" if release.linked else "bucket"
 
 
 def component(release: ReleaseModel, classes: str) -> exp.Expr:
-    """What is bounded by itself: each bucket, or all rows where every set of dealt columns has buckets of its own."""
+    """The component that is bounded by itself: a bucket, or all rows where sets of columns have different buckets."""
     return literal(0) if release.linked else column("bucket", classes)
 
 
 def require_linked(engine: Engine, release: ReleaseModel) -> None:
-    """Raises DataError unless each group of a fragment has as many rows as the release links to it."""
+    """Raises DataError unless each group of a table has as many rows as the release links to it."""
     for bucketed in release.bucketed:
         rows = exp.select(alias(bucket_of_row(bucketed), "bucket"), alias(literal(1), "n"))
         rows = rows.from_(release.rows.copy().subquery("released"))
@@ -74,7 +74,7 @@ def require_whole(engine: Engine, release: str, classes: str, values: str) -> No
 
 
 def _differ(engine: Engine, classes: exp.Table | exp.Subquery, values: exp.Table | exp.Subquery) -> bool:
-    """Whether there is a bucket with other numbers of rows (bucket, n) and of values (label, weight)."""
+    """Whether the number of rows (bucket, n) and the number of values (label, weight) differ in any bucket."""
     rows = exp.select(column("bucket"), alias(f.sum(column("n")), "n")).from_(classes)
     counted_values = exp.select(column("label"), alias(f.sum(column("weight")), "n")).from_(values)
     same = identical(column("bucket", "rows"), column("label", "held"))
@@ -106,9 +106,9 @@ def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Exp
 
 
 def drawn(relations: Sequence[tuple[str, exp.Expr]]) -> exp.Expr:
-    """What a combination takes of each relation of values: of which bucket, and which signature.
+    """For each relation of values the bucket and the signature of a combination.
 
-    With it stand how many values of the bucket have it, how many signatures and how many values the bucket has.
+    With them are the number of the bucket's values with this signature, and its numbers of signatures and of values.
     """
 
     def draw(index: int, name: str, bucket: exp.Expr) -> exp.Expr:

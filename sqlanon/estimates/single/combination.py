@@ -21,7 +21,7 @@ from sqlanon.sqlgen.classes.rows import class_label
 
 __all__ = ["CLASS", "BucketDraws", "combination"]
 
-# The relation of the classes.
+# The relation of the classes of released rows.
 CLASS = "class"
 
 _DOUBLE = exp.DataType.build("DOUBLE")
@@ -42,7 +42,7 @@ def combination(
     taken: BucketDraws | None,
     numbers: Mapping[int, Number],
 ) -> exp.Query:
-    """A row for each aggregate, class and combination of signatures of its labels, and what is `taken` of buckets.
+    """A row for each aggregate, class and combination of signatures of its labels and of what is `taken` of buckets.
 
     The aggregates are those of `numbers`, which are alike in whether they are exact. Labels on which an aggregate does
     not depend are left out of it: what is below them need not be known.
@@ -91,7 +91,7 @@ def combination(
 
 
 def _placed(tree: exp.Expr) -> exp.Expr:
-    """Parts where they stand: those of the released rows are columns of the classes."""
+    """An expression over parts in which those of the released rows are columns of the classes."""
 
     def moved(node: exp.Expr) -> exp.Expr:
         return column(node.name, CLASS) if isinstance(node, exp.Column) and node.table == ROW else node

@@ -1,9 +1,8 @@
 """From a query and a release to estimates, their standard errors and hard bounds.
 
-The release's rows are grouped by what they show, the leaves of each label by what the
-query asks of them; what is known of several columns is combined as if they were
-independent, and a bound holds for every combination of leaves that there may be. All
-counting is SQL: this module says which relations there are and what stands in them.
+The release's rows are grouped by the labels that they show, the leaves of each label by the values of the query's
+parts. What is known of several columns is combined as if the columns were independent; a bound holds for every
+combination of leaves. All counting is SQL: this module says which relations there are and which rows they have.
 """
 
 from __future__ import annotations
@@ -53,24 +52,25 @@ from sqlanon.sqlgen.classes.rows import class_label
 __all__ = ["Combinations", "combined", "label_of", "text_of"]
 
 
-# What a label of a region is made of, if it has bounds.
+# The fields of a label that has bounds.
 _PARTS = ("shown", "low", "high")
 
 
 @dataclass(frozen=True)
 class Combinations:
-    """The tables `combination` that estimate.sql reads, by whether the numbers in them are exact.
+    """The classes of released rows, each combined with the leaves below its labels."""
 
-    The aggregates are numbered from 1, and `kinds` says what their numbers are, and those of 0, the rows. There are so
-    many groups, `bucketed` tells whether values of buckets are among what was combined, and `open_groups` whether rows
-    may be in groups that nobody can list.
-    """
-
+    # The tables `combination` that estimate.sql reads, by whether the numbers in them are exact.
     tables: Mapping[bool, str]
+    # The aggregates, whose numbers in the tables begin at 1; 0 counts the rows.
     aggregates: tuple[Aggregate, ...]
+    # The kinds of numbers of the rows and of each aggregate.
     kinds: Sequence[Number]
+    # The number of columns that rows are grouped by.
     groups: int
+    # Whether values of buckets were combined.
     bucketed: bool
+    # Whether rows may be in groups that nobody can list.
     open_groups: bool
 
 
@@ -81,7 +81,7 @@ def combined(
     lookups: Sequence[tuple[exp.Table, Sequence[str]]],
     keep: Keep,
 ) -> Combinations:
-    """Counts the release by what it shows and the leaves by what the query asks.
+    """The tables of the released rows combined with the leaves below their labels.
 
     `lookups` are the joined tables with their columns. Raises PolicyError, naming it, for
     whatever of the query the release cannot answer.
@@ -174,7 +174,7 @@ def _shown(
     *,
     weighed: bool,
 ) -> exp.Select:
-    """What each released row shows and what the query asks of it: label_i, parts, arguments and perhaps its weight."""
+    """label_i, parts, arguments and perhaps the weight of each released row."""
     rows = join_lookups(exp.select().from_(released.subquery(ROW)), plan, ROW)
     for index, generalized in columns.items():
         rows.select(alias(label_of(generalized), f"label_{index}"), copy=False)
@@ -189,7 +189,7 @@ def _shown(
 def _alike(
     engine: Engine, bucket: str, shown: exp.Select, values_of: Mapping[str, exp.Query], keep: Keep
 ) -> tuple[exp.Query, dict[str, exp.Query]]:
-    """Rows and dealt values, those of one bucket for all buckets that are alike to the query."""
+    """Rows and values of buckets: of buckets that are alike to the query those of one, which stands for all."""
     rows = BucketTable(
         keep("shown", shown), bucket, None, [part.alias for part in shown.selects if part.alias != bucket]
     )
@@ -202,9 +202,9 @@ def _alike(
 
 
 def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generalized]) -> exp.Select:
-    """What rows show and what the query asks of it: id, label_i, parts, arguments and n.
+    """The distinct rows with id, label_i, parts, arguments and n, how many released rows are equal.
 
-    If they have a weight, each stands for as many as it says.
+    A row that has a weight counts for as many rows.
     """
     count: exp.Expr = f.count()
     if any(part.alias_or_name == WEIGHT for part in rows.selects):
@@ -217,13 +217,13 @@ def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generaliz
 
 
 def label_of(generalized: Generalized) -> exp.Expr:
-    """What tells the labels of a column apart on the released rows."""
+    """The expression over the released rows that identifies the label of a column."""
     keys = [column(key, ROW) for key in generalized.keys]
     return keys[0] if len(keys) == 1 else class_label(dict(zip(_PARTS, keys, strict=True)))
 
 
 def text_of(generalized: Generalized, label: exp.Expr) -> exp.Expr:
-    """What `label_of` found, as a text."""
+    """A label as `label_of` returns it, as a text."""
     if len(generalized.keys) > 1:
         label = f.call("struct_extract", label, literal(_PARTS[0]))
     return as_text(label)
@@ -260,7 +260,7 @@ def _reads(tree: exp.Expr, name: str) -> bool:
 
 
 def _said(tree: exp.Expr, generalized: Generalized) -> str:
-    """A part of the query in the user's own names."""
+    """The text of a part of the query, with the user's names of columns."""
 
     def renamed(node: exp.Expr) -> exp.Expr:
         return column(generalized.column) if isinstance(node, exp.Column) and node.name == "value" else node
@@ -272,7 +272,7 @@ def _said(tree: exp.Expr, generalized: Generalized) -> str:
 
 
 def _signature(plan: Plan, name: str, found: Leaves, kinds: Sequence[Number]) -> exp.Select:
-    """The leaves below each label by what the query asks of them: their share, and what their values come to."""
+    """The signatures of the leaves below each label, with their shares and the moments of their values."""
     evaluated_leaves: exp.Query = evaluated(plan, name, relation(found.table, as_=name), kinds, pieces=not found.each)
     if found.unlisted is not None:
         groups = {group.name for group in plan.groups if group.table == name}

@@ -1,4 +1,4 @@
-"""What a query tells apart of the leaves below each label, or of the values of each bucket: their signatures."""
+"""Signatures: the leaves below a label, or the values of a bucket, for which all parts of a query are equal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sqlanon.sqlgen.build.names import alias, column
 
 __all__ = ["WEIGHT", "evaluated", "grouped", "shares"]
 
-# The column with how many values a leaf is.
+# The column with the number of values that a leaf stands for.
 WEIGHT = "weight"
 
 
@@ -46,7 +46,7 @@ def grouped(plan: Plan, name: str, leaves: exp.Query, kinds: Sequence[Number]) -
 
 
 def shares(plan: Plan, name: str, grouped: exp.Expr) -> exp.Select:
-    """What `grouped` has, with the share that it is of its label's leaves, and numbered: a signature."""
+    """The rows of `grouped` as signatures: numbered, with their shares of the leaves below the label."""
     parts = [column(LISTED), *map(column, plan.factors.parts.get(name, {}))]
     query = exp.select(column("label"), *parts, column(WEIGHT), alias(share(), "share"))
     query.select(alias(window(f.row_number()), "signature"), *below_label(), copy=False)

@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
@@ -48,7 +49,7 @@ _UNKNOWN = re.compile(r"\b(?:VARIANT|GEOMETRY|BIGNUM|TIME_NS)\b", re.IGNORECASE)
 
 def require(file: ExportFile) -> None:
     """Raises UserError for a release named like the certificate's table, and for a path that ATTACH misreads."""
-    if file.table.lower() == _CERTIFICATE:
+    if same_name(file.table, _CERTIFICATE):
         raise UserError(
             f"a DuckDB file cannot hold a release named {file.table} beside the table of its certificate",
             hint="export it as parquet or csv, or make the snapshot under another name",

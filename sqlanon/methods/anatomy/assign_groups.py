@@ -50,9 +50,9 @@ __all__ = [
 ]
 
 
-def code_name(place: int) -> str:
-    """The column with the code of a row's value of the sensitive attribute at this place."""
-    return f"code_{place}"
+def code_name(index: int) -> str:
+    """The column with the code of a row's value of the sensitive attribute at this index."""
+    return f"code_{index}"
 
 
 def carried(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
@@ -60,9 +60,9 @@ def carried(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
     return tuple(bound for bound in policy.published if bound.role is not Role.SENSITIVE)
 
 
-def carried_name(place: int) -> str:
-    """The column that rows take along, by its place in `carried`."""
-    return f"column_{place}"
+def carried_name(index: int) -> str:
+    """The column that rows take along, by its index in `carried`."""
+    return f"column_{index}"
 
 
 def value_codes(bound: BoundAttribute, source: exp.Table) -> exp.Select:
@@ -90,29 +90,29 @@ def drawn(
     region = literal(0) if regions is None else column("region", "placed")
     query = exp.select(
         alias(big(region), "region"),
-        *(alias(integer(column("code", code_name(place))), code_name(place)) for place in range(len(codes))),
+        *(alias(integer(column("code", code_name(index))), code_name(index)) for index in range(len(codes))),
         alias(f.call(draw, 0), "draw"),
     ).from_(relation(policy.relation, as_="source"))
-    for place, (bound, table) in enumerate(zip(sensitive, codes, strict=True)):
-        name = code_name(place)
+    for index, (bound, table) in enumerate(zip(sensitive, codes, strict=True)):
+        name = code_name(index)
         same = identical(published_value(bound, "source"), column("value", name))
         query.join(relation(table, as_=name), on=same, copy=False)
-    own = carried(policy)
-    for place, bound in enumerate(own):
+    carried_columns = carried(policy)
+    for index, bound in enumerate(carried_columns):
         if bound.column not in words:
-            query.select(alias(column(bound.column, "source"), carried_name(place)), copy=False)
+            query.select(alias(column(bound.column, "source"), carried_name(index)), copy=False)
             continue
-        name = f"word_{place}"
-        query.select(alias(column("word", name), carried_name(place)), copy=False)
+        name = f"word_{index}"
+        query.select(alias(column("word", name), carried_name(index)), copy=False)
         same = identical(published_value(bound, "source"), column("value", name))
         query.join(relation(words[bound.column], as_=name), on=same, copy=False)
     if regions is not None:
         alike = [
-            identical(published_value(bound, "source"), column(f"value_{place}", "placed"))
-            for place, bound in enumerate(policy.quasi_identifiers)
+            identical(published_value(bound, "source"), column(f"value_{index}", "placed"))
+            for index, bound in enumerate(policy.quasi_identifiers)
         ]
         query.join(relation(regions, as_="placed"), on=exp.and_(*alike), copy=False)
-    shown = ["region", *map(code_name, range(len(codes))), *map(carried_name, range(len(own)))]
+    shown = ["region", *map(code_name, range(len(codes))), *map(carried_name, range(len(carried_columns)))]
     # A shorter key is sorted faster.
     order = [*([] if regions is None else ["region"]), code_name(0), "draw"]
     return (
@@ -141,7 +141,7 @@ def _with_draws(query: exp.Select, draw: str) -> exp.Select:
     return exp.select(exp.Star(), drawn).from_(query.subquery("counted"), copy=False)
 
 
-def groups(held: str, least: int, different: int | None = None) -> exp.Select:
+def groups(counts: str, least: int, different: int | None = None) -> exp.Select:
     """region, rows, most, groups, base: how many groups each region is dealt out to, and how many are before it.
 
     Groups get `least` rows or more, as long as the region has them. `most` is how many rows the most frequent value
@@ -151,13 +151,13 @@ def groups(held: str, least: int, different: int | None = None) -> exp.Select:
     frequent values. So g is the greatest number with g (l - j) <= (rows without the j most frequent values), j < l.
     """
     order = order_by(descending(column("n")), ascending(column("code")))
-    own = [column("region")]
-    place = window(f.row_number(), partition_by=own, order=order)
-    top = window(f.sum(column("n")), partition_by=_copies(own), order=order.copy(), frame=up_to_here())
-    every = window(f.sum(column("n")), partition_by=_copies(own))
+    of_region = [column("region")]
+    index = window(f.row_number(), partition_by=of_region, order=order)
+    top = window(f.sum(column("n")), partition_by=_copies(of_region), order=order.copy(), frame=up_to_here())
+    region_rows = window(f.sum(column("n")), partition_by=_copies(of_region))
     ranked = exp.select(
-        column("region"), column("n"), alias(place, "place"), alias(big(top), "top"), alias(big(every), "rows")
-    ).from_(relation(held))
+        column("region"), column("n"), alias(index, "place"), alias(big(top), "top"), alias(big(region_rows), "rows")
+    ).from_(relation(counts))
     limits: list[exp.Expr] = [f.max(column("rows")) // literal(least)]
     if different is not None:
         rest = paren(column("rows") - column("top"))
@@ -182,7 +182,7 @@ def groups(held: str, least: int, different: int | None = None) -> exp.Select:
     return exp.select(exp.Star(), alias(base, "base")).from_(by_region.subquery("by_region"), copy=False)
 
 
-def starts(held: str, groups: str) -> exp.Select:
+def starts(counts: str, groups: str) -> exp.Select:
     """region, code, before, kept, first, behind, groups, base: the numbers of the rows with a value.
 
     `before` is how many rows of this and other regions come before the first of them. Of each value min(n, g) rows are
@@ -198,7 +198,7 @@ def starts(held: str, groups: str) -> exp.Select:
         column("groups", "region"),
         column("base", "region"),
         alias(f.least(column("n", "held"), column("groups", "region")), "kept"),
-    ).from_(relation(held, as_="held"))
+    ).from_(relation(counts, as_="held"))
     same = column("region", "held").eq(column("region", "region"))
     joined.join(relation(groups, as_="region"), on=same, copy=False)
     order = order_by(*(ascending(column(name)) for name in ("region", "code")))
@@ -236,8 +236,8 @@ def dealt(drawn: str, starts: str, columns: Sequence[str], first: int) -> exp.Se
     among = paren(rank) < column("kept", "start")
     kept = column("first", "start") + paren(rank.copy())
     after = infix(column("behind", "start") + paren(rank.copy()), "-", column("kept", "start"))
-    place = paren(if_(among, kept, after))
-    group = paren(place % column("groups", "start"))
+    index = paren(if_(among, kept, after))
+    group = paren(index % column("groups", "start"))
     slot = column("base", "start") + group
     query = exp.select(alias(slot, "slot"), *(column(name, "standing") for name in columns))
     query.from_(relation(drawn, as_="standing"), copy=False)

@@ -72,21 +72,21 @@ class Dealing:
             return
         # Where the policy asks for too much no l of the method's mends it, and none is to be named.
         of_policy = [one for asked in self._policy.policy.requirements for one in bind_requirement(asked, names)]
-        others = [place for place, one in enumerate(self._requirements) if one in of_policy or one not in self._own]
-        if unmet := [place for place in others if self._any(self._broken(rows, [place]))]:
+        others = [index for index, one in enumerate(self._requirements) if one in of_policy or one not in self._own]
+        if unmet := [index for index in others if self._any(self._broken(rows, [index]))]:
             raise self._violation(unmet)
         raise self._too_alike(variant, l, c)
 
     def _too_alike(self, variant: str, l: int, c: Decimal) -> PrivacyViolation:  # noqa: E741
         """The first column that allows no l-diverse buckets, and the l that all of them allow."""
         found = [(b, shortfall(self._engine, table, variant, l, c)) for b, table in self._columns()]
-        short = [(bound, one) for bound, one in found if one is not None]
+        short = [(bound, why_not) for bound, why_not in found if why_not is not None]
         if not short:
             return self._violation(range(len(self._requirements)))
         bound, why = short[0]
         value = frequent(self._engine, self._policy, [bound.column])
         assert value is not None
-        largest = min(one.largest for _, one in short)
+        largest = min(why_not.largest for _, why_not in short)
         hint = f"l => {largest} is the largest that works"
         if largest < 2:
             hint = "no l above 1 works: the values of this column are too much alike"
@@ -153,7 +153,7 @@ class Dealing:
 
     def _merged(self, dealt: str, made: str, groups: str) -> str:
         """Puts groups together until no bucket violates."""
-        tallies = [self._scratch.table("tally", merge_groups.tally(dealt, place)) for place in range(len(self._codes))]
+        tallies = [self._scratch.table("tally", merge_groups.tally(dealt, index)) for index in range(len(self._codes))]
         chunks = self._number(exp.select(f.max(column("groups"))).from_(relation(groups)))
         while True:
             rows = [
@@ -168,37 +168,37 @@ class Dealing:
             chunks = (chunks + 1) // 2
             made = self._scratch.table("slots", merge_groups.merged(made, broken))
 
-    def _broken(self, rows: Sequence[Rows], asked: Collection[int] | None = None) -> exp.Query:
+    def _broken(self, rows: Sequence[Rows], among: Collection[int] | None = None) -> exp.Query:
         """class_id: the classes that violate a requirement; `rows` are those of each attribute.
 
-        `asked` are the places of the requirements, by default all.
+        `among` are the indexes of the requirements, by default all.
         """
         names = [bound.column for bound in self._sensitive]
-        every: exp.Query | None = None
-        for all_places, own in zip(by_attribute(self._requirements, names).values(), rows, strict=True):
-            places = [place for place in all_places if asked is None or place in asked]
-            if not places:
+        violating: exp.Query | None = None
+        for all_indexes, attribute_rows in zip(by_attribute(self._requirements, names).values(), rows, strict=True):
+            indexes = [index for index in all_indexes if among is None or index in among]
+            if not indexes:
                 continue
-            part = self._broken_of([self._requirements[place] for place in places], places, own)
-            every = exp.union(every, part, distinct=True, copy=False) if every else part
-        assert every is not None
-        return every
+            part = self._broken_of([self._requirements[index] for index in indexes], indexes, attribute_rows)
+            violating = exp.union(violating, part, distinct=True, copy=False) if violating else part
+        assert violating is not None
+        return violating
 
-    def _broken_of(self, requirements: Sequence[BoundRequirement], places: Sequence[int], rows: Rows) -> exp.Select:
-        ranges = {now: self._background.ranges[p] for now, p in enumerate(places) if p in self._background.ranges}
+    def _broken_of(self, requirements: Sequence[BoundRequirement], indexes: Sequence[int], rows: Rows) -> exp.Select:
+        ranges = {now: self._background.ranges[p] for now, p in enumerate(indexes) if p in self._background.ranges}
         background = replace(self._background, ranges=ranges)
         steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
         query = exp.select(column("class_id")).from_(violations(requirements).subquery("violation"), copy=False)
         whole = with_steps(query, steps)
         return exp.select(alias(column("class_id"), "class_id")).from_(whole.subquery("broken"), copy=False)
 
-    def _violation(self, places: Iterable[int]) -> PrivacyViolation:
-        """What the requirements at these places come to in nothing that rows could be put into."""
-        unmet = [self._requirements[place] for place in places]
-        asked = ", ".join(dict.fromkeys(map(str, unmet)))
+    def _violation(self, indexes: Iterable[int]) -> PrivacyViolation:
+        """What the requirements at these indexes come to in nothing that rows could be put into."""
+        unmet = [self._requirements[index] for index in indexes]
+        models = ", ".join(dict.fromkeys(map(str, unmet)))
         values = too_frequent_in(self._engine, self._policy, unmet)
         return PrivacyViolation(
-            f"{asked} cannot be met: not even all rows as one bucket do{values}; nothing was published",
+            f"{models} cannot be met: not even all rows as one bucket do{values}; nothing was published",
             hint="ask for less",
         )
 

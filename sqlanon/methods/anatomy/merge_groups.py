@@ -39,9 +39,9 @@ def slots(groups: str) -> exp.Select:
     return query.select(alias(slot.copy(), "first")).from_(named.subquery("numbered"), copy=False)
 
 
-def tally(dealt: str, place: int) -> exp.Select:
-    """slot, code, n: how many rows of each slot have each value of the attribute at this place."""
-    code = column(code_name(place))
+def tally(dealt: str, index: int) -> exp.Select:
+    """slot, code, n: how many rows of each slot have each value of the attribute at this index."""
+    code = column(code_name(index))
     query = exp.select(column("slot"), alias(code, "code"), alias(f.count(), "n"))
     return query.from_(relation(dealt)).group_by(column("slot"), code.copy())
 

@@ -188,8 +188,7 @@ def choose(task: Task, given: Options) -> Bucketization:
     dealing.require_feasible(given.variant, given.l, given.c)
     regions, count = None, 1
     if task.cells is not None and task.cells.rows:
-        report = mondrian.reporter(task.watching)
-        found = mondrian.solve(engine, policy, requirements, (), _REGIONS, task.cells, keep, report)
+        found = mondrian.solve(task, _REGIONS)
         regions, count = keep("region_map", region_map(policy, found)), found.count
     different = given.l if given.variant == "distinct" else None
     return dealing.deal(regions, count, given.least, different, words)
@@ -200,7 +199,7 @@ def _background(task: Task) -> Background:
     engine, policy, asked = task.engine, task.policy, task.requirements
     return Background(
         taxonomies={b.column: listed_taxonomy(engine, policy, b, asked, task.scratch) for b in policy.sensitive},
-        ranges={place: exp.select(exp.Star()).from_(relation(table)) for place, table in policy.ranges},
+        ranges={index: exp.select(exp.Star()).from_(relation(table)) for index, table in policy.ranges},
     )
 
 

@@ -52,7 +52,7 @@ def bucketized(policy: BoundPolicy, found: Bucketization, release_id: str, token
     """
     names = sensitive_names([bound.column for bound in policy.sensitive])
     exact = _quasi_identifiers(policy, found, tokens)
-    codes = {name: (place, table) for place, (name, table) in enumerate(found.codes)}
+    codes = {name: (index, table) for index, (name, table) in enumerate(found.codes)}
     values = (_values(b, names[b.column], found, *codes[b.column]) for b in policy.sensitive)
     return TablesQuery(policy, release_id, (exact, *values), tokens)
 
@@ -63,11 +63,11 @@ def _quasi_identifiers(policy: BoundPolicy, found: Bucketization, tokens: Mappin
     They stand by bucket, whose numbers were drawn, and within one in an order that is drawn.
     """
     shown = carried(policy)
-    own = [alias(column(carried_name(place)), bound.column) for place, bound in enumerate(shown)]
+    own = [alias(column(carried_name(index)), bound.column) for index, bound in enumerate(shown)]
     rows = exp.select(*own, alias(column("bucket"), BUCKET)).from_(relation(found.places))
     query = exp.select().from_(rows.subquery("source"), copy=False)
-    for place, bound in enumerate(shown):
-        value = passed(query, bound, place, tokens)
+    for index, bound in enumerate(shown):
+        value = passed(query, bound, index, tokens)
         query.select(alias(value, bound.column), copy=False)
     query.select(alias(column(BUCKET, "source"), BUCKET), copy=False)
     # Classes are told apart by the bucket; the quasi-identifiers are values like others.
@@ -80,9 +80,9 @@ def _quasi_identifiers(policy: BoundPolicy, found: Bucketization, tokens: Mappin
     return PublishedTable(QUASI_IDENTIFIERS, tuple(columns), query, by=BUCKET, words=found.words)
 
 
-def _values(bound: BoundAttribute, name: str, found: Bucketization, place: int, codes: str) -> PublishedTable:
-    """How many rows of each bucket have each value of one attribute, whose codes stand at a place of `found.places`."""
-    own = [column("bucket"), column(code_name(place))]
+def _values(bound: BoundAttribute, name: str, found: Bucketization, index: int, codes: str) -> PublishedTable:
+    """How many rows of each bucket have each value of one attribute, whose codes stand at an index there."""
+    own = [column("bucket"), column(code_name(index))]
     rows: exp.Expr = literal(1) if found.once else exp.Count(this=exp.Star())
     held = exp.select(own[0], alias(own[1], "code"), alias(exp.Cast(this=rows, to=_BIGINT.copy()), "n"))
     held.from_(relation(found.places), copy=False)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
@@ -43,7 +43,7 @@ def require_names(engine: Engine, policy: BoundPolicy, release: QualifiedName, *
         )
     fragments = [QUASI_IDENTIFIERS, *sensitive_names([bound.column for bound in policy.sensitive]).values()]
     names = [fragment_name(release, fragment) for fragment in fragments]
-    if twice := [name for place, name in enumerate(names) if fold(name.name) in [fold(n.name) for n in names[:place]]]:
+    if twice := [name for index, name in enumerate(names) if fold(name.name) in [fold(n.name) for n in names[:index]]]:
         raise PolicyError(
             f"two tables of the release {release} would be called {twice[0].name}",
             hint="rename the column in a query, ON (SELECT ...)",

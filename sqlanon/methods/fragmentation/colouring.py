@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 __all__ = ["EXACT_UNITS", "Colouring", "coloured"]
 
-# Up to so many units, every colouring that could be better is looked at.
+# With at most this many units, every colouring that could be better is examined.
 EXACT_UNITS = 16
 
 
@@ -81,11 +81,11 @@ def _greedy(units: Sequence[int], constraints: Sequence[int]) -> list[int]:
     """Each unit in the first colour that holds it, or in a new one."""
     classes: list[int] = []
     for unit in units:
-        place = next((i for i, held in enumerate(classes) if _allowed(held | unit, constraints)), None)
-        if place is None:
+        index = next((i for i, held in enumerate(classes) if _allowed(held | unit, constraints)), None)
+        if index is None:
             classes.append(unit)
         else:
-            classes[place] |= unit
+            classes[index] |= unit
     return classes
 
 
@@ -93,9 +93,9 @@ def _added(classes: Sequence[int], units: Sequence[int], constraints: Sequence[i
     """The colours with those units, each in the first that holds it; others stay without a colour."""
     found = list(classes)
     for unit in units:
-        place = next((i for i, held in enumerate(found) if _allowed(held | unit, constraints)), None)
-        if place is not None:
-            found[place] |= unit
+        index = next((i for i, held in enumerate(found) if _allowed(held | unit, constraints)), None)
+        if index is not None:
+            found[index] |= unit
     return found
 
 
@@ -104,7 +104,7 @@ def _held(classes: Sequence[int]) -> int:
 
 
 class _Search:
-    """Branch and bound over the colours of each unit, with at most so many colours.
+    """Branch and bound over the colours of each unit, with a limited number of colours.
 
     `best` has the colours that hold all required and the most optional units; it is
     empty if the required ones do not fit. `start` is a colouring to be improved on.
@@ -127,22 +127,22 @@ class _Search:
         self._most = _held(start) if start else -1
         self._extend([], 0, 0)
 
-    def _extend(self, classes: list[int], place: int, left_out: int) -> None:
+    def _extend(self, classes: list[int], index: int, left_out: int) -> None:
         if self._all - left_out <= self._most:
             return  # Whatever follows, as many are left out already.
-        if place == len(self._units):
+        if index == len(self._units):
             self.best, self._most = list(classes), self._all - left_out
             return
-        unit = self._units[place]
+        unit = self._units[index]
         for i, held in enumerate(classes):
             if _allowed(held | unit, self._constraints):
                 classes[i] = held | unit
-                self._extend(classes, place + 1, left_out)
+                self._extend(classes, index + 1, left_out)
                 classes[i] = held
         # New colours are alike, so one of them is tried.
         if len(classes) < self._colours:
             classes.append(unit)
-            self._extend(classes, place + 1, left_out)
+            self._extend(classes, index + 1, left_out)
             classes.pop()
-        if place >= self._needed:
-            self._extend(classes, place + 1, left_out + unit.bit_count())
+        if index >= self._needed:
+            self._extend(classes, index + 1, left_out + unit.bit_count())

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError

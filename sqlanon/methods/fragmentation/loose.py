@@ -17,15 +17,15 @@ from math import isqrt, prod
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import fold
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Requirement, Role
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
-from sqlanon.methods.fragmentation.association.associate import associate, promised
+from sqlanon.methods.fragmentation.association.associate import Grouping, associate, promised
 from sqlanon.methods.fragmentation.association.block_grids import value_name
 from sqlanon.methods.fragmentation.association.refusal import refusal
 from sqlanon.methods.fragmentation.choice import Fragmented
@@ -209,7 +209,7 @@ def choose(task: Task, given: Options) -> Fragmented:
     most = given.allowed(rows)
     with registered(engine, "random_draw") as draw:
         numbered = numbered_rows(policy, columns, near, copied)
-        made = associate(engine, numbered, fragments, constraints, sizes, draw, keep, near, k, most)
+        made = associate(engine, numbered, Grouping(fragments, constraints, sizes, near, k, most), draw, keep)
     if rows and (not made.placed or made.left_out > most):
         shapes = partial(given.shapes, fragments=len(fragments))
         raise refusal(made, k, most, given.suppression, shapes, near=given.near)
@@ -233,7 +233,7 @@ def choose(task: Task, given: Options) -> Fragmented:
 
 
 def _copied(policy: BoundPolicy, columns: Sequence[str], keep: Keep) -> str:
-    values = [alias(value, value_name(place)) for place, value in enumerate(values_of(policy, columns))]
+    values = [alias(value, value_name(index)) for index, value in enumerate(values_of(policy, columns))]
     return keep("copied", exp.select(*values).from_(relation(policy.relation, as_="source")))
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.errors import PolicyError
 from sqlanon.methods.fragmentation.colouring import EXACT_UNITS, Colouring, coloured
 
@@ -104,7 +104,7 @@ class _Names:
 
     def __init__(self, attributes: Sequence[str]) -> None:
         self._spelled = tuple(attributes)
-        self._place = {fold(name): place for place, name in enumerate(attributes)}
+        self._place = {fold(name): index for index, name in enumerate(attributes)}
         self.all = (1 << len(attributes)) - 1
 
     def mask(self, one: Iterable[str]) -> int:
@@ -116,7 +116,7 @@ class _Names:
         return found
 
     def of(self, mask: int) -> tuple[str, ...]:
-        return tuple(name for place, name in enumerate(self._spelled) if mask >> place & 1)
+        return tuple(name for index, name in enumerate(self._spelled) if mask >> index & 1)
 
 
 def _named(names: _Names, found: Colouring, free: int) -> Fragmentation:
@@ -184,4 +184,4 @@ def _union(masks: Iterable[int]) -> int:
 
 
 def _bits(mask: int) -> list[int]:
-    return [1 << place for place in range(mask.bit_length()) if mask >> place & 1]
+    return [1 << index for index in range(mask.bit_length()) if mask >> index & 1]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.inputs.source import qualified
@@ -76,7 +77,7 @@ def numbered_rows(policy: BoundPolicy, columns: Sequence[str], near: Sequence[st
     if not copied:
         table = relation(policy.relation, as_="source")
         return numbered(table, values_of(policy, columns), values_of(policy, near))
-    values = [column(value_name(place), "source") for place in range(len(columns))]
+    values = [column(value_name(index), "source") for index in range(len(columns))]
     close = [values[columns.index(name)].copy() for name in near]
     return numbered(relation(copied, as_="source"), values, close)
 
@@ -84,7 +85,7 @@ def numbered_rows(policy: BoundPolicy, columns: Sequence[str], near: Sequence[st
 def hides_numbers(policy: BoundPolicy) -> bool:
     """Whether a column of the source has the name of the number that a table's rows have."""
     names = [*(bound.column for bound in policy.attributes), *policy.unpublished]
-    return any(name.lower() == ROW_NUMBER for name in names)
+    return any(fold(name) == ROW_NUMBER for name in names)
 
 
 def apart(policy: BoundPolicy, found: Fragmented, release_id: str) -> TablesQuery:
@@ -93,15 +94,15 @@ def apart(policy: BoundPolicy, found: Fragmented, release_id: str) -> TablesQuer
     names = published_names(found)
     columns = [name for fragment in found.fragments for name in fragment]
     tables: list[PublishedTable] = []
-    for place, fragment in enumerate(found.fragments):
+    for index, fragment in enumerate(found.fragments):
         shown = [PublishedColumn(name, bound[name].role, Reading.BUCKET_VALUE, bound[name]) for name in fragment]
         if not found.groups:
-            tables.append(PublishedTable(names[place], tuple(shown), source_rows(policy, fragment)))
+            tables.append(PublishedTable(names[index], tuple(shown), source_rows(policy, fragment)))
             continue
         rows = numbered_rows(policy, columns, [], found.copied)
-        query = fragment_rows(rows, found.groups, [(columns.index(name), name) for name in fragment], place, GROUP)
+        query = fragment_rows(rows, found.groups, [(columns.index(name), name) for name in fragment], index, GROUP)
         group = PublishedColumn(GROUP, Role.INSENSITIVE, Reading.GROUP)
-        tables.append(PublishedTable(names[place], (*shown, group), query))
+        tables.append(PublishedTable(names[index], (*shown, group), query))
     if found.groups:
         groups = association_columns(len(found.fragments))
         query = association_rows(found.groups, groups)

@@ -55,8 +55,8 @@ def why(problem: Problem, cells: Cells, found: Generalization) -> Explanation:
 def _lower(levels: Node, lattice: Lattice) -> list[Node | None]:
     """For each attribute the node with that one a level less general; None where it has the lowest allowed."""
     return [
-        (*levels[:place], level - 1, *levels[place + 1 :]) if level > least else None
-        for place, (level, least) in enumerate(zip(levels, lattice.low, strict=True))
+        (*levels[:index], level - 1, *levels[index + 1 :]) if level > least else None
+        for index, (level, least) in enumerate(zip(levels, lattice.low, strict=True))
     ]
 
 

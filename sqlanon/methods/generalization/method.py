@@ -76,7 +76,7 @@ class Options:
         "the measure that is to be least", Kind.CHOICE, default="granularity_loss", choices=tuple(LOSSES)
     )
     time_limit: Decimal | None = argument(
-        "after which the best levels so far are taken",
+        "how long the search may take before the best levels so far are published",
         Kind.NUMBER,
         default=None,
         above=0,
@@ -84,7 +84,7 @@ class Options:
         example=60,
     )
     recoding: str = argument(
-        "whether all rows have the same levels, or the rows that these suppress others",
+        "whether all rows have the same levels, or those that would be suppressed have coarser ones",
         Kind.CHOICE,
         default=RECODINGS[0],
         choices=RECODINGS,

@@ -33,7 +33,7 @@ _ROUNDING = 1.0
 class Problem:
     """What is to be met, by whichever rows: the policy, its requirements, and the loss that is to be least.
 
-    `guards` are the columns of guarding nodes, by the place of their requirement; `keep`
+    `guards` are the columns of guarding nodes, by the index of their requirement; `keep`
     makes a temporary table of a query's rows.
     """
 
@@ -52,7 +52,7 @@ class Problem:
         """The measure of this name over the cells, of which at most `limit` rows are suppressed."""
         rows = self.engine.rows
         least = least_rows(self.requirements)
-        setting = Setting(self.policy, cells, limit, least, batch.key, self.keep, batch.place, rows)
+        setting = Setting(self.policy, cells, limit, least, batch.key, self.keep, batch.index, rows)
         return LOSSES[name](setting)
 
 
@@ -137,8 +137,8 @@ class Nodes:
             self._text = to_sql(with_steps(query, withheld_at_once(self.batch, rows)))
         answers = self._problem.engine.rows(self._text, [*parameters, *self.loss.parameters(nodes)])
         return [
-            (self.loss.of(nodes[place], int(rows), answer), int(rows))
-            for place, rows, *answer in sorted(answers, key=lambda answer: int(answer[0]))
+            (self.loss.of(nodes[index], int(rows), answer), int(rows))
+            for index, rows, *answer in sorted(answers, key=lambda answer: int(answer[0]))
         ]
 
     def _settle_alone(self, node: Node) -> tuple[int, int] | None:

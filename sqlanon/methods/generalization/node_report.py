@@ -107,4 +107,4 @@ class Look:
             return found
         rows, parameters = kept
         seen = violated(self._problem.engine, batch, self._problem.requirements, batch.relations(rows), parameters)
-        return {node: seen.get(place, (0, [])) for place, node in enumerate(levels)}
+        return {node: seen.get(index, (0, [])) for index, node in enumerate(levels)}

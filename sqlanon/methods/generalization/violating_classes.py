@@ -40,7 +40,7 @@ def violated(
     steps: Sequence[Step],
     parameters: Sequence[object] = (),
 ) -> dict[int, tuple[int, list[tuple[Violated, Key]]]]:
-    """What classes violate by themselves, by the place of the node; a node without such classes is left out.
+    """What classes violate by themselves, by the index of the node; a node without such classes is left out.
 
     The rows of all of them, and each requirement that some violate with the key of the
     smallest: first what cannot be cured, then by their rows. `steps` make the normal
@@ -50,20 +50,20 @@ def violated(
     asked: list[exp.Query] = [r.statement("violations", n) for r, n in zip(requirements, names, strict=True)]
     if len(asked) > 1:
         asked.append(violations(requirements, names))
-    query = violated_classes(steps, asked, batch.place, batch.key, batch.layout.words)
+    query = violated_classes(steps, asked, batch.index, batch.key, batch.layout.words)
     found: dict[int, list[tuple[Violated, Key]]] = {}
     total: dict[int, int] = {}
-    for number, place, rows, classes, excess, size, *key in sorted(engine.rows(query, parameters)):
+    for number, index, rows, classes, excess, size, *key in sorted(engine.rows(query, parameters)):
         # The last statement asks about all requirements at once.
         if number == len(asked) - 1:
-            total[int(place)] = int(rows)
+            total[int(index)] = int(rows)
         if number < len(requirements):
             curable = float(excess) <= int(rows) + _ROUNDING
             one = Violated(str(requirements[number]), int(rows), int(classes), int(size), curable=curable)
-            found.setdefault(int(place), []).append((one, tuple(map(int, key))))
+            found.setdefault(int(index), []).append((one, tuple(map(int, key))))
     return {
-        place: (total[place], sorted(ones, key=lambda one: (one[0].curable, -one[0].rows)))
-        for place, ones in found.items()
+        index: (total[index], sorted(ones, key=lambda one: (one[0].curable, -one[0].rows)))
+        for index, ones in found.items()
     }
 
 
@@ -75,16 +75,16 @@ def labels(engine: Engine, policy: BoundPolicy, cells: Cells, classes: Sequence[
     """
     wanted: dict[tuple[int, int], exp.Select] = {}
     for number, (node, key) in enumerate(classes):
-        for place, (bound, level) in enumerate(zip(policy.quasi_identifiers, node, strict=True)):
+        for index, (bound, level) in enumerate(zip(policy.quasi_identifiers, node, strict=True)):
             if 0 < level < bound.height:
-                tree, fields = cells.trees[place], cells.layout.fields[place]
-                wanted[number, place] = class_label(bound, level, tree, fields, key)
+                tree, fields = cells.trees[index], cells.layout.fields[index]
+                wanted[number, index] = class_label(bound, level, tree, fields, key)
     texts: list[object] = []
     queries = list(wanted.values())
     for first in range(0, len(queries), _TOGETHER):
         chosen: Query = exp.select(*(query.subquery() for query in queries[first : first + _TOGETHER]))
         texts += engine.rows(chosen)[0]
     found: list[list[tuple[str, str]]] = [[] for _ in classes]
-    for (number, place), text in zip(wanted, texts, strict=True):
-        found[number].append((policy.quasi_identifiers[place].column, "NULL" if text is None else str(text)))
+    for (number, index), text in zip(wanted, texts, strict=True):
+        found[number].append((policy.quasi_identifiers[index].column, "NULL" if text is None else str(text)))
     return [tuple(label) for label in found]

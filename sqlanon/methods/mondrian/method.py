@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
@@ -21,7 +22,7 @@ from sqlanon.methods.mondrian.reasons import cut_up
 from sqlanon.methods.shared.arguments import parsed
 from sqlanon.methods.shared.loss_definitions import OF_REGIONS
 from sqlanon.methods.shared.partition.choice import Partition
-from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, Options, reporter, solve, target_of
+from sqlanon.methods.shared.partition.solve import MOST_ATTRIBUTES, Options, solve, target_of
 from sqlanon.methods.shared.random_worlds import of_buckets
 
 __all__ = [
@@ -131,8 +132,7 @@ def encoding(task: Task, given: Options) -> Encoding:
 
 def choose(task: Task, given: Options) -> Partition:
     """The regions. Raises PrivacyViolation where the whole table violates a requirement and cannot be cut."""
-    keep, report = task.scratch.table, reporter(task.watching)
-    return solve(task.engine, task.policy, task.requirements, task.guards, given, task.encoded, keep, report)
+    return solve(task, given)
 
 
 def _require_numbered(policy: BoundPolicy, given: Options) -> None:
@@ -140,7 +140,7 @@ def _require_numbered(policy: BoundPolicy, given: Options) -> None:
     if len(policy.quasi_identifiers) > MOST_ATTRIBUTES:
         raise PolicyError(f"mondrian cuts at most {MOST_ATTRIBUTES} quasi-identifiers")
     names = [*(bound.column for bound in policy.attributes), *policy.unpublished]
-    if given.mode == "relaxed" and any(name.lower() == "rowid" for name in names):
+    if given.mode == "relaxed" and any(same_name(name, "rowid") for name in names):
         raise PolicyError("mondrian: mode => 'relaxed' numbers the source's rows, and it has a column rowid of its own")
     if given.publish == "none" and not policy.sensitive:
         raise PolicyError(

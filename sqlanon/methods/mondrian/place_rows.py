@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
@@ -58,10 +59,10 @@ def _shown_as(bound: BoundAttribute, publish: str) -> Reading:
 
 
 def _require_names(policy: BoundPolicy, found: Partition) -> None:
-    taken = {bound.column.lower() for bound in policy.published}
+    taken = {fold(bound.column) for bound in policy.published}
     added = [f"{b.column}_{end}" for b in policy.quasi_identifiers for end in ENDS] if found.bounds else []
     added += [BUCKET] if found.publish == "none" else []
     for name in added:
-        if name.lower() in taken:
+        if fold(name) in taken:
             raise PolicyError(f"mondrian adds a column {name}, and the release has one of that name already")
-        taken.add(name.lower())
+        taken.add(fold(name))

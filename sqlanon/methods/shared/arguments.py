@@ -12,7 +12,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from sqlanon.catalog.names import nearest
+from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.values import QualifiedName, Value, plain_number, written
 from sqlanon.errors import PolicyError
 
@@ -137,7 +137,15 @@ def example_of(one: Argument) -> Value:
     """A value that the argument takes."""
     if one.example is not None:
         return one.example
-    return one.kind is Kind.FLAG or one.choices[0]
+    number = one.least if one.least is not None else (one.above or 0) + 1
+    values: dict[Kind, Value] = {
+        Kind.CHOICE: one.choices[0] if one.choices else "",
+        Kind.FRACTION: Decimal("0.5"),
+        Kind.FLAG: True,
+        Kind.WHOLES: (number,),
+        Kind.COLUMN: QualifiedName(("column",)),
+    }
+    return values.get(one.kind, number)
 
 
 def _checked(method: str, name: str, one: Argument, value: Value) -> Any:

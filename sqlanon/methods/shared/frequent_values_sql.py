@@ -18,7 +18,7 @@ def most_frequent(bounds: Sequence[BoundAttribute], source: exp.Table) -> exp.Se
 
     Of equally frequent ones the first by its text, NULL last.
     """
-    names = [f"value_{place}" for place in range(len(bounds))]
+    names = [f"value_{index}" for index in range(len(bounds))]
     counted = exp.select(
         *(alias(published_value(bound), name) for bound, name in zip(bounds, names, strict=True)),
         alias(exp.Count(this=exp.Star()), "n"),
@@ -26,8 +26,8 @@ def most_frequent(bounds: Sequence[BoundAttribute], source: exp.Table) -> exp.Se
     counted.group_by(*map(published_value, bounds), copy=False)
     rows = exp.Window(this=exp.Sum(this=column("n")))
     texts = [
-        alias(exp.Cast(this=column(name), to=exp.DataType.build("VARCHAR")), f"text_{place}")
-        for place, name in enumerate(names)
+        alias(exp.Cast(this=column(name), to=exp.DataType.build("VARCHAR")), f"text_{index}")
+        for index, name in enumerate(names)
     ]
     query = exp.select(column("n"), alias(rows, "rows"), *texts).from_(counted.subquery("counted"), copy=False)
     order = [exp.Ordered(this=column("n"), desc=True, nulls_first=False)]

@@ -59,7 +59,7 @@ def shuffled(query: exp.Query, draw: str, by: str | None = None) -> exp.Select:
 
 
 def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> exp.Select:
-    """The rows with the values of some columns dealt out anew among those of a group, in an order that `draw` gives.
+    """The rows with the values of some columns shuffled among those of a group, in an order that `draw` gives.
 
     What stood together in these columns stays together.
     """

@@ -101,7 +101,7 @@ def try_cast(value: exp.Expr, kind: str | exp.DataType) -> exp.TryCast:
 
 
 def as_text(value: exp.Expr) -> exp.Cast:
-    """As VARCHAR."""
+    """The value as VARCHAR."""
     return exp.Cast(this=value, to=exp.DataType.build("VARCHAR"))
 
 
@@ -130,17 +130,17 @@ def descending(value: exp.Expr) -> exp.Ordered:
 
 
 def big(tree: exp.Expr) -> exp.Expr:
-    """As BIGINT."""
+    """The value as BIGINT."""
     return exp.Cast(this=tree, to=exp.DataType.build("BIGINT"))
 
 
 def huge(tree: exp.Expr) -> exp.Expr:
-    """As HUGEINT."""
+    """The value as HUGEINT."""
     return exp.Cast(this=tree, to=exp.DataType.build("HUGEINT", dialect="duckdb"))
 
 
 def integer(tree: exp.Expr) -> exp.Expr:
-    """As INTEGER."""
+    """The value as INTEGER."""
     return exp.Cast(this=tree, to=exp.DataType.build("INTEGER"))
 
 
@@ -170,9 +170,9 @@ def added(parts: Sequence[exp.Expr]) -> exp.Expr:
     return query
 
 
-def same(name: str, one: str, other: str) -> exp.Expr:
+def same(name: str, first: str, second: str) -> exp.Expr:
     """Whether two relations have the same in a column."""
-    return exp.EQ(this=column(name, one), expression=column(name, other))
+    return exp.EQ(this=column(name, first), expression=column(name, second))
 
 
 def digest(values: Sequence[exp.Expr]) -> exp.Expr:
@@ -190,10 +190,10 @@ def joined(*parts: exp.Expr) -> exp.Expr:
 
 def union_all(queries: Sequence[exp.Query], *, distinct: bool = False) -> exp.Query:
     """The rows of one or more queries, each once if `distinct`."""
-    every = queries[0]
+    rows = queries[0]
     for other in queries[1:]:
-        every = exp.union(every, other, distinct=distinct, copy=False)
-    return every
+        rows = exp.union(rows, other, distinct=distinct, copy=False)
+    return rows
 
 
 def up_to_here() -> exp.WindowSpec:

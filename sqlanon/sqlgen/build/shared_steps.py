@@ -28,10 +28,10 @@ def shared_steps(query: exp.Query, known: Collection[str]) -> list[Step]:
         if isinstance(part.parent, exp.From) and tables and tables <= {*known}:
             found[grouping].append(part)
     steps: list[Step] = []
-    for grouping, places in found.items():
-        if len(places) > 1:
+    for grouping, occurrences in found.items():
+        if len(occurrences) > 1:
             name = f"grouping_{len(steps)}"
             steps.append((name, grouping.copy()))
-            for place in places:
-                place.replace(relation(name, as_=place.alias))
+            for occurrence in occurrences:
+                occurrence.replace(relation(name, as_=occurrence.alias))
     return steps

@@ -119,15 +119,15 @@ def tree(
 
 def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> exp.Query:
     """The values that occur with their numbers of rows, and with 0 those that only the public table has."""
-    own = (
+    occurring = (
         exp.select(alias(value, "value"), alias(f.count(), "n"))
         .from_(source, copy=False)
         .group_by(value.copy(), copy=False)
     )
     if public is None:
-        return own
+        return occurring
     others = exp.select(column("value"), alias(literal(0), "n")).from_(public.subquery("public")).distinct(copy=False)
-    both = exp.union(own, others, distinct=False, copy=False).subquery("occurring")
+    both = exp.union(occurring, others, distinct=False, copy=False).subquery("occurring")
     return exp.select(column("value"), alias(total(column("n")), "n")).from_(both).group_by(column("value"))
 
 
@@ -273,14 +273,14 @@ def respondents(entity: exp.Expr) -> exp.Expr:
     return known + unknown
 
 
-def carried_code(layout: KeyLayout, places: Sequence[int], of: str | None = None) -> exp.Expr:
-    """One number for the values of the carried columns at these places; for a single column, its code."""
+def carried_code(layout: KeyLayout, indexes: Sequence[int], of: str | None = None) -> exp.Expr:
+    """One number for the values of the carried columns at these indexes; for a single column, its code."""
     parts: list[exp.Expr] = []
     offset = 0
-    for place in places:
-        part = _carried(layout.carried[place], of)
+    for index in indexes:
+        part = _carried(layout.carried[index], of)
         parts.append(paren(infix(part, "<<", literal(offset))) if offset else part)
-        offset += layout.carried[place].bits
+        offset += layout.carried[index].bits
     return added(parts)
 
 

@@ -55,14 +55,16 @@ class KeyLayout:
         word, used = 0, 0
         fields: list[tuple[Field, ...]] = []
         for levels in (*siblings, *([values] for values in carried)):
-            own: list[Field] = []
+            attribute_fields: list[Field] = []
             for bits in map(bits_for, levels):
                 if used + bits > WORD_BITS:
                     word, used = word + 1, 0
-                own.append(Field(word, used, bits))
+                attribute_fields.append(Field(word, used, bits))
                 used += bits
-            fields.append(tuple(own))
-        return cls(tuple(fields[: len(siblings)]), tuple(own[0] for own in fields[len(siblings) :]))
+            fields.append(tuple(attribute_fields))
+        return cls(
+            tuple(fields[: len(siblings)]), tuple(attribute_fields[0] for attribute_fields in fields[len(siblings) :])
+        )
 
     @property
     def words(self) -> int:
@@ -85,7 +87,7 @@ class KeyLayout:
     def masks(self, levels: Sequence[int]) -> tuple[int, ...]:
         """The mask of each word that keeps of every attribute its fields from its level up."""
         masks = [0] * self.words
-        for own, level in zip(self.fields, levels, strict=True):
-            for field in own[level:]:
+        for fields, level in zip(self.fields, levels, strict=True):
+            for field in fields[level:]:
                 masks[field.word] |= field.mask
         return tuple(masks)

@@ -108,14 +108,14 @@ def _possible(bound: BoundAttribute) -> list[exp.Expr]:
     return [name, exp.or_(is_null(column("value")), is_not_null(_in_type(bound)))]
 
 
-def passed(query: exp.Select, bound: BoundAttribute, place: int, tokens: Mapping[str, str]) -> exp.Expr:
+def passed(query: exp.Select, bound: BoundAttribute, index: int, tokens: Mapping[str, str]) -> exp.Expr:
     """A column of `source` that is published as it is, or as tokens; the query is joined with what that needs.
 
     `tokens` maps a column to a table of value and token.
     """
     if not bound.attribute.pseudonym:
         return published_value(bound, "source")
-    name = f"token_{place}"
+    name = f"token_{index}"
     text = as_text(column(bound.column, "source"))
     same = identical(text, column("value", name))
     query.join(relation(tokens[bound.column], as_=name), on=same, join_type="LEFT", copy=False)

@@ -57,14 +57,14 @@ def frozen_labels(bound: BoundAttribute, release_id: str) -> exp.Select:
     )
 
 
-def frozen_ranges(release_id: str, place: int) -> exp.Select:
-    """The catalog's copy, for one release, of the ranges of the requirement at `place`: value, low, high."""
+def frozen_ranges(release_id: str, index: int) -> exp.Select:
+    """The catalog's copy, for one release, of the ranges of the requirement at `index`: value, low, high."""
     return (
         exp.select(column("value"), column("low"), column("high"))
         .from_(relation(("anon", "release_value_range")))
         .where(
             column("release_id").eq(literal(release_id)),
-            column("requirement").eq(literal(place)),
+            column("requirement").eq(literal(index)),
         )
     )
 

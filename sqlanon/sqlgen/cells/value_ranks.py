@@ -86,7 +86,7 @@ def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
     """
     levels = range(1, bound.height)
     path = [column("value")] if by_value(bound) else [column(rank_name(i)) for i in reversed(range(bound.height))]
-    # Where NULL stands is said in so many words: a session may have an order of its own.
+    # The order says where NULL comes: a session may have another default.
     order = order_by(*(ascending(part) for each in path for part in (is_null(each.copy()), each)))
     number = window(f.row_number(), order=order) - 1
     numbered = exp.select(exp.Star(), alias(big(number), "rank")).from_(relation(tree))
@@ -115,10 +115,10 @@ def _position(bound: BoundAttribute) -> exp.Expr:
     # Infinities and numbers that are none have no distance from others.
     spread = paren(most - least)
     finite = f.coalesce(f.call("isfinite", spread), exp.true())
-    every = _over(f.bool_and(f.call("isfinite", known.copy())))
+    always = _over(f.bool_and(f.call("isfinite", known.copy())))
     # Nor has a date or a time that is infinite: its number is NULL.
     numbered = count.eq(_over(f.count(column("value"))))
-    sound = exp.and_(finite, f.coalesce(every, exp.true()), numbered)
+    sound = exp.and_(finite, f.coalesce(always, exp.true()), numbered)
     return if_(sound, position, rank)
 
 
@@ -138,9 +138,9 @@ def ranked_summary(table: str) -> exp.Select:
 def ancestors(tables: Sequence[str], heights: Sequence[int]) -> exp.Query | None:
     """dim, level, rank, first: the first rank below each value's ancestor at each inner level; None without any."""
     parts: list[exp.Query] = []
-    for place, (table, height) in enumerate(zip(tables, heights, strict=True)):
+    for index, (table, height) in enumerate(zip(tables, heights, strict=True)):
         for level in range(1, height):
-            named = {"dim": literal(place), "level": literal(level), "rank": column(rank_name(0))}
+            named = {"dim": literal(index), "level": literal(level), "rank": column(rank_name(0))}
             named |= {"first": column(first_name(level))}
             casts = [alias(integer(tree), name) for name, tree in named.items()]
             parts.append(exp.select(*casts).from_(relation(table)))

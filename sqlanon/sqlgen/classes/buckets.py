@@ -24,7 +24,7 @@ COUNT = "count"
 def asked_of_buckets(
     sources: Mapping[str, exp.Table | exp.Subquery],
     requirements: Sequence[Asks],
-    places: Sequence[int],
+    indexes: Sequence[int],
     values: Mapping[str, str],
     *,
     once: bool = False,
@@ -32,14 +32,14 @@ def asked_of_buckets(
     """What is asked of each attribute's table of buckets (bucket, value, count).
 
     `sources` has the tables by what stands behind the release's name, as many as can be read; `values` says which has
-    the values of an attribute. `places` are those of `requirements` that can be asked. `once` says that no bucket has a
+    the values of an attribute. `indexes` are of the requirements that can be asked. `once` says that no bucket has a
     value twice.
     """
-    for attribute, asked in by_attribute(requirements, list(values)).items():
+    for attribute, of_attribute in by_attribute(requirements, list(values)).items():
         name = values[attribute]
-        own = tuple(place for place in asked if place in places)
-        if own and name in sources:
-            yield Asked(_of_buckets(sources[name], attribute, once), own)
+        answerable = tuple(index for index in of_attribute if index in indexes)
+        if answerable and name in sources:
+            yield Asked(_of_buckets(sources[name], attribute, once), answerable)
 
 
 def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, once: bool) -> Rows:
@@ -47,5 +47,5 @@ def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, once: bool) ->
     query = exp.select(alias(column(BUCKET), "class_id"), column(VALUE), column(COUNT)).from_(source)
     columns = {attribute: column(VALUE)}
     class_id = column("class_id")
-    held = query.subquery("held")
-    return Rows(held, (class_id,), class_id.copy(), columns, weight=column(COUNT), counted=once)
+    bucket_rows = query.subquery("held")
+    return Rows(bucket_rows, (class_id,), class_id.copy(), columns, weight=column(COUNT), counted=once)

@@ -33,13 +33,13 @@ def violations(requirements: Sequence[Asks], names: Sequence[Mapping[str, str]] 
     `names` says for each requirement which relations it reads; without, those of `relation_names`.
     """
     names = names or relation_names(requirements)
-    asked: list[exp.Query] = [r.statement("violations", n) for r, n in zip(requirements, names, strict=True)]
-    if len(asked) == 1:
-        return asked[0]
+    statements: list[exp.Query] = [r.statement("violations", n) for r, n in zip(requirements, names, strict=True)]
+    if len(statements) == 1:
+        return statements[0]
     # In parentheses, for a statement may begin with steps of its own.
-    every = exp.union(*(query.subquery() for query in asked), distinct=False, copy=False)
+    violating = exp.union(*(query.subquery() for query in statements), distinct=False, copy=False)
     most = [alias(f.max(column(name)), name) for name in ("size", "excess")]
-    query = exp.select(column("class_id"), *most).from_(every.subquery("violation"), copy=False)
+    query = exp.select(column("class_id"), *most).from_(violating.subquery("violation"), copy=False)
     return query.group_by(column("class_id"), copy=False)
 
 
@@ -129,17 +129,17 @@ def restricted(requirements: Sequence[Asks], among: str, prefix: str) -> tuple[l
     steps: dict[str, exp.Query] = {}
     renamed: list[dict[str, str]] = []
     for names in relation_names(requirements):
-        own = dict(names)
+        relations = dict(names)
         for kind, name in names.items():
             if kind in _BY_CLASS:
-                own[kind] = f"{prefix}_{name}"
-                steps[own[kind]] = _among(name, among)
+                relations[kind] = f"{prefix}_{name}"
+                steps[relations[kind]] = _among(name, among)
         if "sensitive_value" in names:
             counted = "class_" + names["sensitive_value"]
             steps[f"{prefix}_{counted}"] = _among(counted, among)
-            own["sensitive_value"] = f"{prefix}_{names['sensitive_value']}"
-            steps[own["sensitive_value"]] = sensitive_value(f"{prefix}_{counted}")
-        renamed.append(own)
+            relations["sensitive_value"] = f"{prefix}_{names['sensitive_value']}"
+            steps[relations["sensitive_value"]] = sensitive_value(f"{prefix}_{counted}")
+        renamed.append(relations)
     return list(steps.items()), renamed
 
 

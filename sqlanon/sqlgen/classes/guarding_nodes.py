@@ -14,19 +14,19 @@ from sqlanon.sqlgen.classes.rows import Rows
 __all__ = ["guarding_steps"]
 
 
-def guarding_steps(place: int, rows: Rows, guard: str, paths: str, height: int) -> list[Step]:
-    """The relations guarded and guarding_node of the requirement at `place`, and what they are made of.
+def guarding_steps(index: int, rows: Rows, guard: str, paths: str, height: int) -> list[Step]:
+    """The relations guarded and guarding_node of the requirement at `index`, and what they are made of.
 
     `guard` is the column of the rows with the texts of the nodes, `paths` the name of
     the `sensitive_path` of the attribute that they guard.
     """
-    counted, coded = f"class_guard_{place}", f"guard_code_{place}"
+    counted, coded = f"class_guard_{index}", f"guard_code_{index}"
     return [
         (counted, _class_guard(rows, guard)),
         (coded, _guard_code(counted)),
-        (f"guarded_{place}", _guarded(counted, coded)),
-        (f"guard_label_{place}", _guard_label(coded, paths, height)),
-        (f"guarding_node_{place}", _guarding_node(coded, f"guard_label_{place}", paths)),
+        (f"guarded_{index}", _guarded(counted, coded)),
+        (f"guard_label_{index}", _guard_label(coded, paths, height)),
+        (f"guarding_node_{index}", _guarding_node(coded, f"guard_label_{index}", paths)),
     ]
 
 
@@ -89,7 +89,7 @@ def _guarding_node(coded: str, meant: str, paths: str) -> exp.Query:
         .where(column("level").eq(column("highest")), _known(column("code")), copy=False)
     )
     understood = exp.select(column("node")).from_(relation(meant), copy=False)
-    every = (
+    rows = (
         exp.select(column("node", "coded"), alias(column("code", "path"), "value"))
         .from_(relation(coded, as_="coded"), copy=False)
         .join(relation(paths, as_="path"), join_type="CROSS", copy=False)
@@ -99,4 +99,4 @@ def _guarding_node(coded: str, meant: str, paths: str) -> exp.Query:
             copy=False,
         )
     )
-    return exp.union(below, every, distinct=True, copy=False)
+    return exp.union(below, rows, distinct=True, copy=False)

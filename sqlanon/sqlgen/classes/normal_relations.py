@@ -50,7 +50,7 @@ class Background:
     """What requirements read besides the rows.
 
     `taxonomies` has the sensitive columns whose hierarchy or type is needed. By the
-    place of a requirement among all: `ranges` its table of ranges (value, low, high),
+    index of a requirement among all: `ranges` its table of ranges (value, low, high),
     `guards` the column that holds its guarding nodes. `public_class` is the public
     table D counted by class: class_id, n.
     """
@@ -106,8 +106,8 @@ def relations_of(rows: Rows, requirements: Sequence[Asks], background: Backgroun
     for number, subject in enumerate(about):
         reads = {name for r in requirements if tuple(r.attributes) == subject for name in r.reads}
         steps += _of_subject(rows, number, subject, reads, background)
-    for place, requirement in enumerate(requirements):
-        steps += _of_requirement(place, requirement, rows, about, background)
+    for index, requirement in enumerate(requirements):
+        steps += _of_requirement(index, requirement, rows, about, background)
     if any("public_class" in requirement.reads for requirement in requirements):
         if background.public_class is None:
             raise InternalError("a requirement asks about a public table, and there is none")
@@ -131,38 +131,38 @@ def _of_subject(rows: Rows, number: int, subject: Sequence[str], reads: set[str]
 
 
 def _of_requirement(
-    place: int, requirement: Asks, rows: Rows, about: Sequence[tuple[str, ...]], background: Background
+    index: int, requirement: Asks, rows: Rows, about: Sequence[tuple[str, ...]], background: Background
 ) -> list[Step]:
     """The relations that belong to one requirement's own arguments."""
     steps: list[Step] = []
     subject = tuple(requirement.attributes)
     if "value_range" in requirement.reads:
-        if place not in background.ranges:
+        if index not in background.ranges:
             raise InternalError(f"{requirement.question_name} has no table of ranges")
         codes = f"sensitive_code_{about.index(subject)}"
-        ranges = value_range(background.ranges[place], codes, background.taxonomy(subject))
-        steps.append((f"value_range_{place}", ranges))
+        ranges = value_range(background.ranges[index], codes, background.taxonomy(subject))
+        steps.append((f"value_range_{index}", ranges))
     if {"guarded", "guarding_node"} & set(requirement.reads):
-        if place not in background.guards:
+        if index not in background.guards:
             raise InternalError(f"{requirement.question_name} has no column of guarding nodes")
         paths = f"sensitive_path_{about.index(subject)}"
         height = background.taxonomy(subject).bound.height
-        steps += guarding_steps(place, rows, background.guards[place], paths, height)
+        steps += guarding_steps(index, rows, background.guards[index], paths, height)
     return steps
 
 
 def _values(width: int, of: str | None = None) -> list[exp.Expr]:
-    return [column(f"value_{place}", of) for place in range(width)]
+    return [column(f"value_{index}", of) for index in range(width)]
 
 
 def _class_value(rows: Rows, subject: Sequence[str]) -> exp.Select:
     """class_value_i(class_id, value_0, ..., n): the rows of each class with each value."""
     values = [rows.value(name) for name in subject]
-    named = [alias(value, f"value_{place}") for place, value in enumerate(values)]
+    named = [alias(value, f"value_{index}") for index, value in enumerate(values)]
     if rows.counted:
         weight = literal(1) if rows.weight is None else rows.weight.copy()
-        own = [alias(rows.class_id.copy(), "class_id"), *named, alias(big(weight), "n")]
-        return exp.select(*own).from_(rows.relation.copy(), copy=False)
+        columns = [alias(rows.class_id.copy(), "class_id"), *named, alias(big(weight), "n")]
+        return exp.select(*columns).from_(rows.relation.copy(), copy=False)
     count = alias(rows.count(), "n")
     return rows.grouped(*values).select(*named, count, copy=False)
 
@@ -182,7 +182,7 @@ def _summed(counted: exp.Table | exp.Subquery) -> exp.Select:
 def _sensitive_code(counted: exp.Table | exp.Subquery, width: int) -> exp.Select:
     """sensitive_code_i(value_0, ..., code): the values that occur, numbered in their order, NULL last."""
     occurring = exp.select(*_values(width)).distinct(copy=False).from_(counted)
-    # Where NULL stands is said in so many words: a session may have an order of its own.
+    # The order says where NULL comes: a session may have another default.
     order = [ascending(part) for value in _values(width) for part in (value.is_(exp.null()), value)]
     code = alias(window(f.row_number(), order=order_by(*order)), "code")
     return exp.select(*_values(width), code).from_(occurring.subquery("occurring"))
@@ -218,8 +218,8 @@ def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select
     is none of the column's type, gets a code that no row has: a least share is then
     asked of it in vain, as it has to be.
     """
-    given = column("value", "listed")
-    value = try_cast(given, taxonomy.bound.published_type)
+    listed_value = column("value", "listed")
+    value = try_cast(listed_value, taxonomy.bound.published_type)
     possible = is_not_null(value)
     same = identical(value.copy(), column("value_0", "coded"))
     absent = exp.Neg(this=window(f.row_number()))
@@ -232,7 +232,9 @@ def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select
         )
         .from_(ranges.copy().subquery("listed"))
         .join(
-            relation(codes, as_="coded"), on=exp.and_(same, exp.or_(is_null(given.copy()), possible)), join_type="LEFT"
+            relation(codes, as_="coded"),
+            on=exp.and_(same, exp.or_(is_null(listed_value.copy()), possible)),
+            join_type="LEFT",
         )
     )
 

@@ -47,7 +47,7 @@ class Asks(Protocol):
         ...
 
     def satisfied_by(self, rows: int) -> bool:
-        """Whether a class of so many rows, each of another respondent, always satisfies it."""
+        """Whether a class of `rows` rows, each of another respondent, always satisfies it."""
         ...
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
@@ -56,19 +56,19 @@ class Asks(Protocol):
 
 
 def subjects(requirements: Sequence[Asks]) -> list[tuple[str, ...]]:
-    """What is asked about: sensitive columns, each by itself or several jointly, without repetition."""
+    """The sensitive columns that requirements ask about, each by itself or several jointly, without repetition."""
     return list(dict.fromkeys(tuple(r.attributes) for r in requirements if r.attributes))
 
 
 def by_attribute(requirements: Sequence[Asks], attributes: Sequence[str]) -> dict[str, list[int]]:
-    """The places of the requirements that are asked of each attribute's values.
+    """The indexes of the requirements that are asked of each attribute's values.
 
     Those that ask about none, such as the size of classes, are asked of the first.
     """
-    places: dict[str, list[int]] = {name: [] for name in attributes}
-    for place, requirement in enumerate(requirements):
-        places[requirement.attributes[0] if requirement.attributes else attributes[0]].append(place)
-    return places
+    indexes: dict[str, list[int]] = {name: [] for name in attributes}
+    for index, requirement in enumerate(requirements):
+        indexes[requirement.attributes[0] if requirement.attributes else attributes[0]].append(index)
+    return indexes
 
 
 def relation_names(requirements: Sequence[Asks]) -> list[dict[str, str]]:
@@ -79,13 +79,13 @@ def relation_names(requirements: Sequence[Asks]) -> list[dict[str, str]]:
     """
     numbers = {subject: number for number, subject in enumerate(subjects(requirements))}
     named = []
-    for place, requirement in enumerate(requirements):
+    for index, requirement in enumerate(requirements):
         subject = numbers.get(tuple(requirement.attributes))
         named.append(
             {
                 relation: f"{relation}_{subject}"
                 if relation in PER_SUBJECT
-                else f"{relation}_{place}"
+                else f"{relation}_{index}"
                 if relation in PER_REQUIREMENT
                 else relation
                 for relation in requirement.reads
@@ -99,9 +99,9 @@ def depends_on_others(requirement: Asks) -> bool:
     return any(relation in _OF_OTHERS for relation in requirement.reads)
 
 
-def report_row(place: int, requirement: Asks, names: Mapping[str, str]) -> exp.Select:
+def report_row(index: int, requirement: Asks, names: Mapping[str, str]) -> exp.Select:
     """place, achieved and violating: what a requirement comes to, and how many classes violate it."""
     achieved = cast(requirement.statement("achieved", names).subquery(), "DOUBLE")
     violating = requirement.statement("violations", names).subquery("violations")
     count = exp.select(f.count()).from_(violating)
-    return exp.select(alias(literal(place), "place"), alias(achieved, "achieved"), alias(count.subquery(), "violating"))
+    return exp.select(alias(literal(index), "place"), alias(achieved, "achieved"), alias(count.subquery(), "violating"))

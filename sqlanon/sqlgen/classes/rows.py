@@ -74,7 +74,7 @@ def class_label(labels: Mapping[str, exp.Expr]) -> exp.Expr:
 
 @dataclass(frozen=True)
 class Asked:
-    """Rows, and the places of the requirements that are asked of them."""
+    """Rows, and the indexes of the requirements that are asked of them."""
 
     rows: Rows
-    places: tuple[int, ...]
+    indexes: tuple[int, ...]

@@ -20,10 +20,10 @@ __all__ = ["coded", "different_texts", "spelled", "texts_of", "word_table"]
 
 def different_texts(texts: Sequence[BoundAttribute], source: exp.Table, rows: int) -> exp.Select:
     """About how many different values each column has among some `rows` of the source, a column each."""
-    own = [alias(published_value(bound), f"text_{place}") for place, bound in enumerate(texts)]
-    some = exp.select(*own).from_(source).limit(rows)
-    counts = [exp.ApproxDistinct(this=column(f"text_{place}")) for place in range(len(texts))]
-    return exp.select(*counts).from_(some.subquery("some"), copy=False)
+    values = [alias(published_value(bound), f"text_{index}") for index, bound in enumerate(texts)]
+    sample = exp.select(*values).from_(source).limit(rows)
+    counts = [exp.ApproxDistinct(this=column(f"text_{index}")) for index in range(len(texts))]
+    return exp.select(*counts).from_(sample.subquery("some"), copy=False)
 
 
 def texts_of(bound: BoundAttribute, source: exp.Table) -> exp.Select:
@@ -41,14 +41,14 @@ def word_table(texts: str, kind: str) -> exp.Select:
 def coded(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
     """The rows with words in the columns that `words` has a table for, of `word_table`."""
     names = _names(query)
-    places = {name: f"word_{place}" for place, name in enumerate(words)}
+    indexes = {name: f"word_{index}" for index, name in enumerate(words)}
     shown = [
-        alias(column("word", places[name]), name) if name in places else column(name, "released") for name in names
+        alias(column("word", indexes[name]), name) if name in indexes else column(name, "released") for name in names
     ]
     rows = exp.select(*shown).from_(query.subquery("released"))
     for name, table in words.items():
-        same = identical(column(name, "released"), column("value", places[name]))
-        rows.join(relation(table, as_=places[name]), on=same, copy=False)
+        same = identical(column(name, "released"), column("value", indexes[name]))
+        rows.join(relation(table, as_=indexes[name]), on=same, copy=False)
     return rows
 
 

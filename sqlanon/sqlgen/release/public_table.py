@@ -20,22 +20,22 @@ from sqlanon.sqlgen.release.recoding_rounds import join_rounds, round_labels
 __all__ = ["public_class", "public_label_class", "public_labelled", "public_rows", "public_values"]
 
 
-def _given(place: int) -> exp.Column:
-    return column(f"value_{place}", "public")
+def _given(index: int) -> exp.Column:
+    return column(f"value_{index}", "public")
 
 
-def _value(place: int, bound: BoundAttribute) -> exp.Expr:
+def _value(index: int, bound: BoundAttribute) -> exp.Expr:
     """The public table's value in the type of the source's."""
-    return try_cast(_given(place), bound.published_type)
+    return try_cast(_given(index), bound.published_type)
 
 
 def _is_null(value: exp.Expr) -> exp.Expr:
     return is_null(value)
 
 
-def public_values(place: int, bound: BoundAttribute) -> exp.Select:
+def public_values(index: int, bound: BoundAttribute) -> exp.Select:
     """The values of one quasi-identifier that occur in the public table."""
-    return exp.select(alias(_value(place, bound), "value")).from_(relation("public"))
+    return exp.select(alias(_value(index, bound), "value")).from_(relation("public"))
 
 
 def public_rows(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:

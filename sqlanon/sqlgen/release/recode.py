@@ -34,7 +34,7 @@ from sqlanon.sqlgen.cells.taxonomy import frozen_labels
 __all__ = ["Recoding", "class_layout", "join_codes", "recode"]
 
 # How many labels of a column have a place in a class's key. Two columns fill a word: see `KeyLayout`.
-_LABELS = 1 << 31
+_MAX_LABELS = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Recoding:
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """Its level in each round."""
+        """The column's level in each round."""
         return (self.level, *self.later)
 
     @property
@@ -158,7 +158,7 @@ def join_codes(
 ) -> exp.Expr:
     """Joins the labels recode_i to a query's rows, and returns the class_id that their codes make together.
 
-    `value` is the rows' own value of the attribute at a place; `conditions` hold of
+    `value` is the rows' own value of the attribute at an index; `conditions` hold of
     each join besides. A row without a code for each of its values is left out, or, if
     `outer`, kept in a class that none of the others can be in.
     """
@@ -182,4 +182,4 @@ def join_codes(
 
 def class_layout(columns: int) -> KeyLayout:
     """A field a column, of a width that does not follow from the labels there are: others come and go."""
-    return KeyLayout.pack([(_LABELS,)] * columns)
+    return KeyLayout.pack([(_MAX_LABELS,)] * columns)

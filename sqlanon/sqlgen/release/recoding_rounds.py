@@ -39,8 +39,8 @@ def _kept_name(number: int) -> str:
     return f"kept_{number}"
 
 
-def _label_name(place: int, level: int) -> str:
-    return f"label_{place}_{level}"
+def _label_name(index: int, level: int) -> str:
+    return f"label_{index}_{level}"
 
 
 def join_rounds(
@@ -51,7 +51,7 @@ def join_rounds(
 ) -> list[exp.Alias]:
     """Joins the labels recode_i to a query's rows, and returns the class_j that their codes make in each round.
 
-    `value` is the rows' own value of the attribute at a place, `conditions` hold of each
+    `value` is the rows' own value of the attribute at an index, `conditions` hold of each
     join besides. A row that lacks a label in a round has no class there.
     """
     for n, (i, recoding) in enumerate(recodings):
@@ -159,10 +159,10 @@ class Rounds:
             ]
         )
 
-    def _label(self, place: int, recoding: Recoding) -> exp.Expr:
+    def _label(self, index: int, recoding: Recoding) -> exp.Expr:
         if not recoding.mixed:
-            return column(f"label_{place}")
-        return self._in_round(lambda number: _label_name(place, recoding.levels[number - 1]))
+            return column(f"label_{index}")
+        return self._in_round(lambda number: _label_name(index, recoding.levels[number - 1]))
 
     def _kept(self, number: int) -> exp.Select:
         """The classes of one round that violate nothing, of the rows that no round before keeps."""

@@ -66,7 +66,7 @@ def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
     if placed.by_row:
         return exp.select(column("row"), column("region")).from_(relation(placed.places))
     quasi = policy.quasi_identifiers
-    names = [f"value_{place}" for place in range(len(quasi))]
+    names = [f"value_{index}" for index in range(len(quasi))]
     known = exp.select(*(column(name) for name in names), column("region")).from_(relation(placed.places))
     if not placed.boxes:
         return known
@@ -79,28 +79,28 @@ def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
     unseen.join(relation(placed.places, as_="place"), on=exp.and_(*same), join_type="ANTI", copy=False)
     inside = exp.select(*(column(name, "unseen") for name in names), alias(f.min(column("region", "box")), "region"))
     inside.from_(unseen.subquery("unseen"), copy=False)
-    conditions = [_inside(inside, place, placed) for place in range(len(quasi))]
+    conditions = [_inside(inside, index, placed) for index in range(len(quasi))]
     inside.join(relation(placed.regions, as_="box"), on=exp.and_(*conditions), copy=False)
     inside.group_by(*(column(name, "unseen") for name in names), copy=False)
     return exp.union(known, inside, distinct=False, copy=False)
 
 
-def _inside(query: exp.Select, place: int, placed: Placed) -> exp.Expr:
+def _inside(query: exp.Select, index: int, placed: Placed) -> exp.Expr:
     """Whether an unseen combination's value lies in a region's range: by value, or by rank along a hierarchy."""
-    value = column(f"value_{place}", "unseen")
-    ranks = placed.ranks[place]
+    value = column(f"value_{index}", "unseen")
+    ranks = placed.ranks[index]
     if ranks is None:
-        low, high = (column(box_name(place, end), "box") for end in ENDS)
+        low, high = (column(box_name(index, end), "box") for end in ENDS)
         between: exp.Expr = value.between(low, high)
     else:
-        name = f"rank_of_{place}"
+        name = f"rank_of_{index}"
         on = identical(value, column("value", name))
         query.join(relation(ranks, as_=name), on=on, copy=False)
-        low, high = (column(end(place), "box") for end in (low_name, high_name))
+        low, high = (column(end(index), "box") for end in (low_name, high_name))
         # NULL has a rank, and may stand between two values or behind them: it is let in by itself.
         known = is_not_null(value.copy())
         between = exp.and_(known, column(rank_name(0), name).between(low, high))
-    null_here = exp.and_(is_null(value.copy()), column(f"with_null_{place}", "box"))
+    null_here = exp.and_(is_null(value.copy()), column(f"with_null_{index}", "box"))
     return paren(exp.or_(between, null_here))
 
 
@@ -114,36 +114,36 @@ def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
     if placed.by_row:
         same.append(column(ROW, "source").eq(column("row", "placement")))
     else:
-        for place, bound in enumerate(policy.quasi_identifiers):
+        for index, bound in enumerate(policy.quasi_identifiers):
             value = published_value(bound, "source")
-            same.append(identical(value, column(f"value_{place}", "placement")))
+            same.append(identical(value, column(f"value_{index}", "placement")))
     query.join(relation("placement"), on=exp.and_(*same), copy=False)
     on = column("region", "region").eq(column("region", "placement"))
     query.join(relation(placed.regions, as_="region"), on=on, copy=False)
     query.select(alias(column("class", "region"), "class_id"), copy=False)
-    for place, bound in enumerate(policy.quasi_identifiers):
-        shown = published_value(bound, "source") if placed.exact else column(label_name(place), "region")
-        query.select(alias(shown, label_name(place)), copy=False)
+    for index, bound in enumerate(policy.quasi_identifiers):
+        shown = published_value(bound, "source") if placed.exact else column(label_name(index), "region")
+        query.select(alias(shown, label_name(index)), copy=False)
         if placed.bounds:
-            ends = [alias(column(box_name(place, end), "region"), box_name(place, end)) for end in ("low", "high")]
+            ends = [alias(column(box_name(index, end), "region"), box_name(index, end)) for end in ("low", "high")]
             query.select(*ends, copy=False)
     return query
 
 
-def label_name(place: int) -> str:
-    return f"label_{place}"
+def label_name(index: int) -> str:
+    return f"label_{index}"
 
 
-def box_name(place: int, end: str) -> str:
+def box_name(index: int, end: str) -> str:
     """The column with the value at the `end` ('low' or 'high') of a region's range, NULL left out."""
-    return f"{end}_value_{place}"
+    return f"{end}_value_{index}"
 
 
-def low_name(place: int) -> str:
-    """The column of the regions with the least rank in the attribute at this place."""
-    return f"low_{place}"
+def low_name(index: int) -> str:
+    """The column of the regions with the least rank in the attribute at this index."""
+    return f"low_{index}"
 
 
-def high_name(place: int) -> str:
-    """The column of the regions with the greatest rank in the attribute at this place."""
-    return f"high_{place}"
+def high_name(index: int) -> str:
+    """The column of the regions with the greatest rank in the attribute at this index."""
+    return f"high_{index}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build import functions as f
@@ -49,7 +50,7 @@ class ReleaseQuery:
     `recodings` in the policy's order; `source` a table or a query; `stable` says that reading it twice gives the same
     rows (a table does, a query may not: it is then materialized); the catalog's copies of the stored hierarchies of
     this release, and of its requirements' tables of ranges, are under `release_id`; `tokens` maps a column to a table
-    of value and token. `guards` names, by the place of a requirement, the source's column with its guarding nodes,
+    of value and token. `guards` names, by the index of a requirement, the source's column with its guarding nodes,
     which need not be published. `public` is the public table D, one column a quasi-identifier in the policy's order,
     and `public_stable` says of it what `stable` says of the source. Where quasi-identifiers are recoded by region and
     not by level, `placed` says how, and there are no `recodings`. `collated` is whether the source's texts say how they
@@ -72,7 +73,7 @@ class ReleaseQuery:
     @property
     def respondent(self) -> str:
         """The column that holds the respondent while a candidate is checked: no released column has its name."""
-        name, taken = _ENTITY, {name.lower() for name in self.columns}
+        name, taken = _ENTITY, {fold(name) for name in self.columns}
         while name in taken:
             name += "_"
         return name
@@ -119,16 +120,16 @@ class ReleaseQuery:
             query.join(relation("kept"), on=same("class_id", "equivalence_class", "kept"), copy=False)
         )
 
-    def report(self, places: Sequence[int] | None = None) -> exp.Select:
+    def report(self, indexes: Sequence[int] | None = None) -> exp.Select:
         """What each requirement comes to in the classes that are released: place, achieved, violating.
 
-        All requirements, or those at `places`. It names no value and no class: it is for
+        All requirements, or those at `indexes`. It names no value and no class: it is for
         requirements of which not all that they read is published.
         """
         steps, names = restricted(self.requirements, "kept", "kept")
         rows = [
-            report_row(place, self.requirements[place], names[place])
-            for place in (range(len(self.requirements)) if places is None else places)
+            report_row(index, self.requirements[index], names[index])
+            for index in (range(len(self.requirements)) if indexes is None else indexes)
         ]
         query = exp.select(column("place"), column("achieved"), column("violating"))
         return with_steps(self._with_classes(query.from_(union_all(rows).subquery("report"), copy=False)), steps)
@@ -253,9 +254,9 @@ class ReleaseQuery:
         for bound in self.policy.published:
             outputs.append(self._output(bound))
             if bound in quasi:
-                place = quasi.index(bound)
+                index = quasi.index(bound)
                 ends = zip(self._ends(bound.column), ENDS, strict=False)
-                outputs += [alias(column(box_name(place, end), "recoded"), name) for name, end in ends]
+                outputs += [alias(column(box_name(index, end), "recoded"), name) for name, end in ends]
         if self.placed and self.placed.exact:
             outputs.append(alias(column("class_id", "recoded"), BUCKET))
         return outputs
@@ -265,16 +266,16 @@ class ReleaseQuery:
             shown = self._label(bound, "recoded")
             collated = any(recoding.bound is bound and recoding.mixed for recoding in self.recodings)
         else:
-            place = next(i for i, other in self._passing() if other is bound)
-            shown, collated = column(f"column_{place}", "recoded"), bound.published_type == "VARCHAR"
+            index = next(i for i, other in self._passing() if other is bound)
+            shown, collated = column(f"column_{index}", "recoded"), bound.published_type == "VARCHAR"
         return alias(without_collation(shown) if collated and self.collated else shown, bound.column)
 
     def _label(self, bound: BoundAttribute, of: str | None = None) -> exp.Expr:
         """What a class shows of a quasi-identifier."""
         if self.placed is not None:
             return column(label_name(self.policy.quasi_identifiers.index(bound)), of)
-        place = next(i for i, r in enumerate(self.recodings) if r.bound is bound)
-        return column(f"label_{place}", of) if self.recodings[place].kept else literal("*")
+        index = next(i for i, r in enumerate(self.recodings) if r.bound is bound)
+        return column(f"label_{index}", of) if self.recodings[index].kept else literal("*")
 
     def _rows(self) -> Rows:
         return Rows(
@@ -291,8 +292,8 @@ class ReleaseQuery:
         return Background(
             taxonomies={b.column: Taxonomy(b, frozen_labels(b, self.release_id) if b.stored else None) for b in bounds},
             ranges={
-                place: frozen_ranges(self.release_id, place)
-                for place, requirement in enumerate(self.requirements)
+                index: frozen_ranges(self.release_id, index)
+                for index, requirement in enumerate(self.requirements)
                 if "value_range" in requirement.reads
             },
             guards=self.guards,

@@ -50,8 +50,8 @@ class MadeFor:
     def condition(self) -> exp.Expr:
         """A condition for the WHERE of the query that reads the columns: true, or an error when it is bound."""
         branches = [_otherwise_compared(), *map(_otherwise_set, self.settings), *map(_otherwise_typed, self.columns)]
-        asked = exp.Case(ifs=branches, default=literal(_PRESENT))
-        return is_not_null(_setting(asked))
+        setting = exp.Case(ifs=branches, default=literal(_PRESENT))
+        return is_not_null(_setting(setting))
 
 
 def refusal_in(message: str) -> Refusal | None:
@@ -81,13 +81,13 @@ def _otherwise_set(setting: tuple[str, str]) -> exp.If:
     made = literal(value)
     if name == "default_order":
         # ASCENDING, which a new session has, and ASC, which it has once somebody says so, are one.
-        now, made = (f.left(one, 3) for one in (now, made))
+        now, made = (f.left(side, 3) for side in (now, made))
     says = _says(f"what this view shows depends on the setting {name}", f"SET {name} = '{value}'")
     return exp.If(this=exp.NullSafeNEQ(this=now, expression=made), true=says)
 
 
 def _otherwise_typed(typed: tuple[str, str, str]) -> exp.If:
-    """Of an ENUM nothing is asked but that it is one: its labels are values."""
+    """An error where a column has another type than it had; an ENUM need only be one, for its labels are values."""
     name, kind, published = typed
     now: exp.Expr = f.call("typeof", column(name))
     if kind != published:

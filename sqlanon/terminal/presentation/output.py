@@ -26,7 +26,7 @@ _PLAN = ("explain_key", "explain_value")
 
 @dataclass
 class Output:
-    """Where and how much to print. `limit` is the most rows of a result that are shown, None for all."""
+    """Where and how much to print. `limit` is the most rows of a result to show: 0 for all, None for the default."""
 
     json: bool = False
     quiet: bool = False
@@ -53,13 +53,13 @@ class Output:
 
     @property
     def row_limit(self) -> int | None:
-        """The most rows to show: a screenful on a terminal, all of them for a pipe or a machine."""
+        """The most rows of a result to show: 40 on a terminal, None, which is all, in a pipe or in JSON."""
         if self.limit is not None:
             return self.limit or None
         return 40 if self.out.is_terminal and not self.json else None
 
     def result(self, rows: Rows, **about: Any) -> None:
-        """One statement's result; `about` says in JSON which statement it was."""
+        """Prints one statement's result; `about` are further items of its JSON object."""
         if self.json:
             answer = about | {"columns": list(rows.columns), "rows": rows.records(), "truncated": rows.more}
             self.json_line(answer)
@@ -72,43 +72,43 @@ class Output:
             self._table(rows)
 
     def text(self, text: str) -> None:
-        """Lines on standard output as they are."""
+        """Prints lines on standard output as they are, unless the run is quiet."""
         if not self.quiet:
             self.out.print(_printable(text), soft_wrap=True)
 
     def json_line(self, answer: dict[str, Any]) -> None:
-        """One JSON object on its own line of standard output."""
+        """Prints one JSON object on a line of standard output."""
         if self.quiet:
             return
         file = self._stdout or sys.stdout
         print(json.dumps(answer, ensure_ascii=False, default=str), file=file, flush=True)
 
     def status(self, text: str) -> None:
-        """A line on standard error about what happens, in neither a machine's nor a quiet run."""
+        """Prints a line on standard error about what happens, unless the run is quiet or in JSON."""
         if not self.quiet and not self.json:
             self.err.print(one_line(text), style="dim", markup=False, highlight=False, soft_wrap=True)
 
     def warning(self, text: str, position: Position | None = None, script: str | None = None) -> None:
-        """A line on standard error about what was done and is to be looked at, `script.sql:12:5: warning: message`.
+        """Prints `script.sql:12:5: warning: message` on standard error, unless the run is quiet or in JSON.
 
-        In neither a machine's run, which has it in the answer, nor a quiet one.
+        In JSON the warning is part of the statement's result.
         """
         if self.quiet or self.json:
             return
         from rich.text import Text
 
-        line = Text(_place(script, position), style="bold")
+        line = Text(_location(script, position), style="bold")
         line.append("warning: ", style="bold yellow").append(_printable(text), style="not bold")
         self.err.print(line, soft_wrap=True)
 
     def error(self, error: SqlanonError, script: str | None = None) -> None:
-        """An error as `script.sql:12:5: error: message`, with its hint on a line of its own."""
+        """Prints `script.sql:12:5: error: message`, with the hint on the next line, or the error as a JSON object."""
         if self.json:
             print(json.dumps(_error_record(error, script), ensure_ascii=False), file=self._stderr or sys.stderr)
             return
         from rich.text import Text
 
-        line = Text(_place(script, error.position), style="bold")
+        line = Text(_location(script, error.position), style="bold")
         line.append("error: ", style="bold red").append(_printable(error.message), style="not bold")
         if error.hint:
             line.append("\n  hint: ", style="cyan").append(_printable(error.hint), style="not bold")
@@ -119,13 +119,13 @@ class Output:
             self._trace(error)
 
     def unexpected(self, error: BaseException, script: str | None = None) -> None:
-        """An error that is a defect of ours: its kind only, since its text may hold values."""
-        ours = InternalError(
+        """Prints an error that is a defect of sqlanon: its type only, since its text may hold values."""
+        defect = InternalError(
             f"unexpected {type(error).__name__}: this is a defect of sqlanon",
             hint="SQLANON_DEBUG=1 or -vv shows where; please report it",
         )
-        ours.__cause__ = error
-        self.error(ours, script)
+        defect.__cause__ = error
+        self.error(defect, script)
 
     def _trace(self, error: Exception) -> None:
         import traceback
@@ -150,7 +150,7 @@ def _console(file: TextIO) -> Console:
     from rich.console import Console
 
     class Printer(Console):
-        """A console that leaves it to the command line what to do when whoever reads has left."""
+        """A console that raises BrokenPipeError once the reader of the pipe is gone."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
@@ -165,22 +165,22 @@ def _printable(text: str) -> str:
     return "\n".join(map(one_line, text.splitlines()))
 
 
-def _place(script: str | None, position: Position | None) -> str:
+def _location(script: str | None, position: Position | None) -> str:
     """`script.sql:12:5: `, as compilers write it and editors read it."""
-    place = [script] if script else []
-    place += [str(position.line), str(position.column)] if position else []
-    return one_line(":".join(place)) + ": " if place else ""
+    parts = [script] if script else []
+    parts += [str(position.line), str(position.column)] if position else []
+    return one_line(":".join(parts)) + ": " if parts else ""
 
 
 def _error_record(error: SqlanonError, script: str | None) -> dict[str, Any]:
-    place = error.position
+    position = error.position
     return {
         "error": type(error).__name__,
         "message": error.message,
         "hint": error.hint,
         "script": script,
-        "line": place.line if place else None,
-        "column": place.column if place else None,
+        "line": position.line if position else None,
+        "column": position.column if position else None,
         "query": error.query,
         "exit_code": error.exit_code,
     }

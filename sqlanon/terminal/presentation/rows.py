@@ -13,7 +13,7 @@ __all__ = ["Rows", "cell_text", "json_value", "one_line"]
 
 @dataclass(frozen=True)
 class Rows:
-    """A statement's result: its column names and rows, `more` if rows were left out at the end."""
+    """A statement's result: its column names and rows; `more` says whether rows were left out at the end."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
@@ -33,12 +33,12 @@ class Rows:
 
     def without(self, name: str) -> Rows:
         """These rows without one column."""
-        kept = [place for place, column in enumerate(self.columns) if column != name]
-        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
-        return Rows(tuple(self.columns[place] for place in kept), rows, self.more)
+        kept = [index for index, column in enumerate(self.columns) if column != name]
+        rows = tuple(tuple(row[index] for index in kept) for row in self.rows)
+        return Rows(tuple(self.columns[index] for index in kept), rows, self.more)
 
     def records(self) -> list[dict[str, Any]]:
-        """A dict a row. A repeated column name gets a number, as DuckDB gives it."""
+        """The rows as dicts of JSON values by column name; a repeated name gets a number, as DuckDB gives it."""
         names: list[str] = []
         for column in self.columns:
             name, number = column, 0

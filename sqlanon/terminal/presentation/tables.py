@@ -14,50 +14,51 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_table", "markdown_table"]
 
-_WIDEST_CELL = 48
-_NARROWEST = 2
-# So many rows stand one below the other, an item a line, where they are too wide for a table.
-_FEW = 3
+_MAX_CELL_WIDTH = 48
+_MIN_COLUMNS = 2
+# Up to this many rows are listed one below the other, an item a line, if they are too wide for a table.
+_MAX_LISTED_ROWS = 3
 
 
 def draw_table(console: Console, rows: Rows) -> None:
-    """A table for people, as wide as the terminal.
+    """Draws the rows as a table, at most as wide as the terminal.
 
-    Few rows that are too wide stand one below the other; of many, the columns that do not fit are left out and named.
+    A few rows that are too wide are listed one below the other; of more rows, the columns that do not fit are left
+    out and named.
     """
-    shown = _fitting(rows, console.width)
-    if len(rows.rows) > _FEW or shown == len(rows.columns):
-        _draw(console, rows, shown)
+    column_count = _fitting(rows, console.width)
+    if len(rows.rows) > _MAX_LISTED_ROWS or column_count == len(rows.columns):
+        _draw(console, rows, column_count)
         return
     for row in rows.rows:
         _draw(console, Rows(("item", "value"), tuple(zip(rows.columns, row, strict=True))), 2)
 
 
-def _draw(console: Console, rows: Rows, shown: int) -> None:
+def _draw(console: Console, rows: Rows, column_count: int) -> None:
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
-    for index, column in enumerate(rows.columns[:shown]):
+    for index, column in enumerate(rows.columns[:column_count]):
         # The last column may be a long text, such as a path: it is folded, never cut.
-        last = index == shown - 1
+        last = index == column_count - 1
         table.add_column(
             _cell(column),
             justify="right" if _is_numeric(rows, index) else "left",
             overflow="fold" if last else "ellipsis",
             no_wrap=not last,
-            max_width=None if last else _WIDEST_CELL,
+            max_width=None if last else _MAX_CELL_WIDTH,
         )
     for row in rows.rows:
-        table.add_row(*(_cell(value) for value in row[:shown]))
+        table.add_row(*(_cell(value) for value in row[:column_count]))
     console.print(table)
-    if left := rows.columns[shown:]:
-        note = f"(not shown for lack of width: {', '.join(map(one_line, left))})"
+    if hidden := rows.columns[column_count:]:
+        note = f"(not shown for lack of width: {', '.join(map(one_line, hidden))})"
         console.print(note, style="dim", soft_wrap=True)
 
 
 def markdown_table(rows: Rows) -> Iterator[str]:
-    """The lines of a table in Markdown, whole however wide it is, numbers to the right."""
+    """The lines of a Markdown table, never cut however wide, with numbers aligned to the right."""
     from rich.cells import cell_len
 
     cells = [[cell_text(value).replace("|", "\\|") for value in row] for row in (rows.columns, *rows.rows)]
@@ -66,9 +67,9 @@ def markdown_table(rows: Rows) -> Iterator[str]:
 
     def line(row: list[str]) -> str:
         padded = []
-        for cell, width, to_the_right in zip(row, widths, right, strict=True):
+        for cell, width, is_right in zip(row, widths, right, strict=True):
             space = " " * (width - cell_len(cell))
-            padded.append(space + cell if to_the_right else cell + space)
+            padded.append(space + cell if is_right else cell + space)
         return f"| {' | '.join(padded)} |"
 
     yield line(cells[0])
@@ -89,13 +90,13 @@ def _is_numeric(rows: Rows, index: int) -> bool:
 
 
 def _fitting(rows: Rows, width: int) -> int:
-    """How many columns, from the left, fit into the width whole; always at least two."""
+    """The number of columns, from the left, that fit into the width uncut; at least two."""
     from rich.cells import cell_len
 
     used = 0
     for index, column in enumerate(rows.columns):
         widest = max((cell_len(cell_text(row[index])) for row in rows.rows), default=0)
-        used += min(max(widest, cell_len(column)), _WIDEST_CELL) + 2
-        if used > width and index >= _NARROWEST:
+        used += min(max(widest, cell_len(column)), _MAX_CELL_WIDTH) + 2
+        if used > width and index >= _MIN_COLUMNS:
             return index
     return len(rows.columns)

@@ -21,7 +21,7 @@ from itertools import combinations
 
 from sqlglot import exp
 
-from sqlanon.catalog.names import fold
+from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError
@@ -32,7 +32,27 @@ from sqlanon.methods.fragmentation.minimal_fragmentation import require_correct
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["Association", "associate", "covered", "promised"]
+__all__ = ["Association", "Grouping", "associate", "covered", "promised"]
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How the rows of fragments are to be grouped: in groups of at least `sizes` rows, one size a fragment, such that
+    the heterogeneities hold for each of the `constraints`.
+    """
+
+    fragments: Sequence[Sequence[str]]
+    constraints: Sequence[Sequence[str]]
+    sizes: Sequence[int]
+
+    near: Sequence[str] = ()
+    """Groups hold rows that are beside each other in these: attributes of one fragment."""
+
+    k: int | None = None
+    """Of the rows left out not more than one in k has the same of a constraint; None for that to which sizes come."""
+
+    most: int | None = None
+    """No row is placed where more rows than these have to be left out; None for any number."""
 
 
 @dataclass(frozen=True)
@@ -67,36 +87,23 @@ def covered(
     found: list[tuple[Sequence[str], dict[int, tuple[str, ...]]]] = []
     published = {fold(name) for fragment in fragments for name in fragment}
     for constraint in constraints:
-        asked = set(map(fold, constraint))
-        if asked <= published:
-            parts = {i: tuple(name for name in one if fold(name) in asked) for i, one in enumerate(fragments)}
+        names = set(map(fold, constraint))
+        if names <= published:
+            parts = {i: tuple(name for name in one if fold(name) in names) for i, one in enumerate(fragments)}
             found.append((constraint, {i: part for i, part in parts.items() if part}))
     return found
 
 
-def associate(
-    engine: Engine,
-    rows: exp.Select,
-    fragments: Sequence[Sequence[str]],
-    constraints: Sequence[Sequence[str]],
-    sizes: Sequence[int],
-    draw: str,
-    keep: Keep,
-    near: Sequence[str] = (),
-    k: int | None = None,
-    most: int | None = None,
-) -> Association:
-    """Groups of at least `sizes` rows, one size a fragment, such that the heterogeneities hold for each constraint.
+def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, keep: Keep) -> Association:
+    """Groups of rows as a `Grouping` asks for them.
 
-    The rows left out are a class, too: none are, or not more than one in `k` has the same of a constraint in a
-    fragment; without k that to which the sizes come. No row is placed where that cannot be, nor where more than
-    `most` rows have to be left out for it.
+    The rows left out are a class, too: none are, or not more than one in its `k` has the same of a constraint in a
+    fragment. No row is placed where that cannot be, nor where more than `most` rows have to be left out for it.
 
     `rows` gives row, value_0, ... for the attributes of the fragments, one behind the other, and near_0, ... for
-    those of `near`, each time alike, as `tuple_keys.numbered` does. With `near`, groups hold rows that are beside each
-    other in these: attributes of one fragment, or numbers that order their values, such as ranks along a hierarchy.
-    The columns must depend on one fragment alone; if they depended on two, which rows are
-    in one block would tell of how the two go together. With `near` more rows may be left
+    those of `near`, each time alike, as `tuple_keys.numbered` does: the attributes, or numbers that order their
+    values, such as ranks along a hierarchy. These columns must depend on one fragment alone; if they depended on two,
+    which rows are in one block would tell of how the two go together. With `near` more rows may be left
     out: where one key decides, at most one in a hundred more.
 
     `draw` names a function that gives random bits for each row.
@@ -104,28 +111,29 @@ def associate(
     Raises PolicyError for fragments that a constraint does not allow, and for sizes that
     would publish an association as it is.
     """
+    fragments, constraints, sizes, near = grouping.fragments, grouping.constraints, grouping.sizes, grouping.near
     columns = [name for fragment in fragments for name in fragment]
     asked = covered(fragments, constraints)
     require_correct(fragments, columns, [constraint for constraint, _ in asked])
     promise = promised(fragments, constraints, sizes)
-    k = k if k is not None and promise is not None else promise
+    k = grouping.k if grouping.k is not None and promise is not None else promise
     first = _near_fragment(fragments, near)
-    place = {name: number for number, name in enumerate(columns)}
+    index = {name: number for number, name in enumerate(columns)}
     parts: list[tuple[str, ...]] = []
     alike: list[tuple[list[int], str]] = []
     for key in _keys([part for _, parts in asked for part in parts.values()]):
-        places = [place[name] for name in key]
-        repeated = keep("repeated", tuple_keys.repeated(rows, places))
+        indexes = [index[name] for name in key]
+        repeated = keep("repeated", tuple_keys.repeated(rows, indexes))
         # A key in which no two rows are alike asks for nothing; if there is no other, every row is one of its own.
         if _rows_of(engine, repeated):
-            alike.append((places, repeated))
+            alike.append((indexes, repeated))
             parts.append(key)
     used = min(len(near), tuple_keys.MOST_NEAR)
     close = [keep("spread", tuple_keys.spread(rows, number, used)) for number in range(used)]
     keyed = keep("keyed", tuple_keys.keyed(rows, alike, close, draw))
     laid = block_grids.grid(sizes, first)
     keys = Keys.of(engine, keyed, max(len(alike), 1), keep)
-    dealt = deal(keys, Wanted(laid.rows, k, most), draw, keep, near=bool(near))
+    dealt = deal(keys, Wanted(laid.rows, k, grouping.most), draw, keep, near=bool(near))
     cells = keep("cells", block_grids.located(dealt.placed, draw, near=bool(near)))
     if near:
         cells = keep("cells", block_grids.exchanged(cells, laid.size(first), draw))
@@ -133,11 +141,11 @@ def associate(
     for number in range(len(fragments) - 1):
         numbers = keep("numbers", block_grids.renumbered(numbers, number, draw))
     groups = keep("groups", block_grids.grouped(cells, numbers, laid, first))
-    held = _rows_of(engine, groups)
+    placed_rows = _rows_of(engine, groups)
     return Association(
         groups=groups,
-        placed=held,
-        left_out=keys.rows - held,
+        placed=placed_rows,
+        left_out=keys.rows - placed_rows,
         alike=most_alike(keys, dealt.left),
         k=promise,
         keys=keys,
@@ -177,7 +185,7 @@ def promised(
 def _near_fragment(fragments: Sequence[Sequence[str]], near: Sequence[str]) -> int:
     """The fragment whose groups are to be alike; the first where nothing says."""
     asked = set(map(fold, near))
-    touched = [place for place, fragment in enumerate(fragments) if asked & set(map(fold, fragment))]
+    touched = [index for index, fragment in enumerate(fragments) if asked & set(map(fold, fragment))]
     if len(touched) > 1:
         raise PolicyError(
             f"near names attributes of several fragments: {', '.join(near)}",

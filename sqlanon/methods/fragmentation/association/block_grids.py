@@ -75,29 +75,29 @@ class Grid:
 
 
 def grid(sizes: Sequence[int], first: int = 0) -> Grid:
-    """The grid in which the groups of each fragment have at least so many rows.
+    """The grid in which the groups of each fragment have at least `sizes` rows, the size that belongs to the fragment.
 
     `first` is a fragment whose groups are lines or columns. Of two fragments it has
     exactly the product of the two sizes, of three that of the two greatest ones. Of
     more, the columns become as many as it takes for all slopes to differ.
     """
-    wide = first if len(sizes) == 2 else max(range(len(sizes)), key=lambda place: sizes[place])
-    lines = max(size for place, size in enumerate(sizes) if place != wide)
+    wide = first if len(sizes) == 2 else max(range(len(sizes)), key=lambda index: sizes[index])
+    lines = max(size for index, size in enumerate(sizes) if index != wide)
     columns = sizes[wide]
-    others = sorted((place for place in range(len(sizes)) if place != wide), key=lambda place: place != first)
+    others = sorted((index for index in range(len(sizes)) if index != wide), key=lambda index: index != first)
     # Two slopes that differ by e meet twice in lines that are d apart if e d is a multiple of the columns.
     while any(e * d % columns == 0 for e in range(1, len(others)) for d in range(1, lines)):
         columns += 1
     slopes = dict(zip(others, range(len(others)), strict=True))
-    return Grid(lines, columns, tuple(slopes.get(place) for place in range(len(sizes))))
+    return Grid(lines, columns, tuple(slopes.get(index) for index in range(len(sizes))))
 
 
-def value_name(place: int) -> str:
-    return f"value_{place}"
+def value_name(index: int) -> str:
+    return f"value_{index}"
 
 
-def key_name(place: int) -> str:
-    return f"key_{place}"
+def key_name(index: int) -> str:
+    return f"key_{index}"
 
 
 def group_name(fragment: int) -> str:
@@ -150,7 +150,7 @@ def located(placed: str, draw: str, *, near: bool) -> exp.Select:
 
 
 def exchanged(cells: str, width: int, draw: str) -> exp.Select:
-    """The rows of the cells; each `width` that follow one another stand in an order that is drawn anew.
+    """The rows of the cells; each `width` that follow one another are put in a new random order.
 
     Such are the rows of a group. Those of a block that are near each other then stay in one, but which of them goes
     where in the other direction is drawn, so that a fragment's groups do not tell those of another.
@@ -162,24 +162,24 @@ def exchanged(cells: str, width: int, draw: str) -> exp.Select:
 
 
 def block_numbers(cells: str, rows: int, draw: str) -> exp.Select:
-    """block: the blocks of so many rows each, in a drawn order, so that their numbers tell nothing."""
+    """block: the blocks of `rows` rows each, in a random order, so that their numbers reveal nothing."""
     first = infix(column("number") % literal(rows), "=", 0)
     query = exp.select(column("block")).from_(numbered_rows(cells).subquery("cell")).where(first)
     query.set("order", in_order([draws(draw)]))
     return query
 
 
-def renumbered(numbers: str, place: int, draw: str) -> exp.Select:
-    """The blocks in another order, which is drawn, with the numbers that they had as number_`place`."""
-    kept = [column("block"), *(column(_number_name(former)) for former in range(place))]
-    query = exp.select(*kept, alias(column("number"), _number_name(place)))
+def renumbered(numbers: str, index: int, draw: str) -> exp.Select:
+    """The blocks in another order, which is drawn, with the numbers that they had as number_`index`."""
+    kept = [column("block"), *(column(_number_name(former)) for former in range(index))]
+    query = exp.select(*kept, alias(column("number"), _number_name(index)))
     query.from_(numbered_rows(numbers).subquery("numbered"), copy=False)
     query.set("order", in_order([draws(draw)]))
     return query
 
 
-def _number_name(place: int) -> str:
-    return f"number_{place}"
+def _number_name(index: int) -> str:
+    return f"number_{index}"
 
 
 def grouped(cells: str, numbers: str, laid: Grid, first: int) -> exp.Select:
@@ -194,11 +194,11 @@ def grouped(cells: str, numbers: str, laid: Grid, first: int) -> exp.Select:
     line, across = ends if laid.slopes[first] is None else ends[::-1]
     query = exp.select(column("row", "cell")).from_(numbered_rows(cells).subquery("cell"))
     last = len(laid.slopes) - 1
-    for place, slope in enumerate(laid.slopes):
-        number = column("number" if place == last else _number_name(place), "numbered")
-        before = number * literal(laid.groups(place))
+    for index, slope in enumerate(laid.slopes):
+        number = column("number" if index == last else _number_name(index), "numbered")
+        before = number * literal(laid.groups(index))
         group = added([before, paren(_local(slope, laid.columns, line, across)), literal(1)])
-        query.select(alias(group, group_name(place)), copy=False)
+        query.select(alias(group, group_name(index)), copy=False)
     on = same("block", "cell", "numbered")
     return query.join(numbered_rows(numbers).subquery("numbered"), on=on, copy=False)
 
@@ -213,10 +213,10 @@ def _local(slope: int | None, columns: int, line: exp.Expr, across: exp.Expr) ->
 def fragment_rows(
     rows: exp.Select, groups: str, named: Sequence[tuple[int, str]], fragment: int, group: str
 ) -> exp.Select:
-    """What a fragment publishes: its attributes, by the place of their value, and the column `group`."""
+    """What a fragment publishes: its attributes, by the index of their value, and the column `group`."""
     query = exp.select().from_(rows.subquery("row"), copy=False)
-    for place, name in named:
-        query.select(alias(column(value_name(place), "row"), name), copy=False)
+    for index, name in named:
+        query.select(alias(column(value_name(index), "row"), name), copy=False)
     query.select(alias(column(group_name(fragment), "grouped"), group), copy=False)
     return query.join(relation(groups, as_="grouped"), on=same("row", "row", "grouped"), copy=False)
 

@@ -18,18 +18,18 @@ from sqlanon.sqlgen.build.names import column, relation
 
 __all__ = ["Blocks"]
 
-# Near rows are looked for among those of so many blocks, then among those of as many times more, and so on.
-_NEAR_BLOCKS = 4
-_MORE = 4
+# Near rows are looked for in a chunk: the rows of a few blocks at first, of several times more each time that fails.
+_FIRST_CHUNK_BLOCKS = 4
+_CHUNK_GROWTH = 4
 
-# Near blocks may leave out so many rows more than must be left out: one in a hundred.
-_SPARED = 100
+# Near blocks may leave out one row in a hundred beyond those that must be left out.
+_ROWS_PER_SPARED_ROW = 100
 
-# So many pairs of a row and a block are looked at in one statement.
-_PAIRS = 200_000
+# The pairs of a row and a block that one statement looks at.
+_MAX_PAIRS = 200_000
 
-# After so many statements that placed no row, though not every pair was looked at, blocks that lack rows are given up.
-_STALE = 4
+# Blocks that lack rows are given up after this many statements that placed none, though pairs remain unseen.
+_MAX_STALE_STATEMENTS = 4
 
 # What is known of the rows that have a block.
 _PLACED = ("row", "block", "place")
@@ -84,10 +84,10 @@ class Blocks:
     def near(self) -> str:
         """The table row, block, place, with blocks of rows whose places are near each other, where that can be."""
         fewest = self._total - self._possible * self._size
-        chunk = self._first_chunk(fewest + self._total // _SPARED)
+        chunk = self._first_chunk(fewest + self._total // _ROWS_PER_SPARED_ROW)
         while chunk < self._total:
             self._deal(chunk)
-            chunk *= _MORE
+            chunk *= _CHUNK_GROWTH
         self._deal_all()
         self._mend(fewest)
         return self._result
@@ -97,32 +97,32 @@ class Blocks:
 
         In a small chunk a value can be too frequent that is not in all. Its rows would find no others left.
         """
-        chunk = _NEAR_BLOCKS * self._size
+        chunk = _FIRST_CHUNK_BLOCKS * self._size
         while chunk < self._total:
             blocks = self._number(sql.possible(self._keyed, self._key, self._size, chunk))
             if self._total - blocks * self._size <= most:
                 return chunk
-            chunk *= _MORE
+            chunk *= _CHUNK_GROWTH
         return chunk
 
     def _mend(self, fewest: int) -> None:
-        """Deals blocks anew, ever more of them up to all, until no more rows are left out than must be.
+        """Deals the rows of blocks again, ever more of them, up to all, until no more rows are left out than must be.
 
         What is frequent in one place may be rare in all: near blocks can leave too much of it. So those blocks come
         first that hold little of it, else they are drawn. With several keys a few rows may be left out more.
         """
-        placed, spared = self._result, 0 if self._keys == 1 else self._total // _SPARED
-        some = 1 if self._keys == 1 else max(1, self._held // self._size // _SPARED)
+        placed, spared = self._result, 0 if self._keys == 1 else self._total // _ROWS_PER_SPARED_ROW
+        blocks_dissolved = 1 if self._keys == 1 else max(1, self._held // self._size // _ROWS_PER_SPARED_ROW)
         while self._held and self._total - self._held > fewest + spared:
             found = lacking(self._engine, self._free, [self._key], self._size, self._keep)
-            some = max(some, -(-found.most // self._size))
+            blocks_dissolved = max(blocks_dissolved, -(-found.most // self._size))
             numbered, _ = preferred(self._keyed, found, placed, [self._key], self._draw, self._keep)
-            chosen = self._keep("chosen", first_blocks(numbered, some))
+            chosen = self._keep("chosen", first_blocks(numbered, blocks_dissolved))
             self._insert(self._free, sql.rows_of_blocks(self._keyed, placed, chosen, self._keys))
             self._engine.run(sql.dissolved(placed, _blocks_of(chosen)))
-            whole = some * self._size >= self._held
+            whole = blocks_dissolved * self._size >= self._held
             self._held = self._rows_of(placed)
-            some *= 2
+            blocks_dissolved *= 2
             self._deal_all()
             if whole:
                 return
@@ -147,11 +147,11 @@ class Blocks:
 
     def _deal(self, chunk: int | None) -> None:
         """Deals out the rows that are in no block yet; of blocks that lack rows only those of all rows are filled."""
-        standing = self._keep("standing", sql.standing(self._free, self._keys, self._key, chunk))
+        sorted_rows = self._keep("standing", sql.standing(self._free, self._keys, self._key, chunk))
         chunked = chunk is not None
-        query = sql.dealt(standing, self._keys, self._key, self._size, self._blocks(), chunked=chunked)
+        query = sql.dealt(sorted_rows, self._keys, self._key, self._size, self._blocks(), chunked=chunked)
         dealt = self._keep("dealt", query)
-        self._engine.run(exp.Drop(kind="TABLE", tables=[relation(standing)]))
+        self._engine.run(exp.Drop(kind="TABLE", tables=[relation(sorted_rows)]))
         clashing = self._clashing(dealt)
         if clashing is None:
             self._place(_within(dealt))
@@ -171,7 +171,7 @@ class Blocks:
 
     def _clashing(self, dealt: str) -> str | None:
         """The rows of blocks that are like another one in a key that they were not dealt by, if there are any."""
-        others = [name for place, name in enumerate(sql.all_keys(self._keys)) if place != self._key]
+        others = [name for index, name in enumerate(sql.all_keys(self._keys)) if index != self._key]
         if not others:
             return None
         clashing = self._keep("clashing", fill_gaps_sql.clashing(dealt, others))
@@ -209,14 +209,14 @@ class Blocks:
     def _fill_gaps(self, lacking: str, free: str) -> None:
         """Puts free rows into the blocks until no gap is left, or no row fits into any."""
         stale = 0
-        while stale < _STALE:
+        while stale < _MAX_STALE_STATEMENTS:
             rows, blocks = (
                 self._rows_of(free),
                 self._number(_count(fill_gaps_sql.open_blocks(lacking, self._size).subquery("part"))),
             )
             if not rows or not blocks:
                 return
-            tries = min(blocks, max(1, _PAIRS // rows))
+            tries = min(blocks, max(1, _MAX_PAIRS // rows))
             every = exp.select(exp.Star()).from_(relation(free))
             proposed = fill_gaps_sql.proposed(every, lacking, self._keys, self._size, blocks, tries, self._draw)
             fitting = self._keep(

@@ -16,11 +16,13 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["Dealt", "Wanted", "deal"]
 
-# With several keys, so many times in a row rows left out are dealt in vain, together with those of drawn blocks,
-# where they are more than one in so many of all rows beyond what they must be, and few enough to be dealt again.
-_TRIES = 3
-_LEFT = 1_000
-_FEW = 10_000
+# Where there are several keys, rows left out are dealt again, together with those of drawn blocks. That ends after
+# this many deals in a row that placed none of them.
+_MAX_DEALS_WITHOUT_GAIN = 3
+# It ends, too, once at most one row in a thousand is left out beyond those that must be.
+_ROWS_PER_LEFT_ROW = 1_000
+# More rows than these are not dealt again.
+_MAX_ROWS_DEALT_AGAIN = 10_000
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Dealt:
 
 
 def deal(keys: Keys, wanted: Wanted, draw: str, keep: Keep, *, near: bool = False) -> Dealt:
-    """As many blocks as are found. With `near` they hold rows whose places are near each other, where that can be."""
+    """Rows dealt to as many blocks as can be found; `near` asks for blocks of rows whose places are near each other."""
     found = _once(keys, wanted, draw, keep, near=near)
     return found if len(keys.counts) == 1 else _again(keys, wanted, found, draw, keep)
 
@@ -75,9 +77,13 @@ def _once(keys: Keys, wanted: Wanted, draw: str, keep: Keep, *, near: bool) -> D
 def _again(keys: Keys, wanted: Wanted, found: Dealt, draw: str, keep: Keep) -> Dealt:
     """Deals the rows left out once more, among those of drawn blocks, as long as that places more of them."""
     engine, count = keys.engine, len(keys.counts)
-    vain, some, left = 0, 1, _rows_of(engine, found.left)
-    while found.least is not None and vain < _TRIES and found.least + keys.rows // _LEFT < left <= _FEW:
-        chosen = keep("chosen", sql.some_blocks(found.placed, some, draw))
+    vain, blocks_dissolved, left = 0, 1, _rows_of(engine, found.left)
+    while (
+        found.least is not None
+        and vain < _MAX_DEALS_WITHOUT_GAIN
+        and found.least + keys.rows // _ROWS_PER_LEFT_ROW < left <= _MAX_ROWS_DEALT_AGAIN
+    ):
+        chosen = keep("chosen", sql.some_blocks(found.placed, blocks_dissolved, draw))
         freed = sql.rows_of_blocks(keys.keyed, found.placed, chosen, count)
         pool = Keys.of(engine, keep("pool", sql.pooled(found.left, freed, count, draw)), count, keep)
         again = _once(pool, replace(wanted, most=left - 1), draw, keep, near=False)
@@ -91,7 +97,7 @@ def _again(keys: Keys, wanted: Wanted, found: Dealt, draw: str, keep: Keep) -> D
             found, left, vain = replace(found, left=again.left), rows, 0
         else:
             vain += 1
-        some *= 2
+        blocks_dissolved *= 2
     return found
 
 

@@ -56,7 +56,7 @@ ALONE = 0
 
 
 def all_keys(keys: int) -> list[str]:
-    return [key_name(place) for place in range(keys)]
+    return [key_name(index) for index in range(keys)]
 
 
 def row_columns(keys: int) -> list[str]:
@@ -85,7 +85,7 @@ def possible_of(counts: str, size: int) -> exp.Select:
 def standing(rows: str, keys: int, key: int, chunk: int | None) -> exp.Select:
     """The rows by their value in the key, equal ones in the order of their draws.
 
-    If rows are dealt chunk by chunk, each of so many rows in the order of their place, they have a `chunk` and stand
+    If rows are dealt in chunks of `chunk` rows, in the order of their place, they have a column `chunk` and are sorted
     by it first.
     """
     own = [] if chunk is None else ["chunk"]
@@ -155,9 +155,9 @@ def _block_counts(size: int) -> list[Step]:
     own = [column("chunk")]
     order = order_by(descending(column("n")), ascending(column("value")))
     several = column("value") > literal(ALONE)
-    place = window(f.row_number(), partition_by=own, order=order)
+    index = window(f.row_number(), partition_by=own, order=order)
     top = _sum(column("n"), order)
-    ranked = exp.select(column("chunk"), alias(place, "place"), alias(top, "top"))
+    ranked = exp.select(column("chunk"), alias(index, "place"), alias(top, "top"))
     ranked = ranked.from_(relation("counts")).where(several)
     # A row alone has a value of its own.
     values = f.sum(if_(several.copy(), 1, column("n")))
@@ -227,7 +227,7 @@ def dissolved(placed: str, blocks: exp.Query) -> exp.Delete:
 
 
 def some_blocks(placed: str, count: int, draw: str) -> exp.Select:
-    """So many of the blocks, drawn."""
+    """`count` of the blocks, drawn at random."""
     every = exp.select(column("block")).distinct(copy=False).from_(relation(placed))
     return exp.select(column("block")).from_(every.subquery("part")).order_by(draws(draw)).limit(count)
 
@@ -241,7 +241,7 @@ def rows_of_blocks(keyed: str, placed: str, blocks: str, keys: int) -> exp.Selec
 
 
 def pooled(free: str, freed: exp.Select, keys: int, draw: str) -> exp.Select:
-    """The rows in no block and those of `freed`, drawn anew."""
+    """The rows in no block and those of `freed`, with new random draws."""
     names = row_columns(keys)
     every = exp.union(exp.select(*map(column, names)).from_(relation(free)), freed, distinct=False)
     drawn = [alias(draws(draw), name) if name == "draw" else column(name) for name in names]

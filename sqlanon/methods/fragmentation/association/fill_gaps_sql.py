@@ -41,7 +41,7 @@ def open_blocks(placed: str, size: int) -> exp.Select:
 def proposed(rows: exp.Select, placed: str, keys: int, size: int, blocks: int, tries: int, draw: str) -> exp.Select:
     """The rows with block, number and held: each row in no block with one that lacks rows, where it is like no row.
 
-    There are so many `blocks` that lack rows; each row is held against `tries` of them. It has to be kept as a
+    `blocks` is the number of blocks that lack rows; each row is compared with `tries` of them. It has to be kept as a
     table, since both sides are put in a drawn order.
     """
     names, known = all_keys(keys), row_columns(keys)

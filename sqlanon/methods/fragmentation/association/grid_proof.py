@@ -33,11 +33,11 @@ def are_grids(
     blocks, rest = divmod(int(rows), laid.rows)
     if rest or not blocks:
         return False
-    for place in range(len(published.fragments)):
-        if tuple(bounds[3 * place : 3 * place + 3]) != (rows, 1, blocks * laid.groups(place)):
+    for index in range(len(published.fragments)):
+        if tuple(bounds[3 * index : 3 * index + 3]) != (rows, 1, blocks * laid.groups(index)):
             return False
-    for place, fragment in enumerate(published.fragments):
-        query = sql.broken_groups(fragment, parts[place], laid.size(place), laid.rows)
+    for index, fragment in enumerate(published.fragments):
+        query = sql.broken_groups(fragment, parts[index], laid.size(index), laid.rows)
         if engine.rows(query)[0] != (rows, 0):
             return False
     wrong, *linked = engine.rows(sql.broken_grids(published, laid))[0]

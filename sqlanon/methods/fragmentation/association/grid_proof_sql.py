@@ -39,7 +39,7 @@ def broken_groups(
     """How many rows a fragment has, and how many are wrong: not as in groups of `size` rows, numbered from 1, or like
     another one of their block in one of these parts. Tuples of one digest count as one.
     """
-    digests = [alias(digest([column(name) for name in part]), f"digest_{place}") for place, part in enumerate(parts)]
+    digests = [alias(digest([column(name) for name in part]), f"digest_{index}") for index, part in enumerate(parts)]
     rows = exp.select(alias(column(fragment.group), "group_0"), *digests).from_(fragment.relation.copy())
     names = [one.alias for one in digests]
     sound = [_numbered(size)]
@@ -55,13 +55,13 @@ def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
 
     A grid is whole if its rows are as many as its cells, and in any two fragments all in different pairs of groups.
     """
-    names = [f"group_{place}" for place in range(len(published.groups))]
+    names = [f"group_{index}" for index in range(len(published.groups))]
     rows = exp.select(*(alias(column(own), name) for own, name in zip(published.groups, names, strict=True)))
     rows = rows.from_(published.relation.copy(), copy=False)
     sound = [_numbered(laid.size(0))]
     inside = infix(_within(laid.rows), "<", 1)
-    for place, name in enumerate(names[1:], start=1):
-        own, former = (_block(one, laid.groups(place)) for one in (name, _former(name, 1)))
+    for index, name in enumerate(names[1:], start=1):
+        own, former = (_block(one, laid.groups(index)) for one in (name, _former(name, 1)))
         sound.append(exp.or_(inside.copy(), infix(own, "=", former)))
     for one, other in combinations(range(len(names)), 2):
         # By the first two the rows are in order, so that equal ones stand together.
@@ -70,7 +70,7 @@ def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
     most = 1 if len(names) == 2 else laid.rows - 1
     read = _read(rows, names, dict.fromkeys(names, most))
     starts = infix(_within(laid.rows), "=", 0)
-    blocks = [alias(_block(name, laid.groups(place)), f"block_{place}") for place, name in enumerate(names)]
+    blocks = [alias(_block(name, laid.groups(index)), f"block_{index}") for index, name in enumerate(names)]
     kept = exp.select(alias(_wrong(sound), "wrong"), *blocks[1:]).from_(read.subquery("read"), copy=False)
     # Fewer rows than were read: one of each block, unless there are wrong ones.
     kept = kept.where(exp.or_(starts, _wrong(sound)), copy=False)
@@ -81,11 +81,14 @@ def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
 
 
 def _read(rows: exp.Select, by: Sequence[str], compared: dict[str, int]) -> exp.Select:
-    """The rows in this order with their place, counted from 0, and what so many rows before each have in a column."""
+    """The rows ordered by `by`, with their place, counted from 0, and columns of the rows before them.
+
+    `compared` says of a column how many rows back its values are needed.
+    """
     ordered = exp.select(exp.Star()).from_(rows.subquery("published"), copy=False)
     ordered.set("order", in_order([column(name) for name in by]))
-    place = window(f.row_number()) - 1
-    query = exp.select(exp.Star(), alias(place, "place")).from_(ordered.subquery("ordered"), copy=False)
+    index = window(f.row_number()) - 1
+    query = exp.select(exp.Star(), alias(index, "place")).from_(ordered.subquery("ordered"), copy=False)
     for name, most in compared.items():
         for back in range(1, most + 1):
             lag = f.call("lag", column(name), literal(back))
@@ -98,7 +101,7 @@ def _former(name: str, back: int) -> str:
 
 
 def _numbered(size: int) -> exp.Expr:
-    """Whether so many rows have the first number, as many the next, and so on."""
+    """Whether a row has the number that it must have if `size` rows have the first one, as many the next, and so on."""
     number = infix(column("place") // literal(size), "+", 1)
     return infix(column("group_0"), "=", number)
 
@@ -108,7 +111,7 @@ def _within(rows_of_block: int) -> exp.Expr:
 
 
 def _unlike(names: Sequence[str], back: int, rows_of_block: int) -> exp.Expr:
-    """Whether the row that comes so many before is of another block, or differs in one of these columns."""
+    """Whether the row `back` rows before is of another block, or differs in one of the columns `names`."""
     differ = [column(name).neq(column(_former(name, back))) for name in names]
     return exp.or_(infix(_within(rows_of_block), "<", literal(back)), *differ)
 

@@ -25,17 +25,19 @@ class Lacking:
     most: int
 
 
-def lacking(engine: Engine, rows: str, places: Sequence[int], k: int, keep: Keep) -> Lacking:
+def lacking(engine: Engine, rows: str, indexes: Sequence[int], k: int, keep: Keep) -> Lacking:
     """The values of these keys that more than one in k of the rows have."""
-    table = keep("lacking", left_out_sql.excess(rows, places, k, _count(engine, rows)))
+    table = keep("lacking", left_out_sql.excess(rows, indexes, k, _count(engine, rows)))
     every = exp.select(f.count(), f.max(column("lack"))).from_(relation(table))
     values, most = engine.rows(every)[0]
     return Lacking(table, int(values), int(most or 0))
 
 
-def preferred(keyed: str, found: Lacking, placed: str, places: Sequence[int], draw: str, keep: Keep) -> tuple[str, str]:
+def preferred(
+    keyed: str, found: Lacking, placed: str, indexes: Sequence[int], draw: str, keep: Keep
+) -> tuple[str, str]:
     """block, number: the blocks of `placed`, those first whose rows suit best; and which of them hold which values."""
-    holding = keep("holding", left_out_sql.holding(placed, keyed, found.table, places))
+    holding = keep("holding", left_out_sql.holding(placed, keyed, found.table, indexes))
     return keep("preferred", left_out_sql.preferred(placed, holding, draw)), holding
 
 

@@ -20,13 +20,15 @@ from sqlanon.sqlgen.build.names import column, relation
 
 __all__ = ["Keys", "most_alike", "set_aside", "with_dissolved"]
 
-# So many numbers of blocks are tried in one statement, and as many times more in the next.
-_TRIED = 256
-_MORE = 8
+# The numbers of blocks that the first statement tries.
+_FIRST_TRIED = 256
+# How many times more the next one tries.
+_TRIED_GROWTH = 8
 
-# Rows to set aside are looked for among a few more than it takes, drawn from all; if these are too few, among all.
-_SPARE = 4096
-_DRAWS = 2**64
+# Rows to set aside are looked for among this many more than it takes, drawn from all; if these are too few, among all.
+_SPARE_ROWS = 4096
+# A row's draw is below this number.
+_DRAW_LIMIT = 2**64
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,14 @@ class Keys:
         return int(most or 0), int(values or 0)
 
     def possible(self, size: int) -> list[int]:
-        """How many blocks of so many rows each key by itself allows."""
+        """How many blocks of `size` rows each key by itself allows."""
         return [int(self.engine.rows(fill_blocks_sql.possible_of(table, size))[0][0] or 0) for table in self.counts]
 
     def most_blocks(self, size: int, k: int | None, possible: Sequence[int]) -> int:
         """The greatest number of blocks that leaves out rows which are a class in each key by itself; 0 if none does.
 
-        Where there is one key, so many blocks can be filled; where there are several, perhaps not as many. `possible`
-        is what each key allows by itself, whatever rows are left out.
+        With one key this many blocks can be filled; with several, perhaps fewer. `possible` is what each key allows
+        by itself, whatever rows are left out.
         """
         most = min(possible)
         if k is None or not most:
@@ -70,13 +72,13 @@ class Keys:
             return 0
         if size > k:
             most = min(most, spare // (size - k) + 1)
-        tried = _TRIED
+        tried = _FIRST_TRIED
         while most > 0:
             low = max(1, most - tried + 1)
             query = left_out_sql.allowed(self.frequencies, self.rows, size, k, low, most)
             if found := self.engine.rows(query)[0][0]:
                 return int(found)
-            most, tried = low - 1, tried * _MORE
+            most, tried = low - 1, tried * _TRIED_GROWTH
         return 0
 
 
@@ -89,8 +91,8 @@ def set_aside(keys: Keys, size: int, k: int | None, most: int, keep: Keep) -> st
     chosen = keep("aside", left_out_sql.nothing(keys.keyed))
     if not wanted:
         return chosen
-    below = (4 * size * wanted + _SPARE) * _DRAWS // keys.rows
-    for limit in [below, None] if below < _DRAWS else [None]:
+    below = (4 * size * wanted + _SPARE_ROWS) * _DRAW_LIMIT // keys.rows
+    for limit in [below, None] if below < _DRAW_LIMIT else [None]:
         pool = keep("candidates", left_out_sql.candidates(keys.keyed, len(keys.counts), limit))
         if _choose(keys, pool, chosen, most, wanted if k is None else wanted // k, wanted) == wanted:
             break
@@ -107,8 +109,8 @@ def _choose(keys: Keys, pool: str, chosen: str, most: int, alike: int, wanted: i
     before, held = -1, _count(engine, chosen)
     while before < held < wanted:
         engine.run(_without(pool, chosen))
-        for place, name in enumerate(names):
-            full = left_out_sql.full_values(chosen, place, alike)
+        for index, name in enumerate(names):
+            full = left_out_sql.full_values(chosen, index, alike)
             engine.run(exp.delete(relation(pool), where=column(name).isin(query=full)))
         rows = left_out_sql.picked(pool, chosen, keys.counts, most, alike, wanted - held)
         engine.run(exp.insert(rows, relation(chosen), copy=False))
@@ -121,16 +123,16 @@ def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: 
 
     If all blocks together are not enough, all are taken.
     """
-    engine, places = keys.engine, range(len(keys.counts))
-    found = lacking(engine, rows, places, k, keep)
+    engine, indexes = keys.engine, range(len(keys.counts))
+    found = lacking(engine, rows, indexes, k, keep)
     if not found.values:
         return
-    numbered, holding = preferred(keys.keyed, found, placed, places, draw, keep)
+    numbered, holding = preferred(keys.keyed, found, placed, indexes, draw, keep)
     number, met = engine.rows(left_out_sql.enough(numbered, holding, found.table, size, k))[0]
     taken = left_out_sql.first_blocks(numbered, int(number) if int(met) == found.values else None)
     freed = exp.select(column("row")).from_(relation(placed))
     freed = freed.where(column("block").isin(query=taken))
-    added = left_out_sql.candidates(keys.keyed, len(places), None)
+    added = left_out_sql.candidates(keys.keyed, len(indexes), None)
     added = added.where(column("row").isin(query=freed))
     engine.run(exp.insert(added, relation(rows), copy=False))
     engine.run(fill_blocks_sql.dissolved(placed, taken))

@@ -77,8 +77,8 @@ def allowed(frequencies: Sequence[str], rows: int, size: int, k: int, low: int, 
     tried = exp.select(column("blocks"), alias(left, "left_out"), alias(_part(left, k), "alike"))
     steps: list[Step] = [("tried", tried.from_(numbered.subquery("numbered")))]
     query = exp.select(f.max(column("blocks"))).from_(relation("tried"))
-    for place, table in enumerate(frequencies):
-        name = f"fitting_{place}"
+    for index, table in enumerate(frequencies):
+        name = f"fitting_{index}"
         steps.append((name, _fitting(table, size)))
         within = exp.select(column("blocks")).from_(relation(name))
         query = query.where(column("blocks").isin(query=within))
@@ -90,7 +90,7 @@ def _part(rows: exp.Expr, k: int) -> exp.Expr:
 
 
 def _fitting(frequencies: str, size: int) -> exp.Select:
-    """Those of the numbers that are `tried` which one key allows."""
+    """The numbers of blocks in `tried` that one key allows."""
     names = [column(name, "tried") for name in ("blocks", "left_out", "alike")]
     blocks, left, most = names
     query = exp.select(column("blocks", "tried")).from_(relation("tried"))
@@ -105,7 +105,7 @@ def _fitting(frequencies: str, size: int) -> exp.Select:
 
 
 def _least_of(most: exp.Expr) -> exp.Expr:
-    """How many rows there are, counting so many of a value at most."""
+    """The number of rows, counting at most `most` of each value."""
     fewer = f.least(column("n", "held"), most.copy())
     return total(fewer * column("held", "held"))
 
@@ -152,9 +152,9 @@ def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int
     return query.order_by(*by, copy=False).limit(wanted)
 
 
-def full_values(chosen: str, place: int, most: int) -> exp.Select:
+def full_values(chosen: str, index: int, most: int) -> exp.Select:
     """The values of a key of which no more may be chosen."""
-    name = column(key_name(place))
+    name = column(key_name(index))
     several = f.count() >= literal(most)
     return exp.select(name).from_(relation(chosen)).group_by(name.copy()).having(several)
 
@@ -167,28 +167,28 @@ def alike(rows: str, keys: int) -> exp.Select:
     return exp.select(f.max(column("n"))).from_(union_all(every).subquery("counted"))
 
 
-def excess(rows: str, places: Sequence[int], k: int, count: int) -> exp.Select:
-    """key, value, lack: the values that more than one in k of these rows have, of which there are so many.
+def excess(rows: str, indexes: Sequence[int], k: int, count: int) -> exp.Select:
+    """key, value, lack: the values that more than one in k of the `count` rows have.
 
-    That many rows times k - 1 more, all of other values, would make it one in k.
+    `lack` is how many rows of other values, at least, would make the value one in k of all.
     """
     every: list[exp.Query] = []
-    for place in places:
-        name = column(key_name(place))
+    for index in indexes:
+        name = column(key_name(index))
         lack = infix(f.count() * literal(k), "-", literal(count))
-        own = exp.select(alias(literal(place), "key"), alias(name, "value"), alias(lack, "lack"))
+        own = exp.select(alias(literal(index), "key"), alias(name, "value"), alias(lack, "lack"))
         own = own.from_(relation(rows)).group_by(name.copy())
         every.append(own.having(paren(lack.copy()) > 0))
     return exp.select(exp.Star()).from_(union_all(every).subquery("lacking"))
 
 
-def holding(placed: str, keyed: str, excess: str, places: Sequence[int]) -> exp.Select:
+def holding(placed: str, keyed: str, excess: str, indexes: Sequence[int]) -> exp.Select:
     """block, key, value: which blocks hold a row with which of these values."""
     every: list[exp.Query] = []
-    for place in places:
+    for index in indexes:
         same = column("row", "placed").eq(column("row", "keyed"))
-        own = column(key_name(place), "keyed").eq(column("value", "excess"))
-        of_key = column("key", "excess").eq(literal(place))
+        own = column(key_name(index), "keyed").eq(column("value", "excess"))
+        of_key = column("key", "excess").eq(literal(index))
         query = exp.select(column("block", "placed"), column("key", "excess"), column("value", "excess"))
         query.from_(relation(placed, as_="placed"), copy=False)
         query.join(relation(keyed, as_="keyed"), on=same, copy=False)

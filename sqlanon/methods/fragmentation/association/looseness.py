@@ -85,7 +85,7 @@ def looseness(
         for one, other in permutations(sorted(parts), 2)
     ]
     if laid is not None and are_grids(engine, published, _parts(sets, len(fragments)), laid):
-        sizes = [laid.size(place) for place in range(len(fragments))]
+        sizes = [laid.size(index) for index in range(len(fragments))]
         pairs = [
             PairLooseness(constraint, one, other, 0, 0, 0, sizes[one] * sizes[other])
             for constraint, one, other, _ in asked
@@ -101,8 +101,8 @@ def looseness(
 def _parts(sets: Sequence[tuple[Sequence[str], dict[int, tuple[str, ...]]]], fragments: int) -> list[list[list[str]]]:
     """What the rows of each fragment have to differ in; a part that contains another adds nothing to it."""
     found: list[list[list[str]]] = []
-    for place in range(fragments):
-        every = {frozenset(parts[place]) for _, parts in sets if place in parts and len(parts) > 1}
+    for index in range(fragments):
+        every = {frozenset(parts[index]) for _, parts in sets if index in parts and len(parts) > 1}
         found.append(sorted(sorted(part) for part in every if not any(other < part for other in every)))
     return found
 

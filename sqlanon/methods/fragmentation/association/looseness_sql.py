@@ -104,13 +104,13 @@ def smallest_group(fragment: PublishedFragment) -> exp.Select:
 def _rows(fragment: PublishedFragment, attributes: Sequence[str]) -> exp.Select:
     """group_id, part_0, ...: a fragment's rows."""
     query = exp.select(alias(column(fragment.group), "group_id"))
-    for place, name in enumerate(attributes):
-        query.select(alias(column(name), f"part_{place}"), copy=False)
+    for index, name in enumerate(attributes):
+        query.select(alias(column(name), f"part_{index}"), copy=False)
     return query.from_(fragment.relation.copy(), copy=False)
 
 
 def _parts(attributes: Sequence[str]) -> list[str]:
-    return [f"part_{place}" for place in range(len(attributes))]
+    return [f"part_{index}" for index in range(len(attributes))]
 
 
 def _pairs(published: PublishedAssociation, one: int, other: int) -> exp.Select:

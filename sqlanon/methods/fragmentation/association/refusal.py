@@ -14,8 +14,8 @@ from sqlanon.methods.fragmentation.association.block_grids import grid
 
 __all__ = ["refusal"]
 
-# So many smaller k are tried, from the largest on that each key by itself could have.
-_TRIED = 256
+# How many smaller k are tried, from the largest on that each key by itself could have.
+_MAX_TRIED_K = 256
 
 # A share of rows has two digits behind the point, or as many as it takes to be at most a fifth too great.
 _DIGITS = range(2, 10)
@@ -59,7 +59,7 @@ def _impossible(made: Association, k: int | None) -> str:
     rows = made.keys.rows
     if rows < made.size:
         return f"linked groups hold {made.size} rows, and there are {rows}"
-    alike = [(part, *made.keys.most_alike(place)) for place, part in enumerate(made.parts)]
+    alike = [(part, *made.keys.most_alike(index)) for index, part in enumerate(made.parts)]
     part, _, values = min(alike, key=lambda one: one[2], default=((), 0, rows))
     if values < made.size:
         return (
@@ -106,14 +106,14 @@ class _Possible:
 
 
 def _possible(made: Association, k: int, shapes: Shapes) -> Iterator[_Possible]:
-    """Those of k and the smaller ones that can be had, the largest first."""
-    rows, alike = made.keys.rows, [made.keys.most_alike(place) for place in range(len(made.keys.counts))]
+    """The looseness that can be had, from k down to smaller ones, the largest first."""
+    rows, alike = made.keys.rows, [made.keys.most_alike(index) for index in range(len(made.keys.counts))]
     largest = min(k, *(rows // most for most, _ in alike), *(values for _, values in alike))
-    for smaller in range(largest, max(1, largest - _TRIED), -1):
-        for place, sizes in enumerate(shapes(smaller)):
+    for smaller in range(largest, max(1, largest - _MAX_TRIED_K), -1):
+        for index, sizes in enumerate(shapes(smaller)):
             size = grid(sizes).rows
             if (smaller < k or size < made.size) and (blocks := _blocks(made, size, smaller)):
-                groups = f", groups => ({', '.join(map(str, sizes))})" if place else ""
+                groups = f", groups => ({', '.join(map(str, sizes))})" if index else ""
                 yield _Possible(smaller, groups, rows - blocks * size)
 
 
@@ -122,7 +122,7 @@ def _blocks(made: Association, size: int, k: int) -> int:
 
 
 def _share(part: int, whole: int) -> str:
-    """A share that allows for so many rows, with few digits."""
+    """A share that allows for `part` of `whole` rows, with few digits."""
     exact = Fraction(part, whole)
     for digits in _DIGITS:
         share = Fraction(ceil(exact * 10**digits), 10**digits)

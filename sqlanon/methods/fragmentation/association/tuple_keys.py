@@ -13,8 +13,9 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["MOST_NEAR", "keyed", "numbered", "repeated", "spread"]
 
-# Along a curve through several columns, each has so many bits at most, and all together so many: further columns none.
+# The bits that a column has at most along a curve through several columns.
 _MOST_BITS = 20
+# The bits that all these columns have together: with more columns than bits, the last ones have none.
 MOST_NEAR = 62
 
 
@@ -24,8 +25,8 @@ def numbered(table: exp.Table, values: Sequence[exp.Expr], near: Sequence[exp.Ex
     `values` and `near` are expressions over the table, which is called source.
     """
     query = exp.select(alias(column(ROW_NUMBER, "source"), "row"))
-    query.select(*(alias(value, value_name(place)) for place, value in enumerate(values)), copy=False)
-    query.select(*(alias(value, _near_name(place)) for place, value in enumerate(near)), copy=False)
+    query.select(*(alias(value, value_name(index)) for index, value in enumerate(values)), copy=False)
+    query.select(*(alias(value, _near_name(index)) for index, value in enumerate(near)), copy=False)
     return query.from_(table, copy=False)
 
 
@@ -36,21 +37,21 @@ def repeated(rows: exp.Select, key: Sequence[int]) -> exp.Select:
     for nothing, and rows that are alike never come together.
     """
     several = f.count() > 1
-    counted = exp.select(alias(digest([column(value_name(place)) for place in key]), "digest"))
+    counted = exp.select(alias(digest([column(value_name(index)) for index in key]), "digest"))
     counted = counted.from_(rows.subquery("counted_row"), copy=False).group_by(literal(1)).having(several)
     number = alias(window(f.row_number()), "number")
     return exp.select(column("digest"), number).from_(counted.subquery("counted"))
 
 
-def spread(rows: exp.Select, place: int, near: int) -> exp.Select:
+def spread(rows: exp.Select, index: int, near: int) -> exp.Select:
     """value, bits: the values of one of `near` columns, each with its part of the place of a row that has it.
 
-    A value's rank is scaled to so many steps, whose bits stand apart: those of the other columns go between them.
+    A value's rank is scaled to a number of some bits, and these are spread: the other columns' bits go between them.
     So the sum over the columns is the row's place on the Z-order curve (Morton 1966).
     """
     count = min(_MOST_BITS, MOST_NEAR // near)
-    counted = exp.select(alias(column(_near_name(place)), "value"), alias(f.count(), "n"))
-    counted = counted.from_(rows.subquery("every"), copy=False).group_by(column(_near_name(place)))
+    counted = exp.select(alias(column(_near_name(index)), "value"), alias(f.count(), "n"))
+    counted = counted.from_(rows.subquery("every"), copy=False).group_by(column(_near_name(index)))
     upto = window(f.sum(column("n")), order=in_order([column("value")]))
     before = paren(big(upto) - column("n"))
     scaled = paren(before * literal(2**count))
@@ -60,28 +61,28 @@ def spread(rows: exp.Select, place: int, near: int) -> exp.Select:
     for bit in range(count):
         whole = paren(column("step") // literal(2**bit))
         one = paren(whole % 2)
-        parts.append(one * literal(2 ** (bit * near + place)))
+        parts.append(one * literal(2 ** (bit * near + index)))
     return exp.select(column("value"), alias(added(parts), "bits")).from_(stepped.subquery("stepped"), copy=False)
 
 
 def keyed(rows: exp.Select, keys: Sequence[tuple[Sequence[int], str]], near: Sequence[str], draw: str) -> exp.Select:
-    """row, draw, place and key_0, ...: for each key, of values at these places, what tells rows that differ apart.
+    """row, draw, place and key_0, ...: for each key, of values at these indexes, what tells rows that differ apart.
 
     Beside a key stands the table of its tuples that are `repeated`; their numbers are above 0, and the key of a row
-    that is like no other is below. `near` are the tables of `spread`, of the first near columns: `place` orders the
+    that is like no other is below. `near` are the tables of `spread`, of the first near columns: `index` orders the
     rows along a curve, so that rows beside each other are alike in all of them; without such columns it is 0.
     """
     parts = [column("bits", table) for table in map(_near_name, range(len(near)))]
     query = exp.select(column("row", "every"), alias(draws(draw), "draw"))
     query.select(alias(added(parts) if parts else literal(0), "place"), copy=False)
     query.from_(rows.subquery("every"), copy=False)
-    for place, table in enumerate(near):
-        name = _near_name(place)
+    for index, table in enumerate(near):
+        name = _near_name(index)
         on = identical(column(name, "every"), column("value", name))
         query.join(relation(table, as_=name), on=on, copy=False)
     alone = literal(-1) - column("row", "every")
-    for place, (key, table) in enumerate(keys):
-        name = key_name(place)
+    for index, (key, table) in enumerate(keys):
+        name = key_name(index)
         number = f.coalesce(column("number", name), alone.copy())
         query.select(alias(number, name), copy=False)
         own = digest([column(value_name(part), "every") for part in key])
@@ -92,5 +93,5 @@ def keyed(rows: exp.Select, keys: Sequence[tuple[Sequence[int], str]], near: Seq
     return query
 
 
-def _near_name(place: int) -> str:
-    return f"near_{place}"
+def _near_name(index: int) -> str:
+    return f"near_{index}"

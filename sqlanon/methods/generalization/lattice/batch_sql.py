@@ -26,7 +26,7 @@ class Batch:
     """What the normal relations of a batch are made of.
 
     `carried` are the columns that the cells carry, in the order of the layout; `guards`
-    the guarding column of each requirement that has one, by its place; `given` the
+    the guarding column of each requirement that has one, by its index; `given` the
     relations that are the same for all nodes, sensitive_value of the whole source among
     them; `public` the public table's cells, if there is one.
     """
@@ -41,7 +41,7 @@ class Batch:
 
     @property
     def packed(self) -> bool:
-        """Whether a node's place fits beside the key in one number."""
+        """Whether a node's index fits beside the key in one number."""
         return self.layout.words == 1 and self.layout.used + _PLACE_BITS <= WORD_BITS
 
     def class_id(self, tag: exp.Expr | None = None) -> exp.Expr:
@@ -55,19 +55,19 @@ class Batch:
             for word in range(self.layout.words)
         ]
         if self.packed:
-            place = exp.BitwiseLeftShift(this=tag, expression=literal(self.layout.used))
-            return exp.Add(this=exp.Paren(this=place), expression=keys[0])
+            index = exp.BitwiseLeftShift(this=tag, expression=literal(self.layout.used))
+            return exp.Add(this=exp.Paren(this=index), expression=keys[0])
         parts = [("tag", tag), *((key_name(word), key) for word, key in enumerate(keys))]
         return exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=part) for name, part in parts])
 
-    def place(self, class_id: exp.Expr) -> exp.Expr:
-        """The node's place, read from a class_id."""
+    def index(self, class_id: exp.Expr) -> exp.Expr:
+        """The node's index, read from a class_id."""
         if self.packed:
             return exp.BitwiseRightShift(this=class_id, expression=literal(self.layout.used))
         return exp.Dot(this=class_id, expression=identifier("tag"))
 
     def key(self, class_id: exp.Expr, word: int) -> exp.Expr:
-        """A word of the key, read from the class_id of the node at place 0."""
+        """A word of the key, read from the class_id of the node at index 0."""
         return class_id if self.packed else exp.Dot(this=class_id, expression=identifier(key_name(word)))
 
     def relations(self, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
@@ -79,8 +79,8 @@ class Batch:
         for number, subject in enumerate(about):
             steps.append((f"class_sensitive_value_{number}", self._sensitive(subject, unique=whole)))
         steps.append(("equivalence_class", self._classes(len(about) == 1 and whole)))
-        for place, guard in self.guards:
-            steps.append((f"guarded_{place}", self._guarded(guard)))
+        for index, guard in self.guards:
+            steps.append((f"guarded_{index}", self._guarded(guard)))
         if public is not None:
             steps.append(("public_row", public))
             named = exp.select(alias(self.class_id(), "class_id"), alias(total(column("n")), "n"))

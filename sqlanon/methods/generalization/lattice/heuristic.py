@@ -23,20 +23,20 @@ def raised(lattice: Lattice, limit: int, count: Callable[[Sequence[Node]], Seque
     """The lattice without the levels that no node which satisfies can have, and how many nodes outside it were seen."""
     low = list(lattice.low)
     seen = 0
-    open_places = [place for place in range(len(low)) if low[place] < lattice.high[place]]
+    open_places = [index for index in range(len(low)) if low[index] < lattice.high[index]]
     while open_places:
-        nodes = [_with_level(lattice.high, place, low[place]) for place in open_places]
+        nodes = [_with_level(lattice.high, index, low[index]) for index in open_places]
         counted = count(nodes)
-        failed = [place for place, one in zip(open_places, counted, strict=True) if one.excess > limit + ROUNDING]
+        failed = [index for index, one in zip(open_places, counted, strict=True) if one.excess > limit + ROUNDING]
         seen += len(failed)
-        for place in failed:
-            low[place] += 1
-        open_places = [place for place in failed if low[place] < lattice.high[place]]
+        for index in failed:
+            low[index] += 1
+        open_places = [index for index in failed if low[index] < lattice.high[index]]
     return replace(lattice, low=tuple(low)), seen
 
 
-def _with_level(node: Node, place: int, level: int) -> Node:
-    return (*node[:place], level, *node[place + 1 :])
+def _with_level(node: Node, index: int, level: int) -> Node:
+    return (*node[:index], level, *node[index + 1 :])
 
 
 def descend(
@@ -76,7 +76,7 @@ def descend(
         while queue and not nodes:
             (_, _, node), _ = heappop(queue)
             below = [
-                _with_level(node, place, level - 1) for place, level in enumerate(node) if level > lattice.low[place]
+                _with_level(node, index, level - 1) for index, level in enumerate(node) if level > lattice.low[index]
             ]
             nodes = [child for child in below if child not in seen]
             seen.update(nodes)

@@ -69,7 +69,7 @@ def rows_of_nodes(rollup: str, words: int, entity: bool) -> exp.Select:
 
 
 def part_of_nodes(rollup: str, layout: KeyLayout, entity: bool, one_in: int) -> exp.Select:
-    """The rows of some nodes, of about one class in `one_in` but each whole; the tags are the places of a batch."""
+    """The rows of some nodes, of about one class in `one_in` but each whole; the tags are the indexes of a batch."""
     query = rows_of_nodes(rollup, layout.words, entity)
     classes = layout.masks([0] * len(layout.fields))
     labels: list[exp.Expr] = []
@@ -124,9 +124,9 @@ def _chosen(keys: Sequence[exp.Expr], one_in: int) -> exp.Expr:
 def rows_of_tags(rollup: str) -> exp.Select:
     """The rollup's rows of a batch: from the tag that is the first parameter to the second; tags count from 0 there."""
     between = exp.Between(this=column("tag"), low=parameter(1), high=parameter(2))
-    place = exp.Sub(this=column("tag"), expression=parameter(1))
+    index = exp.Sub(this=column("tag"), expression=parameter(1))
     star = exp.Star(**{"except_": [identifier("tag")]})
-    return exp.select(alias(place, "tag"), star).from_(relation(rollup), copy=False).where(between, copy=False)
+    return exp.select(alias(index, "tag"), star).from_(relation(rollup), copy=False).where(between, copy=False)
 
 
 def rows_held(rollup: str) -> exp.Select:
@@ -151,7 +151,7 @@ def rows_at_places(rollup: str) -> exp.Select:
 def withheld_at_once(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
     """Steps that end in withheld(place, class_id, size): the classes of many nodes that violate by themselves."""
     names = relation_names(batch.requirements)
-    parts = [alias(batch.place(column("class_id")), "place"), column("class_id"), column("size")]
+    parts = [alias(batch.index(column("class_id")), "place"), column("class_id"), column("size")]
     broken = exp.select(*parts).from_(violations(batch.requirements, names).subquery("violation"))
     return [*batch.relations(rows, public), ("withheld", broken)]
 
@@ -174,21 +174,21 @@ def public_rows(public: str, words: int, first: int) -> exp.Select:
 
 
 def counts(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> exp.Select:
-    """A row for each node of a batch, by its place.
+    """A row for each node of a batch, by its index.
 
     Its classes and the sum of their squared sizes, the rows and the excess of those that
     violate, the rows of the rollup that it has, and how many classes violate.
     """
     names = relation_names(batch.requirements)
-    place = batch.place(column("class_id"))
+    index = batch.index(column("class_id"))
     both = [alias(exp.Sum(this=column(name)), name) for name in ("size", "excess")]
     both.append(alias(exp.Count(this=exp.Star()), "violating"))
-    broken = exp.select(alias(place, "place"), *both).from_(violations(batch.requirements, names).subquery("violation"))
-    broken = broken.group_by(place.copy())
+    broken = exp.select(alias(index, "place"), *both).from_(violations(batch.requirements, names).subquery("violation"))
+    broken = broken.group_by(index.copy())
     squares = exp.Sum(this=exp.Mul(this=column("size"), expression=column("size")))
     classes = alias(exp.Count(this=exp.Star()), "classes")
-    every = exp.select(alias(place.copy(), "place"), classes, alias(squares, "squares"))
-    every = every.from_(relation("equivalence_class")).group_by(place.copy())
+    every = exp.select(alias(index.copy(), "place"), classes, alias(squares, "squares"))
+    every = every.from_(relation("equivalence_class")).group_by(index.copy())
     held = exp.select(column("tag"), alias(exp.Count(this=exp.Star()), "rows")).from_(relation("node_row"))
     held = held.group_by(column("tag"))
     same = exp.EQ(this=column("place", "every"), expression=column("place", "broken"))
@@ -215,8 +215,8 @@ _COUNTED = (
 def withheld(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
     """Steps that end in withheld(place, class_id, size): what the guard withholds of one node, in all its rounds."""
     kept = exp.select(column("class_id")).from_(relation("kept"))
-    place = alias(exp.Cast(this=literal(0), to=exp.DataType.build("BIGINT")), "place")
-    others = exp.select(place, column("class_id"), column("size")).from_(relation("equivalence_class"))
+    index = alias(exp.Cast(this=literal(0), to=exp.DataType.build("BIGINT")), "place")
+    others = exp.select(index, column("class_id"), column("size")).from_(relation("equivalence_class"))
     others = others.where(exp.Not(this=exp.In(this=column("class_id"), query=kept.subquery())))
     return [*batch.relations(rows, public), *kept_classes(batch.requirements), ("withheld", others)]
 

@@ -25,7 +25,7 @@ def _total(part: exp.Expr) -> exp.Expr:
 
 
 def violated_classes(
-    steps: Sequence[Step], violating: Sequence[exp.Query], place: Callable[[exp.Expr], exp.Expr], key: Key, words: int
+    steps: Sequence[Step], violating: Sequence[exp.Query], index: Callable[[exp.Expr], exp.Expr], key: Key, words: int
 ) -> exp.Select:
     """For each requirement and node the classes that violate it; no row where there are none.
 
@@ -33,15 +33,15 @@ def violated_classes(
     place; the rows, the number and the excess of the classes; and of the smallest its size
     and the words of its key. `steps` make what the statements read.
     """
-    every = union_all([_by_node(query, number, place) for number, query in enumerate(violating)])
+    every = union_all([_by_node(query, number, index) for number, query in enumerate(violating)])
     smallest = [exp.Dot(this=column("smallest"), expression=identifier(name)) for name in ("size", "class_id")]
     names = [column(name) for name in ("requirement", "place", "rows", "classes", "excess")]
     query = exp.select(*names, smallest[0], *(key(smallest[1].copy(), word) for word in range(words)))
     return with_steps(query.from_(every.subquery("violated"), copy=False), steps)
 
 
-def _by_node(violating: exp.Query, number: int, place: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
-    node = place(column("class_id"))
+def _by_node(violating: exp.Query, number: int, index: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
+    node = index(column("class_id"))
     # The smallest class, and of several the first in the order of values.
     pair = [exp.PropertyEQ(this=identifier(name), expression=column(name)) for name in ("size", "class_id")]
     return (

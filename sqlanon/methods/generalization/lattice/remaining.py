@@ -7,11 +7,12 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import PolicyError
+from sqlanon.methods.generalization.lattice.limits import limits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["MAX_NODES", "Bounds", "Node", "Rank", "Remaining"]
+__all__ = ["Bounds", "Node", "Rank", "Remaining"]
 
 Node = tuple[int, ...]
 
@@ -21,8 +22,6 @@ Rank = tuple[int, int, Node]
 # The least loss that each of some nodes may have; a row of the first argument holds a node's levels, the second are
 # rows that each of them withholds at least.
 Bounds = Callable[["NDArray[Any]", int], "NDArray[Any]"]
-
-MAX_NODES = 20_000_000
 
 # In the choice of what to check next, so many of the most general nodes stand for all candidates,
 # and so many evenly spaced ones for all that remain: enough to choose well, and quick.
@@ -40,9 +39,10 @@ class Remaining:
 
         shape = [top - bottom + 1 for bottom, top in zip(low, high, strict=True)]
         size = prod(shape)
-        if size > MAX_NODES:
+        most = limits().max_nodes
+        if size > most:
             raise PolicyError(
-                f"the lattice has {size:,} nodes, more than {MAX_NODES:,}",
+                f"the lattice has {size:,} nodes, more than {most:,}",
                 hint="search with a time_limit, narrow it with MIN LEVEL and MAX LEVEL, or use hierarchies with fewer "
                 "levels",
             )
@@ -83,8 +83,8 @@ class Remaining:
         """
         import numpy as np
 
-        places = np.arange(0, self.count, max(self.count // _HALVING, 1))
-        candidates, sample = self._levels[:, places], self._levels[:, :: max(self.count // _SAMPLE, 1)]
+        indexes = np.arange(0, self.count, max(self.count // _HALVING, 1))
+        candidates, sample = self._levels[:, indexes], self._levels[:, :: max(self.count // _SAMPLE, 1)]
         below: Any = np.ones((candidates.shape[1], sample.shape[1]), dtype=bool)
         above = below.copy()
         for own, others in zip(candidates, sample, strict=True):
@@ -93,11 +93,11 @@ class Remaining:
         lower, upper = below.sum(axis=1), above.sum(axis=1)
         chosen: list[Node] = []
         while len(chosen) < count and len(lower):
-            place = int(np.argmax(np.minimum(lower, upper) * _HALVING + lower))
-            if not lower[place]:
+            index = int(np.argmax(np.minimum(lower, upper) * _HALVING + lower))
+            if not lower[index]:
                 break
-            chosen.append(self._node(int(places[place])))
-            taken = below[place] | above[place]
+            chosen.append(self._node(int(indexes[index])))
+            taken = below[index] | above[index]
             lower = lower - below[:, taken].sum(axis=1)
             upper = upper - above[:, taken].sum(axis=1)
             below[:, taken] = False
@@ -117,11 +117,11 @@ class Remaining:
         gains = below.sum(axis=1)
         while len(chosen) < count and gains.size:
             # Of equals the most general: nothing that remains is above the last one.
-            place = len(gains) - 1 - int(np.argmax(gains[::-1]))
-            if chosen and not gains[place]:
+            index = len(gains) - 1 - int(np.argmax(gains[::-1]))
+            if chosen and not gains[index]:
                 break
-            chosen.append(self._node(start + place))
-            taken = below[place].copy()
+            chosen.append(self._node(start + index))
+            taken = below[index].copy()
             gains = gains - below[:, taken].sum(axis=1)
             below[:, taken] = False
         return chosen
@@ -134,11 +134,11 @@ class Remaining:
             return []
         above = np.array(nodes, dtype=np.int64)
         number = np.zeros(len(above), dtype=np.int64)
-        places = np.ones(len(self._shape), dtype=np.int64)
-        for place in range(len(self._shape) - 1, -1, -1):
-            number += (above[:, place] - self._low[place]) * places[place]
-            places[: max(place, 0)] = places[place] * self._shape[place]
-        below = number[:, None] - places[None, :]
+        indexes = np.ones(len(self._shape), dtype=np.int64)
+        for index in range(len(self._shape) - 1, -1, -1):
+            number += (above[:, index] - self._low[index]) * indexes[index]
+            indexes[: max(index, 0)] = indexes[index] * self._shape[index]
+        below = number[:, None] - indexes[None, :]
         there = np.isin(below, self._number) & (above > np.array(self._low))
         chosen = dict.fromkeys(below[there].tolist())
         return [self._at(number) for number in list(chosen)[:count]]
@@ -211,8 +211,8 @@ class Remaining:
         self._levels = self._levels[:, chosen]
         self._bound, self._number = self._bound[chosen], self._number[chosen]
 
-    def _node(self, place: int) -> Node:
-        return tuple(self._levels[:, place].tolist())
+    def _node(self, index: int) -> Node:
+        return tuple(self._levels[:, index].tolist())
 
     def _number_of(self, node: Node) -> int:
         number = 0

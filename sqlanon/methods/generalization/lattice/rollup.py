@@ -18,6 +18,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.generalization.lattice.batch_sql import BATCH, Batch
+from sqlanon.methods.generalization.lattice.limits import limits
 from sqlanon.methods.generalization.lattice.node_rows_sql import (
     counts,
     part_of_node,
@@ -34,21 +35,6 @@ from sqlanon.sqlgen.build.names import literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 
 __all__ = ["Classes", "Rollups"]
-
-# Cells beyond this many rows are looked at a node at a time.
-_LARGE = 300_000
-# So many nodes in one statement: with more, what one of them rules out is found too late for the others.
-_BATCH = 32
-# One class in so many is looked at first, and rows are kept where there are so many times fewer of them.
-_PART = 16
-_WORTH = 4
-
-# Of a node that comes from so many rows, most of which fail by far, a part is looked at first.
-_PART_FROM = 20_000
-# Where a batch would read more rows than this, rows between the cells and its nodes are made first,
-# of so many nodes.
-_MEET_FROM = 800_000
-_MEETS = 4
 
 
 @dataclass(frozen=True)
@@ -75,6 +61,7 @@ class Rollups:
         self._cells = cells
         self._batch = batch
         self._keep = keep
+        self._limits = limits()
         self._texts: dict[str, str] = {}
         self._rollup = ""
         self._tags = 0
@@ -84,13 +71,13 @@ class Rollups:
         self._levels: list[Node] = []
         self._rows: list[int] = []
         self._tag_of: dict[Node, int] = {}
-        if self._held < _LARGE:
+        if self._held < self._limits.large_source:
             self._keep_rows(ground, self._held)
 
     @property
     def batch(self) -> int:
         """How many nodes to look at in one statement: one where results are worth keeping."""
-        return min(_BATCH, BATCH) if self._levels else 1
+        return min(self._limits.batch, BATCH) if self._levels else 1
 
     def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
         """Counts the classes of some nodes; of one whose excess is beyond `limit` perhaps only a part of them."""
@@ -98,25 +85,27 @@ class Rollups:
             return [*self.look(nodes[:BATCH], limit), *self.look(nodes[BATCH:], limit)]
         finest = self._finest(nodes)
         found: dict[int, Classes] = {}
-        large = [place for place, tag in enumerate(finest) if tag is not None and self._rows[tag] >= _PART_FROM]
+        large = [
+            index for index, tag in enumerate(finest) if tag is not None and self._rows[tag] >= self._limits.part_from
+        ]
         if large and not self._cells.public:
-            for place, seen in zip(large, self._parts([nodes[place] for place in large]), strict=True):
+            for index, seen in zip(large, self._parts([nodes[index] for index in large]), strict=True):
                 if seen.excess > limit + 1:
-                    found[place] = seen
-        together = [place for place, tag in enumerate(finest) if tag is not None and place not in found]
+                    found[index] = seen
+        together = [index for index, tag in enumerate(finest) if tag is not None and index not in found]
         if together:
-            found |= zip(together, self._look_at([nodes[place] for place in together]), strict=True)
-        for place, node in enumerate(nodes):
-            if place not in found:
-                found[place] = self._look_alone(node, limit)
-        return [found[place] for place in range(len(nodes))]
+            found |= zip(together, self._look_at([nodes[index] for index in together]), strict=True)
+        for index, node in enumerate(nodes):
+            if index not in found:
+                found[index] = self._look_alone(node, limit)
+        return [found[index] for index in range(len(nodes))]
 
     def _parts(self, nodes: Sequence[Node]) -> list[Classes]:
         """Counts a part of the classes of some nodes, and keeps no rows of them."""
         words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
         sources = [int(tag or 0) for tag in self._finest(nodes)]
         found = _classes(self._engine.rows(self._texts["parts"], [list(range(len(nodes))), sources, *words]))
-        parts = [found.get(place, Classes()) for place in range(len(nodes))]
+        parts = [found.get(index, Classes()) for index in range(len(nodes))]
         return [replace(part, whole=False) for part in parts]
 
     def rows_of(self, node: Node) -> tuple[exp.Query, exp.Query | None]:
@@ -135,17 +124,18 @@ class Rollups:
         return [mask | carried for mask, carried in zip(layout.masks(node), layout.carried_masks, strict=True)]
 
     def rows_of_all(self, nodes: Sequence[Node]) -> tuple[exp.Query, list[list[int]]] | None:
-        """The rows of some nodes, each at its place, with their parameters; None unless the rollup has all."""
+        """The rows of some nodes, each at its index, with their parameters; None unless the rollup has all."""
         if any(node not in self._tag_of for node in nodes):
             return None
         return rows_at_places(self._rollup), [[self._tag_of[node] for node in nodes], list(range(len(nodes)))]
 
     def _look_alone(self, node: Node, limit: int) -> Classes:
-        seen = self._part(node, _PART)
+        one_in = self._limits.one_in
+        seen = self._part(node, one_in)
         if seen.excess > limit + 1:
-            return Classes(seen.classes * _PART, seen.squares, seen.suppressed, seen.excess, whole=False)
-        if seen.rows * _PART * _WORTH <= self._held:
-            self._keep_rows(node, seen.rows * _PART)
+            return Classes(seen.classes * one_in, seen.squares, seen.suppressed, seen.excess, whole=False)
+        if seen.rows * one_in * self._limits.times_fewer <= self._held:
+            self._keep_rows(node, seen.rows * one_in)
             return self._look_at([node])[0]
         return self._part(node, None)
 
@@ -169,7 +159,7 @@ class Rollups:
                 expression=rows_of_nodes(self._rollup, self._cells.layout.words, self._batch.entity),
             )
             self._texts["add"] = to_sql(added)
-            parts = part_of_nodes(self._rollup, self._cells.layout, self._batch.entity, _PART)
+            parts = part_of_nodes(self._rollup, self._cells.layout, self._batch.entity, self._limits.one_in)
             self._texts["parts"] = to_sql(counts(self._batch, parts))
             self._texts["held"] = to_sql(rows_held(self._rollup))
             words = self._cells.layout.words
@@ -182,15 +172,15 @@ class Rollups:
     def _look_at(self, nodes: Sequence[Node]) -> list[Classes]:
         """Adds the nodes' rows to the rollup, and counts their classes there."""
         sources = [int(tag or 0) for tag in self._finest(nodes)]
-        if sum(self._rows[tag] for tag in sources) > _MEET_FROM:
+        if sum(self._rows[tag] for tag in sources) > self._limits.meet_from:
             self._add_meets(nodes)
             sources = [int(tag or 0) for tag in self._finest(nodes)]
-        tags = [self._tags + place for place in range(len(nodes))]
+        tags = [self._tags + index for index in range(len(nodes))]
         words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
         self._engine.run(self._texts["add"], [tags, sources, *words])
         others = [list(range(len(nodes))), *words] if self._cells.public else []
         found = _classes(self._engine.rows(self._texts["look"], [tags[0], tags[-1], *others]))
-        counted = [found.get(place, Classes()) for place in range(len(nodes))]
+        counted = [found.get(index, Classes()) for index in range(len(nodes))]
         self._note(nodes, [one.rows for one in counted])
         return counted
 
@@ -216,17 +206,17 @@ class Rollups:
             for fields in self._cells.layout.fields
         ]
         groups = np.array(nodes, dtype=np.int16)
-        while len(groups) > _MEETS:
+        while len(groups) > self._limits.meets:
             meets = np.minimum(groups[:, None, :], groups[None, :, :])
-            kept = sum(own[meets[:, :, place]] for place, own in enumerate(bits)) + 64 * np.eye(len(groups), dtype=int)
+            kept = sum(own[meets[:, :, index]] for index, own in enumerate(bits)) + 64 * np.eye(len(groups), dtype=int)
             one, other = divmod(int(np.argmin(kept)), len(groups))
             joined = meets[one, other]
             groups = np.vstack([np.delete(groups, [one, other], axis=0), joined[None, :]])
         return [tuple(int(level) for level in group) for group in groups]
 
     def _note(self, nodes: Sequence[Node], rows: Sequence[int]) -> None:
-        for place, node in enumerate(nodes):
-            self._tag_of[node] = self._tags + place
+        for index, node in enumerate(nodes):
+            self._tag_of[node] = self._tags + index
         self._levels += nodes
         self._rows += rows
         self._tags += len(nodes)
@@ -248,16 +238,16 @@ class Rollups:
 
 def _filled(query: exp.Select, values: Sequence[int]) -> exp.Select:
     """The query with numbers in the place of its parameters."""
-    for place in list(query.find_all(exp.Parameter)):
-        place.replace(literal(values[int(place.name) - 1]))
+    for index in list(query.find_all(exp.Parameter)):
+        index.replace(literal(values[int(index.name) - 1]))
     return query
 
 
 def _classes(rows: Sequence[tuple[Any, ...]]) -> dict[int, Classes]:
-    """The answers of `counts` by the place of the node."""
+    """The answers of `counts` by the index of the node."""
     return {
-        int(place): Classes(
+        int(index): Classes(
             int(classes), int(squares), int(suppressed), float(excess), int(held), violating=int(violating)
         )
-        for place, classes, squares, suppressed, excess, held, violating in rows
+        for index, classes, squares, suppressed, excess, held, violating in rows
     }

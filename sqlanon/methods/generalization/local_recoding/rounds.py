@@ -127,8 +127,8 @@ def _neighbours(node: Node, lattice: Lattice) -> list[Node]:
     """The nodes that are one level of one attribute away."""
     bounds = enumerate(zip(node, lattice.low, lattice.high, strict=True))
     return [
-        (*node[:place], other, *node[place + 1 :])
-        for place, (level, low, high) in bounds
+        (*node[:index], other, *node[index + 1 :])
+        for index, (level, low, high) in bounds
         for other in (level - 1, level + 1)
         if low <= other <= high
     ]

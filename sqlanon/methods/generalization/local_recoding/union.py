@@ -95,7 +95,7 @@ class _Union:
     def __init__(self, problem: Problem, cells: Cells, rounds: Sequence[Kept]) -> None:
         self._keep, self._cells, self._rounds = problem.keep, cells, rounds
         self._labels: list[str] = []
-        levels = [sorted({kept.levels[place] for kept in rounds}) for place in range(len(cells.trees))]
+        levels = [sorted({kept.levels[index] for kept in rounds}) for index in range(len(cells.trees))]
         for attribute in zip(problem.policy.quasi_identifiers, cells.trees, cells.layout.fields, levels, strict=True):
             self._labels.append(problem.keep("labels", labels_of(*attribute)))
         self._counts = [int(count) for count in problem.engine.rows(label_counts(self._labels, levels))[0]]

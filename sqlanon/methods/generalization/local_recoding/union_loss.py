@@ -63,9 +63,9 @@ def _losses(
     batch = problem.batch(cells)
     # A measure that looks into suppressed rows finds them among its cells.
     loss = problem.loss(name, replace(cells, table=table), 0, batch)
-    steps = [("withheld", wholly_withheld(batch, table, [(place, nodes[place]) for place in withheld]))]
+    steps = [("withheld", wholly_withheld(batch, table, [(index, nodes[index]) for index in withheld]))]
     answers = problem.engine.rows(with_steps(loss.query(first=1), steps), loss.parameters(nodes))
     return [
-        loss.of(nodes[place], int(rows), answer)
-        for place, rows, *answer in sorted(answers, key=lambda answer: int(answer[0]))
+        loss.of(nodes[index], int(rows), answer)
+        for index, rows, *answer in sorted(answers, key=lambda answer: int(answer[0]))
     ]

@@ -89,10 +89,10 @@ def keyed_by_label(
     """
     words: list[list[exp.Expr]] = [[] for _ in range(classes.words)]
     query = exp.select().from_(relation(cells, as_="cell"))
-    for place, (table, level, (target,)) in enumerate(zip(labels, levels, classes.fields, strict=True)):
-        name = f"labels_{place}"
+    for index, (table, level, (target,)) in enumerate(zip(labels, levels, classes.fields, strict=True)):
+        name = f"labels_{index}"
         words[target.word].append(_shifted(column(code_at(level), name), target))
-        query.join(relation(table, as_=name), on=_same_value(layout.fields[place], name), copy=False)
+        query.join(relation(table, as_=name), on=_same_value(layout.fields[index], name), copy=False)
     for source, target in zip(layout.carried, classes.carried, strict=True):
         value = exp.BitwiseAnd(this=column(key_name(source.word), "cell"), expression=literal(source.mask))
         part = exp.BitwiseRightShift(this=exp.Paren(this=value), expression=literal(source.shift))
@@ -200,13 +200,13 @@ def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Select:
 def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequence[int]]]) -> exp.Select:
     """withheld(place, class_id, size): all these cells as the classes of some nodes, each (place, levels)."""
     rows: list[exp.Select] = []
-    for place, levels in nodes:
+    for index, levels in nodes:
         masks = batch.layout.masks(levels)
         keys = [
             exp.Paren(this=exp.BitwiseAnd(this=column(key_name(w)), expression=literal(m))) for w, m in enumerate(masks)
         ]
         named = [alias(key, key_name(word)) for word, key in enumerate(keys)]
-        rows.append(exp.select(alias(big(literal(place)), "tag"), *named, column("n")).from_(relation(cells)))
+        rows.append(exp.select(alias(big(literal(index)), "tag"), *named, column("n")).from_(relation(cells)))
     every = union_all(rows)
     label = batch.class_id()
     size = alias(big(exp.Sum(this=column("n"))), "size")

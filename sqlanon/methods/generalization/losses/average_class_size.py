@@ -40,7 +40,7 @@ class AverageClassSize:
     def __init__(self, setting: Setting) -> None:
         self._rows = setting.cells.rows
         self._least_rows = setting.least_rows
-        self._place = setting.place
+        self._place = setting.index
         self._labels = Labels(setting)
         self._public = setting.cells.public is not None
 

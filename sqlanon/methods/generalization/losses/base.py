@@ -32,7 +32,7 @@ class Setting:
     """What losses are counted from: the bound policy, its cells, and how many rows may be suppressed.
 
     A class with fewer than `least_rows` rows violates the policy whatever they hold. `key` gives a word of
-    the key that a class_id is, `place` the node's place in a batch; `keep` makes a temporary table of a query's rows,
+    the key that a class_id is, `index` the node's index in a batch; `keep` makes a temporary table of a query's rows,
     `rows` fetches them.
     """
 
@@ -42,7 +42,7 @@ class Setting:
     least_rows: int
     key: Key
     keep: Keep
-    place: Callable[[exp.Expr], exp.Expr]
+    index: Callable[[exp.Expr], exp.Expr]
     rows: Callable[[exp.Query], list[tuple[Any, ...]]]
 
     @property
@@ -139,6 +139,6 @@ def additive(costs: Sequence[Sequence[int]], levels: NDArray[Any]) -> NDArray[An
 
     fits = sum(max(map(abs, cost)) for cost in costs) <= _INT64
     total: NDArray[Any] = np.zeros(len(levels), dtype=np.int64 if fits else object)
-    for place, cost in enumerate(costs):
-        total = total + np.array(cost, dtype=total.dtype)[levels[:, place]]
+    for index, cost in enumerate(costs):
+        total = total + np.array(cost, dtype=total.dtype)[levels[:, index]]
     return total

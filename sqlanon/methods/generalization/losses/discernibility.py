@@ -37,7 +37,7 @@ class Discernibility:
 
     def __init__(self, setting: Setting) -> None:
         self._rows = setting.cells.rows
-        self._place = setting.place
+        self._place = setting.index
         self._labels = Labels(setting)
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
@@ -49,9 +49,9 @@ class Discernibility:
 
         # Every class has a row at least, and so every row costs 1.
         least: NDArray[Any] = self._labels.most(levels) * 0 + self._rows
-        for place in range(levels.shape[1]):
-            classes = self._labels.most(levels, without=place)
-            least = np.maximum(least, -(-self._labels.squared(levels, place) // classes))
+        for index in range(levels.shape[1]):
+            classes = self._labels.most(levels, without=index)
+            least = np.maximum(least, -(-self._labels.squared(levels, index) // classes))
         return np.maximum(least, self._beside(levels, withheld)) if withheld else least
 
     def _beside(self, levels: NDArray[Any], withheld: int) -> NDArray[Any]:

@@ -85,9 +85,9 @@ class GranularityLoss:
         items: list[tuple[int, ...]] = []
         for number, node in enumerate(nodes):
             items.append((number, -1, 0, *(0 for _ in range(layout.words))))
-            for place, (fields, level) in enumerate(zip(layout.fields, node, strict=True)):
+            for index, (fields, level) in enumerate(zip(layout.fields, node, strict=True)):
                 masks = (sum(f.mask for f in fields[level:] if f.word == word) for word in range(layout.words))
-                items.append((number, place, level, *masks))
+                items.append((number, index, level, *masks))
         return [list(each) for each in zip(*items, strict=True)]
 
     def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
@@ -108,24 +108,24 @@ def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
     """
     words = cells.layout.words
     queries: list[exp.Query] = []
-    for place, (bound, fields) in enumerate(zip(policy.quasi_identifiers, cells.layout.fields, strict=True)):
+    for index, (bound, fields) in enumerate(zip(policy.quasi_identifiers, cells.layout.fields, strict=True)):
         for level in range(1, bound.height):
             codes = [_part(fields[level:], level, word) for word in range(words)]
             others = exp.Sub(this=column(leaves_name(level)), expression=literal(1))
             queries.append(
-                exp.select(*_labelled(place, level, codes, others))
+                exp.select(*_labelled(index, level, codes, others))
                 .distinct(copy=False)
-                .from_(relation(cells.trees[place]), copy=False)
+                .from_(relation(cells.trees[index]), copy=False)
             )
         all_others = exp.Sub(this=huge_total(column("leaf")), expression=literal(1))
         zeros = [literal(0) for _ in range(words)]
-        top = exp.select(*_labelled(place, bound.height, zeros, all_others))
-        queries.append(top.from_(relation(cells.trees[place]), copy=False))
+        top = exp.select(*_labelled(index, bound.height, zeros, all_others))
+        queries.append(top.from_(relation(cells.trees[index]), copy=False))
     return union_all(queries)
 
 
-def _labelled(place: int, level: int, codes: Sequence[exp.Expr], others: exp.Expr) -> list[exp.Expr]:
-    numbers = {"attribute": literal(place), "level": literal(level)}
+def _labelled(index: int, level: int, codes: Sequence[exp.Expr], others: exp.Expr) -> list[exp.Expr]:
+    numbers = {"attribute": literal(index), "level": literal(level)}
     numbers |= {f"part_{word}": code for word, code in enumerate(codes)} | {"others": others}
     return [alias(exp.Cast(this=tree, to=exp.DataType.build("BIGINT")), name) for name, tree in numbers.items()]
 
@@ -147,14 +147,14 @@ def spread_of(attributes: int, leaves: str, words: int, key: Key, first: int) ->
 
     It reads withheld(place, class_id, size); `leaves` is a table of `leaf_counts`, `key`
     gives a word of the key that a class_id is. The parameters from `first` on are lists
-    with an item for each node and attribute: the node's place, the attribute's, its level
+    with an item for each node and attribute: the node's index, the attribute's, its level
     and its masks; and one a node of the attribute -1, which stands for the rows alone.
 
     One join for all attributes: one for each would take longer to plan than to run.
     """
     names = ["place", "attribute", "level", *(f"mask_{word}" for word in range(words))]
     spread = exp.Mul(this=column("size", "withheld"), expression=column("others", "leaves"))
-    sums = [alias(huge_total(_where_attribute(place, spread)), f"sum_{place}") for place in range(attributes)]
+    sums = [alias(huge_total(_where_attribute(index, spread)), f"sum_{index}") for index in range(attributes)]
     same = exp.EQ(this=column("place", "withheld"), expression=column("place", "node"))
     labels = [exp.EQ(this=column(name, "leaves"), expression=column(name, "node")) for name in ("attribute", "level")]
     for word in range(words):
@@ -172,6 +172,6 @@ def spread_of(attributes: int, leaves: str, words: int, key: Key, first: int) ->
     )
 
 
-def _where_attribute(place: int, figure: exp.Expr) -> exp.Case:
-    same = exp.EQ(this=column("attribute", "node"), expression=literal(place))
+def _where_attribute(index: int, figure: exp.Expr) -> exp.Case:
+    same = exp.EQ(this=column("attribute", "node"), expression=literal(index))
     return exp.Case(ifs=[exp.If(this=same, true=figure.copy())])

@@ -26,13 +26,13 @@ def withheld_of(first: int) -> exp.Select:
     )
 
 
-def published_of(place: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Select:
+def published_of(index: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Select:
     """A row a node: its place and withheld rows, then of the published classes the number and the sum of squared sizes.
 
     It reads equivalence_class(class_id, size, entities) and withheld(place, class_id,
-    size); `place` gives the node of a class_id. The parameter `first` is the list of places.
+    size); `index` gives the node of a class_id. The parameter `first` is the list of places.
     """
-    every = _counted(alias(place(column("class_id")), "place"), "equivalence_class")
+    every = _counted(alias(index(column("class_id")), "place"), "equivalence_class")
     held = _counted(column("place"), "withheld")
     published = [
         alias(exp.Sub(this=or_zero(column(name, "every")), expression=or_zero(column(name, "held"))), name)
@@ -46,7 +46,7 @@ def published_of(place: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Selec
     )
 
 
-def _counted(place: exp.Expr, classes: str) -> exp.Select:
+def _counted(index: exp.Expr, classes: str) -> exp.Select:
     """The rows of each node's classes, those that have any, and the sum of their squared sizes."""
     size = huge(column("size"))
     # A requirement may find fault with a class of the public table that has no row here.
@@ -56,8 +56,8 @@ def _counted(place: exp.Expr, classes: str) -> exp.Select:
         "classes": exp.Count(this=held),
         "squares": huge_total(exp.Mul(this=size, expression=size.copy())),
     }
-    query = exp.select(place, *(alias(figure, name) for name, figure in figures.items()))
-    return query.from_(relation(classes), copy=False).group_by(place.unalias().copy(), copy=False)
+    query = exp.select(index, *(alias(figure, name) for name, figure in figures.items()))
+    return query.from_(relation(classes), copy=False).group_by(index.unalias().copy(), copy=False)
 
 
 def node_rows(names: Sequence[str], first: int) -> exp.Subquery:

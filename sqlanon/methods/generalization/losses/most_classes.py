@@ -44,30 +44,30 @@ class Labels:
 
         most: NDArray[Any] = np.ones(len(levels), dtype=np.int64 if self.small else object)
         top = max(self.rows, 1)
-        for place, counts in enumerate(self.counts):
-            if place != without:
+        for index, counts in enumerate(self.counts):
+            if index != without:
                 capped = np.array([min(max(count, 1), top) for count in counts], dtype=most.dtype)
-                most = np.minimum(most * capped[levels[:, place]], top)
+                most = np.minimum(most * capped[levels[:, index]], top)
         return most
 
-    def squared(self, levels: NDArray[Any], place: int) -> NDArray[Any]:
+    def squared(self, levels: NDArray[Any], index: int) -> NDArray[Any]:
         """For each row of levels the sum of the squared rows of one attribute's labels."""
         import numpy as np
 
-        squares: NDArray[Any] = np.array(self.squares[place], dtype=np.int64 if self.small else object)
-        return squares.take(levels[:, place])
+        squares: NDArray[Any] = np.array(self.squares[index], dtype=np.int64 if self.small else object)
+        return squares.take(levels[:, index])
 
 
 def _label_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
     """For each attribute and level: attribute, level, the labels that occur there, the sum of their squared rows."""
     queries: list[exp.Query] = []
-    for place, bound in enumerate(policy.quasi_identifiers):
+    for index, bound in enumerate(policy.quasi_identifiers):
         for level in range(bound.height + 1):
             rows = alias(huge(exp.Sum(this=column("n"))), "n")
-            labels = exp.select(rows).from_(relation(cells.trees[place])).where(occurring())
+            labels = exp.select(rows).from_(relation(cells.trees[index])).where(occurring())
             if level < bound.height:
                 labels.group_by(*rank_path(bound, level), copy=False)
             squared = exp.Mul(this=column("n"), expression=column("n"))
             figures = [exp.Count(this=column("n")), huge_total(squared)]
-            queries.append(exp.select(literal(place), literal(level), *figures).from_(labels.subquery("labels")))
+            queries.append(exp.select(literal(index), literal(level), *figures).from_(labels.subquery("labels")))
     return union_all(queries)

@@ -121,15 +121,15 @@ def _value_costs(policy: BoundPolicy, cells: Cells) -> exp.Query:
     log2(rows of its label / n) in units of 2 ** -_LOG_BITS.
     """
     queries: list[exp.Query] = []
-    for place, (bound, fields) in enumerate(zip(policy.quasi_identifiers, cells.layout.fields, strict=True)):
+    for index, (bound, fields) in enumerate(zip(policy.quasi_identifiers, cells.layout.fields, strict=True)):
         for level in range(1, bound.height + 1):
-            values = _with_label_rows(bound, cells.trees[place], fields, level)
+            values = _with_label_rows(bound, cells.trees[index], fields, level)
             known = {name.alias_or_name for name in values.selects}
             parts = [
                 column(key_name(word)) if key_name(word) in known else literal(0) for word in range(cells.layout.words)
             ]
             cost = exp.Sub(this=_log2(column("label_n")), expression=_log2(column("n")))
-            numbers = {"attribute": literal(place), "level": literal(level)}
+            numbers = {"attribute": literal(index), "level": literal(level)}
             numbers |= {f"part_{word}": part for word, part in enumerate(parts)} | {"n": column("n"), "cost": cost}
             named = [alias(big(tree), name) for name, tree in numbers.items()]
             queries.append(exp.select(*named).from_(values.subquery("counted"), copy=False))
@@ -185,8 +185,8 @@ def _entropy_of(attributes: int, costs: str, cells: Cells, key: Key, first: int)
     each = exp.Paren(this=exp.Sub(this=apart, expression=or_zero(column("cost", "costs"))))
     more = exp.Mul(this=huge(column("n", "value")), expression=each)
     sums = [
-        alias(huge_total(exp.Case(ifs=[exp.If(this=_is_attribute(place), true=more.copy())])), f"sum_{place}")
-        for place in range(attributes)
+        alias(huge_total(exp.Case(ifs=[exp.If(this=_is_attribute(index), true=more.copy())])), f"sum_{index}")
+        for index in range(attributes)
     ]
     rows = or_zero(exp.Max(this=column("withheld", "value")))
     return (
@@ -201,7 +201,7 @@ def _entropy_of(attributes: int, costs: str, cells: Cells, key: Key, first: int)
 def _values_lost(attributes: int, cells: Cells, key: Key, first: int) -> exp.Select:
     """The values of the withheld rows: place, attribute, level, part_0, ..., n."""
     words = range(cells.layout.words)
-    names = ["place", *(f"mask_{word}" for word in words), *(f"level_{place}" for place in range(attributes))]
+    names = ["place", *(f"mask_{word}" for word in words), *(f"level_{index}" for index in range(attributes))]
     level = exp.Case(ifs=[exp.If(this=_is_attribute(p), true=column(f"level_{p}", "node")) for p in range(attributes)])
     parts = [_masked(column(key_name(word), "row"), column(f"own_{word}", "value")) for word in words]
     group = [column("place", "row"), column("attribute", "value"), level, *parts]
@@ -246,16 +246,16 @@ def _rows_lost(cells: Cells, key: Key, first: int, names: Sequence[str]) -> exp.
 def _own_masks(layout: KeyLayout) -> exp.Query:
     """For each attribute the masks that keep of a key its own value: attribute, own_0, ...."""
     queries: list[exp.Query] = []
-    for place, fields in enumerate(layout.fields):
-        numbers = {"attribute": place}
+    for index, fields in enumerate(layout.fields):
+        numbers = {"attribute": index}
         numbers |= {f"own_{word}": sum(f.mask for f in fields if f.word == word) for word in range(layout.words)}
         named = [alias(big(literal(value)), name) for name, value in numbers.items()]
         queries.append(exp.select(*named))
     return union_all(queries)
 
 
-def _is_attribute(place: int) -> exp.Expr:
-    return exp.EQ(this=column("attribute", "value"), expression=literal(place))
+def _is_attribute(index: int) -> exp.Expr:
+    return exp.EQ(this=column("attribute", "value"), expression=literal(index))
 
 
 def _log2(count: exp.Expr) -> exp.Expr:

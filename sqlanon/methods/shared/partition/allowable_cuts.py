@@ -43,10 +43,10 @@ def root_violations(cuts: Cuts, points: str) -> exp.Select:
     rows = exp.select(alias(column("region"), "class_id"), exp.Star()).from_(relation(points))
     named = zip(cuts.requirements, relation_names(cuts.requirements), strict=True)
     each = [
-        exp.select(alias(literal(place), "place"))
+        exp.select(alias(literal(index), "place"))
         .distinct(copy=False)
         .from_(asked.statement("violations", names).subquery("violation"), copy=False)
-        for place, (asked, names) in enumerate(named)
+        for index, (asked, names) in enumerate(named)
     ]
     query = exp.select(column("place")).from_(union_all(each).subquery("broken"), copy=False)
     return with_steps(query, [("half_row", rows), *_relations(cuts)])
@@ -89,8 +89,8 @@ def _relations(cuts: Cuts) -> list[Step]:
     classes = exp.select(column("class_id"), alias(size, "size"), alias(entities, "entities"))
     classes = classes.from_(relation("class_sensitive_value_0" if summed else "half_row")).group_by(column("class_id"))
     steps.append(("equivalence_class", classes))
-    for place in cuts.points.guards:
-        node = alias(column(guard_name(place)), "node")
+    for index in cuts.points.guards:
+        node = alias(column(guard_name(index)), "node")
         guarded = exp.select(column("class_id"), node).distinct(copy=False).from_(relation("half_row"))
-        steps.append((f"guarded_{place}", guarded))
+        steps.append((f"guarded_{index}", guarded))
     return [*steps, *cuts.given]

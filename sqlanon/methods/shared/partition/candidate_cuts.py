@@ -62,8 +62,8 @@ def candidates(cuts: Turns, points: str, *, of_each: bool) -> exp.Select:
 
 def _counted(cuts: Turns, points: str) -> exp.Select:
     """label, dim, value, n: each region's rows by their value, in every attribute."""
-    places = [exp.cast(literal(place), exp.DataType.Type.INT) for place in cuts.attributes]
-    ranks = [cuts.points.rank(place) for place in cuts.attributes]
+    places = [exp.cast(literal(index), exp.DataType.Type.INT) for index in cuts.attributes]
+    ranks = [cuts.points.rank(index) for index in cuts.attributes]
     each = exp.select(
         column("label"),
         alias(exp.Explode(this=exp.Array(expressions=places)), "dim"),
@@ -79,9 +79,9 @@ def _width(cuts: Turns, query: exp.Select) -> exp.Expr:
     """How wide the region of a cut is in the attribute that is cut. Joins the positions where ranks do not tell."""
     dim = column("dim", "cut")
     turns: list[exp.If] = []
-    for place in cuts.attributes:
-        here = exp.EQ(this=dim.copy(), expression=literal(place))
-        width = cuts.share(query, place, column("low", "cut"), column("high", "cut"), here)
+    for index in cuts.attributes:
+        here = exp.EQ(this=dim.copy(), expression=literal(index))
+        width = cuts.share(query, index, column("low", "cut"), column("high", "cut"), here)
         turns.append(exp.If(this=here.copy(), true=width))
     return exp.Case(ifs=turns)
 
@@ -141,7 +141,7 @@ def _half(cuts: Turns, query: exp.Select, number: exp.Expr) -> exp.Expr:
 def closed_points(cuts: Turns, points: str, attempts: str, first: exp.Expr) -> exp.Select:
     """The points of regions that are not cut: region, counted from `first`, ranks, what they carry, and their n."""
     number = alias(exp.Add(this=big(column("label", "point")), expression=first), "region")
-    ranks = [alias(cuts.points.rank(place, "point"), rank_of(place)) for place in cuts.attributes]
+    ranks = [alias(cuts.points.rank(index, "point"), rank_of(index)) for index in cuts.attributes]
     cut = exp.select(column("label")).from_(relation(attempts)).subquery()
     query = exp.select(number, *ranks, *cuts.points.carried("point")).from_(relation(points, as_="point"))
     return query.where(exp.Not(this=exp.In(this=column("label", "point"), query=cut)), copy=False)
@@ -150,9 +150,9 @@ def closed_points(cuts: Turns, points: str, attempts: str, first: exp.Expr) -> e
 def closed_regions(cuts: Turns, points: str, first: exp.Expr) -> exp.Select:
     """region, rows and spans of the regions from `first` on; `points` has what `closed_points` selects."""
     spans: list[exp.Expr] = []
-    for place in cuts.attributes:
-        for name, function in ((low_name(place), exp.Min), (high_name(place), exp.Max)):
-            spans.append(alias(function(this=column(rank_of(place))), name))
+    for index in cuts.attributes:
+        for name, function in ((low_name(index), exp.Min), (high_name(index), exp.Max)):
+            spans.append(alias(function(this=column(rank_of(index))), name))
     query = exp.select(column("region"), alias(total(column("n")), "rows"), *spans).from_(relation(points))
     return query.where(exp.GTE(this=column("region"), expression=first)).group_by(column("region"))
 

@@ -56,9 +56,9 @@ class Turns:
     def _spans(self, *, of_points: bool) -> list[exp.Expr]:
         """The least and the greatest rank of a group in each attribute."""
         spans: list[exp.Expr] = []
-        for place in self.attributes:
-            for name, function in ((low_name(place), exp.Min), (high_name(place), exp.Max)):
-                end = self.points.span(place, function) if of_points else function(this=column(name))
+        for index in self.attributes:
+            for name, function in ((low_name(index), exp.Min), (high_name(index), exp.Max)):
+                end = self.points.span(index, function) if of_points else function(this=column(name))
                 spans.append(alias(end, name))
         return spans
 
@@ -67,7 +67,7 @@ class Turns:
         return exp.Count(this=exp.Star()) if self.points.single else total(self.points.n())
 
     def _bounds(self, of: str | None = None) -> list[exp.Expr]:
-        return [column(name(place), of) for place in self.attributes for name in (low_name, high_name)]
+        return [column(name(index), of) for index in self.attributes for name in (low_name, high_name)]
 
     def root(self, points: str) -> exp.Select:
         """The region of all points: region, labels, rows, tried, and its spans; none without points."""
@@ -87,23 +87,23 @@ class Turns:
         """The regions that are large enough to be cut, with a width_i for each attribute that can be tried."""
         query = exp.select(exp.Column(this=exp.Star(), table=exp.to_identifier("region", quoted=True)))
         query = query.from_(relation(regions, as_="region"), copy=False)
-        for place in self.attributes:
-            query.select(alias(self._width(query, place), f"width_{place}"), copy=False)
+        for index in self.attributes:
+            query.select(alias(self._width(query, index), f"width_{index}"), copy=False)
         return query.where(exp.GTE(this=column("rows", "region"), expression=literal(2 * self.least)), copy=False)
 
-    def _width(self, query: exp.Select, place: int) -> exp.Expr:
+    def _width(self, query: exp.Select, index: int) -> exp.Expr:
         """How wide a region is in an attribute, NULL where it cannot be cut or has been tried."""
-        low, high = (column(name(place), "region") for name in (low_name, high_name))
-        width = self.share(query, place, low, high)
+        low, high = (column(name(index), "region") for name in (low_name, high_name))
+        width = self.share(query, index, low, high)
         untried = exp.EQ(
-            this=paren(exp.BitwiseAnd(this=column("tried", "region"), expression=literal(1 << place))),
+            this=paren(exp.BitwiseAnd(this=column("tried", "region"), expression=literal(1 << index))),
             expression=literal(0),
         )
         can = exp.and_(exp.GT(this=high.copy(), expression=low.copy()), untried)
         return exp.Case(ifs=[exp.If(this=can, true=width)])
 
     def share(
-        self, query: exp.Select, place: int, low: exp.Expr, high: exp.Expr, here: exp.Expr | None = None
+        self, query: exp.Select, index: int, low: exp.Expr, high: exp.Expr, here: exp.Expr | None = None
     ) -> exp.Expr:
         """The weighed share of an attribute's domain from the rank `low` to the rank `high`.
 
@@ -111,26 +111,26 @@ class Turns:
         others how many they are over how many there are. Joins the positions to the query where ranks do not
         tell; then only where `here` holds.
         """
-        count = self.counts[place]
-        if self.plain[place] or count is not None:
+        count = self.counts[index]
+        if self.plain[index] or count is not None:
             ranks: exp.Expr = paren(exp.Sub(this=high.copy(), expression=low.copy()))
             if count is not None:
                 ranks = paren(exp.Add(this=ranks, expression=literal(1)))
             span: exp.Expr = exp.Cast(this=ranks, to=_DOUBLE.copy())
         else:
             for name, bound in (("first", low), ("last", high)):
-                on = exp.EQ(this=column(rank_name(0), f"{name}_{place}"), expression=bound.copy())
+                on = exp.EQ(this=column(rank_name(0), f"{name}_{index}"), expression=bound.copy())
                 query.join(
-                    relation(self.ranked[place], as_=f"{name}_{place}"),
+                    relation(self.ranked[index], as_=f"{name}_{index}"),
                     on=exp.and_(here.copy(), on) if here else on,
                     join_type="LEFT" if here else "",
                     copy=False,
                 )
             span = paren(
-                exp.Sub(this=column("position", f"last_{place}"), expression=column("position", f"first_{place}"))
+                exp.Sub(this=column("position", f"last_{index}"), expression=column("position", f"first_{index}"))
             )
-        whole = self.domains[place] if count is None else float(count)
-        return exp.Mul(this=real(self.weights[place]), expression=paren(exp.Div(this=span, expression=real(whole))))
+        whole = self.domains[index] if count is None else float(count)
+        return exp.Mul(this=real(self.weights[index]), expression=paren(exp.Div(this=span, expression=real(whole))))
 
     def widest(self, regions: str) -> exp.Select:
         """label, region, dim (and level): each open region's labels, and the attribute in which it is widest."""
@@ -142,8 +142,8 @@ class Turns:
         )
         most = exp.select(exp.Star(), alias(greatest, "widest")).from_(inner.subquery("width"), copy=False)
         turns = [
-            exp.If(this=exp.EQ(this=column(f"width_{place}"), expression=column("widest")), true=literal(place))
-            for place in self.attributes
+            exp.If(this=exp.EQ(this=column(f"width_{index}"), expression=column("widest")), true=literal(index))
+            for index in self.attributes
         ]
         kept = [column(name) for name in ("region", "labels")]
         dim = alias(integer(exp.Case(ifs=turns)), "dim")
@@ -166,14 +166,14 @@ class Turns:
 
     def field_of(self, of: str) -> list[exp.Expr]:
         """Where the attribute that is cut stands in the key: its word, shift and mask there."""
-        fields = [self.points.field(place) for place in self.attributes]
+        fields = [self.points.field(index) for index in self.attributes]
         parts = {"word": [f.word for f in fields], "shift": [f.shift for f in fields]}
         parts["mask"] = [(1 << f.bits) - 1 for f in fields]
         named: list[exp.Expr] = []
         for name, numbers in parts.items():
             turns = [
-                exp.If(this=exp.EQ(this=column("dim", of), expression=literal(place)), true=literal(number))
-                for place, number in enumerate(numbers)
+                exp.If(this=exp.EQ(this=column("dim", of), expression=literal(index)), true=literal(number))
+                for index, number in enumerate(numbers)
             ]
             named.append(alias(big(exp.Case(ifs=turns)), name))
         return named
@@ -242,10 +242,10 @@ class Turns:
         query.join(relation(self.ancestors, as_="ancestor"), on=exp.and_(*joined), join_type="LEFT", copy=False)
         return exp.Coalesce(this=column("first", "ancestor"), expressions=[rank.copy()])
 
-    def with_level(self, turn: exp.Select, place: int) -> exp.Select:
+    def with_level(self, turn: exp.Select, index: int) -> exp.Select:
         """The regions of `turn`, with their span in one attribute, and the level that a cut in it respects."""
         every = exp.Column(this=exp.Star(), table=exp.to_identifier("turn", quoted=True))
-        level = self._level([column(name(place), "turn") for name in (low_name, high_name)], literal(place))
+        level = self._level([column(name(index), "turn") for name in (low_name, high_name)], literal(index))
         return exp.select(every, alias(level, "level")).from_(turn.subquery("turn"), copy=False)
 
     def _points_of(self, points: str, attempts: str) -> tuple[exp.Select, exp.Expr]:

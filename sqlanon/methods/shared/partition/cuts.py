@@ -44,7 +44,7 @@ class Cuts(Turns):
     def even_sides(self, points: str, attempts: str) -> exp.Select:
         """The points of the next round where equal ones may be divided: half of a region's rows are below."""
         query, value = self._points_of(points, attempts)
-        ranks = [self.points.rank(place, "point") for place in self.attributes]
+        ranks = [self.points.rank(index, "point") for index in self.attributes]
         order = [value, *ranks, column("draw", "point")]
         ordered = exp.Order(expressions=[exp.Ordered(this=part, nulls_first=False) for part in order])
         group = [column("region", "attempt")]
@@ -90,8 +90,8 @@ class Cuts(Turns):
     def _weighed(self, parts: str) -> exp.Select:
         """region and first_upper: the first part that belongs to the upper half of the cut nearest to the median."""
         sums = exp.select(alias(_region_of("part"), "region")).from_(relation(parts, as_="part"))
-        for place, name in enumerate(("below", "at", "above")):
-            here = exp.EQ(this=_part("part"), expression=literal(place))
+        for index, name in enumerate(("below", "at", "above")):
+            here = exp.EQ(this=_part("part"), expression=literal(index))
             own = exp.Case(ifs=[exp.If(this=here, true=column("rows", "part"))], default=literal(0))
             sums.select(alias(total(own), name), copy=False)
         sums.group_by(_region_of("part"), copy=False)
@@ -141,13 +141,13 @@ class Cuts(Turns):
 
     def no_regions(self) -> exp.Select:
         """The columns of `done`, without a row."""
-        spans = [alias(integer(literal(0)), name(place)) for place in self.attributes for name in (low_name, high_name)]
+        spans = [alias(integer(literal(0)), name(index)) for index in self.attributes for name in (low_name, high_name)]
         query = exp.select(alias(big(literal(0)), "region"), alias(big(literal(0)), "rows"), *spans)
         return query.where(exp.false(), copy=False)
 
     def no_points(self, points: str) -> exp.Select:
         """The columns of `done_points`, without a row."""
-        ranks = [alias(self.points.rank(place, "point"), rank_of(place)) for place in self.attributes]
+        ranks = [alias(self.points.rank(index, "point"), rank_of(index)) for index in self.attributes]
         query = exp.select(alias(big(literal(0)), "region"), *ranks, *self.points.carried("point"))
         if self.points.row:
             query.select(column("row", "point"), copy=False)
@@ -164,7 +164,7 @@ class Cuts(Turns):
         named = [column("region"), alias(exp.Explode(this=column("labels")), "label")]
         labels = exp.select(*named).from_(relation(regions)).where(_without(attempts))
         number = alias(exp.Add(this=column("region", "done"), expression=first), "region")
-        ranks = [alias(self.points.rank(place, "point"), rank_of(place)) for place in self.attributes]
+        ranks = [alias(self.points.rank(index, "point"), rank_of(index)) for index in self.attributes]
         query = exp.select(number, *ranks, *self.points.carried("point")).from_(relation(points, as_="point"))
         if self.points.row:
             query.select(column("row", "point"), copy=False)

@@ -29,7 +29,7 @@ def gains(cuts: Turns, points: str, regions: str) -> exp.Query:
     the `least` rows that the requirements need.
     """
     wide = cuts.open_regions(regions)
-    every = union_all([_counted(cuts, points, wide, place) for place in cuts.attributes])
+    every = union_all([_counted(cuts, points, wide, index) for index in cuts.attributes])
     group = ["region", "dim"]
     so_far = _over(exp.Sum(this=column("n")), [*group, "target"], ["value"])
     whole = _over(exp.Sum(this=column("n")), [*group, "target"])
@@ -98,7 +98,7 @@ def most_telling(cuts: Turns, regions: str, gained: str) -> exp.Select:
     ranked = exp.select(exp.Star(), alias(number, "place")).from_(relation(gained))
     first = exp.EQ(this=column("place", "told"), expression=literal(1))
     same = exp.EQ(this=column("region", "region"), expression=column("region", "told"))
-    bounds = [column(name(place), "region") for place in cuts.attributes for name in (low_name, high_name)]
+    bounds = [column(name(index), "region") for index in cuts.attributes for name in (low_name, high_name)]
     turn = (
         exp.select(column("region", "region"), column("labels", "region"), *bounds)
         .select(column("dim", "told"), column("median", "told"), copy=False)
@@ -108,20 +108,20 @@ def most_telling(cuts: Turns, regions: str, gained: str) -> exp.Select:
     return cuts.attempts(turn, ["median"])
 
 
-def _counted(cuts: Turns, points: str, wide: exp.Select, place: int) -> exp.Select:
+def _counted(cuts: Turns, points: str, wide: exp.Select, index: int) -> exp.Select:
     """region, dim, width, value, target, n: each region's rows by their value in one attribute and their target."""
-    dim = exp.Cast(this=literal(place), to=_INTEGER.copy())
-    bounds = [column(name(place)) for name in (low_name, high_name)]
+    dim = exp.Cast(this=literal(index), to=_INTEGER.copy())
+    bounds = [column(name(index)) for name in (low_name, high_name)]
     here = exp.select(
-        column("region"), alias(exp.Explode(this=column("labels")), "label"), alias(column(f"width_{place}"), "width")
+        column("region"), alias(exp.Explode(this=column("labels")), "label"), alias(column(f"width_{index}"), "width")
     )
     here.select(*bounds, copy=False).from_(wide.copy().subquery("wide"), copy=False)
-    here.where(exp.Not(this=exp.Is(this=column(f"width_{place}"), expression=exp.Null())), copy=False)
+    here.where(exp.Not(this=exp.Is(this=column(f"width_{index}"), expression=exp.Null())), copy=False)
     query = exp.select().from_(relation(points, as_="point"))
     same = exp.EQ(this=column("label", "point"), expression=column("label", "turn"))
-    value = cuts.points.rank(place, "point")
-    if cuts.ancestors is not None and cuts.heights[place] > 1:
-        query.join(cuts.with_level(here, place).subquery("turn"), on=same, copy=False)
+    value = cuts.points.rank(index, "point")
+    if cuts.ancestors is not None and cuts.heights[index] > 1:
+        query.join(cuts.with_level(here, index).subquery("turn"), on=same, copy=False)
         value = cuts.respecting(query, dim, column("level", "turn"), value)
     else:
         query.join(here.subquery("turn"), on=same, copy=False)

@@ -22,9 +22,9 @@ __all__ = ["Points", "guard_name", "rank_of", "subject_name"]
 _INTEGER = exp.DataType.build("INTEGER")
 
 
-def rank_of(place: int) -> str:
-    """The column of placed points with the rank of the quasi-identifier at this place."""
-    return f"r_{place}"
+def rank_of(index: int) -> str:
+    """The column of placed points with the rank of the quasi-identifier at this index."""
+    return f"r_{index}"
 
 
 def subject_name(number: int) -> str:
@@ -32,9 +32,9 @@ def subject_name(number: int) -> str:
     return f"subject_{number}"
 
 
-def guard_name(place: int) -> str:
-    """The column of the points with the code of the guarding node of the requirement at this place."""
-    return f"guard_{place}"
+def guard_name(index: int) -> str:
+    """The column of the points with the code of the guarding node of the requirement at this index."""
+    return f"guard_{index}"
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Points:
     A point is a row of the source, or, unless `single`, `n` rows alike. Ranks and codes stay
     packed in the words, for what is moved most is best kept small. `subjects` are the places,
     among the carried columns of the layout, of what requirements ask about, `guards` that of the
-    guarding nodes by the place of their requirement, `target` that of the column that
+    guarding nodes by the index of their requirement, `target` that of the column that
     cuts are to tell about. `entity` says that points have the respondent, `row` that they have the
     number of their row and a `draw`, by which equal rows are told apart: any other order of them
     would link them to what has it.
@@ -76,19 +76,19 @@ class Points:
         repeated = exp.select(exp.Star(), alias(each, "copy")).from_(relation(cells)).subquery("repeated")
         return query.from_(repeated, copy=False)
 
-    def field(self, place: int) -> Field:
-        """Where the rank of the quasi-identifier at this place stands in the key."""
-        return self.layout.fields[place][0]
+    def field(self, index: int) -> Field:
+        """Where the rank of the quasi-identifier at this index stands in the key."""
+        return self.layout.fields[index][0]
 
-    def rank(self, place: int, of: str | None = None) -> exp.Expr:
-        """The rank of the quasi-identifier at this place."""
-        field = self.field(place)
+    def rank(self, index: int, of: str | None = None) -> exp.Expr:
+        """The rank of the quasi-identifier at this index."""
+        field = self.field(index)
         masked = exp.Paren(this=exp.BitwiseAnd(this=column(key_name(field.word), of), expression=literal(field.mask)))
         return _shifted(masked, field)
 
-    def span(self, place: int, function: type[exp.Expr]) -> exp.Expr:
+    def span(self, index: int, function: type[exp.Expr]) -> exp.Expr:
         """The least or the greatest rank of a group: the shift is left for the end."""
-        field = self.field(place)
+        field = self.field(index)
         masked = exp.BitwiseAnd(this=column(key_name(field.word)), expression=literal(field.mask))
         return _shifted(function(this=masked), field)
 

@@ -34,19 +34,19 @@ def region_loss(policy: BoundPolicy, cuts: Turns, regions: str, of_ancestors: bo
     """One figure: the mean over the rows and, weighted, the attributes, of how much of its domain a region covers."""
     query = exp.select().from_(relation(regions, as_="region"))
     costs: list[exp.Expr] = []
-    for place, bound in enumerate(policy.quasi_identifiers):
+    for index, bound in enumerate(policy.quasi_identifiers):
         for end, name in (("first", low_name), ("last", high_name)):
-            on = _rank_is(f"{end}_{place}", column(name(place), "region"))
-            query.join(relation(cuts.ranked[place], as_=f"{end}_{place}"), on=on, copy=False)
+            on = _rank_is(f"{end}_{index}", column(name(index), "region"))
+            query.join(relation(cuts.ranked[index], as_=f"{end}_{index}"), on=on, copy=False)
         cost: exp.Expr = exp.Div(
             this=paren(
-                exp.Sub(this=column("position", f"last_{place}"), expression=column("position", f"first_{place}"))
+                exp.Sub(this=column("position", f"last_{index}"), expression=column("position", f"first_{index}"))
             ),
-            expression=real(cuts.domains[place]),
+            expression=real(cuts.domains[index]),
         )
         if of_ancestors and bound.hierarchy is not None:
-            cost = _leaves_cost(place, bound, cuts.ranked[place])
-        weighted = exp.Mul(this=real(cuts.weights[place]), expression=paren(cost))
+            cost = _leaves_cost(index, bound, cuts.ranked[index])
+        weighted = exp.Mul(this=real(cuts.weights[index]), expression=paren(cost))
         costs.append(
             exp.Mul(this=exp.Cast(this=column("rows", "region"), to=_DOUBLE.copy()), expression=paren(weighted))
         )
@@ -58,14 +58,14 @@ def region_loss(policy: BoundPolicy, cuts: Turns, regions: str, of_ancestors: bo
     return query.select(exp.Div(this=exp.Sum(this=total), expression=paren(every)), copy=False)
 
 
-def _leaves_cost(place: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
+def _leaves_cost(index: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
     """(leaves below the lowest common ancestor - 1) / (leaves - 1)."""
     leaves = exp.select(exp.Sum(this=column("leaf"))).from_(relation(ranked)).subquery()
     others = exp.Sub(this=leaves, expression=literal(1))
-    cases = [exp.If(this=_same_rank(place), true=literal(0))]
+    cases = [exp.If(this=_same_rank(index), true=literal(0))]
     for level in range(1, bound.height):
-        below = exp.Sub(this=column(leaves_name(level), f"first_{place}"), expression=literal(1))
-        cases.append(exp.If(this=_same_first(place, level), true=below))
+        below = exp.Sub(this=column(leaves_name(level), f"first_{index}"), expression=literal(1))
+        cases.append(exp.If(this=_same_first(index, level), true=below))
     own = exp.Cast(this=exp.Case(ifs=cases, default=others.copy()), to=_DOUBLE.copy())
     return exp.Coalesce(
         this=exp.Div(this=own, expression=exp.Nullif(this=paren(others), expression=literal(0))),
@@ -73,13 +73,13 @@ def _leaves_cost(place: int, bound: BoundAttribute, ranked: str) -> exp.Expr:
     )
 
 
-def _same_rank(place: int) -> exp.Expr:
-    return exp.EQ(this=column(rank_name(0), f"first_{place}"), expression=column(rank_name(0), f"last_{place}"))
+def _same_rank(index: int) -> exp.Expr:
+    return exp.EQ(this=column(rank_name(0), f"first_{index}"), expression=column(rank_name(0), f"last_{index}"))
 
 
-def _same_first(place: int, level: int) -> exp.Expr:
+def _same_first(index: int, level: int) -> exp.Expr:
     name = first_name(level)
-    return exp.EQ(this=column(name, f"first_{place}"), expression=column(name, f"last_{place}"))
+    return exp.EQ(this=column(name, f"first_{index}"), expression=column(name, f"last_{index}"))
 
 
 def labels_of_levels(bound: BoundAttribute, ranked: str) -> exp.Select:
@@ -103,19 +103,19 @@ def region_labels(policy: BoundPolicy, found: Partition, levels: Sequence[str | 
         copy=False,
     )
     keys: list[exp.Expr] = []
-    for place, bound in enumerate(policy.quasi_identifiers):
+    for index, bound in enumerate(policy.quasi_identifiers):
         for name in ("least", "most"):
-            _join_ranked(query, found, place, f"{name}_of", column(f"{name}_{place}", "known"), "LEFT")
-        label = _label(query, found, place, bound, levels[place])
-        query.select(alias(label, label_name(place)), copy=False)
-        query.select(alias(column("value", f"least_of_{place}"), box_name(place, "low")), copy=False)
-        query.select(alias(column("value", f"most_of_{place}"), box_name(place, "high")), copy=False)
-        query.select(column(f"with_null_{place}", "known"), copy=False)
-        query.select(alias(column(f"least_{place}", "known"), low_name(place)), copy=False)
-        query.select(alias(column(f"most_{place}", "known"), high_name(place)), copy=False)
-        keys.append(column(label_name(place)))
+            _join_ranked(query, found, index, f"{name}_of", column(f"{name}_{index}", "known"), "LEFT")
+        label = _label(query, found, index, bound, levels[index])
+        query.select(alias(label, label_name(index)), copy=False)
+        query.select(alias(column("value", f"least_of_{index}"), box_name(index, "low")), copy=False)
+        query.select(alias(column("value", f"most_of_{index}"), box_name(index, "high")), copy=False)
+        query.select(column(f"with_null_{index}", "known"), copy=False)
+        query.select(alias(column(f"least_{index}", "known"), low_name(index)), copy=False)
+        query.select(alias(column(f"most_{index}", "known"), high_name(index)), copy=False)
+        keys.append(column(label_name(index)))
         if found.bounds:
-            keys += [column(box_name(place, end)) for end in ("low", "high")]
+            keys += [column(box_name(index, end)) for end in ("low", "high")]
     first = exp.Window(this=exp.Min(this=column("region")), partition_by=[key.copy() for key in keys] or None)
     return exp.select(exp.Star(), alias(first, "class")).from_(query.subquery("shown"), copy=False)
 
@@ -123,60 +123,60 @@ def region_labels(policy: BoundPolicy, found: Partition, levels: Sequence[str | 
 def _known(found: Partition) -> exp.Select:
     """For each region and attribute the least and the greatest rank but NULL's, and whether it has NULL."""
     query = exp.select(column("region", "point")).from_(relation(found.points, as_="point"))
-    for place, ranked in enumerate(found.ranked):
+    for index, ranked in enumerate(found.ranked):
         null = exp.select(exp.Max(this=column(rank_name(0)))).from_(relation(ranked))
         null.where(exp.Is(this=column("value"), expression=exp.Null()), copy=False)
-        rank = column(rank_of(place), "point")
+        rank = column(rank_of(index), "point")
         is_null = exp.EQ(this=rank.copy(), expression=exp.Coalesce(this=null.subquery(), expressions=[literal(-1)]))
         known = exp.Case(ifs=[exp.If(this=exp.Not(this=paren(is_null)), true=rank)])
         query.select(
-            alias(exp.Min(this=known), f"least_{place}"),
-            alias(exp.Max(this=known.copy()), f"most_{place}"),
-            alias(exp.LogicalOr(this=is_null.copy()), f"with_null_{place}"),
+            alias(exp.Min(this=known), f"least_{index}"),
+            alias(exp.Max(this=known.copy()), f"most_{index}"),
+            alias(exp.LogicalOr(this=is_null.copy()), f"with_null_{index}"),
             copy=False,
         )
     return query.group_by(column("region", "point"), copy=False)
 
 
-def _label(query: exp.Select, found: Partition, place: int, bound: BoundAttribute, levels: str | None) -> exp.Expr:
+def _label(query: exp.Select, found: Partition, index: int, bound: BoundAttribute, levels: str | None) -> exp.Expr:
     if found.publish == "centroid":
-        return _middle(place, bound) if found.bounds else _centroid(query, found, place, bound)
+        return _middle(index, bound) if found.bounds else _centroid(query, found, index, bound)
     if found.publish == "ancestor" and levels is not None:
         for end, rank in (("low_of", low_name), ("high_of", high_name)):
-            _join_ranked(query, found, place, end, column(rank(place), "region"))
-        return _ancestor(query, place, bound, levels)
-    return _range(place)
+            _join_ranked(query, found, index, end, column(rank(index), "region"))
+        return _ancestor(query, index, bound, levels)
+    return _range(index)
 
 
-def _join_ranked(query: exp.Select, found: Partition, place: int, end: str, rank: exp.Expr, kind: str = "") -> None:
+def _join_ranked(query: exp.Select, found: Partition, index: int, end: str, rank: exp.Expr, kind: str = "") -> None:
     """Joins the value of an attribute at a rank, as `end`."""
-    name = f"{end}_{place}"
-    query.join(relation(found.ranked[place], as_=name), on=_rank_is(name, rank), join_type=kind, copy=False)
+    name = f"{end}_{index}"
+    query.join(relation(found.ranked[index], as_=name), on=_rank_is(name, rank), join_type=kind, copy=False)
 
 
 def _text(tree: exp.Expr) -> exp.Expr:
     return exp.Cast(this=tree, to=_VARCHAR.copy())
 
 
-def _range(place: int) -> exp.Expr:
+def _range(index: int) -> exp.Expr:
     """The value, or [least, greatest], in their order; ` or NULL` behind it where NULL is among the values."""
-    least, most = (column("value", f"{name}_{place}") for name in ("least_of", "most_of"))
-    ranks = [column(rank_name(0), f"{name}_{place}") for name in ("least_of", "most_of")]
+    least, most = (column("value", f"{name}_{index}") for name in ("least_of", "most_of"))
+    ranks = [column(rank_name(0), f"{name}_{index}") for name in ("least_of", "most_of")]
     between = joined(
         exp.Literal.string("["), _text(least.copy()), exp.Literal.string(", "), _text(most), exp.Literal.string("]")
     )
     same = exp.EQ(this=ranks[0], expression=ranks[1])
     shown = exp.Case(ifs=[exp.If(this=same, true=_text(least))], default=between)
     with_null = joined(paren(shown.copy()), exp.Literal.string(" or NULL"))
-    return exp.Case(ifs=[exp.If(this=column(f"with_null_{place}", "known"), true=with_null)], default=shown)
+    return exp.Case(ifs=[exp.If(this=column(f"with_null_{index}", "known"), true=with_null)], default=shown)
 
 
-def _ancestor(query: exp.Select, place: int, bound: BoundAttribute, levels: str) -> exp.Expr:
+def _ancestor(query: exp.Select, index: int, bound: BoundAttribute, levels: str) -> exp.Expr:
     """The value, or the label of the lowest node that has all values of the region below it; `*` at the top."""
-    name = f"levels_{place}"
-    on = exp.NullSafeEQ(this=column("value", f"low_of_{place}"), expression=column("value", name))
+    name = f"levels_{index}"
+    on = exp.NullSafeEQ(this=column("value", f"low_of_{index}"), expression=column("value", name))
     query.join(relation(levels, as_=name), on=on, join_type="LEFT", copy=False)
-    ends = [f"{end}_{place}" for end in ("low_of", "high_of")]
+    ends = [f"{end}_{index}" for end in ("low_of", "high_of")]
     same = exp.EQ(this=column(rank_name(0), ends[0]), expression=column(rank_name(0), ends[1]))
     cases = [exp.If(this=same, true=_text(column("value", ends[0])))]
     for level in range(1, bound.height):
@@ -185,12 +185,12 @@ def _ancestor(query: exp.Select, place: int, bound: BoundAttribute, levels: str)
     return exp.Case(ifs=cases, default=exp.Literal.string("*"))
 
 
-def _middle(place: int, bound: BoundAttribute) -> exp.Expr:
+def _middle(index: int, bound: BoundAttribute) -> exp.Expr:
     """The centroid of the two bounds, which says no more than they do.
 
     That of the rows would: of three values the mean and the ends give away the third, and a value in the middle is one.
     """
-    low, high = (column("value", f"{name}_{place}") for name in ("least_of", "most_of"))
+    low, high = (column("value", f"{name}_{index}") for name in ("least_of", "most_of"))
     if not _is_number(bound):
         return low
     # Halves, for the sum of two numbers may be none.
@@ -203,10 +203,10 @@ def _is_number(bound: BoundAttribute) -> bool:
     return is_numeric(bound) and not bound.published_type.startswith(("DATE", "TIMESTAMP"))
 
 
-def _centroid(query: exp.Select, found: Partition, place: int, bound: BoundAttribute) -> exp.Expr:
+def _centroid(query: exp.Select, found: Partition, index: int, bound: BoundAttribute) -> exp.Expr:
     """The mean of numbers; of anything else the value of the row in the middle. NULL counts only where all are NULL."""
-    ranked, name = relation(found.ranked[place], as_="valued"), f"middle_{place}"
-    on_rank = _rank_is("valued", column(rank_of(place), "point"))
+    ranked, name = relation(found.ranked[index], as_="valued"), f"middle_{index}"
+    on_rank = _rank_is("valued", column(rank_of(index), "point"))
     known = exp.Not(this=exp.Is(this=column("value", "valued"), expression=exp.Null()))
     rows = exp.select(column("region", "point")).from_(relation(found.points, as_="point"))
     rows.join(ranked, on=exp.and_(on_rank, known), copy=False)
@@ -216,7 +216,7 @@ def _centroid(query: exp.Select, found: Partition, place: int, bound: BoundAttri
         rows.group_by(column("region", "point"), copy=False)
         middle: exp.Query = rows
     else:
-        rank = column(rank_of(place), "point")
+        rank = column(rank_of(index), "point")
         order = exp.Order(expressions=[exp.Ordered(this=rank.copy(), nulls_first=False)])
         group = [column("region", "point")]
         reached = exp.Window(this=exp.Sum(this=column("n", "point")), partition_by=group, order=order)
@@ -258,12 +258,12 @@ def region_map(policy: BoundPolicy, found: Partition) -> exp.Select:
     """
     if not found.strict:
         return exp.select(column("row"), column("region")).from_(relation(found.points))
-    names = [rank_of(place) for place in range(len(policy.quasi_identifiers))]
+    names = [rank_of(index) for index in range(len(policy.quasi_identifiers))]
     each = exp.select(column("region"), *(column(name) for name in names)).distinct(copy=False)
     each = each.from_(relation(found.points))
     query = exp.select(column("region", "point")).from_(each.subquery("point"), copy=False)
-    for place, ranked in enumerate(found.ranked):
-        of = f"of_{place}"
-        query.select(alias(column("value", of), f"value_{place}"), copy=False)
-        query.join(relation(ranked, as_=of), on=_rank_is(of, column(names[place], "point")), copy=False)
+    for index, ranked in enumerate(found.ranked):
+        of = f"of_{index}"
+        query.select(alias(column("value", of), f"value_{index}"), copy=False)
+        query.join(relation(ranked, as_=of), on=_rank_is(of, column(names[index], "point")), copy=False)
     return query

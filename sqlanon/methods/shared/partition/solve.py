@@ -5,7 +5,7 @@ It is what METHOD mondrian publishes, and where METHOD anatomy looks for rows th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -13,14 +13,12 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import same_name
 from sqlanon.domain.policy import Role
 from sqlanon.domain.values import QualifiedName
 from sqlanon.domain.watching import Watching
-from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
 from sqlanon.errors import PolicyError, PrivacyViolation
 from sqlanon.methods.shared.arguments import Kind, argument
-from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.frequent_values import too_frequent_in
 from sqlanon.methods.shared.partition.allowable_cuts import root_violations
 from sqlanon.methods.shared.partition.choice import Partition
@@ -28,13 +26,14 @@ from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import Points
 from sqlanon.methods.shared.partition.recursion import Partitioned, partition
 from sqlanon.methods.shared.partition.region_labels import region_loss
-from sqlanon.questions.ask import BoundRequirement, least_rows
+from sqlanon.methods.shared.task import Task
+from sqlanon.questions.ask import least_rows
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.cells.value_ranks import ancestors, is_numeric, ranked_summary
 from sqlanon.sqlgen.classes.requirement import subjects
 from sqlanon.udfs import registered
 
-__all__ = ["MOST_ATTRIBUTES", "Options", "reporter", "solve", "target_of"]
+__all__ = ["MOST_ATTRIBUTES", "Options", "solve", "target_of"]
 
 # What has been tried of a region is a bit an attribute.
 MOST_ATTRIBUTES = 62
@@ -79,57 +78,49 @@ def target_of(policy: BoundPolicy, given: Options) -> BoundAttribute | None:
     if given.target is None:
         return None
     for bound in policy.having(Role.SENSITIVE) + policy.having(Role.INSENSITIVE):
-        if bound.column.lower() == given.target.lower():
+        if same_name(bound.column, given.target):
             return bound
     raise PolicyError(
         f"mondrian: the target {given.target} is no sensitive or insensitive attribute of {policy.policy.name}"
     )
 
 
-def reporter(watching: Watching | None) -> Callable[[int, int], None] | None:
+def _reporter(watching: Watching | None) -> Callable[[int, int], None] | None:
     """Tells whoever watches how many regions are done, and how many are being cut."""
     if watching is None:
         return None
     return lambda done, cut: watching("solve", done, done + cut, f"{done} regions done, {cut} being cut")
 
 
-def solve(
-    engine: Engine,
-    policy: BoundPolicy,
-    requirements: Sequence[BoundRequirement],
-    guards: Sequence[tuple[int, str]],
-    given: Options,
-    cells: Cells,
-    keep: Keep,
-    progress: Callable[[int, int], None] | None = None,
-) -> Partition:
+def solve(task: Task, given: Options) -> Partition:
     """The regions. Raises PrivacyViolation where the whole table violates a requirement and cannot be cut.
 
-    `guards` are the columns of guarding nodes by the place of their requirement;
-    `progress` is told how many regions are done and how many are open.
+    Whoever watches is told how many regions are done and how many are open.
     """
+    engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
     target = target_of(policy, given)
     held = int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(cells.table)))[0][0])
     single = given.mode == "relaxed" or cells.rows < _COUNTED_FROM * held
-    place_of = {name: place for place, name in enumerate(cells.carried)}
+    index_of = {name: index for index, name in enumerate(cells.carried)}
     points = Points(
         cells.layout,
-        [[place_of[name] for name in subject] for subject in subjects(requirements)],
-        {place: place_of[guard] for place, guard in guards},
-        target=place_of[target.column] if target else None,
+        [[index_of[name] for name in subject] for subject in subjects(requirements)],
+        {index: index_of[guard] for index, guard in task.guards},
+        target=index_of[target.column] if target else None,
         entity=policy.entity is not None,
         row=given.mode == "relaxed",
         single=single,
     )
-    cuts = _cuts(engine, policy, requirements, points, given, cells, keep)
+    cuts = _cuts(task, points, given.hierarchy)
+    keep = task.scratch.table
     if points.row:
         with registered(engine, "random_draw") as draw:
             table = keep("points", points.made(cells.table, draw))
     else:
         table = keep("points", points.made(cells.table))
-    found = partition(engine, cuts, table, keep, strict=given.mode == "strict", progress=progress)
+    found = partition(engine, cuts, table, keep, strict=given.mode == "strict", progress=_reporter(task.watching))
     if found.count == 1:
-        _require_root(engine, policy, cuts, found, requirements)
+        _require_root(task, cuts, found)
     loss = 0.0
     if given.publish != "none" and cells.rows and policy.quasi_identifiers:
         loss = float(engine.rows(region_loss(policy, cuts, found.regions, given.publish == "ancestor"))[0][0])
@@ -149,19 +140,12 @@ def solve(
     )
 
 
-def _cuts(
-    engine: Engine,
-    policy: BoundPolicy,
-    requirements: Sequence[BoundRequirement],
-    points: Points,
-    given: Options,
-    cells: Cells,
-    keep: Keep,
-) -> Cuts:
-    quasi = policy.quasi_identifiers
+def _cuts(task: Task, points: Points, hierarchy: str) -> Cuts:
+    """The statements that cut the points; with the hierarchy 'tree' between the children of a node only."""
+    engine, cells, quasi = task.engine, task.encoded, task.policy.quasi_identifiers
     summaries = [engine.rows(ranked_summary(table))[0] for table in cells.ranked]
     heights = [bound.height for bound in quasi]
-    above = ancestors(cells.ranked, heights) if given.hierarchy == "tree" else None
+    above = ancestors(cells.ranked, heights) if hierarchy == "tree" else None
     return Cuts(
         ranked=tuple(cells.ranked),
         domains=[float(span) or 1.0 for _, span, _ in summaries],
@@ -169,29 +153,23 @@ def _cuts(
         weights=[float(bound.attribute.weight) for bound in quasi],
         plain=[bool(plain) for _, _, plain in summaries],
         points=points,
-        requirements=requirements,
+        requirements=task.requirements,
         given=cells.given,
-        least=least_rows(requirements),
+        least=least_rows(task.requirements),
         heights=heights,
-        ancestors=keep("ancestors", above) if above else None,
+        ancestors=task.scratch.table("ancestors", above) if above else None,
     )
 
 
-def _require_root(
-    engine: Engine,
-    policy: BoundPolicy,
-    cuts: Cuts,
-    found: Partitioned,
-    requirements: Sequence[BoundRequirement],
-) -> None:
+def _require_root(task: Task, cuts: Cuts, found: Partitioned) -> None:
     """What could not be cut at all has been asked nothing yet."""
-    if not requirements:
+    if not task.requirements:
         return
-    if broken := engine.rows(root_violations(cuts, found.points)):
-        unmet = [requirements[place] for place in sorted(int(place) for (place,) in broken)]
+    if broken := task.engine.rows(root_violations(cuts, found.points)):
+        unmet = [task.requirements[index] for index in sorted(int(index) for (index,) in broken)]
         asked = ", ".join(map(str, unmet))
         raise PrivacyViolation(
             f"{asked} cannot be met: no cut stands, and the whole table does not meet it"
-            f"{too_frequent_in(engine, policy, unmet)}; nothing was published",
+            f"{too_frequent_in(task.engine, task.policy, unmet)}; nothing was published",
             hint="ask for less",
         )

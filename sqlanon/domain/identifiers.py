@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-__all__ = ["UPPER", "fold", "nearest"]
+__all__ = ["UPPER", "fold", "nearest", "same_name"]
 
 UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LOWER = str.maketrans(UPPER, UPPER.lower())
 
 
 def fold(name: str) -> str:
-    """The name by which two spellings count as one: like DuckDB, without regard to the case of A to Z only."""
-    return name.translate(str.maketrans(UPPER, UPPER.lower()))
+    """The name by which two spellings count as one.
+
+    As in DuckDB, only the case of A to Z is disregarded: "Ä" and "ä" are two columns.
+    """
+    return name.lower() if name.isascii() else name.translate(_LOWER)
+
+
+def same_name(one: str, other: str) -> bool:
+    """Whether two spellings name the same."""
+    return fold(one) == fold(other)
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:

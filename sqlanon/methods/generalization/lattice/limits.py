@@ -1,0 +1,54 @@
+"""From which sizes on a search of the lattice goes another way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+__all__ = ["Limits", "limited", "limits"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Sizes that decide how a search goes: how long it takes depends on them, and what it may hold in memory.
+
+    `max_nodes` is the largest lattice that is searched whole. From `raise_from` nodes on it
+    pays to look first at how low each attribute can be at all. A source of `large_source`
+    cells is looked at a node at a time: one class in `one_in` first; and a node's rows are
+    kept where there are `times_fewer` times fewer of them. Otherwise `batch` nodes are looked
+    at in one statement: with more, what one of them rules out is found too late for the
+    others. Of a node that comes from `part_from` rows, most of which fail by far, a part is
+    looked at first. Where a batch would read more than `meet_from` rows, the rows of at most
+    `meets` nodes between the cells and its own are made first.
+    """
+
+    max_nodes: int = 20_000_000
+    raise_from: int = 250_000
+    large_source: int = 300_000
+    batch: int = 32
+    one_in: int = 16
+    times_fewer: int = 4
+    part_from: int = 20_000
+    meet_from: int = 800_000
+    meets: int = 4
+
+
+_USUAL = Limits()
+_limits: ContextVar[Limits] = ContextVar("_limits", default=_USUAL)
+
+
+def limits() -> Limits:
+    """The limits of the search that runs."""
+    return _limits.get()
+
+
+@contextmanager
+def limited(to: Limits) -> Iterator[None]:
+    """Searches inside the block go by these limits, so that ways of large lattices can be tried on small ones."""
+    token = _limits.set(to)
+    try:
+        yield
+    finally:
+        _limits.reset(token)
