@@ -101,9 +101,12 @@ class Release:
 
     @property
     def published(self) -> tuple[ReleaseObject, ...]:
-        """What the release shows: the object of its name, or its several tables."""
-        tables = tuple(made for made in self.objects if made.fragment is not None)
-        return tables or (ReleaseObject(self.kind, self.name),)
+        """What the release shows: the object of its name, or its several tables, in the order of its columns."""
+        fragments = list(dict.fromkeys(attribute.fragment for attribute in self.attributes))
+        places = {fragment: place for place, fragment in enumerate(fragments)}
+        tables = [made for made in self.objects if made.fragment is not None]
+        tables.sort(key=lambda made: places.get(made.fragment, len(places)))
+        return tuple(tables) or (ReleaseObject(self.kind, self.name),)
 
     def attributes_of(self, fragment: str | None) -> tuple[ReleaseAttribute, ...]:
         """The columns of one of the published objects."""

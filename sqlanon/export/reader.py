@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.identifiers import fold
@@ -65,7 +66,7 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
         files = _files(found)
         recorded = _recorded(found, files)
         release = published(recorded, [*source_names(recorded.policy), recorded.name])
-    except (KeyError, TypeError, ValueError, AttributeError, SqlanonError):
+    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, SqlglotError, SqlanonError):
         raise UserError(
             f"{path}: its certificate does not say what an estimate needs", hint="export the release again"
         ) from None
@@ -120,15 +121,20 @@ def _certificate(path: Path, text: str) -> dict[str, Any]:
     return stated
 
 
-def _names(stated: dict[str, Any]) -> list[str]:
+def _entries(stated: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the certificate says of each file that it names."""
     files = stated.get("files")
-    return [str(e.get("name")) for e in files if isinstance(e, dict)] if isinstance(files, list) else []
+    return [one for one in files if isinstance(one, dict)] if isinstance(files, list) else []
+
+
+def _names(stated: dict[str, Any]) -> list[str]:
+    return [str(one.get("name")) for one in _entries(stated)]
 
 
 def _with_data(path: Path, stated: dict[str, Any]) -> _Export:
     """The data files that a certificate names, if they still are the ones that were certified."""
     found: list[tuple[Path, str]] = []
-    for entry in stated.get("files") or []:
+    for entry in _entries(stated):
         data = path.with_name(Path(str(entry.get("name"))).name)
         format_ = suffixes().get(data.suffix.lower())
         if format_ not in _READ:
@@ -169,8 +175,15 @@ def _recorded(found: _Export, files: Sequence[ExportFile]) -> Recorded:
             for h in stated["policy"]["hierarchies"]
         },
         stored=frozenset(),
-        withheld=int(stated["rows"]["suppressed"]),
+        withheld=_number(stated["rows"]["suppressed"]),
     )
+
+
+def _number(stated: Any) -> int:
+    """A number of rows. Raises ValueError for one below 0."""
+    if int(stated) < 0:
+        raise ValueError("no number of rows")
+    return int(stated)
 
 
 def _column(stated: dict[str, Any]) -> RecordedColumn:

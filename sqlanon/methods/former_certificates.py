@@ -15,14 +15,18 @@ from sqlanon.sqlgen.release.region_rows import ENDS
 __all__ = ["upgraded"]
 
 _FIRST = 1
+_KNOWN = (_FIRST, 2)
 
 
 def upgraded(stated: dict[str, Any], policy: Policy) -> dict[str, Any]:
     """A certificate with the reading of each column; one of a later format than the first as it is.
 
-    Raises ValueError for a method that there was not, and for tables that it did not publish.
+    Raises ValueError for a format that nobody knows here, for a method that there was not, and for tables that it did
+    not publish.
     """
-    if int(stated["format_version"]) != _FIRST:
+    if stated["format_version"] not in _KNOWN:
+        raise ValueError("no such format")
+    if stated["format_version"] != _FIRST:
         return stated
     method = str(stated["method"]["name"]).lower()
     if "tables" not in stated:

@@ -97,7 +97,9 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
     bucketed = tuple(_bucketed(recorded, rows))
     known = {*exact, *generalized, *(name for one in bucketed for name in one.columns)}
     # Where nothing is known of a row by itself, each of its values is in some table or in none.
-    separate = len(recorded.tables) > 1 and not rows.having(Reading.BUCKET)
+    separate = not rows.having(Reading.BUCKET) and (len(recorded.tables) > 1 or bool(bucketed))
+    if separate and (exact or generalized):
+        raise _do_not_fit(recorded)
     why = "no fragment has it" if separate else "it is not published"
     attributes = {fold(attribute.name): attribute for attribute in recorded.policy.attributes}
     return ReleaseModel(
@@ -121,12 +123,14 @@ def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColum
     """
     links = iter(rows.having(Reading.LINK))
     buckets = rows.having(Reading.BUCKET)
+    if len(rows.having(Reading.LINK)) != len([table for table in recorded.tables if table.having(Reading.GROUP)]):
+        raise _do_not_fit(recorded)
     for table in recorded.tables:
         values, groups, own = (table.having(one) for one in (Reading.BUCKET_VALUE, Reading.GROUP, Reading.BUCKET))
         if not values:
             continue
         if (own and not buckets) or (groups and own):
-            raise PolicyError(f"{recorded.name}: its columns do not say how its tables belong together")
+            raise _do_not_fit(recorded)
         if own and table is rows:
             yield BucketedColumns(_names(values), _counted_rows(table, own[0], values), own[0].name)
             continue
@@ -134,6 +138,10 @@ def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColum
         link = buckets[0].name if own else next(links).name if groups else None
         counts = table.having(Reading.COUNT)
         yield BucketedColumns(_names(values), _weighted(table, key, values, counts[0].name if counts else None), link)
+
+
+def _do_not_fit(recorded: Recorded) -> PolicyError:
+    return PolicyError(f"{recorded.name}: its columns do not say how its tables belong together")
 
 
 def _names(values: Sequence[RecordedColumn]) -> tuple[str, ...]:

@@ -340,6 +340,32 @@ def test_a_parquet_file_carries_what_it_needs(clinic: Connection, tmp_path: Path
     assert one(connect(), "SELECT count(*) AS n FROM released WHERE age < 34", f"'{tmp_path}/one.parquet'")[0] > 4
 
 
+@pytest.mark.parametrize(
+    ("edited", "said"),
+    [
+        ({"format_version": 3}, "does not say"),
+        ({"format_version": "1"}, "does not say"),
+        ({"format_version": float("inf")}, "does not say"),
+        ({"rows": {"suppressed": float("inf")}}, "does not say"),
+        ({"rows": {"suppressed": -1}}, "does not say"),
+        ({"columns": [{"name": "age", "type": "((", "reading": "label"}]}, "does not say"),
+        ({"columns": [{"name": "age", "type": "INTEGER", "reading": "group"}]}, "does not say"),
+        ({"columns": [{"name": "age", "type": "INTEGER", "reading": "link"}]}, "does not say"),
+        ({"columns": [{"name": "age", "type": "INTEGER", "reading": "some other"}]}, "does not say"),
+        ({"files": [5]}, "names no file"),
+        ({"files": 5}, "names no file"),
+    ],
+)
+def test_a_certificate_that_was_edited_is_refused(
+    clinic: Connection, tmp_path: Path, edited: dict[str, object], said: str
+) -> None:
+    clinic.execute(f"EXPORT released TO '{tmp_path}/out' (FORMAT csv)")
+    certificate = tmp_path / "out/certificate.json"
+    stated = json.loads(certificate.read_text(encoding="utf-8"))
+    certificate.write_text(json.dumps({**stated, **edited}), encoding="utf-8")
+    assert said in refused(connect(), "SELECT count(*) FROM patients", f"'{certificate}'", UserError)
+
+
 def test_files_that_do_not_belong_together(clinic: Connection, tmp_path: Path) -> None:
     query = "SELECT count(*) FROM patients"
     clinic.execute(f"EXPORT released TO '{tmp_path}/out' (FORMAT csv)")

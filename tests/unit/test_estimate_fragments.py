@@ -239,6 +239,14 @@ def test_a_drawn_workload_is_measured(con: Connection) -> None:
         assert figures["bounds_hit_rate"] == 1
 
 
+def test_a_workload_is_measured_on_one_table(con: Connection) -> None:
+    con.execute('CREATE ANONYMIZED TABLE one AS POLICY p METHOD fragments FRAGMENTS ("a ge", "group_1")')
+    asked_of = [f'SELECT count(*) AS n FROM t WHERE "a ge" < {least} AND "group_1" > 2' for least in range(3, 11)]
+    con.duckdb.executemany("INSERT INTO anon.workload VALUES ('w', ?, ?)", [*enumerate(asked_of)])
+    figures = {name: value for _, _, name, value in con.execute("MEASURE one WITH WORKLOAD w").fetchall()}
+    assert (figures["not_estimated"], figures["bounds_hit_rate"], figures["relative_error_95"]) == (0, 1, 0)
+
+
 def test_a_count_is_no_more_and_no_less_than_its_bounds() -> None:
     """Shares of many values add up to a little more or less than all: HAVING would lose a group for it."""
     with connect() as con:
