@@ -82,7 +82,7 @@ class Shell:
 
     def _help(self, about: str) -> None:
         words = " ".join(about.upper().split())
-        if words in ("METHOD", "METHODS"):
+        if words.partition(" ")[0] in ("METHOD", "METHODS"):
             self._output.out.print(methods_described(), soft_wrap=True)
             return
         forms = [form for name, form in STATEMENTS.items() if words and (words in name or name in words)]

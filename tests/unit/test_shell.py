@@ -142,6 +142,7 @@ def test_a_completed_argument_says_what_it_is_for() -> None:
 
 def test_help_on_methods() -> None:
     done = piped(".help method\n")
+    assert piped(".help method mondrian\n").stdout == done.stdout
     for name in METHODS:
         assert f"METHOD {name}" in done.stdout
         for argument in arguments_of(find_method(name).OPTIONS):
