@@ -102,10 +102,10 @@ class Release:
     @property
     def published(self) -> tuple[ReleaseObject, ...]:
         """What the release shows: the object of its name, or its several tables, in the order of its columns."""
-        fragments = list(dict.fromkeys(attribute.fragment for attribute in self.attributes))
-        places = {fragment: place for place, fragment in enumerate(fragments)}
+        names = list(dict.fromkeys(attribute.fragment for attribute in self.attributes))
+        order = {fragment: index for index, fragment in enumerate(names)}
         tables = [made for made in self.objects if made.fragment is not None]
-        tables.sort(key=lambda made: places.get(made.fragment, len(places)))
+        tables.sort(key=lambda made: order.get(made.fragment, len(order)))
         return tuple(tables) or (ReleaseObject(self.kind, self.name),)
 
     def attributes_of(self, fragment: str | None) -> tuple[ReleaseAttribute, ...]:
