@@ -59,7 +59,9 @@ _FILES = {
         "catalog_changed catalog_hierarchies catalog_json catalog_policies catalog_releases composition "
         "from_former_versions migrations readings"
     ),
-    "syntax": "hostile_names identifiers statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script",
+    "syntax": (
+        "hostile_names identifiers statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script"
+    ),
     "engines": "engine session session_settings settings",
     "terminal": "cli datasets exit_codes presentation shell",
     "kills": "exit_codes export_leftovers export_place kill methods_killed",
