@@ -37,6 +37,9 @@ __all__ = ["estimate_export"]
 _READ = ("parquet", "csv")
 _BESIDE = ".certificate.json"
 
+# Each level may be one that a label is at.
+_MAX_HEIGHT = 10_000
+
 _ENDS = dict(zip((Reading.LOWER_BOUND, Reading.UPPER_BOUND), ENDS, strict=True))
 # What is of the source's type.
 _VALUES = (Reading.EXACT, Reading.BUCKET_VALUE, *_ENDS)
@@ -171,7 +174,7 @@ def _recorded(found: _Export, files: Sequence[ExportFile]) -> Recorded:
         tables=tables,
         types=types,
         hierarchies={
-            fold(str(h["name"])): (HierarchyDefinition(str(h["name"]), str(h["kind"])), int(h["height"]))
+            fold(str(h["name"])): (HierarchyDefinition(str(h["name"]), str(h["kind"])), _height(h["height"]))
             for h in stated["policy"]["hierarchies"]
         },
         stored=frozenset(),
@@ -183,6 +186,13 @@ def _number(stated: Any) -> int:
     """A number of rows. Raises ValueError for one below 0."""
     if int(stated) < 0:
         raise ValueError("no number of rows")
+    return int(stated)
+
+
+def _height(stated: Any) -> int:
+    """A hierarchy's height. Raises ValueError for one that no hierarchy has."""
+    if not 0 <= int(stated) <= _MAX_HEIGHT:
+        raise ValueError("no height")
     return int(stated)
 
 

@@ -92,9 +92,17 @@ def assumed_of(release: Release) -> tuple[Assumption, ...]:
 
 
 def verified(method: str, arguments: Sequence[tuple[str, Value]], published: PublishedTables) -> Structure:
-    """What the tables of a release keep of what its method promises of them. Raises as `promised_by` does."""
+    """What the tables of a release keep of what its method promises of them. Raises as `promised_by` does.
+
+    Raises InternalError, too, for a measurement that a certificate could not explain.
+    """
     module = find_method(method)
-    return module.verify(published, module.options(arguments))
+    given = module.options(arguments)
+    structure = module.verify(published, given)
+    explained = module.wording(given).figures
+    if unknown := [found.question for found in structure.measurements if found.question not in explained]:
+        raise InternalError(f"the method {method} does not say what {', '.join(unknown)} means; nothing was done")
+    return structure
 
 
 def worded(method: str, arguments: Sequence[tuple[str, Value]]) -> Wording:

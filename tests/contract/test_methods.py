@@ -10,7 +10,7 @@ import pytest
 
 import sqlanon
 from sqlanon import InternalError, PolicyError, PrivacyViolation
-from sqlanon.methods.base import Method, parts_lacking
+from sqlanon.methods.base import Method, Wording, parts_lacking
 from sqlanon.methods.registry import METHODS, find_method
 from tests.support.methods import CALLS, EXAMPLE, SETUP, SOURCE, limits_of, with_example
 
@@ -133,4 +133,15 @@ def test_a_method_that_lacks_a_part_publishes_nothing(
     monkeypatch.setattr("sqlanon.methods.registry.METHODS", {**METHODS, "part": "part"})
     with pytest.raises(InternalError, match=f"the method part has no {lacking}"):
         con.execute("CREATE ANONYMIZED TABLE made AS POLICY apart METHOD part")
+    assert made(con) == []
+
+
+def test_a_measurement_that_no_certificate_could_explain_publishes_nothing(
+    con: sqlanon.Connection, methods: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = sys.modules[methods[EXAMPLE]]
+    monkeypatch.setattr(example, "wording", lambda given: Wording(None, {}))
+    policy, call = CALLS[EXAMPLE]
+    with pytest.raises(InternalError, match="does not say what rows_shown means"):
+        con.execute(f"CREATE ANONYMIZED TABLE made AS POLICY {policy} METHOD {call}")
     assert made(con) == []

@@ -410,7 +410,7 @@ def sealed(con: Connection) -> None:
     [
         ("NULL", CatalogError, "nothing says how its column age is read"),
         ("'noisy'", CatalogError, "cannot be read: 'noisy' is not a valid Reading"),
-        ("'group'", PolicyError, "age"),
+        ("'group'", PolicyError, "do not say how its tables belong together"),
     ],
 )
 def test_a_column_that_is_read_in_no_known_way(
