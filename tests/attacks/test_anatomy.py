@@ -227,6 +227,7 @@ def test_rows_with_long_texts_are_mixed_over_the_whole_table() -> None:
         assert (abs(number(connection, query) - 0.5) > unrelated) == related
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("grouping", ["random", "near"])
 def test_which_values_make_a_bucket_larger_is_drawn(grouping: str) -> None:
     """Of 11 rows two are over: dealt out in the order of the values, they have the last two, beside the same others."""

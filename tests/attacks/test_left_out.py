@@ -97,7 +97,7 @@ def test_running_the_program_again_leaves_one_candidate_of_the_plain_rule() -> N
     assert [candidate for candidate, hits in zip(candidates, found, strict=True) if hits] == [left]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.long
 @pytest.mark.parametrize("near", [False, True])
 def test_running_the_program_again_leaves_all_candidates(engine: DuckDBEngine, near: bool) -> None:
     """Of 27 people three are left out, for blocks have two rows: any three of four diseases."""
@@ -180,6 +180,7 @@ def test_in_no_world_is_anybody_known_above_one_in_k(con: Connection, method: st
         assert Fraction(counted, len(list(permutations(rest)))) <= Fraction(1, 2)
 
 
+@pytest.mark.long
 def test_several_sets_that_are_confidential(con: Connection) -> None:
     """Rows that are alike in two columns: those that fit nowhere would be the ones with the frequent ward."""
     con.execute(

@@ -89,6 +89,7 @@ def test_who_is_in_a_group_is_drawn_anew() -> None:
     assert len(seen) == 3
 
 
+@pytest.mark.long
 def test_a_group_of_many_rows_hides_each_of_them_evenly() -> None:
     """In a block of 9 rows, every row is with every line and every column about as often."""
     rows = [(age, age) for age in range(9)]

@@ -81,7 +81,7 @@ def near(grid: HierarchyDefinition) -> st.SearchStrategy[int]:
 
 
 @pytest.mark.parametrize("kind", [f"{sign}{name}" for name in BITS for sign in ("", "U")])
-@settings(quick, max_examples=draws(8, long=30))
+@settings(quick, max_examples=draws(4, long=30))
 @given(data=st.data(), grid=grids())
 def test_an_integer_lies_in_each_of_its_intervals(data: st.DataObject, grid: HierarchyDefinition, kind: str) -> None:
     least, most = limits(kind)

@@ -96,6 +96,7 @@ def test_releases_with_keys_of_several_words(case: Case, kind: str) -> None:
     con.close()
 
 
+@pytest.mark.long
 @given(case=wide_cases(), twins=st.lists(st.integers(0, 32), max_size=3))
 @FEW
 def test_view_with_a_key_of_several_words_follows_its_source(case: Case, twins: list[int]) -> None:

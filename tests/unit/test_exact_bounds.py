@@ -146,6 +146,7 @@ def test_nothing_is_not_a_number(con: Connection, method: str, values: str) -> N
             assert high is None or truth is None or truth <= high, query
 
 
+@pytest.mark.long
 def test_infinite_days_and_moments_are_compared_like_others(con: Connection) -> None:
     con.execute(
         "CREATE TABLE s AS SELECT ['infinity', '-infinity', '2020-01-01', '2020-06-01'][1 + i % 4]::DATE AS d, "
