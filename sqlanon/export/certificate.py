@@ -162,9 +162,7 @@ def _columns(evidence: Evidence, fragment: str | None, columns: Sequence[Column]
 
 
 def _reading(attribute: ReleaseAttribute, evidence: Evidence) -> dict[str, Any]:
-    """What a column's values say of the source, the levels of its labels, and the column behind it if it has another
-    name.
-    """
+    """How a column is read, at which levels its labels are, and the source's column behind one of another name."""
     stated: dict[str, Any] = {"reading": None if attribute.reading is None else attribute.reading.value}
     levels = evidence.rounds.get(fold(attribute.name)) or (() if attribute.level is None else (attribute.level,))
     if attribute.reading is Reading.LABEL and levels:

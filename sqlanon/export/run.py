@@ -20,7 +20,7 @@ from sqlanon.catalog.snapshot import types_of
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import KnownRelease, Release
 from sqlanon.engines.base import Engine
-from sqlanon.errors import InternalError, PrivacyViolation, SqlanonError, UserError
+from sqlanon.errors import SqlanonError, UserError
 from sqlanon.export.atomic import Staging, file_errors, put, staging
 from sqlanon.export.certificate import Evidence, Proof, certificate, to_json, with_files
 from sqlanon.export.exchange import recover
@@ -32,7 +32,7 @@ from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
 from sqlanon.export.target import require_free, require_no_database
 from sqlanon.export.verify import Expected, verify_file
 from sqlanon.methods.base import PublishedTables
-from sqlanon.methods.registry import verified
+from sqlanon.methods.registry import require_kept
 from sqlanon.releases.composition import others_of, sources_read, warning
 from sqlanon.releases.content import fingerprint_of
 from sqlanon.sqlgen.build.names import alias, column, relation
@@ -168,17 +168,7 @@ def _require_structure(engine: Engine, snapshot: Snapshot, tables: Sequence[_Wri
         suppressed=release.suppressed_rows,
         recorded=releases.measurements(engine, release),
     )
-    structure = verified(release.method, release.method_arguments, published)
-    for one in structure.measurements:
-        if not one.satisfied:
-            raise PrivacyViolation(
-                f"{release.name} would violate {one.question}: it reaches {one.achieved} of {one.required}; "
-                "nothing was exported"
-            )
-    if structure.misfit is not None:
-        raise InternalError(
-            f"the tables of {release.name} do not fit together: {structure.misfit}; nothing was exported"
-        )
+    require_kept(release.method, release.method_arguments, published, release.name, "exported")
 
 
 def _as_read(one: _Written, release: Release) -> exp.Select:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, cast
 
 from sqlanon.domain.policy import Requirement, Role
 from sqlanon.domain.release import Release
-from sqlanon.domain.report import Assumption
+from sqlanon.domain.report import Assumption, Measurement
 from sqlanon.domain.values import Value
-from sqlanon.errors import InternalError
+from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording, parts_lacking
 from sqlanon.methods.shared.arguments import given_or_default
 from sqlanon.plugins import named_module
@@ -25,6 +25,7 @@ __all__ = [
     "find_method",
     "options_of",
     "promised_by",
+    "require_kept",
     "verified",
     "worded",
 ]
@@ -103,6 +104,24 @@ def verified(method: str, arguments: Sequence[tuple[str, Value]], published: Pub
     if unknown := [found.question for found in structure.measurements if found.question not in explained]:
         raise InternalError(f"the method {method} does not say what {', '.join(unknown)} means; nothing was done")
     return structure
+
+
+def require_kept(
+    method: str, arguments: Sequence[tuple[str, Value]], published: PublishedTables, name: object, done: str
+) -> tuple[Measurement, ...]:
+    """What tables that are not `done` yet, published or exported, keep of what their method promises of them.
+
+    Raises PrivacyViolation where they keep less, InternalError where they do not fit together, and as `verified` does.
+    """
+    structure = verified(method, arguments, published)
+    for one in structure.measurements:
+        if not one.satisfied:
+            raise PrivacyViolation(
+                f"{name} would violate {one.question}: it reaches {one.achieved} of {one.required}; nothing was {done}"
+            )
+    if structure.misfit is not None:
+        raise InternalError(f"the tables of {name} do not fit together: {structure.misfit}; nothing was {done}")
+    return structure.measurements
 
 
 def worded(method: str, arguments: Sequence[tuple[str, Value]]) -> Wording:

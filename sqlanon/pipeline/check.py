@@ -12,7 +12,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.methods.base import PublishedTables
-from sqlanon.methods.registry import verified
+from sqlanon.methods.registry import require_kept
 from sqlanon.pipeline.materialize import helper_columns, hidden_of
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.ask import BoundRequirement
@@ -108,18 +108,7 @@ def _of_structure(state: State) -> tuple[Measurement, ...]:
         suppressed=state.found.suppressed,
         choice=state.found,
     )
-    structure = verified(method.name, method.arguments, published)
-    for one in structure.measurements:
-        if not one.satisfied:
-            raise PrivacyViolation(
-                f"{state.create.name} would violate {one.question}: it reaches {one.achieved} of {one.required}; "
-                "nothing was published"
-            )
-    if structure.misfit is not None:
-        raise InternalError(
-            f"the tables of {state.create.name} do not fit together: {structure.misfit}; nothing was published"
-        )
-    return structure.measurements
+    return require_kept(method.name, method.arguments, published, state.create.name, "published")
 
 
 def _of_candidate(state: State, indexes: Sequence[int]) -> dict[int, Measurement]:

@@ -18,7 +18,6 @@ from sqlanon.methods.base import Structure
 from sqlanon.methods.fragmentation import loose
 from sqlanon.methods.fragmentation.association.associate import associate
 from sqlanon.methods.registry import verified
-from sqlanon.pipeline import check as check_module
 from tests.oracles.left_out import largest_k
 from tests.support.database import VISIT_ROLES as ROLES
 from tests.support.database import rows, tables, visits
@@ -231,7 +230,7 @@ def test_what_the_rows_left_out_tell_is_what_was_found_then(con: Connection, mon
         return replace(found, measurements=found.measurements[:2])
 
     with monkeypatch.context() as patch:
-        patch.setattr(check_module, "verified", without)
+        patch.setattr("sqlanon.methods.registry.verified", without)
         release(con, LOOSE)
     assert con.execute("CHECK r").fetchall()[2][1:] == ("left_out", None, 4.0, None, False)
     with pytest.raises(PrivacyViolation, match="does not meet left_out"):
@@ -506,7 +505,7 @@ def test_an_error_half_way_leaves_nothing(con: Connection, monkeypatch: pytest.M
     def fails(*_: object) -> None:
         raise InternalError("half way")
 
-    monkeypatch.setattr(check_module, "verified", fails)
+    monkeypatch.setattr("sqlanon.methods.registry.verified", fails)
     with pytest.raises(InternalError, match="half way"):
         release(con, LOOSE)
     assert tables(con) == {"visits"}

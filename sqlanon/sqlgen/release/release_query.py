@@ -52,9 +52,8 @@ class ReleaseQuery:
     this release, and of its requirements' tables of ranges, are under `release_id`; `tokens` maps a column to a table
     of value and token. `guards` names, by the index of a requirement, the source's column with its guarding nodes,
     which need not be published. `public` is the public table D, one column a quasi-identifier in the policy's order,
-    and `public_stable` says of it what `stable` says of the source. Where quasi-identifiers are recoded by region and
-    not by level, `placed` says how, and there are no `recodings`. `collated` is whether the source's texts say how they
-    are compared, which a release does not.
+    and `public_stable` says of it what `stable` says of the source. `placed` says how quasi-identifiers are recoded by
+    region: there are no `recodings` then. `collated` is whether the source's texts say how they are compared.
     """
 
     policy: BoundPolicy

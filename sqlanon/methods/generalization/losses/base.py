@@ -94,7 +94,7 @@ class Loss(Protocol):
         ...
 
     def query(self, first: int) -> exp.Select:
-        """A row a node: its place, its withheld rows, and what `of` needs besides.
+        """A row a node: its index, its withheld rows, and what `of` needs besides.
 
         It reads equivalence_class(class_id, size, entities) and withheld(place, class_id,
         size) of some nodes. The parameters from `first` on are those that `parameters` gives.
@@ -102,7 +102,7 @@ class Loss(Protocol):
         ...
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
-        """The lists that `query` takes, an item a node: its place first."""
+        """The lists that `query` takes, an item a node: its index first."""
         ...
 
     def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
