@@ -83,9 +83,7 @@ def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: Wor
     counts = ((indexes, options.predicates(len(indexes))), (others, 1))
     choices = [_picked(candidates, count, options.seed) for candidates, count in counts if candidates]
     predicates = [_predicates(index, attribute, options.seed) for index, attribute in enumerate(queried)]
-    condition = f.call(
-        "string_agg", column("predicate"), exp.Order(this=_text(" AND "), expressions=[_ascending("place")])
-    )
+    condition = f.string_agg(column("predicate"), _text(" AND "), order_by(_ascending("place")))
     query = exp.select(
         alias(literal(name), "workload"), column("query_id"), alias(joined(_text(head), condition), "sql")
     )
@@ -99,7 +97,7 @@ def _picked(indexes: Sequence[int], count: int, seed: int) -> exp.Select:
     """query_id and place: `count` of the indexes of attributes for each query, drawn without repetition."""
     rows = exp.Array(expressions=[literal(index) for index in indexes])
     each = exp.select(column("query_id"), alias(f.unnest(rows), "place")).from_(relation("query"))
-    order = order_by(exp.Ordered(this=_draw(seed, "attribute", column("query_id"), column("place"))))
+    order = order_by(_draw(seed, "attribute", column("query_id"), column("place")))
     number = window(f.row_number(), partition_by=[column("query_id")], order=order)
     numbered = exp.select(exp.Star(), alias(number, "number")).from_(each.subquery("each"))
     few = column("number") <= literal(count)
@@ -116,7 +114,7 @@ def _predicates(index: int, attribute: Queried, seed: int) -> exp.Select:
     if attribute.ranges:
         return _ranges(index, attribute, seed).where(here, copy=False)
     draw = _draw(seed, f"value {index}", column("query_id", "asked"), column("rank", "known"))
-    number = window(f.row_number(), partition_by=[column("query_id", "asked")], order=order_by(exp.Ordered(this=draw)))
+    number = window(f.row_number(), partition_by=[column("query_id", "asked")], order=order_by(draw))
     each = exp.select(
         column("query_id", "asked"), column("rank", "known"), column("text", "known"), alias(number, "number")
     )
@@ -125,7 +123,7 @@ def _predicates(index: int, attribute: Queried, seed: int) -> exp.Select:
     )
     each.where(here, copy=False)
     few = column("number") <= literal(attribute.named)
-    texts = f.call("string_agg", column("text"), exp.Order(this=_text(", "), expressions=[_ascending("rank")]))
+    texts = f.string_agg(column("text"), _text(", "), order_by(_ascending("rank")))
     predicate = joined(_text(f"{attribute.column} IN ("), texts, _text(")"))
     query = exp.select(column("query_id"), alias(integer(literal(index)), "place"), alias(predicate, "predicate"))
     return (

@@ -26,6 +26,7 @@ from sqlanon.export.previous_export import CERTIFICATE_FORMAT, file_hash
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.methods.former_certificates import upgraded
 from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable, published
+from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.release.region_rows import ENDS
 from sqlanon.statements.estimate import Answered, estimate, require_parsed, source_names
@@ -222,8 +223,8 @@ def _typed(
     for part in columns:
         kind = types.get(fold(_valued(part)))
         as_it_is = kind is None or kind == ENUM or part.reading not in _VALUES
-        cast = exp.Cast(this=column(part.name), to=exp.DataType.build(kind or "VARCHAR", dialect="duckdb"))
-        outputs.append(column(part.name) if as_it_is else alias(cast, part.name))
+        typed = cast(column(part.name), kind or "VARCHAR")
+        outputs.append(column(part.name) if as_it_is else alias(typed, part.name))
     return RecordedTable(columns, exp.select(*outputs).from_(rows.subquery("file")))
 
 

@@ -35,6 +35,8 @@ from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import require_kept
 from sqlanon.releases.composition import others_of, sources_read, warning
 from sqlanon.releases.content import fingerprint_of
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.syntax.statements import ExportRelease
 
@@ -184,7 +186,7 @@ def _as_read(one: _Written, release: Release) -> exp.Select:
 def _prepared(engine: Engine, kind: Format, table: ReleasedTable, path: Path) -> _Written:
     columns = tuple((name, kind.published_type(type_)) for name, type_ in table.columns)
     rows = _rows(table, columns)
-    count = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table.name)))[0][0]
+    count = engine.rows(exp.select(f.count()).from_(relation(table.name)))[0][0]
     file = ExportFile(path, table.name.name, columns)
     return _Written(table, file, rows, fingerprint_of(engine, rows), int(count))
 
@@ -194,8 +196,7 @@ def _rows(table: ReleasedTable, columns: tuple[tuple[str, str], ...]) -> exp.Sel
     outputs: list[exp.Expr] = []
     for (name, held), (_, published) in zip(table.columns, columns, strict=True):
         as_is: exp.Expr = column(name)
-        cast = exp.Cast(this=as_is, to=exp.DataType.build(published, dialect="duckdb"))
-        outputs.append(alias(as_is if held == published else cast, name))
+        outputs.append(alias(as_is if held == published else cast(as_is, published), name))
     return exp.select(*outputs).from_(relation(table.name))
 
 

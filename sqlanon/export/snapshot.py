@@ -20,7 +20,7 @@ from sqlanon.errors import CatalogError, EngineError, PrivacyViolation
 from sqlanon.inputs.column_types import without_enums
 from sqlanon.releases.answerable import Shown, shown_by
 from sqlanon.releases.content import fingerprint_of_tables
-from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.statements.check import check_release
 
 __all__ = ["Frozen", "ReleasedTable", "Snapshot", "checked_snapshot"]
@@ -141,5 +141,5 @@ def _require_achieved(release: Release, shown: Shown, report: PrivacyReport) -> 
 def _frozen(engine: Engine, table: str, release_id: str) -> Frozen:
     """The rows that the catalog keeps for this release in one of its tables, and their columns."""
     every = exp.select(exp.Star()).from_(relation(("anon", table)))
-    own = exp.EQ(this=column("release_id"), expression=literal(release_id))
+    own = column("release_id").eq(release_id)
     return Frozen(tuple(engine.columns(every)), tuple(engine.rows(every.where(own))))

@@ -18,7 +18,10 @@ from sqlanon.pipeline.check import measured
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.answerable import Shown
 from sqlanon.releases.content import fingerprint_of
-from sqlanon.sqlgen.build.names import alias, column, parameter, relation
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.ddl import create_temporary
+from sqlanon.sqlgen.build.expressions import cast
+from sqlanon.sqlgen.build.names import alias, column, parameter
 from sqlanon.sqlgen.classes.buckets import COUNT, VALUE
 from sqlanon.sqlgen.classes.normal_relations import Background
 
@@ -116,8 +119,7 @@ def _typed(rows: exp.Query, columns: Sequence[Column], shown: Shown, fragment: s
     for name, kind in columns:
         type_ = held.get(name, kind)
         as_is = type_ == kind or type_.endswith("]") or type_.startswith(_COMPOSITE)
-        cast = exp.Cast(this=column(name), to=exp.DataType.build(type_, dialect="duckdb"))
-        outputs.append(alias(column(name) if as_is else cast, name))
+        outputs.append(alias(column(name) if as_is else cast(column(name), type_), name))
     return exp.select(*outputs).from_(rows.subquery("read"))
 
 
@@ -125,14 +127,15 @@ def _put_beside(reader: Engine, table: str, frozen: Frozen) -> None:
     """The catalog's rows as a temporary table: the file itself cannot be written."""
     lists = [
         alias(
-            exp.Explode(this=exp.Cast(this=parameter(place), to=exp.DataType.build(f"{kind}[]", dialect="duckdb"))),
+            f.unnest(cast(parameter(place), f"{kind}[]")),
             name,
         )
         for place, (name, kind) in enumerate(frozen.columns, start=1)
     ]
-    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-    made = exp.Create(kind="TABLE", this=relation(table), expression=exp.select(*lists), properties=temporary)
-    reader.run(made, [[row[place] for row in frozen.rows] for place in range(len(frozen.columns))])
+    reader.run(
+        create_temporary("TABLE", table, exp.select(*lists)),
+        [[row[place] for row in frozen.rows] for place in range(len(frozen.columns))],
+    )
 
 
 def _beside(background: Background) -> Background:

@@ -18,8 +18,9 @@ from sqlglot import exp
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.hierarchies._columns import DIGITS, Units, counted, is_numeric
-from sqlanon.hierarchies._trees import cast, choose, divide, join_text, number, plus, product, text, times, try_cast
+from sqlanon.hierarchies._trees import cast, choose, divide, join_text, plus, product, text, times, try_cast
 from sqlanon.hierarchies.base import refused
+from sqlanon.sqlgen.build import functions as f
 
 __all__ = ["KEEPS_ORDER", "READ_AS", "STORED", "accepts", "height", "labels", "validate"]
 
@@ -115,7 +116,7 @@ def _interval(grid: _Grid, units: Units, level: int) -> exp.Expr:
     start, end = plus(before, foot // unit), plus(before, (foot + width) // unit)
     if grid.high is not None and (grid.high - grid.origin) % width:
         # ignore_nulls keeps sqlglot from wrapping it; a missing value has no start either.
-        end = exp.Least(this=end, expressions=[number(grid.high // unit)], ignore_nulls=True)
+        end = f.least(end, grid.high // unit, ignore_nulls=True)
     return join_text(text("["), _shown(start, digits), text(","), _shown(end, digits), text(")"))
 
 

@@ -15,8 +15,8 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, is_not_null, total
-from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.build.expressions import cast, is_not_null, named, total
+from sqlanon.sqlgen.build.names import alias, column, identifier, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import carried_code, public_cells, rank_name, tree
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
@@ -136,9 +136,8 @@ class _KeptRelations:
         """Keeps the rows of a query, which may read relations that were added before it."""
         for table in query.find_all(exp.Table):
             if table.name in self.tables:
-                known = table.alias_or_name
-                table.set("this", exp.to_identifier(self.tables[table.name], quoted=True))
-                table.set("alias", exp.TableAlias(this=exp.to_identifier(known, quoted=True)))
+                named(table, table.alias_or_name)
+                table.set("this", identifier(self.tables[table.name]))
         self.tables[name] = self._scratch.table(name, query)
 
 

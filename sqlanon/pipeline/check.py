@@ -17,7 +17,8 @@ from sqlanon.pipeline.materialize import helper_columns, hidden_of
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.answerable import frozen_background, shown_rows
-from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import infix, union_all
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.shared_steps import shared_steps
@@ -184,6 +185,6 @@ def _require_complete(state: State) -> None:
 
 def _alike(state: State, placed: Placed) -> bool:
     """Whether some regions show the same, and are one class."""
-    classes, regions = (exp.Count(this=part) for part in (exp.Distinct(expressions=[column("class")]), exp.Star()))
-    query = exp.select(exp.LT(this=classes, expression=regions)).from_(relation(placed.regions))
+    classes, regions = (f.count(part) for part in (exp.Distinct(expressions=[column("class")]), exp.Star()))
+    query = exp.select(infix(classes, "<", regions)).from_(relation(placed.regions))
     return bool(state.engine.rows(query)[0][0])

@@ -19,6 +19,7 @@ from sqlanon.releases.answerable import hidden_parts
 from sqlanon.releases.companion_views import own_queries
 from sqlanon.releases.frozen_inputs import freeze_labels, freeze_ranges, freeze_taxonomies
 from sqlanon.releases.kept_regions import keep_regions
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.ddl import create_table, mixed, secure_view, shuffled, view_over
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.classes.buckets import BUCKET
@@ -78,7 +79,7 @@ def materialize_stage(state: State) -> State:
         state = _live(state, made[0].stands)
     else:
         _snapshot(state, made)
-    rows = state.engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(made[0].stands)))[0][0]
+    rows = state.engine.rows(exp.select(f.count()).from_(relation(made[0].stands)))[0][0]
     return state.having(candidates=made, released_rows=int(rows))
 
 

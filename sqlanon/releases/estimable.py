@@ -17,6 +17,7 @@ from sqlanon.estimates.axes import axis_of
 from sqlanon.estimates.release_model import BucketedColumns, Generalized, ReleaseModel, bucketed_value
 from sqlanon.hierarchies.base import builder, functional
 from sqlanon.inputs.column_types import ENUM
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.cells.value_ranks import by_value
 from sqlanon.sqlgen.release.region_rows import ENDS
@@ -161,7 +162,7 @@ def _counted_rows(table: RecordedTable, bucket: RecordedColumn, values: Sequence
     """The values that were dealt out in each bucket, and how many of its rows have them."""
     own = [column(bucket.name), *(column(part.name) for part in values)]
     shown = [alias(part.copy(), bucketed_value(index)) for index, part in enumerate(own[1:])]
-    weight = exp.cast(exp.Count(this=exp.Star()), "DOUBLE")
+    weight = exp.cast(f.count(), "DOUBLE")
     counted = exp.select(alias(own[0].copy(), "bucket"), *shown, alias(weight, "weight"))
     return counted.from_(table.rows.copy().subquery("released")).group_by(*own)
 

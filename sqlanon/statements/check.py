@@ -28,6 +28,8 @@ from sqlanon.releases.content import content_fingerprint, fingerprint_of_tables
 from sqlanon.releases.objects import is_own
 from sqlanon.releases.original_statement import statement_again
 from sqlanon.releases.unreadable import unreadable
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.labels import published_value
 from sqlanon.sqlgen.classes.normal_relations import Background
@@ -218,10 +220,7 @@ def _columns(bound: BoundPolicy) -> exp.Subquery:
 def _public_class(bound: BoundPolicy, public: PublicTable) -> exp.Select:
     """The public table by class: class_id, n."""
     pairs = list(zip(bound.quasi_identifiers, public.columns, strict=True))
-    values: dict[str, exp.Expr] = {
-        b.column: exp.Cast(this=column(own), to=exp.DataType.build(b.published_type, dialect="duckdb"))
-        for b, own in pairs
-    }
-    count = alias(exp.Count(this=exp.Star()), "n")
+    values: dict[str, exp.Expr] = {b.column: cast(column(own), b.published_type) for b, own in pairs}
+    count = alias(f.count(), "n")
     named = exp.select(alias(class_label(values), "class_id"), count).from_(relation(public.relation))
     return named.group_by(*(value.copy() for value in values.values()))

@@ -27,6 +27,7 @@ from sqlanon.estimates.query.parse import Aggregate
 from sqlanon.estimates.query.templates import Templates, WorkloadQuery
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.inputs.source import in_file, own_object
+from sqlanon.sqlgen.build.expressions import insert
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.statements.estimate import answer_alone, readable, require_parsed, require_same_source
 from sqlanon.statements.measure_results import Results, named, results_of
@@ -62,7 +63,7 @@ def measure(
             workloads.forget_errors(engine, workload, release.release_id)
             tables = {"actual": actual, "estimated": found, "room": room, "refused": without}
             query = errors({name: one.table for name, one in tables.items()}, release.release_id, workload)
-            engine.run(exp.Insert(this=relation(("anon", "query_error")), expression=query))
+            engine.run(insert(relation(("anon", "query_error")), query))
             rows = engine.rows(summary(release.release_id, workload, len({*refused, *(one.number for one in asked)})))
     except NotAnswered as failed:
         raise failed.found(engine, workload, policy_of(release).source) from None

@@ -13,7 +13,8 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.build.expressions import cast, insert, into
+from sqlanon.sqlgen.build.names import alias, column, relation
 
 __all__ = ["Results", "batches", "named", "results_of"]
 
@@ -31,29 +32,27 @@ class Results:
     """A temporary table of results. `kept` is a column that is true for the rows of a query that does not have it."""
 
     def __init__(self, engine: Engine, scratch: Scratch, name: str, names: Sequence[str]) -> None:
-        empty = [
-            alias(exp.Cast(this=exp.null(), to=exp.DataType.build(_KINDS.get(one, "DOUBLE"))), one) for one in names
-        ]
+        empty = [alias(cast(exp.null(), _KINDS.get(one, "DOUBLE")), one) for one in names]
         self.table = scratch.table(name, exp.select(*empty).where(exp.false()))
         self._engine, self._names = engine, names
-        self._target = exp.Schema(this=relation(self.table), expressions=[identifier(one) for one in names])
+        self._target = into(relation(self.table), names)
 
     def add(self, query: exp.Query) -> None:
         """The rows of a query that has the table's columns."""
         columns = [alias(exp.true(), name) if name == "kept" else column(name) for name in self._names]
         own = exp.select(*columns).from_(query.subquery("found", copy=False))
-        self._engine.run(exp.Insert(this=self._target.copy(), expression=own))
+        self._engine.run(insert(self._target.copy(), own))
 
     def forget(self, numbers: Collection[int]) -> None:
         """Takes the rows of some queries out again."""
-        among = exp.In(this=column("query_id"), expressions=[literal(number) for number in numbers])
-        self._engine.run(exp.Delete(this=relation(self.table), where=exp.Where(this=among)))
+        among = column("query_id").isin(*numbers)
+        self._engine.run(exp.delete(relation(self.table), where=among))
 
     def add_rows(self, rows: Iterable[Sequence[object]]) -> None:
         for some in batches(rows, _INSERTED):
             values = [exp.Tuple(expressions=[exp.Placeholder() for _ in self._names]) for _ in some]
-            insert = exp.Insert(this=self._target.copy(), expression=exp.Values(expressions=values))
-            self._engine.run(insert, [value for row in some for value in row])
+            rows_of_values = insert(self._target.copy(), exp.Values(expressions=values))
+            self._engine.run(rows_of_values, [value for row in some for value in row])
 
 
 def results_of(number: int, query: AggregateQuery, row: Sequence[object], width: int) -> Iterator[tuple[object, ...]]:

@@ -20,6 +20,7 @@ from sqlanon.estimates.random_queries import LISTED, Queried, drawn_queries, val
 from sqlanon.inputs.bind_policy import bind, hierarchies_of
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.inputs.source import bind_source
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.cells.value_ranks import is_number
@@ -100,7 +101,7 @@ def _with_values(
         if _NESTED.search(attribute.type) is None:
             values = values_of(relation(bound.relation), attribute.column, attribute.type, is_number(attribute))
             table = scratch.table("values", values)
-            known = int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
+            known = int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
             # No release shows the order of an ENUM.
             ranges = known > LISTED and not attribute.type.startswith(ENUM)
             found += [(attribute, table, known, ranges)] if known else []

@@ -20,6 +20,7 @@ from sqlglot import exp
 
 from sqlanon import assets
 from sqlanon.errors import UserError
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
 
@@ -135,7 +136,7 @@ def load_adult(connection: Any, table: str = "adult", *, replace: bool = False) 
         connection.execute(assets.read("sql", "datasets", "adult.sql"), [files])
     connection.execute(to_sql(_create(table, replace)))
     connection.execute("DROP TABLE temp.sqlanon_dataset_adult")
-    count = exp.select(exp.Count(this=exp.Star())).from_(relation(table))
+    count = exp.select(f.count()).from_(relation(table))
     return int(connection.execute(to_sql(count)).fetchall()[0][0])
 
 

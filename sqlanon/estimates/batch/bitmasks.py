@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.batch.distinct_rows import listed, number_of
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, if_, infix, integer, paren, same, union_all
+from sqlanon.sqlgen.build.expressions import cast, filtered, if_, infix, integer, paren, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["WORD", "MaskedColumn", "bits", "each", "masked"]
@@ -120,8 +120,7 @@ def _masks(columns: Sequence[MaskedColumn], size: int, keep: Keep) -> exp.Select
     query = exp.select(column("place"), column("number")).from_(label_words.subquery("every", copy=False))
     for side in sides:
         for word in words:
-            here = exp.Where(this=column("word").eq(literal(word)))
-            one_word = exp.Filter(this=f.any_value(column(side)), expression=here)
+            one_word = filtered(f.any_value(column(side)), column("word").eq(word))
             query.select(alias(one_word, _name(side, word)), copy=False)
     return query.group_by(column("place"), column("number"), copy=False)
 
@@ -138,8 +137,8 @@ def _satisfied_words(columns: Sequence[MaskedColumn]) -> exp.Select:
     bit = _shifted(integer(paren(column("query") % literal(WORD))))
     certain_bit = if_(column("certain"), bit.copy())
     query = exp.select(column("place"), column("number"), alias(word, "word"))
-    query.select(alias(exp.BitwiseOrAgg(this=bit), "possible"), copy=False)
-    query.select(alias(exp.BitwiseOrAgg(this=certain_bit), "certain"), copy=False)
+    query.select(alias(f.bit_or(bit), "possible"), copy=False)
+    query.select(alias(f.bit_or(certain_bit), "certain"), copy=False)
     query.from_(union_all(shares).subquery("share", copy=False), copy=False)
     return query.group_by(column("place"), column("number"), word.copy(), copy=False)
 

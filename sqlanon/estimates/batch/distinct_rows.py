@@ -159,7 +159,7 @@ def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
     """number, bucket and label of buckets: those that hold the same values, equally often, have the same number."""
     names = [*map(bucketed_value, range(len(bucketed.columns))), "weight"]
     values = class_label({name: column(name) for name in names})
-    values_list = f.call("list_sort", exp.ArrayAgg(this=values))
+    values_list = f.call("list_sort", f.list_(values))
     content = exp.select(column("bucket"), alias(values_list, "content")).from_(bucketed.values.subquery("dealt"))
     content = content.group_by(column("bucket"), copy=False)
     same = identical(column("label", "every"), column("bucket", "held"))

@@ -26,12 +26,14 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     ascending,
     big,
+    cast,
     infix,
     integer,
     is_not_null,
     is_null,
     order_by,
     paren,
+    try_cast,
     union_all,
     window,
 )
@@ -228,10 +230,10 @@ def _intervals(
 def _between(table: str, common: str, compared: exp.Select) -> exp.Select:
     """query, low and high: the numbers of the first and the last label between the two constants of each query."""
     kind = exp.DataType.build(common, dialect="duckdb")
-    ends = [alias(exp.TryCast(this=column(end), to=kind.copy()), end) for end in ("low", "high")]
+    ends = [alias(try_cast(column(end), kind), end) for end in ("low", "high")]
     has = is_not_null(column("high"))
     ranges = exp.select(column("query"), *ends).distinct(copy=False).from_(compared.subquery("compared")).where(has)
-    value = alias(exp.Cast(this=column(VALUE), to=kind.copy()), VALUE)
+    value = alias(cast(column(VALUE), kind), VALUE)
     known = is_not_null(column(VALUE))
     labelled = exp.select(column("number"), value).from_(relation(table)).where(known)
     query = exp.select(column("query", "asked"), alias(column("number", "first"), "low")).from_(

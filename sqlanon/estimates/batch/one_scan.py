@@ -11,7 +11,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.query.parse import AggregateQuery
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import is_not_null, or_zero, paren, try_cast
+from sqlanon.sqlgen.build.expressions import filtered, is_not_null, or_zero, paren, row_alias, try_cast
 from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.classes.rows import class_label
 
@@ -50,7 +50,7 @@ def repeats(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> bool:
     """Whether equal rows are frequent in these columns, so that it pays to count them first."""
     count = f.count()
     label = class_label({name: column(name) for name in columns})
-    different = exp.ApproxDistinct(this=label) if columns else literal(1)
+    different = f.approx_count_distinct(label) if columns else literal(1)
     ((number, about),) = engine.rows(exp.select(count, different).from_(rows.copy(), copy=False))
     return bool(about <= number / _LEAST_REPETITION)
 
@@ -84,7 +84,7 @@ def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: s
 
 
 def _where(aggregate: exp.Expr, condition: exp.Expr) -> exp.Expr:
-    return exp.Filter(this=aggregate, expression=exp.Where(this=condition.copy() if condition.parent else condition))
+    return filtered(aggregate, condition.copy() if condition.parent else condition)
 
 
 def _unqualified(tree: exp.Expr) -> exp.Expr:
@@ -100,9 +100,6 @@ def as_it_is(text: str, query: AggregateQuery, source: exp.Table) -> exp.Select:
     clause.this.replace(exp.alias_(source.copy(), query.alias, table=True, quoted=True))
     names = [f"column_{i}" for i in range(len(query.items))]
     numbers = {i for i, item in enumerate(query.items) if item in query.aggregates}
-    casts = [
-        exp.TryCast(this=column(name), to=(_DOUBLE if i in numbers else _VARCHAR).copy())
-        for i, name in enumerate(names)
-    ]
-    answer = exp.Subquery(this=tree, alias=exp.TableAlias(this="answer", columns=[exp.to_identifier(n) for n in names]))
+    casts = [try_cast(column(name), _DOUBLE if i in numbers else _VARCHAR) for i, name in enumerate(names)]
+    answer = exp.Subquery(this=tree, alias=row_alias("answer", names))
     return exp.select(*casts).from_(answer)

@@ -13,7 +13,7 @@ from sqlanon.estimates.batch.distinct_rows import listed
 from sqlanon.estimates.query.conjunctions import VALUE, Condition, common_type
 from sqlanon.estimates.query.templates import Slot, WorkloadQuery
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import integer, is_null, same, union_all
+from sqlanon.sqlgen.build.expressions import cast, entry, integer, is_null, same, try_cast, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
@@ -98,11 +98,11 @@ def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select, 
     """query and the columns `carried` of the leaves that equal a constant of a query, or lie between its two."""
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = ("low", "high") if between else ("low",)
-    rows = exp.select(column("query"), *(alias(exp.TryCast(this=column(e), to=kind.copy()), e) for e in ends))
+    rows = exp.select(column("query"), *(alias(try_cast(column(e), kind), e) for e in ends))
     no_end = is_null(column("high"))
     rows = rows.distinct(copy=False).from_(compared.subquery("compared"))
     rows.where(exp.not_(no_end) if between else no_end, copy=False)
-    value = exp.Cast(this=column(VALUE, "leaf"), to=kind.copy())
+    value = cast(column(VALUE, "leaf"), kind)
     holds: exp.Expr = value.eq(column("low", "asked"))
     if between:
         holds = value.between(column("low", "asked"), column("high", "asked"))
@@ -140,6 +140,6 @@ def _listed(structs: Sequence[exp.Expr]) -> exp.Select:
     unnested = f.call(
         "unnest",
         exp.Array(expressions=list(structs)),
-        exp.PropertyEQ(this=exp.to_identifier("recursive"), expression=exp.true()),
+        entry("recursive", exp.true()),
     )
     return exp.Select(expressions=[unnested])

@@ -111,4 +111,4 @@ def _numbers(listed: str) -> exp.Select:
     """How many rows there are, and how many different values, NULL among them."""
     different = exp.select(column(MARGINAL)).distinct().from_(relation(listed))
     count = exp.select(f.count()).from_(different.subquery("different"))
-    return exp.select(f.count(), exp.Subquery(this=count)).from_(relation(listed))
+    return exp.select(f.count(), count.subquery(copy=False)).from_(relation(listed))

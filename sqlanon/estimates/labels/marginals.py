@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from sqlanon.estimates.labels.listed_leaves import MOMENTS, no_moments
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import identical, if_, infix, real
+from sqlanon.sqlgen.build.expressions import exists, identical, if_, infix, real
 from sqlanon.sqlgen.build.names import alias, column, relation
 
 __all__ = ["MARGINAL", "MARGINAL_WEIGHT", "also_marginal", "weighed"]
@@ -43,5 +43,5 @@ def also_marginal(table: str, marginal: str, starred: exp.Query) -> exp.Query:
     others = exp.select(*parts).from_(starred.copy().subquery("star"))
     others.join(values.subquery("other"), join_type="CROSS", copy=False)
     missing = identical(column("value", "held"), column("value", "other"))
-    others.where(exp.not_(exp.Exists(this=known_leaf.where(missing, copy=False))), copy=False)
+    others.where(exp.not_(exists(known_leaf.where(missing, copy=False))), copy=False)
     return exp.union(leaves, others, distinct=False, copy=False)

@@ -15,7 +15,18 @@ from sqlanon.estimates.labels.listed_leaves import MOMENTS, no_moments, unit_wei
 from sqlanon.estimates.query.parse import refused
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, big, infix, integer, is_not_null, is_null, paren, real, union_all
+from sqlanon.sqlgen.build.expressions import (
+    as_text,
+    big,
+    infix,
+    integer,
+    is_not_null,
+    is_null,
+    joined,
+    paren,
+    real,
+    union_all,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step
 
@@ -126,7 +137,7 @@ def _refuse(engine: Engine, generalized: Generalized, axis: Axis, constants: Seq
 def _digit_leaves() -> exp.Select:
     """The texts of digits below masks of digits, equally likely; pieces of other texts there weigh nothing."""
     stars = f.call("length", column("mask")) - f.call("length", column("low"))
-    most = infix(exp.Pow(this=literal(10), expression=paren(stars.copy())), "-", 1)
+    most = infix(f.power(literal(10), paren(stars.copy())), "-", 1)
     ends = [big(end) for end in (literal(0), paren(most))]
     series = f.unnest(exp.GenerateSeries(start=ends[0], end=ends[1]))
     wide = integer(paren(stars))
@@ -134,7 +145,7 @@ def _digit_leaves() -> exp.Select:
     rows = rows.from_(relation("span")).where(column("known"), is_not_null(column("mask")))
     text = as_text(column("number"))
     padded = f.call("lpad", text, column("stars"), "0")
-    whole = exp.DPipe(this=column("low"), expression=padded, safe=False)
+    whole = joined(column("low"), padded)
     query = exp.select(column("label"), alias(whole, "value"), alias(unit_weight(), "weight"), *no_moments())
     return query.from_(rows.subquery("digits"))
 

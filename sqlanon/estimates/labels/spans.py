@@ -17,7 +17,7 @@ from sqlanon.estimates.axes import Axis, span
 from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.labels.prefix_spans import starred
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, if_, infix, is_null, try_cast, union_all, window
+from sqlanon.sqlgen.build.expressions import cast, if_, infix, is_null, not_, try_cast, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["STAR", "null_labels", "spans"]
@@ -92,7 +92,7 @@ def _or_end(axis: Axis, end: str) -> exp.Expr:
 
 def _period(axis: Axis) -> exp.Query:
     moment = exp.DataType.build("DATE" if axis.unit_of == "day" else "TIMESTAMP")
-    low, high = (axis.of(exp.Cast(this=column(end), to=moment.copy())) for end in ("low", "high"))
+    low, high = (axis.of(cast(column(end), moment)) for end in ("low", "high"))
     periods = span(low, high, (0, 0)).from_(fixed("period").subquery("period"))
     return exp.union(periods, _labelled(axis, ("infinity", "-infinity")), distinct=False, copy=False)
 
@@ -133,7 +133,7 @@ def _tree_range(axis: Axis) -> exp.Query:
     once = column("ways").eq(1)
     single = span(column("low"), column("high"), (0, 1), known=once)
     single = single.from_(numbered.copy().subquery("single")).where(same)
-    others = exp.select(column("label")).from_(numbered.subquery("other")).where(exp.Not(this=same.copy()))
+    others = exp.select(column("label")).from_(numbered.subquery("other")).where(not_(same.copy()))
     other = _everything(axis, others.subquery("everything"))
     return exp.union(single, other, distinct=False, copy=False)
 
@@ -195,7 +195,7 @@ def _known(axis: Axis) -> exp.Expr:
     if not axis.beyond:
         return exp.true()
     endless = [column(end).isin(*(axis.end(value) for value in axis.beyond)) for end in ("low", "high")]
-    return exp.or_(exp.Not(this=exp.or_(*endless)), column("low").eq(column("high")))
+    return exp.or_(not_(exp.or_(*endless)), column("low").eq(column("high")))
 
 
 _FORMS: dict[str, Callable[[Axis], exp.Query]] = {

@@ -82,5 +82,5 @@ def _total() -> exp.Expr:
 
 def _among(starred: exp.Query) -> exp.Expr:
     """Whether a label is starred; NULL is not."""
-    found = exp.In(this=column("label"), query=exp.Subquery(this=starred.copy()))
+    found = column("label").isin(query=starred)
     return f.coalesce(found, exp.false())

@@ -35,7 +35,7 @@ def _by_itself(part: exp.Expr) -> exp.Expr:
     if first_column is None or part is first_column:
         return part.copy()
     null = is_null(first_column.copy())
-    always = exp.Or(this=null, expression=exp.not_(null))
+    always = exp.or_(null, exp.not_(null))
     return if_(always, part.copy())
 
 
@@ -62,7 +62,7 @@ def require_evaluable(engine: Engine, rows: exp.Select, parts: Sequence[Part], *
         # TRY is NULL where the part fails, and a list with NULL in it where the part is NULL.
         failed = is_null(f.try_(exp.Array(expressions=[_by_itself(part)])))
         counts.append(exp.func("count_if", failed))
-    least = exp.Greatest(this=row_count, expressions=[literal(1)], ignore_nulls=True) if only_if_all else literal(1)
+    least = f.greatest(row_count, 1, ignore_nulls=True) if only_if_all else literal(1)
     found = rows.copy().select(*((failures >= least) for failures in counts))
     for (said, _), fails in zip(parts, engine.rows(found)[0], strict=True):
         if fails:

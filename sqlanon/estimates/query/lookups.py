@@ -12,7 +12,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.query.parse import Lookup, refused
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import infix, is_null
+from sqlanon.sqlgen.build.expressions import infix, is_null, try_cast
 from sqlanon.sqlgen.build.names import alias, column
 
 __all__ = ["require_castable", "require_unique"]
@@ -33,7 +33,7 @@ def require_unique(engine: Engine, lookup: Lookup, table: exp.Table, kinds: tupl
     twice = bool(engine.rows(repeated)[0][0])
     if not twice and kinds[0] != kinds[1]:
         to = exp.DataType.build(kinds[0], dialect="duckdb")
-        cast = exp.select(alias(exp.TryCast(this=column(_KEY), to=to), _VALUE))
+        cast = exp.select(alias(try_cast(column(_KEY), to), _VALUE))
         values = cast.from_(keys.copy().subquery("keys")).distinct()
         require_castable(engine, lookup, values.copy(), table)
         found = exp.select(column(_VALUE, "own")).from_(values.subquery("own"))

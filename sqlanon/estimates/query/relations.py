@@ -14,7 +14,7 @@ from sqlanon.estimates.query.lookups import require_castable, require_unique
 from sqlanon.estimates.query.parse import refused
 from sqlanon.estimates.query.plan import Plan
 from sqlanon.estimates.release_model import BucketedColumns, Generalized
-from sqlanon.sqlgen.build.expressions import cast, paren
+from sqlanon.sqlgen.build.expressions import cast, named, paren
 from sqlanon.sqlgen.build.names import alias, column
 
 __all__ = [
@@ -112,9 +112,7 @@ def arguments_on(plan: Plan, name: str) -> list[tuple[int, exp.Expr, exp.Expr]]:
 
 
 def _lookup_table(plan: Plan, index: int) -> exp.Table:
-    table = plan.lookups[index].copy()
-    table.set("alias", exp.TableAlias(this=exp.to_identifier(lookup_name(index), quoted=True)))
-    return table
+    return named(plan.lookups[index].copy(), lookup_name(index))
 
 
 def _joined_on(plan: Plan, index: int) -> exp.Expr:

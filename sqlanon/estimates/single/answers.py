@@ -17,7 +17,7 @@ from sqlanon.estimates.query.functions import require_known
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, Group, aggregate_of, aggregates_in, refused
 from sqlanon.estimates.single.estimate import Combinations
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, cast, if_, or_zero, paren
+from sqlanon.sqlgen.build.expressions import ascending, cast, filtered, if_, or_zero, paren
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["MOST_GROUPS", "Answer", "answered"]
@@ -81,7 +81,7 @@ class Answer:
             for end in _ENDS if isinstance(item, Aggregate) else ("",):
                 tree = next(left).this.copy()
                 kind = _VARCHAR if isinstance(item, Group) else to if end in ends else None
-                found.append(tree if kind is None else exp.Cast(this=tree, to=kind.copy()))
+                found.append(tree if kind is None else cast(tree, kind))
         return found
 
     def _ordered(self, query: exp.Select) -> exp.Select:
@@ -146,7 +146,7 @@ def _figures_of(found: Combinations, exact: bool, withheld: int | None) -> exp.S
     parts += [column(name) for name in _REAL if name not in _TYPED]
     for kind, prefix in ((True, ""), (False, _INEXACT)):
         for name in _TYPED:
-            value = column(name) if kind is exact else exp.Cast(this=exp.null(), to=nothing[kind].copy())
+            value = column(name) if kind is exact else cast(exp.null(), nothing[kind])
             parts.append(alias(value, prefix + name))
     return exp.select(*parts).from_(query.subquery("figures", copy=False), copy=False)
 
@@ -189,18 +189,18 @@ def _answered(found: Combinations, table: str, withheld: int | None) -> exp.Sele
 def _figure(found: Combinations, number: int, end: str, withheld: int | None) -> exp.Expr:
     """One figure of an aggregate, bounds in parts."""
     function = found.aggregates[number - 1].function
-    of_aggregate = exp.Where(this=column("number").eq(literal(number)))
+    of_aggregate = column("number").eq(number)
     name = function + end
     if name in _TYPED and found.kinds[number].unit is None:
         name = _INEXACT + name
-    value: exp.Expr = exp.Filter(this=f.max(column(name)), expression=of_aggregate)
+    value: exp.Expr = filtered(f.max(column(name)), of_aggregate)
     if function != "count":
         return value
     # Where no row can satisfy the query there is none to count.
-    nothing = exp.Filter(this=f.count(), expression=of_aggregate.copy()).eq(0)
+    nothing = filtered(f.count(), of_aggregate.copy()).eq(0)
     none = literal(withheld if end == "_high" else 0)
     to = _BIGINT if end in ("_low", "_high") else _DOUBLE
-    return exp.Cast(this=if_(nothing, none, value), to=to.copy())
+    return cast(if_(nothing, none, value), to)
 
 
 def _outputs(query: AggregateQuery, found: Combinations) -> list[exp.Alias]:

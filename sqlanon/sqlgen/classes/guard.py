@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, if_, is_not_null, is_null, or_zero
+from sqlanon.sqlgen.build.expressions import big, exists, if_, is_not_null, is_null, or_zero
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.classes.normal_relations import sensitive_value
@@ -81,7 +81,7 @@ def _violates_nothing(query: exp.Query) -> exp.Expr:
 
 
 def _any(of: str) -> exp.Expr:
-    return exp.Exists(this=exp.select(literal(1)).from_(relation(of)))
+    return exists(exp.select(literal(1)).from_(relation(of)))
 
 
 def _rounds(requirements: Sequence[Asks]) -> exp.Query:

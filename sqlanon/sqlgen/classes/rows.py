@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import total
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal
+from sqlanon.sqlgen.build.expressions import entry, total
+from sqlanon.sqlgen.build.names import alias, column, literal
 
 __all__ = ["Asked", "Rows", "class_label", "rows_of"]
 
@@ -68,7 +68,7 @@ def rows_of(
 
 def class_label(labels: Mapping[str, exp.Expr]) -> exp.Expr:
     """A class_id from what a class shows of each quasi-identifier: a struct of them."""
-    parts = [exp.PropertyEQ(this=identifier(name), expression=label) for name, label in labels.items()]
+    parts = [entry(name, label) for name, label in labels.items()]
     return exp.Struct(expressions=parts) if parts else literal(0)
 
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, identical, if_, infix, is_null, paren
+from sqlanon.sqlgen.build.expressions import big, case, identical, if_, infix, is_null, not_, paren
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import class_id
@@ -134,30 +134,25 @@ class Rounds:
         labels = [alias(self._label(i, recoding), f"label_{i}") for i, recoding in self.recodings]
         others = [column(name) for name in self.others]
         query = exp.select(alias(self._in_round(class_name), "class_id"), *labels, *others)
-        return query.from_(self._placed("labelled")).where(exp.Not(this=_no_round()))
+        return query.from_(self._placed("labelled")).where(not_(_no_round()))
 
     def public_recoded(self) -> exp.Select:
         """Every public row: class_id, has_class, label_i. One that no round keeps is in no class of the release."""
         labels = [alias(self._label(i, recoding), f"label_{i}") for i, recoding in self.recodings]
         named = self._in_round(class_name)
         named.set("default", _nowhere(class_layout(len(self.recodings)).words))
-        has_class = alias(exp.Not(this=_no_round()), "has_class")
+        has_class = alias(not_(_no_round()), "has_class")
         return exp.select(alias(named, "class_id"), has_class, *labels).from_(self._placed("public_labelled"))
 
     def _placed(self, rows: str) -> exp.Subquery:
         """The rows with the first round that keeps their class, if any."""
-        rounds = [exp.If(this=_is_kept(number), true=literal(number)) for number in range(1, self.count + 1)]
-        query = exp.select(exp.Star(), alias(exp.Case(ifs=rounds), "round")).from_(relation(rows))
-        return query.subquery("placed")
+        first_round = case(*((_is_kept(number), number) for number in range(1, self.count + 1)))
+        return exp.select(exp.Star(), alias(first_round, "round")).from_(relation(rows)).subquery("placed")
 
     def _in_round(self, name: Callable[[int], str]) -> exp.Case:
         """What a column that each round has is in the round of the row."""
-        return exp.Case(
-            ifs=[
-                exp.If(this=column("round").eq(literal(number)), true=column(name(number)))
-                for number in range(1, self.count + 1)
-            ]
-        )
+        rounds = range(1, self.count + 1)
+        return case(*((column("round").eq(number), column(name(number))) for number in rounds))
 
     def _label(self, index: int, recoding: Recoding) -> exp.Expr:
         if not recoding.mixed:

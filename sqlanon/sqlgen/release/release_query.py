@@ -17,7 +17,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.binary_text import without_collation
-from sqlanon.sqlgen.build.expressions import as_text, same, union_all, window
+from sqlanon.sqlgen.build.expressions import as_text, row_alias, same, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.labels import passed, published_value
@@ -174,8 +174,7 @@ class ReleaseQuery:
         if needs_public:
             if self.public is None:
                 raise InternalError("a requirement asks about a public table, and there is none")
-            names = [identifier(f"value_{i}") for i in range(len(self.recodings))]
-            public = exp.TableAlias(this=identifier("public"), columns=names)
+            public = row_alias("public", [f"value_{i}" for i in range(len(self.recodings))])
             query.with_(public, as_=self.public.copy(), materialized=not self.public_stable, copy=False)
         for i, recoding in recodings:
             others = public_values(i, recoding.bound) if needs_public else None
