@@ -84,7 +84,7 @@ def estimate(
     require_binary_text(engine, query.source, (), called=release.name)
     try:
         rows = _answer(engine, query, with_marginals(engine, release, marginals, policy, scratch), scratch, policy)
-        return tuple(engine.columns(rows.shown())), engine.rows(rows.as_texts())
+        return tuple(engine.columns(rows.query())), engine.rows(rows.as_texts())
     except EngineError as error:
         raise UserError(f"the query cannot be estimated from {release.name}: {error.message}") from None
 

@@ -28,14 +28,14 @@ _VARCHAR = exp.DataType.build("VARCHAR")
 
 def columns_of(queries: Sequence[AggregateQuery]) -> list[str]:
     """The columns that plain queries read, each once, by their folded names."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     # The queries of a template share one object.
     for query in {id(query): query for query in queries}.values():
         parts = [query.where, *(aggregate.argument for aggregate in query.aggregates)]
         for tree in parts:
             for part in tree.find_all(exp.Column) if tree is not None else ():
-                found.setdefault(fold(part.name), part.name)
-    return list(found.values())
+                names.setdefault(fold(part.name), part.name)
+    return list(names.values())
 
 
 def counted_rows(source: exp.Table, columns: Sequence[str], weight: str) -> exp.Select:
@@ -58,14 +58,14 @@ def repeats(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> bool:
 def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None) -> exp.Select:
     """One row: the figures of all aggregates of plain queries, in their order, over a table of `counted_rows`.
 
-    Where there is no `weight`, each row stands for itself. Sums and averages are of such rows.
+    Without a `weight`, each row stands for itself; sums and averages are always of such rows.
     """
     figures: list[exp.Expr] = []
     for query in queries:
         for aggregate in query.aggregates:
             holds = _unqualified(query.where) if query.where is not None else exp.true()
             argument = None if aggregate.argument is None else _unqualified(aggregate.argument)
-            # A result that is no number becomes NULL: no release is asked for it.
+            # A result that is no number becomes NULL: no release can answer such a query.
             figures.append(try_cast(_figure(aggregate.function, argument, holds, weight), "DOUBLE"))
     row = exp.Select(expressions=[alias(figure, f"figure_{i}") for i, figure in enumerate(figures)])
     return row.from_(rows, copy=False)

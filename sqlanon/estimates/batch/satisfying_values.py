@@ -19,16 +19,16 @@ from sqlanon.sqlgen.classes.rows import class_label
 
 __all__ = ["Constants", "among", "constants", "satisfying"]
 
-# Up to this number of leaves all conditions are evaluated on each leaf in one scan; of more leaves there is a scan for
-# each condition, which keeps those that satisfy it.
+# Up to this number of leaves, one scan evaluates all conditions on each leaf; more leaves have a scan for each
+# condition, which keeps the leaves that satisfy it.
 _MANY_LEAVES = 5_000
 
 
 @dataclass(frozen=True)
 class Constants:
-    """What the queries of a workload compare values with."""
+    """The constants that the queries of a workload compare values with."""
 
-    # The table of query_id, place (the index of a column), low and, for a range, high.
+    # The table of query_id, column_index, low and, for a range, high.
     table: str
     # The indexes of the columns, by their folded names.
     indexes: Mapping[str, int]
@@ -37,11 +37,11 @@ class Constants:
         """query, low and high of one column, for the queries in a table of `among`; None if it is never compared."""
         if name not in self.indexes:
             return None
-        here = column("place", "constant").eq(literal(self.indexes[name]))
-        rows = exp.select(column("query", "asked"), column("low", "constant"), column("high", "constant"))
+        of_column = column("column_index", "constant").eq(literal(self.indexes[name]))
+        rows = exp.select(column("query", "batch_query"), column("low", "constant"), column("high", "constant"))
         rows.from_(relation(self.table, as_="constant"), copy=False)
-        rows.join(relation(queries, as_="asked"), on=same("query_id", "constant", "asked"), copy=False)
-        return rows.where(here, copy=False)
+        rows.join(relation(queries, as_="batch_query"), on=same("query_id", "constant", "batch_query"), copy=False)
+        return rows.where(of_column, copy=False)
 
 
 def constants(queries: Sequence[WorkloadQuery], keep: Keep) -> Constants:
@@ -56,7 +56,7 @@ def constants(queries: Sequence[WorkloadQuery], keep: Keep) -> Constants:
             else:
                 rows += [(query.number, index, value, None) for value in slot.values]
     columns = list(map(list, zip(*rows, strict=True))) if rows else [[], [], [], []]
-    kinds = {"query_id": "BIGINT", "place": "INTEGER", "low": "VARCHAR", "high": "VARCHAR"}
+    kinds = {"query_id": "BIGINT", "column_index": "INTEGER", "low": "VARCHAR", "high": "VARCHAR"}
     return Constants(keep("constant", listed(kinds), columns), indexes)
 
 
@@ -80,18 +80,18 @@ def satisfying(
     """
     carried = ("number", "weight", *also)
     slots = [slot for slot in conditions.values() if isinstance(slot, Slot)]
-    found: list[exp.Query] = []
+    queries: list[exp.Query] = []
     for between in (False, True):
         alike = [slot for slot in slots if slot.between is between]
         if alike and compared is not None and (common := common_type(alike[0], kind)):
-            found.append(_compared(leaf, common, between, compared, carried))
+            queries.append(_compared(leaf, common, between, compared, carried))
     trees: dict[exp.Expr, list[int]] = {}
     for query, condition in conditions.items():
         if not isinstance(condition, Slot):
             trees.setdefault(condition, []).append(query)
     if trees:
-        found.append(_of_trees(engine, leaf, trees, carried))
-    return union_all(found)
+        queries.append(_of_trees(engine, leaf, trees, carried))
+    return union_all(queries)
 
 
 def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select, carried: Sequence[str]) -> exp.Select:
@@ -103,11 +103,11 @@ def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select, 
     rows = rows.distinct(copy=False).from_(compared.subquery("compared"))
     rows.where(exp.not_(no_end) if between else no_end, copy=False)
     value = cast(column(VALUE, "leaf"), kind)
-    holds: exp.Expr = value.eq(column("low", "asked"))
+    holds: exp.Expr = value.eq(column("low", "bounds"))
     if between:
-        holds = value.between(column("low", "asked"), column("high", "asked"))
-    query = exp.select(column("query", "asked"), *(column(name, "leaf") for name in carried))
-    return query.from_(leaf.copy()).join(rows.subquery("asked"), on=holds, copy=False)
+        holds = value.between(column("low", "bounds"), column("high", "bounds"))
+    query = exp.select(column("query", "bounds"), *(column(name, "leaf") for name in carried))
+    return query.from_(leaf.copy()).join(rows.subquery("bounds"), on=holds, copy=False)
 
 
 def _of_trees(
@@ -121,12 +121,12 @@ def _of_trees(
         structs = [class_label({"tree": literal(index), "holds": tree}) for index, tree in enumerate(trees)]
         truths = _listed(structs).select(*map(column, carried), copy=False).from_(leaf.copy(), copy=False)
         names = (column(name) for name in ("tree", *carried))
-        satisfied = exp.select(*names).from_(truths.subquery("every", copy=False)).where(column("holds"))
+        satisfied = exp.select(*names).from_(truths.subquery("truths", copy=False)).where(column("holds"))
     pairs = [(index, query) for index, queries in enumerate(trees.values()) for query in queries]
     numbers = _listed([class_label({"tree": literal(index), "query": literal(query)}) for index, query in pairs])
-    rows = exp.select(column("query", "asked"), *(column(name, "held") for name in carried))
-    rows.from_(satisfied.subquery("held", copy=False), copy=False)
-    return rows.join(numbers.subquery("asked"), on=same("tree", "held", "asked"), copy=False)
+    rows = exp.select(column("query", "query_of_tree"), *(column(name, "satisfied") for name in carried))
+    rows.from_(satisfied.subquery("satisfied", copy=False), copy=False)
+    return rows.join(numbers.subquery("query_of_tree"), on=same("tree", "satisfied", "query_of_tree"), copy=False)
 
 
 def _where(leaf: exp.Expr, index: int, condition: exp.Expr, carried: Sequence[str]) -> exp.Select:

@@ -48,8 +48,8 @@ def piece_steps(
 ) -> list[Step]:
     """The steps `cut` and `piece`, which read the step `span`.
 
-    `constants` are what values are compared with, `keys` (relation, column) what they are joined with. Raises
-    PolicyError for a constant that has no place among the values.
+    Values are compared with the `constants` and joined with the `keys` (relation, column). Raises PolicyError for a
+    constant that lies nowhere on the axis.
     """
     _require_comparable(engine, generalized, axis, constants, keys)
     cut = keep("cut", _cuts(axis, constants, keys))
@@ -61,7 +61,7 @@ def piece_steps(
 
 
 def pieces(generalized: Generalized, axis: Axis) -> exp.Query:
-    """The leaves: a row a piece, from the step `piece`."""
+    """The leaves: a row for each piece, from the step `piece`."""
     scale = 10.0**axis.scale
     moments: list[exp.Expr] = []
     for name in MOMENTS:
@@ -82,7 +82,7 @@ def _require_comparable(
     constants: Sequence[exp.Expr],
     keys: Sequence[tuple[exp.Table, str]],
 ) -> None:
-    """What values are compared with keeps them in their order: text with text, and whole numbers with exact ones."""
+    """Raises PolicyError where a comparison would not follow the axis: text needs text, exact numbers exact ones."""
     named = [alias(constant.copy(), f"constant_{index}") for index, constant in enumerate(constants)]
     kinds = [kind for _, kind in engine.columns(exp.select(*named))] if named else []
     for table, key in keys:
@@ -103,14 +103,14 @@ def _require_comparable(
 
 
 def _cuts(axis: Axis, constants: Sequence[exp.Expr], keys: Sequence[tuple[exp.Table, str]]) -> exp.Query:
-    """The points of the axis around every constant and every key, NULL for one that has no point there."""
+    """The points of the axis around every constant and every key; NULL for one that lies nowhere on the axis."""
     texts: list[exp.Query] = []
     if constants:
         listed = f.unnest(exp.Array(expressions=[_text(constant) for constant in constants]))
         texts.append(exp.select(alias(listed, "text")).distinct())
     texts += [exp.select(alias(_text(column(key)), "text")).from_(table) for table, key in keys]
     if not texts:
-        return exp.select(alias(axis.end(axis.low), "at")).from_(exp.select(literal(1)).subquery("one"))
+        return exp.select(alias(axis.end(axis.low), "at")).from_(exp.select(literal(1)).subquery("single_row"))
     distinct_texts = union_all(texts, distinct=True)
     edges = [
         exp.select(alias(edge, "at"))

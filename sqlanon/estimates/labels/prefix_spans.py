@@ -1,4 +1,4 @@
-"""The spans of labels that end in stars: of the values below `10***`, the first digits and the length are known."""
+"""The spans of labels that end in stars: `10***` says the first digits of its values, and how long they are."""
 
 from __future__ import annotations
 

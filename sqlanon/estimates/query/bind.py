@@ -1,8 +1,8 @@
 """Binds a query's columns to the relations that a release consists of, and takes the query apart by relation.
 
-The database itself evaluates the parts of a query that are about one relation: on the release's rows for exact columns, on the
-leaves of labels for generalized columns, on the values of buckets for bucketed ones. `Factors` makes each of these
-parts a column of its relation. What remains of a condition is AND, OR and NOT over such columns.
+The database itself evaluates the parts of a query that are about one relation: on the release's rows for exact
+columns, on the leaves of labels for generalized columns, on the values of buckets for bucketed ones. `Factors` makes
+each of these parts a column of its relation. What remains of a condition is AND, OR and NOT over such columns.
 """
 
 from __future__ import annotations

@@ -109,7 +109,10 @@ class AggregateQuery:
 
 
 def parsed(text: str) -> AggregateQuery:
-    """The parts of the query. Raises StatementError for a text that is no query, PolicyError for one that cannot be estimated."""
+    """The parts of the query.
+
+    Raises StatementError for a text that is no query, and PolicyError for a query that cannot be estimated.
+    """
     try:
         trees = sqlglot.parse(text, dialect="duckdb")
     except SqlglotError:
