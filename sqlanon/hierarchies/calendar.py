@@ -156,7 +156,7 @@ def _week(moment: exp.Expr) -> exp.Expr:
 
 
 def _days_in(year: exp.Expr) -> exp.Expr:
-    fourth, hundredth, four_hundredth = (equals(remainder(year, every), number(0)) for every in (4, 100, 400))
+    fourth, hundredth, four_hundredth = (equals(remainder(year, period), number(0)) for period in (4, 100, 400))
     common = exp.and_(hundredth, not_(four_hundredth))
     leap = exp.and_(fourth, exp.not_(common))
     return choose([(leap, number(366))], number(365))
@@ -176,8 +176,8 @@ def _units(definition: HierarchyDefinition) -> tuple[str, ...]:
     return tuple(_unit(definition, argument) for argument in definition.arguments)
 
 
-def _unit(definition: HierarchyDefinition, given: Value) -> str:
-    name = str(given).upper() if isinstance(given, str | QualifiedName) else ""
+def _unit(definition: HierarchyDefinition, argument: Value) -> str:
+    name = str(argument).upper() if isinstance(argument, str | QualifiedName) else ""
     if name not in (*_UNITS, "WEEK"):
-        raise refused(definition, f"{given} is no unit", f"there are: {', '.join(_UNITS)} and WEEK")
+        raise refused(definition, f"{argument} is no unit", f"there are: {', '.join(_UNITS)} and WEEK")
     return name

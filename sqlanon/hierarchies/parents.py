@@ -119,8 +119,8 @@ def _orphans() -> exp.Select:
 
 
 def _cycles() -> exp.Select:
-    own = equals(column("node"), column("ancestor"))
-    return select(alias(quoted(column("node")), "name")).from_(_step(_ANCESTOR)).where(own)
+    in_cycle = equals(column("node"), column("ancestor"))
+    return select(alias(quoted(column("node")), "name")).from_(_step(_ANCESTOR)).where(in_cycle)
 
 
 def _unequal_depths() -> exp.Select:

@@ -71,9 +71,9 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
 
 
 def _masked(whole: exp.Expr, length: int) -> exp.Expr:
-    kept = f.left(whole.copy(), length)
+    prefix = f.left(whole.copy(), length)
     hidden = subtract(f.length(whole.copy()), number(length))
-    return join_text(kept, f.repeat(text("*"), hidden))
+    return join_text(prefix, f.repeat(text("*"), hidden))
 
 
 def _lengths(definition: HierarchyDefinition) -> tuple[int, ...]:

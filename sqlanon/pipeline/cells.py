@@ -57,7 +57,7 @@ def encode(
         values.append(int(leaves))
         if flat:
             tables.append(scratch.table("ranked", ranked(bound, name)))
-            siblings.append([_held(engine, name)])
+            siblings.append([_row_count(engine, name)])
         else:
             siblings.append([int(count) for count in rest[: bound.height]])
         others, top = rest[bound.height :], max(int(leaves) - 1, 0)
@@ -90,5 +90,5 @@ def encode(
     )
 
 
-def _held(engine: Engine, table: str) -> int:
+def _row_count(engine: Engine, table: str) -> int:
     return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])

@@ -67,8 +67,8 @@ def freeze_labels(engine: Engine, release_id: str, recoding: Recoding) -> None:
 
 def forget_labels(engine: Engine, release_id: str, recodings: Sequence[Recoding]) -> None:
     """Removes the labels of a snapshot: they stand in its rows, and the copy has values that were suppressed."""
-    own = column("release_id").eq(release_id)
-    engine.run(exp.delete(relation(("anon", "release_recoding")), where=own))
+    of_release = column("release_id").eq(release_id)
+    engine.run(exp.delete(relation(("anon", "release_recoding")), where=of_release))
     for recoding in recodings:
         if recoding.mixed:
             labels = exp.and_(*_of_attribute(release_id, recoding.bound))
@@ -87,9 +87,9 @@ def freeze_taxonomies(
 ) -> None:
     """Copies the stored hierarchy of each sensitive attribute that a requirement looks values up in."""
     reading = [r for r in requirements if any(name in r.reads for name in _OF_HIERARCHY)]
-    asked = {name for requirement in reading for name in requirement.attributes}
+    attributes = {name for requirement in reading for name in requirement.attributes}
     for bound in policy.sensitive:
-        if bound.stored and bound.column in asked:
+        if bound.stored and bound.column in attributes:
             # Level 0 is the value itself, and says nothing that the others do not; a flat list has no other.
             _freeze_all(engine, release_id, bound, min(1, bound.height - 1))
 

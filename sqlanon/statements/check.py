@@ -22,7 +22,7 @@ from sqlanon.inputs.taxonomies import listed_taxonomy
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import verified
 from sqlanon.pipeline.check import measured, reported
-from sqlanon.releases.answerable import Shown, shown_by, shown_rows
+from sqlanon.releases.answerable import AnswerableRequirements, answerable_by, rows_with_keys
 from sqlanon.releases.companion_views import content_view, report_view
 from sqlanon.releases.content import content_fingerprint, fingerprint_of_tables
 from sqlanon.releases.objects import is_own
@@ -50,7 +50,7 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
     """
     require_own_columns(engine, release)
     try:
-        answerable = shown_by(engine, release)
+        answerable = answerable_by(engine, release)
         structure = _of_structure(engine, release, answerable)
         hidden = (
             _of_view(engine, release, answerable)
@@ -64,7 +64,7 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
     return PrivacyReport((*(measurements[index] for index in sorted(measurements)), *structure))
 
 
-def _of_structure(engine: Engine, release: Release, answerable: Shown) -> tuple[Measurement, ...]:
+def _of_structure(engine: Engine, release: Release, answerable: AnswerableRequirements) -> tuple[Measurement, ...]:
     """What is measured of the structure that the method promises, besides the requirements of classes.
 
     The tables of a release of several have to fit together, and to be those that were released.
@@ -88,11 +88,11 @@ def _of_structure(engine: Engine, release: Release, answerable: Shown) -> tuple[
     return structure.measurements
 
 
-def _answered(engine: Engine, release: Release, answerable: Shown) -> dict[int, Measurement]:
+def _answered(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
     """What is measured of the requirements that the released rows answer, by their index."""
     sources = {made.fragment: relation(own_object(engine, made.name)) for made in release.published}
     measurements: dict[int, Measurement] = {}
-    for part in answerable.asked(sources):
+    for part in answerable.rows_of_requirements(sources):
         requirements = answerable.requirements_at(part.indexes)
         reached = measured(engine, requirements, part.rows, answerable.background(part.indexes))
         measurements |= dict(zip(part.indexes, reached, strict=True))
@@ -124,7 +124,7 @@ def require_own_columns(engine: Engine, release: Release) -> None:
             )
 
 
-def _of_snapshot(engine: Engine, release: Release, answerable: Shown) -> dict[int, Measurement]:
+def _of_snapshot(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
     """What was measured when the snapshot was made, of the requirements that its rows alone cannot answer."""
     if not answerable.hidden:
         return {}
@@ -149,12 +149,12 @@ def _of_snapshot(engine: Engine, release: Release, answerable: Shown) -> dict[in
     return measurements
 
 
-def _seen(answerable: Shown) -> str:
+def _seen(answerable: AnswerableRequirements) -> str:
     whose = {"respondents": "its respondents", "guarding nodes": "its guarding nodes", "public table": "public rows"}
     return " and ".join(whose[part] for part in dict.fromkeys(answerable.hidden.values()))
 
 
-def _of_view(engine: Engine, release: Release, answerable: Shown) -> dict[int, Measurement]:
+def _of_view(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
     """What the live view's own query comes to in the requirements that its rows alone cannot answer."""
     if not answerable.hidden:
         return {}
@@ -195,7 +195,7 @@ def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
                 public_class=_public_class(bound, bound.public) if bound.public else None,
             )
             keys = [b.column for b in bound.quasi_identifiers]
-            rows = shown_rows(bound, _columns(bound), keys, {name: name for name in bound.guarding})
+            rows = rows_with_keys(bound, _columns(bound), keys, {name: name for name in bound.guarding})
             return PrivacyReport(tuple(measured(engine, requirements, rows, background)))
         except EngineError as error:
             raise PolicyError(f"{statement.source} cannot be checked: {error.message}") from None

@@ -142,12 +142,12 @@ def load_adult(connection: Any, table: str = "adult", *, replace: bool = False) 
 
 def _kind(connection: Any, name: str) -> str | None:
     """The type of the relation with this name in the current schema: 'BASE TABLE', 'VIEW', or None without one."""
-    found = connection.execute(
+    tables = connection.execute(
         "SELECT table_type FROM information_schema.tables WHERE table_catalog = current_database()"
         " AND table_schema = current_schema() AND lower(table_name) = lower(?)",
         [name],
     ).fetchall()
-    return str(found[0][0]) if found else None
+    return str(tables[0][0]) if tables else None
 
 
 def _create(table: str, replace: bool) -> exp.Create:

@@ -96,16 +96,18 @@ def _rounds(requirements: Sequence[Asks]) -> exp.Query:
         is_null(column("class_id")),
         exp.not_(column("class_id").isin(query=_classes("round_violating"))),
     )
-    more = column("round") < literal(ROUNDS)
+    has_rounds_left = column("round") < literal(ROUNDS)
     after = alias(column("round") + 1, "round")
     following = (
-        exp.select(after, column("class_id")).from_(relation("rounds")).where(left, _any("round_violating"), more)
+        exp.select(after, column("class_id"))
+        .from_(relation("rounds"))
+        .where(left, _any("round_violating"), has_rounds_left)
     )
     following = with_steps(following, [*steps, ("round_violating", _class_ids(violations(requirements, names)))])
-    one = alias(literal(1), "round")
+    first_round = alias(literal(1), "round")
     first = exp.union(
-        exp.select(one, column("class_id")).from_(relation("equivalence_class")),
-        exp.select(one.copy(), alias(exp.null(), "class_id")),
+        exp.select(first_round, column("class_id")).from_(relation("equivalence_class")),
+        exp.select(first_round.copy(), alias(exp.null(), "class_id")),
         distinct=False,
         copy=False,
     )

@@ -191,7 +191,7 @@ def _sensitive_code(counted: exp.Table | exp.Subquery, width: int) -> exp.Select
 
 def _class_sensitive_value(counted: exp.Table | exp.Subquery, codes: str, width: int) -> exp.Select:
     same = [
-        identical(one, other) for one, other in zip(_values(width, "counted"), _values(width, "coded"), strict=True)
+        identical(left, right) for left, right in zip(_values(width, "counted"), _values(width, "coded"), strict=True)
     ]
     return (
         exp.select(column("class_id", "counted"), alias(column("code", "coded"), "value"), column("n", "counted"))

@@ -12,7 +12,7 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import entry, total
 from sqlanon.sqlgen.build.names import alias, column, literal
 
-__all__ = ["Asked", "Rows", "class_label", "rows_of"]
+__all__ = ["Rows", "RowsOfRequirements", "class_label", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def class_label(labels: Mapping[str, exp.Expr]) -> exp.Expr:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RowsOfRequirements:
     """Rows, and the indexes of the requirements that are asked of them."""
 
     rows: Rows

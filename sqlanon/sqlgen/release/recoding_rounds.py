@@ -109,7 +109,7 @@ class Rounds:
     """The rounds of a local recoding.
 
     Their rows are the relation "labelled", those of the public table "public_labelled",
-    each with class_j and the labels. `asked` maps a column that requirements ask about
+    each with class_j and the labels. `requirement_columns` maps a column that requirements read
     to the one that holds it there, `entity` is the one that holds the respondent;
     `others` pass through.
     """
@@ -117,7 +117,7 @@ class Rounds:
     recodings: Sequence[tuple[int, Recoding]]
     requirements: Sequence[Asks]
     background: Background
-    asked: dict[str, str]
+    requirement_columns: dict[str, str]
     entity: str | None
     others: Sequence[str]
 
@@ -127,7 +127,7 @@ class Rounds:
 
     def steps(self) -> list[Step]:
         """Steps to kept_1, kept_2, ...: the classes that each round keeps."""
-        return [(_kept_name(number), self._kept(number)) for number in range(1, self.count + 1)]
+        return [(_kept_name(number), self._kept_classes(number)) for number in range(1, self.count + 1)]
 
     def recoded(self) -> exp.Select:
         """Every row that a round keeps, with its class and its labels there: class_id, label_i, others."""
@@ -159,13 +159,15 @@ class Rounds:
             return column(f"label_{index}")
         return self._in_round(lambda number: _label_name(index, recoding.levels[number - 1]))
 
-    def _kept(self, number: int) -> exp.Select:
+    def _kept_classes(self, number: int) -> exp.Select:
         """The classes of one round that violate nothing, of the rows that no round before keeps."""
-        columns = {name: column(own) for name, own in self.asked.items()}
+        columns = {name: column(source_name) for name, source_name in self.requirement_columns.items()}
         entity = column(self.entity) if self.entity else None
         rows = Rows(relation("round_row"), (column("class_id"),), column("class_id"), columns, entity)
-        own = [column(name) for name in (*self.asked.values(), *([self.entity] if self.entity else []))]
-        steps: list[Step] = [("round_row", self._left(number, "labelled", own))]
+        columns_read = [
+            column(name) for name in (*self.requirement_columns.values(), *([self.entity] if self.entity else []))
+        ]
+        steps: list[Step] = [("round_row", self._left(number, "labelled", columns_read))]
         background = self.background
         if background.public_class is not None:
             steps.append(("round_public", self._left(number, "public_labelled", [])))
@@ -189,8 +191,8 @@ class Rounds:
 
 
 def _is_kept(number: int) -> exp.Expr:
-    kept = exp.select(column("class_id")).from_(relation(_kept_name(number)))
-    return column(class_name(number)).isin(query=kept)
+    classes = exp.select(column("class_id")).from_(relation(_kept_name(number)))
+    return column(class_name(number)).isin(query=classes)
 
 
 def _no_round() -> exp.Expr:

@@ -60,8 +60,8 @@ _Branch = tuple[exp.Expr, exp.Expr]
 
 def refusal_in(message: str) -> Refusal | None:
     """What the condition says in an error of the engine's; None if the error is another."""
-    found = _SAYS.search(message)
-    return Refusal(found[1], f"run {found[2]}") if found else None
+    match = _SAYS.search(message)
+    return Refusal(match[1], f"run {match[2]}") if match else None
 
 
 def _says(what: str, run: str) -> exp.Expr:
