@@ -24,8 +24,8 @@ __all__ = ["digests", "forgetting", "require_own_rows", "require_sealed", "seal"
 
 def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:
     """The digest of the rows of each release as they are now."""
-    found = engine.rows(sql_file("catalog", "queries", "release_digests"), [list(release_ids)])
-    return dict(found)
+    rows = engine.rows(sql_file("catalog", "queries", "release_digests"), [list(release_ids)])
+    return dict(rows)
 
 
 def seal(engine: Engine, release_id: str) -> None:

@@ -96,7 +96,7 @@ def bind_requirements(
     requirements = resolve_requirements(bound.policy, tuple(sensitive), promised)
     guarding: list[str] = []
     ranges: list[tuple[int, QualifiedName]] = []
-    asked: list[BoundRequirement] = []
+    bound_requirements: list[BoundRequirement] = []
     for index, requirement in enumerate(requirements):
         if not requirement.question.joint:
             _require_plain_values(bound.policy, requirement, sensitive)
@@ -108,8 +108,8 @@ def bind_requirements(
             (attribute,) = requirement.attributes
             table = bind_ranges(engine, named, sensitive[attribute], scratch, str(bound.policy))
             ranges.append((index, table))
-        asked.append(requirement)
-    return replace(bound, guarding=tuple(dict.fromkeys(guarding)), ranges=tuple(ranges)), tuple(asked)
+        bound_requirements.append(requirement)
+    return replace(bound, guarding=tuple(dict.fromkeys(guarding)), ranges=tuple(ranges)), tuple(bound_requirements)
 
 
 def _named(requirement: BoundRequirement, kind: str) -> list[tuple[str, QualifiedName]]:
@@ -145,14 +145,14 @@ def _guarding_column(bound: BoundPolicy, columns: Sequence[Column], requirement:
     recoded and cut the classes by that very wish; as a sensitive attribute it would be
     what the requirement protects; and an entity names somebody.
     """
-    found = next(((column_name, kind) for column_name, kind in columns if fold(column_name) == fold(name)), None)
-    if found is None:
+    match = next(((column_name, kind) for column_name, kind in columns if fold(column_name) == fold(name)), None)
+    if match is None:
         raise PolicyError(
             f"{bound.policy}: {requirement} needs a column {name} of guarding nodes, which the source "
             f"{bound.policy.source} does not have",
             hint=f"it has {', '.join(column_name for column_name, _ in columns)}",
         )
-    column, kind = found
+    column, kind = match
     role = next((attribute.role for attribute in bound.attributes if attribute.column == column), None)
     if role is not None and role not in _GUARDING:
         raise PolicyError(

@@ -64,9 +64,9 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     for requirement in state.requirements:
         yield "resolve", "requirement", str(requirement)
     sensitive = [attribute.column for attribute in bound.sensitive]
-    for one in assumed_by(call.name, call.arguments, sensitive):
-        about = f"of {', '.join(one.attributes)}: " if one.attributes else ""
-        yield "resolve", "assumption", printable(f"{about}{one.meaning} {one.leaves}")
+    for assumption in assumed_by(call.name, call.arguments, sensitive):
+        about = f"of {', '.join(assumption.attributes)}: " if assumption.attributes else ""
+        yield "resolve", "assumption", printable(f"{about}{assumption.meaning} {assumption.leaves}")
     yield "bind", "source", f"{policy.source}, {state.choice.rows} rows"
     if said := warning(others_than(state.engine, state.create.name, need(state.sources))):
         yield "bind", "warning", printable(said)

@@ -143,7 +143,7 @@ def _freeze(state: State) -> None:
     """Copies what the release reads besides its source and its public table."""
     query, bound = state.compiled, need(state.bound)
     for recoding in query.recodings if isinstance(query, ReleaseQuery) else ():
-        if recoding.kept and recoding.bound.stored:
+        if recoding.is_read and recoding.bound.stored:
             freeze_labels(state.engine, query.release_id, recoding)
     freeze_taxonomies(state.engine, query.release_id, bound, state.requirements)
     freeze_ranges(state.engine, query.release_id, bound.ranges)

@@ -96,7 +96,7 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
         else:
             generalized[name] = _generalized(recorded, rows, part)
     bucketed = tuple(_bucketed(recorded, rows))
-    known = {*exact, *generalized, *(name for one in bucketed for name in one.columns)}
+    known = {*exact, *generalized, *(name for item in bucketed for name in item.columns)}
     # Where nothing is known of a row by itself, each of its values is in some table or in none.
     separate = not rows.having(Reading.BUCKET) and (len(recorded.tables) > 1 or bool(bucketed))
     if separate and (exact or generalized):
@@ -109,7 +109,7 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
         names=tuple(names),
         exact={name: column for name, column in exact.items() if name in attributes},
         generalized=generalized,
-        hidden={name: _why_hidden(one, why) for name, one in attributes.items() if name not in known},
+        hidden={name: _why_hidden(item, why) for name, item in attributes.items() if name not in known},
         bucketed=bucketed,
         separate_tables=separate,
         withheld=recorded.withheld,

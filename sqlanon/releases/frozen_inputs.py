@@ -37,7 +37,7 @@ def freeze_labels(engine: Engine, release_id: str, recoding: Recoding) -> None:
         row = [literal(release_id), literal(recoding.bound.column), exp.Null(), literal(0), exp.Null()]
         listed = exp.select(literal(1)).from_(relation(("anon", "release_taxonomy")))
         listed = listed.where(*_of_attribute(release_id, recoding.bound), is_null(column("value")))
-        unlisted = exp.select(*row).from_(exp.select(literal(1)).subquery("one"))
+        unlisted = exp.select(*row).from_(exp.select(literal(1)).subquery("single_row"))
         unlisted = unlisted.where(not_(exists(listed)))
         engine.run(insert(_into("release_taxonomy", _TAXONOMY), unlisted))
         return
@@ -59,7 +59,7 @@ def freeze_labels(engine: Engine, release_id: str, recoding: Recoding) -> None:
     # NULL stays a value of its own where the hierarchy does not list it.
     unlisted = (
         exp.select(rows.expressions[0].copy(), rows.expressions[1].copy(), exp.Null(), exp.Null())
-        .from_(exp.select(literal(1)).subquery("one"))
+        .from_(exp.select(literal(1)).subquery("single_row"))
         .where(not_(exists(rows.copy().where(is_null(column("value"))))))
     )
     engine.run(insert(table.copy(), unlisted))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.explanation import ExaminedNode, Explanation, Told
+from sqlanon.domain.explanation import CommonValue, ExaminedNode, Explanation
 from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.methods.shared.wording import loss_text
 
@@ -28,14 +28,14 @@ def decision(
             yield "of which", f"{violated.rows} in {violated.classes} classes that violate {violated.requirement}"
         if explained.chosen.later:
             yield "of which", f"{explained.chosen.later} in later rounds: without the others these violate too"
-    yield from (("rows left out", _common(told)) for told in explained.told)
+    yield from (("rows left out", _common(told)) for told in explained.common_values)
     yield found.loss_name.replace("_", " "), f"{loss_text(found.loss)}, {_proof(found)}"
     left = found.nodes - found.checked - found.pruned
     unseen = f"{found.pruned} ruled out unseen" + (f", {left} left" if left else "")
     yield "nodes checked", f"{found.checked} of {found.nodes}, {unseen}"
 
 
-def _common(told: Told) -> str:
+def _common(told: CommonValue) -> str:
     published = f", of those published {told.most_published / told.published:.1%}" if told.published else ""
     return f"{told.most / told.rows:.1%} share one value of {told.attribute}{published}"
 
@@ -68,7 +68,7 @@ def _lacks(node: ExaminedNode, explained: Explanation, found: Generalization) ->
 
 def _compared(node: ExaminedNode, explained: Explanation) -> str:
     """What a node loses beside the chosen one. What is not proven to be the best may have better nodes beside it."""
-    more = explained.more(node)
+    more = explained.extra_loss(node)
     if more > 0:
         return f"{_difference(more)} more"
     less = f"{_difference(-more)} less" if more else "as much"

@@ -75,10 +75,12 @@ def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> ex
     drawn = [alias(f.call(draw, literal(number)), name) for number, name in enumerate(orders)]
     released = exp.select(exp.Star(), *drawn).from_(query.subquery("released"), copy=False)
 
-    def numbered(kept: Sequence[str], by: str) -> exp.Select:
+    def numbered(names_kept: Sequence[str], by: str) -> exp.Select:
         order = order_by(ascending(column(by)))
         number = window(f.row_number(), partition_by=[column(group)], order=order)
-        return exp.select(*(column(name) for name in kept), alias(number, "__sqlanon_place")).from_(relation("drawn"))
+        return exp.select(*(column(name) for name in names_kept), alias(number, "__sqlanon_place")).from_(
+            relation("drawn")
+        )
 
     others = [name for name in names if name not in columns]
     same = [column(name, "row").eq(column(name, "value")) for name in (group, "__sqlanon_place")]

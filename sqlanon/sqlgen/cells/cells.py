@@ -92,7 +92,7 @@ def tree(
     if bound.stored:
         leaf = exp.or_(leaf, column("listed"))
     counted = if_(leaf, 1, 0)
-    kept = [column("value"), column("n"), alias(counted, "leaf"), *listed_here]
+    columns = [column("value"), column("n"), alias(counted, "leaf"), *listed_here]
     levels = range(1, bound.height)
 
     def path(level: int) -> list[exp.Expr]:
@@ -100,7 +100,7 @@ def tree(
         return [column(level_name(i)) for i in range(level, bound.height)]
 
     spans = exp.select(
-        *kept,
+        *columns,
         *path(1),
         *(alias(_window(f.min(column("value")), path(i), ()), f"low_{i}") for i in levels),
         *(alias(_leaves(counted, path(i)), leaves_name(i)) for i in levels),

@@ -94,10 +94,10 @@ def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
     for level in levels:
         above = [column(rank_name(i)) for i in range(level, bound.height)]
         firsts.append(alias(window(f.min(column("rank")), partition_by=above), first_name(level)))
-    kept = [column(name) for name in ("value", "n", "leaf")]
+    columns = [column(name) for name in ("value", "n", "leaf")]
     leaves = [column(leaves_name(level)) for level in levels]
     return exp.select(
-        *kept, alias(column("rank"), rank_name(0)), alias(_position(bound), "position"), *firsts, *leaves
+        *columns, alias(column("rank"), rank_name(0)), alias(_position(bound), "position"), *firsts, *leaves
     ).from_(numbered.subquery("numbered"), copy=False)
 
 

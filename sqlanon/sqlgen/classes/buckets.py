@@ -47,5 +47,5 @@ def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, once: bool) ->
     query = exp.select(alias(column(BUCKET), "class_id"), column(VALUE), column(COUNT)).from_(source)
     columns = {attribute: column(VALUE)}
     class_id = column("class_id")
-    bucket_rows = query.subquery("held")
+    bucket_rows = query.subquery("bucket_row")
     return Rows(bucket_rows, (class_id,), class_id.copy(), columns, weight=column(COUNT), counted=once)

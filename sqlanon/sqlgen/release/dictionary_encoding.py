@@ -43,10 +43,10 @@ def coded(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
     """The rows with words in the columns that `words` has a table for, of `word_table`."""
     names = _names(query)
     indexes = {name: f"word_{index}" for index, name in enumerate(words)}
-    shown = [
+    outputs = [
         alias(column("word", indexes[name]), name) if name in indexes else column(name, "released") for name in names
     ]
-    rows = exp.select(*shown).from_(query.subquery("released"))
+    rows = exp.select(*outputs).from_(query.subquery("released"))
     for name, table in words.items():
         same = identical(column(name, "released"), column("value", indexes[name]))
         rows.join(relation(table, as_=indexes[name]), on=same, copy=False)
@@ -56,11 +56,11 @@ def coded(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
 def spelled(query: exp.Select, rows: exp.Select, words: Collection[str]) -> exp.Select:
     """`rows`, which have the columns of `query`, with texts again in those that are words."""
     text = exp.DataType.build("VARCHAR")
-    shown = [
+    outputs = [
         alias(cast(column(name, "coded"), text), name) if name in words else column(name, "coded")
         for name in _names(query)
     ]
-    return exp.select(*shown).from_(rows.subquery("coded"), copy=False)
+    return exp.select(*outputs).from_(rows.subquery("coded"), copy=False)
 
 
 def _names(query: exp.Select) -> list[str]:

@@ -49,7 +49,7 @@ class Recoding:
     later: tuple[int, ...] = ()
 
     @property
-    def kept(self) -> bool:
+    def is_read(self) -> bool:
         """False where the level is `*`: then nothing of the column is read."""
         return self.level < self.bound.height
 

@@ -45,7 +45,7 @@ class Placed:
     """
 
     regions: QualifiedName
-    places: QualifiedName
+    region_map: QualifiedName
     ranks: tuple[QualifiedName | None, ...]
     publish: str
     bounds: bool
@@ -64,10 +64,10 @@ def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
     Where each row has a place of its own, row and region.
     """
     if placed.by_row:
-        return exp.select(column("row"), column("region")).from_(relation(placed.places))
+        return exp.select(column("row"), column("region")).from_(relation(placed.region_map))
     quasi = policy.quasi_identifiers
     names = [f"value_{index}" for index in range(len(quasi))]
-    known = exp.select(*(column(name) for name in names), column("region")).from_(relation(placed.places))
+    known = exp.select(*(column(name) for name in names), column("region")).from_(relation(placed.region_map))
     if not placed.boxes:
         return known
     values = [alias(published_value(bound, "source"), name) for bound, name in zip(quasi, names, strict=True)]
@@ -76,7 +76,7 @@ def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
         for bound, name in zip(quasi, names, strict=True)
     ]
     unseen = exp.select(*values).distinct(copy=False).from_(relation("source"))
-    unseen.join(relation(placed.places, as_="place"), on=exp.and_(*same), join_type="ANTI", copy=False)
+    unseen.join(relation(placed.region_map, as_="place"), on=exp.and_(*same), join_type="ANTI", copy=False)
     inside = exp.select(*(column(name, "unseen") for name in names), alias(f.min(column("region", "box")), "region"))
     inside.from_(unseen.subquery("unseen"), copy=False)
     conditions = [_inside(inside, index, placed) for index in range(len(quasi))]

@@ -145,7 +145,7 @@ class ReleaseQuery:
         return self._with_labels(query, recodings)
 
     def _kept_recodings(self) -> list[tuple[int, Recoding]]:
-        return [(i, recoding) for i, recoding in enumerate(self.recodings) if recoding.kept]
+        return [(i, recoding) for i, recoding in enumerate(self.recodings) if recoding.is_read]
 
     def _with_classes(self, query: exp.Select) -> exp.Select:
         recodings = self._kept_recodings()
@@ -261,19 +261,19 @@ class ReleaseQuery:
 
     def _output(self, bound: BoundAttribute) -> exp.Alias:
         if bound.role is Role.QUASI_IDENTIFIER:
-            shown = self._label(bound, "recoded")
+            value = self._label(bound, "recoded")
             collated = any(recoding.bound is bound and recoding.mixed for recoding in self.recodings)
         else:
             index = next(i for i, other in self._passing() if other is bound)
-            shown, collated = column(f"column_{index}", "recoded"), bound.published_type == "VARCHAR"
-        return alias(without_collation(shown) if collated and self.collated else shown, bound.column)
+            value, collated = column(f"column_{index}", "recoded"), bound.published_type == "VARCHAR"
+        return alias(without_collation(value) if collated and self.collated else value, bound.column)
 
     def _label(self, bound: BoundAttribute, of: str | None = None) -> exp.Expr:
         """What a class shows of a quasi-identifier."""
         if self.placed is not None:
             return column(label_name(self.policy.quasi_identifiers.index(bound)), of)
         index = next(i for i, r in enumerate(self.recodings) if r.bound is bound)
-        return column(f"label_{index}", of) if self.recodings[index].kept else literal("*")
+        return column(f"label_{index}", of) if self.recodings[index].is_read else literal("*")
 
     def _rows(self) -> Rows:
         return Rows(
