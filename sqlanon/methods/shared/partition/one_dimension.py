@@ -10,15 +10,12 @@ from sqlanon.methods.shared.partition.allowable_cuts import failing
 from sqlanon.methods.shared.partition.candidate_cuts import flattened
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.information_gain import gains, most_telling
+from sqlanon.methods.shared.partition.sizes import sizes
 from sqlanon.methods.shared.partition.work_tables import Done, inserted, put_in_place, remade
 from sqlanon.sqlgen.build.names import column, literal, parameter, relation
 from sqlanon.sqlgen.build.render import to_sql
 
 __all__ = ["InTurn"]
-
-# With so many open regions, and each time that there are so many times more, points are put in the order of their
-# regions: what is grouped then lies together.
-_SORT_FROM = 1024
 
 
 class InTurn:
@@ -72,7 +69,7 @@ class InTurn:
         self._attempt = [(name, remade(names[name], query)) for name, query in attempt]
         ordered = moved.copy().order_by(column("label"), copy=False)
         self._sorted = remade(sides, ordered)
-        self._sort_from = _SORT_FROM
+        self._sort_from = sizes().sort_from
 
     def choose(self) -> int:
         """Says in which attribute each region is tried next; returns how many regions are."""
@@ -93,7 +90,7 @@ class InTurn:
         """Cuts, asks the requirements of the halves, and makes the regions of the next attempt."""
         for name, text in self._attempt:
             if name == "sides" and self._open >= self._sort_from:
-                text, self._sort_from = self._sorted, self._sort_from * _SORT_FROM
+                text, self._sort_from = self._sorted, self._sort_from * sizes().sort_from
             self._engine.run(text)
         for kept, made in (("points", "sides"), ("regions", "next")):
             put_in_place(self._engine, self._now[kept], self._names[made])
