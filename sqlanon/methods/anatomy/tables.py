@@ -11,7 +11,8 @@ from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.methods.anatomy.assign_groups import carried, carried_name, code_name
 from sqlanon.methods.anatomy.choice import Bucketization
-from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import ascending, big, identical, is_not_null, or_zero, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.labels import passed
 from sqlanon.sqlgen.classes.buckets import BUCKET, COUNT, VALUE
@@ -83,8 +84,8 @@ def _quasi_identifiers(policy: BoundPolicy, found: Bucketization, tokens: Mappin
 def _values(bound: BoundAttribute, name: str, found: Bucketization, index: int, codes: str) -> PublishedTable:
     """How many rows of each bucket have each value of one attribute, whose codes stand at an index there."""
     own = [column("bucket"), column(code_name(index))]
-    rows: exp.Expr = literal(1) if found.once else exp.Count(this=exp.Star())
-    held = exp.select(own[0], alias(own[1], "code"), alias(exp.Cast(this=rows, to=_BIGINT.copy()), "n"))
+    rows: exp.Expr = literal(1) if found.once else f.count()
+    held = exp.select(own[0], alias(own[1], "code"), alias(big(rows), "n"))
     held.from_(relation(found.places), copy=False)
     if not found.once:
         held.group_by(*(part.copy() for part in own), copy=False)
@@ -93,13 +94,13 @@ def _values(bound: BoundAttribute, name: str, found: Bucketization, index: int, 
         alias(column("value", "coded"), VALUE),
         alias(column("n", "held"), COUNT),
     ).from_(held.subquery("held"), copy=False)
-    same = exp.EQ(this=column("code", "held"), expression=column("code", "coded"))
+    same = column("code", "held").eq(column("code", "coded"))
     query.join(relation(codes, as_="coded"), on=same, copy=False)
     # Of several attributes the values that go together could come to stand at the same places of their buckets.
     ordered = len(found.codes) == 1
     if ordered:
         order = [column("bucket", "held"), column("code", "held")]
-        query.order_by(*(exp.Ordered(this=part, nulls_first=False) for part in order), copy=False)
+        query.order_by(*(ascending(part) for part in order), copy=False)
     value = PublishedColumn(VALUE, Role.SENSITIVE, Reading.BUCKET_VALUE, bound)
     columns = (_BUCKETS, value, PublishedColumn(COUNT, Role.INSENSITIVE, Reading.COUNT))
     return PublishedTable(name, columns, query, ordered)
@@ -113,32 +114,32 @@ def out_of_order(values: Relation) -> exp.Select:
     """
     names = (BUCKET, VALUE)
     own = [alias(column(name), f"own_{name}") for name in names]
-    lag = [exp.Window(this=exp.Anonymous(this="lag", expressions=[column(name)])) for name in names]
+    lag = [window(f.call("lag", column(name))) for name in names]
     former = [alias(one, f"former_{name}") for one, name in zip(lag, names, strict=True)]
-    number = alias(exp.Window(this=exp.RowNumber()), "number")
+    number = alias(window(f.row_number()), "number")
     read = exp.select(*own, *former, column(COUNT), number).from_(values).subquery("read")
-    same = exp.EQ(this=column("former_bucket"), expression=column("own_bucket"))
-    is_null, was_null = (exp.Is(this=column(f"{one}_value"), expression=exp.Null()) for one in ("own", "former"))
-    greater = exp.LT(this=column("former_value"), expression=column("own_value"))
-    later = exp.or_(greater, exp.and_(exp.Not(this=was_null), is_null))
-    after = exp.or_(exp.LT(this=column("former_bucket"), expression=column("own_bucket")), exp.and_(same, later))
-    first = exp.EQ(this=column("number"), expression=literal(1))
-    right = exp.and_(exp.or_(first, after), exp.GTE(this=column(COUNT), expression=literal(1)))
+    same = column("former_bucket").eq(column("own_bucket"))
+    is_null, was_null = (column(f"{one}_value").is_(exp.null()) for one in ("own", "former"))
+    greater = column("former_value") < column("own_value")
+    later = exp.or_(greater, exp.and_(exp.not_(was_null), is_null))
+    after = exp.or_(column("former_bucket") < column("own_bucket"), exp.and_(same, later))
+    first = column("number").eq(1)
+    right = exp.and_(exp.or_(first, after), column(COUNT) >= 1)
     # What cannot be compared is not in order either.
-    wrong = exp.Not(this=exp.Coalesce(this=right, expressions=[exp.false()]))
-    return exp.select(exp.Count(this=exp.Star())).from_(read, copy=False).where(wrong, copy=False)
+    wrong = exp.not_(f.coalesce(right, exp.false()))
+    return exp.select(f.count()).from_(read, copy=False).where(wrong, copy=False)
 
 
 def out_of_place(exact: Relation) -> exp.Select:
     """How many rows, as they are read, have a lesser bucket than the one before, or none."""
-    former = exp.Window(this=exp.Anonymous(this="lag", expressions=[column(BUCKET)]))
-    number = alias(exp.Window(this=exp.RowNumber()), "number")
+    former = window(f.call("lag", column(BUCKET)))
+    number = alias(window(f.row_number()), "number")
     read = exp.select(column(BUCKET), alias(former, "former"), number).from_(exact).subquery("read")
-    first = exp.EQ(this=column("number"), expression=literal(1))
-    after = exp.or_(first, exp.GTE(this=column(BUCKET), expression=column("former")))
-    right = exp.and_(after, exp.Not(this=exp.Is(this=column(BUCKET), expression=exp.Null())))
-    wrong = exp.Not(this=exp.Coalesce(this=right, expressions=[exp.false()]))
-    return exp.select(exp.Count(this=exp.Star())).from_(read, copy=False).where(wrong, copy=False)
+    first = column("number").eq(1)
+    after = exp.or_(first, column(BUCKET) >= column("former"))
+    right = exp.and_(after, is_not_null(column(BUCKET)))
+    wrong = exp.not_(f.coalesce(right, exp.false()))
+    return exp.select(f.count()).from_(read, copy=False).where(wrong, copy=False)
 
 
 def misplaced(exact: Relation, values: Relation) -> exp.Select:
@@ -147,11 +148,11 @@ def misplaced(exact: Relation, values: Relation) -> exp.Select:
     If there are none, each bucket has as many rows as values, in whatever order they were read: to each row belongs a
     value of its bucket, and to each value a row. The opposite is not so.
     """
-    same = exp.EQ(this=column(BUCKET, "exact"), expression=column(BUCKET, "held"))
-    one = exp.EQ(this=column(COUNT, "held"), expression=literal(1))
+    same = column(BUCKET, "exact").eq(column(BUCKET, "held"))
+    one = column(COUNT, "held").eq(1)
     # The shorter table goes on with NULL, which is no bucket.
-    wrong = exp.Not(this=exp.Coalesce(this=exp.and_(same, one), expressions=[exp.false()]))
-    query = exp.select(exp.Count(this=exp.Star())).from_(exp.alias_(exact, "exact", table=True), copy=False)
+    wrong = exp.not_(f.coalesce(exp.and_(same, one), exp.false()))
+    query = exp.select(f.count()).from_(exp.alias_(exact, "exact", table=True), copy=False)
     held = exp.Join(this=exp.alias_(values, "held", table=True), method="POSITIONAL")
     query.append("joins", held)
     return query.where(wrong, copy=False)
@@ -162,36 +163,36 @@ def differing(exact: Relation, values: Relation) -> exp.Select:
 
     Rows are added and values subtracted, so one grouping does for both.
     """
-    rows = exp.select(column(BUCKET), alias(exp.Cast(this=literal(1), to=_BIGINT.copy()), "n")).from_(exact)
+    rows = exp.select(column(BUCKET), alias(big(literal(1)), "n")).from_(exact)
     less = exp.select(column(BUCKET), alias(exp.Neg(this=column(COUNT)), "n")).from_(values)
-    left = exp.NEQ(this=exp.Sum(this=column("n")), expression=literal(0))
+    left = f.sum(column("n")).neq(0)
     each = exp.select(column(BUCKET)).from_(union_all([rows, less]).subquery("either"), copy=False)
     each.group_by(column(BUCKET), copy=False).having(left, copy=False)
-    return exp.select(exp.Count(this=exp.Star())).from_(each.subquery("bucket"), copy=False)
+    return exp.select(f.count()).from_(each.subquery("bucket"), copy=False)
 
 
 def unequal(exact: Relation, values: Relation) -> exp.Select:
     """How many buckets do not have as many rows in one table as values in the other, or have a value twice or not."""
-    rows = exp.select(column(BUCKET), alias(exp.Count(this=exp.Star()), "n")).from_(exact).group_by(column(BUCKET))
-    total = exp.Cast(this=exp.Sum(this=column(COUNT)), to=_BIGINT.copy())
-    least = exp.Min(this=exp.Coalesce(this=column(COUNT), expressions=[literal(0)]))
-    every = exp.select(column(BUCKET), column(VALUE), alias(total, "n"), alias(exp.Count(this=exp.Star()), "times"))
+    rows = exp.select(column(BUCKET), alias(f.count(), "n")).from_(exact).group_by(column(BUCKET))
+    total = big(f.sum(column(COUNT)))
+    least = f.min(or_zero(column(COUNT)))
+    every = exp.select(column(BUCKET), column(VALUE), alias(total, "n"), alias(f.count(), "times"))
     every = every.select(alias(least, "least")).from_(values).group_by(column(BUCKET), column(VALUE))
     summed = exp.select(
         column(BUCKET),
-        alias(exp.Cast(this=exp.Sum(this=column("n")), to=_BIGINT.copy()), "n"),
-        alias(exp.Max(this=column("times")), "times"),
-        alias(exp.Min(this=column("least")), "least"),
+        alias(big(f.sum(column("n"))), "n"),
+        alias(f.max(column("times")), "times"),
+        alias(f.min(column("least")), "least"),
     )
     summed = summed.from_(every.subquery("each"), copy=False).group_by(column(BUCKET))
-    same = exp.NullSafeEQ(this=column(BUCKET, "exact"), expression=column(BUCKET, "summed"))
+    same = identical(column(BUCKET, "exact"), column(BUCKET, "summed"))
     broken = exp.or_(
-        exp.Not(this=exp.NullSafeEQ(this=column("n", "exact"), expression=column("n", "summed"))),
-        exp.GT(this=column("times", "summed"), expression=literal(1)),
-        exp.LT(this=column("least", "summed"), expression=literal(1)),
+        exp.not_(identical(column("n", "exact"), column("n", "summed"))),
+        column("times", "summed") > 1,
+        column("least", "summed") < 1,
     )
     return (
-        exp.select(exp.Count(this=exp.Star()))
+        exp.select(f.count())
         .from_(rows.subquery("exact"), copy=False)
         .join(summed.subquery("summed"), on=same, join_type="FULL", copy=False)
         .where(broken)

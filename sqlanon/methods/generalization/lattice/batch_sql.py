@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.sqlgen.build.expressions import total
+from sqlanon.sqlgen.build.expressions import infix, paren, total
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import carried_code, key_name, respondents
@@ -26,7 +26,7 @@ class Batch:
     """What the normal relations of a batch are made of.
 
     `carried` are the columns that the cells carry, in the order of the layout; `guards`
-    the guarding column of each requirement that has one, by its index; `given` the
+    the guarding column of each requirement that has one, by its index; `fixed_relations` the
     relations that are the same for all nodes, sensitive_value of the whole source among
     them; `public` the public table's cells, if there is one.
     """
@@ -36,7 +36,7 @@ class Batch:
     entity: bool
     carried: tuple[str, ...] = ()
     guards: tuple[tuple[int, str], ...] = ()
-    given: tuple[Step, ...] = ()
+    fixed_relations: tuple[Step, ...] = ()
     public: str | None = None
 
     @property
@@ -49,21 +49,19 @@ class Batch:
         tag = column("tag") if tag is None else tag
         masks, carried = self.layout.masks([0] * len(self.layout.fields)), self.layout.carried_masks
         keys = [
-            exp.Paren(this=exp.BitwiseAnd(this=column(key_name(word)), expression=literal(masks[word])))
-            if carried[word]
-            else column(key_name(word))
+            paren(infix(column(key_name(word)), "&", literal(masks[word]))) if carried[word] else column(key_name(word))
             for word in range(self.layout.words)
         ]
         if self.packed:
-            index = exp.BitwiseLeftShift(this=tag, expression=literal(self.layout.used))
-            return exp.Add(this=exp.Paren(this=index), expression=keys[0])
+            index = infix(tag, "<<", literal(self.layout.used))
+            return infix(paren(index), "+", keys[0])
         parts = [("tag", tag), *((key_name(word), key) for word, key in enumerate(keys))]
         return exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=part) for name, part in parts])
 
     def index(self, class_id: exp.Expr) -> exp.Expr:
         """The node's index, read from a class_id."""
         if self.packed:
-            return exp.BitwiseRightShift(this=class_id, expression=literal(self.layout.used))
+            return infix(class_id, ">>", literal(self.layout.used))
         return exp.Dot(this=class_id, expression=identifier("tag"))
 
     def key(self, class_id: exp.Expr, word: int) -> exp.Expr:
@@ -85,7 +83,7 @@ class Batch:
             steps.append(("public_row", public))
             named = exp.select(alias(self.class_id(), "class_id"), alias(total(column("n")), "n"))
             steps.append(("public_class", named.from_(relation("public_row")).group_by(self.class_id())))
-        return [*steps, *self.given]
+        return [*steps, *self.fixed_relations]
 
     def _sensitive(self, subject: Sequence[str], unique: bool) -> exp.Select:
         value = carried_code(self.layout, [self.carried.index(name) for name in subject])

@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
-from sqlanon.sqlgen.build.expressions import or_zero, total
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import big, cast, infix, is_not_null, or_zero, paren, total
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, parameter, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import key_name
@@ -41,7 +42,7 @@ _PRIME = 1_000_003
 
 
 def _masked(word: int, mask: exp.Expr, of: str | None = None) -> exp.Expr:
-    return exp.Paren(this=exp.BitwiseAnd(this=column(key_name(word), of), expression=mask))
+    return paren(infix(column(key_name(word), of), "&", mask))
 
 
 def rows_of_nodes(rollup: str, words: int, entity: bool) -> exp.Select:
@@ -51,10 +52,10 @@ def rows_of_nodes(rollup: str, words: int, entity: bool) -> exp.Select:
     and its mask of each word.
     """
     names = ["tag", "source", *(f"mask_{word}" for word in range(words))]
-    lists = [alias(exp.Explode(this=_integers(parameter(i))), name) for i, name in enumerate(names, start=1)]
+    lists = [alias(f.unnest(_integers(parameter(i))), name) for i, name in enumerate(names, start=1)]
     keys = [_masked(word, column(f"mask_{word}", "node"), "fine") for word in range(words)]
     others = [column("entity", "fine")] if entity else []
-    same = exp.EQ(this=column("tag", "fine"), expression=column("source", "node"))
+    same = column("tag", "fine").eq(column("source", "node"))
     return (
         exp.select(
             column("tag", "node"),
@@ -74,13 +75,13 @@ def part_of_nodes(rollup: str, layout: KeyLayout, entity: bool, one_in: int) -> 
     classes = layout.masks([0] * len(layout.fields))
     labels: list[exp.Expr] = []
     for word, mask in enumerate(classes):
-        own = exp.BitwiseAnd(this=column(f"mask_{word}", "node"), expression=literal(mask))
-        labels.append(_masked(word, exp.Paren(this=own), "fine"))
+        own = infix(column(f"mask_{word}", "node"), "&", literal(mask))
+        labels.append(_masked(word, paren(own), "fine"))
     return query.where(_chosen(labels, one_in), copy=False)
 
 
 def _integers(tree: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=tree, to=exp.DataType.build("BIGINT[]", dialect="duckdb"))
+    return cast(tree, "BIGINT[]")
 
 
 def part_of_node(
@@ -95,7 +96,7 @@ def part_of_node(
     others = [column("entity")] if entity else []
     query = (
         exp.select(
-            alias(exp.Cast(this=literal(tag), to=exp.DataType.build("BIGINT")), "tag"),
+            alias(big(literal(tag)), "tag"),
             *(alias(key, key_name(word)) for word, key in enumerate(keys)),
             *others,
             alias(total(column("n")), "n"),
@@ -105,7 +106,7 @@ def part_of_node(
     )
     if one_in:
         labels = [
-            exp.Paren(this=exp.BitwiseAnd(this=key.copy(), expression=literal(classes[word]))) if carried[word] else key
+            paren(infix(key.copy(), "&", literal(classes[word]))) if carried[word] else key
             for word, key in enumerate(keys)
         ]
         query.where(_chosen([label.copy() for label in labels], one_in), copy=False)
@@ -116,30 +117,30 @@ def _chosen(keys: Sequence[exp.Expr], one_in: int) -> exp.Expr:
     """A condition on the class alone, so that it takes or leaves whole classes; the prime spreads neighbours."""
     mixed: exp.Expr = keys[0]
     for key in keys[1:]:
-        mixed = exp.Paren(this=exp.BitwiseXor(this=mixed, expression=key))
-    spread = exp.Paren(this=exp.Mod(this=mixed, expression=literal(_PRIME)))
-    return exp.EQ(this=exp.Mod(this=spread, expression=literal(one_in)), expression=literal(0))
+        mixed = paren(exp.BitwiseXor(this=mixed, expression=key))
+    spread = paren(mixed % literal(_PRIME))
+    return infix(spread % literal(one_in), "=", 0)
 
 
 def rows_of_tags(rollup: str) -> exp.Select:
     """The rollup's rows of a batch: from the tag that is the first parameter to the second; tags count from 0 there."""
-    between = exp.Between(this=column("tag"), low=parameter(1), high=parameter(2))
-    index = exp.Sub(this=column("tag"), expression=parameter(1))
+    between = column("tag").between(parameter(1), parameter(2))
+    index = column("tag") - parameter(1)
     star = exp.Star(**{"except_": [identifier("tag")]})
     return exp.select(alias(index, "tag"), star).from_(relation(rollup), copy=False).where(between, copy=False)
 
 
 def rows_held(rollup: str) -> exp.Select:
     """How many rows the rollup has under each tag, from the tag that is the first parameter to the second."""
-    between = exp.Between(this=column("tag"), low=parameter(1), high=parameter(2))
-    query = exp.select(column("tag"), exp.Count(this=exp.Star())).from_(relation(rollup), copy=False)
+    between = column("tag").between(parameter(1), parameter(2))
+    query = exp.select(column("tag"), f.count()).from_(relation(rollup), copy=False)
     return query.where(between, copy=False).group_by(column("tag"), copy=False)
 
 
 def rows_at_places(rollup: str) -> exp.Select:
     """The rollup's rows of chosen nodes. The parameters are lists with an item a node: its tag and its place."""
-    lists = [alias(exp.Explode(this=_integers(parameter(i))), name) for i, name in enumerate(("of", "place"), start=1)]
-    same = exp.EQ(this=column("tag", "fine"), expression=column("of", "chosen"))
+    lists = [alias(f.unnest(_integers(parameter(i))), name) for i, name in enumerate(("of", "place"), start=1)]
+    same = column("tag", "fine").eq(column("of", "chosen"))
     others = exp.Column(this=exp.Star(**{"except_": [identifier("tag")]}), table=identifier("fine"))
     return (
         exp.select(alias(column("place", "chosen"), "tag"), others)
@@ -162,7 +163,7 @@ def public_rows(public: str, words: int, first: int) -> exp.Select:
     The parameters from `first` on are lists with an item a node: its place, and its mask of each word.
     """
     names = ["tag", *(f"mask_{word}" for word in range(words))]
-    lists = [alias(exp.Explode(this=_integers(parameter(first + i))), name) for i, name in enumerate(names)]
+    lists = [alias(f.unnest(_integers(parameter(first + i))), name) for i, name in enumerate(names)]
     keys = [_masked(word, column(f"mask_{word}", "node"), "fine") for word in range(words)]
     rows = alias(total(column("n", "fine")), "n")
     return (
@@ -181,23 +182,23 @@ def counts(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> ex
     """
     names = relation_names(batch.requirements)
     index = batch.index(column("class_id"))
-    both = [alias(exp.Sum(this=column(name)), name) for name in ("size", "excess")]
-    both.append(alias(exp.Count(this=exp.Star()), "violating"))
+    both = [alias(f.sum(column(name)), name) for name in ("size", "excess")]
+    both.append(alias(f.count(), "violating"))
     broken = exp.select(alias(index, "place"), *both).from_(violations(batch.requirements, names).subquery("violation"))
     broken = broken.group_by(index.copy())
-    squares = exp.Sum(this=exp.Mul(this=column("size"), expression=column("size")))
-    classes = alias(exp.Count(this=exp.Star()), "classes")
+    squares = f.sum(column("size") * column("size"))
+    classes = alias(f.count(), "classes")
     every = exp.select(alias(index.copy(), "place"), classes, alias(squares, "squares"))
     every = every.from_(relation("equivalence_class")).group_by(index.copy())
-    held = exp.select(column("tag"), alias(exp.Count(this=exp.Star()), "rows")).from_(relation("node_row"))
+    held = exp.select(column("tag"), alias(f.count(), "rows")).from_(relation("node_row"))
     held = held.group_by(column("tag"))
-    same = exp.EQ(this=column("place", "every"), expression=column("place", "broken"))
-    known = exp.Coalesce(this=column("place", "every"), expressions=[column("place", "broken")])
+    same = column("place", "every").eq(column("place", "broken"))
+    known = f.coalesce(column("place", "every"), column("place", "broken"))
     query = (
         exp.select(known, *(or_zero(column(*part)) for part in _COUNTED))
         .from_(every.subquery("every"), copy=False)
         .join(broken.subquery("broken"), on=same, join_type="FULL", copy=False)
-        .join(held.subquery("held"), on=exp.EQ(this=column("tag", "held"), expression=known.copy()), join_type="LEFT")
+        .join(held.subquery("held"), on=column("tag", "held").eq(known), join_type="LEFT")
     )
     return with_steps(query, batch.relations(rows, public))
 
@@ -215,9 +216,9 @@ _COUNTED = (
 def withheld(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
     """Steps that end in withheld(place, class_id, size): what the guard withholds of one node, in all its rounds."""
     kept = exp.select(column("class_id")).from_(relation("kept"))
-    index = alias(exp.Cast(this=literal(0), to=exp.DataType.build("BIGINT")), "place")
+    index = alias(big(literal(0)), "place")
     others = exp.select(index, column("class_id"), column("size")).from_(relation("equivalence_class"))
-    others = others.where(exp.Not(this=exp.In(this=column("class_id"), query=kept.subquery())))
+    others = others.where(exp.not_(column("class_id").isin(query=kept)))
     return [*batch.relations(rows, public), *kept_classes(batch.requirements), ("withheld", others)]
 
 
@@ -225,11 +226,11 @@ def most_of_withheld(values: str) -> exp.Select:
     """gone, rows, most: of the classes that are `withheld` and of the others, the rows and those of the most frequent
     value; `values` is the relation class_sensitive_value of an attribute.
     """
-    same = exp.EQ(this=column("class_id", "held"), expression=column("class_id", "withheld"))
-    gone = exp.Not(this=exp.Is(this=column("class_id", "withheld"), expression=exp.Null()))
+    same = column("class_id", "held").eq(column("class_id", "withheld"))
+    gone = is_not_null(column("class_id", "withheld"))
     counted = exp.select(column("value", "held"), alias(gone, "gone"), alias(total(column("n", "held")), "n"))
     counted.from_(relation(values, as_="held"), copy=False)
     counted.join(relation("withheld"), on=same, join_type="LEFT", copy=False)
     counted = counted.group_by(column("value", "held"), gone.copy())
-    query = exp.select(column("gone"), alias(total(column("n")), "rows"), alias(exp.Max(this=column("n")), "most"))
+    query = exp.select(column("gone"), alias(total(column("n")), "rows"), alias(f.max(column("n")), "most"))
     return query.from_(counted.subquery("counted"), copy=False).group_by(column("gone"))

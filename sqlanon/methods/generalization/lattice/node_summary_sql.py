@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.sqlgen.build.expressions import huge, or_zero, union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, huge, or_zero, union_all
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import rank_name
@@ -21,7 +22,7 @@ Key = Callable[[exp.Expr, int], exp.Expr]
 
 
 def _total(part: exp.Expr) -> exp.Expr:
-    return huge(or_zero(exp.Sum(this=part)))
+    return huge(or_zero(f.sum(part)))
 
 
 def violated_classes(
@@ -49,9 +50,9 @@ def _by_node(violating: exp.Query, number: int, index: Callable[[exp.Expr], exp.
             alias(literal(number), "requirement"),
             alias(node, "place"),
             alias(_total(column("size")), "rows"),
-            alias(exp.Count(this=exp.Star()), "classes"),
-            alias(exp.Sum(this=column("excess")), "excess"),
-            alias(exp.Min(this=exp.Struct(expressions=pair)), "smallest"),
+            alias(f.count(), "classes"),
+            alias(f.sum(column("excess")), "excess"),
+            alias(f.min(exp.Struct(expressions=pair)), "smallest"),
         )
         .from_(violating.subquery("violations"), copy=False)
         .group_by(node.copy(), copy=False)
@@ -63,7 +64,7 @@ def class_label(
 ) -> exp.Select:
     """One row: what the attribute shows, at a level below `*`, of the class with these key words."""
     same = [
-        exp.EQ(this=column(rank_name(above)), expression=literal((key[field.word] & field.mask) >> field.shift))
+        column(rank_name(above)).eq(literal((key[field.word] & field.mask) >> field.shift))
         for above, field in enumerate(fields)
         if above >= level
     ]
@@ -72,6 +73,6 @@ def class_label(
     listed = listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
     labels = generalized(bound, values, listed, counted=True).subquery("generalized")
     shown = column(level_name(level) if level else "value")
-    occurs = exp.GT(this=column("n"), expression=literal(0))
-    text = exp.Cast(this=exp.Min(this=shown), to=exp.DataType.build("VARCHAR"))
+    occurs = column("n") > 0
+    text = as_text(f.min(shown))
     return exp.select(text).from_(labels).where(occurs)

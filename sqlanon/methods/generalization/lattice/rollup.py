@@ -154,9 +154,10 @@ class Rollups:
         query = _filled(fine, self._masks(node))
         if not self._rollup:
             self._rollup = self._keep("rollup", query)
-            added = exp.Insert(
-                this=relation(self._rollup),
-                expression=rows_of_nodes(self._rollup, self._cells.layout.words, self._batch.entity),
+            added = exp.insert(
+                rows_of_nodes(self._rollup, self._cells.layout.words, self._batch.entity),
+                relation(self._rollup),
+                copy=False,
             )
             self._texts["add"] = to_sql(added)
             parts = part_of_nodes(self._rollup, self._cells.layout, self._batch.entity, self._limits.one_in)
@@ -166,7 +167,7 @@ class Rollups:
             public = public_rows(self._cells.public, words, first=3) if self._cells.public else None
             self._texts["look"] = to_sql(counts(self._batch, rows_of_tags(self._rollup), public))
         else:
-            self._engine.run(exp.Insert(this=relation(self._rollup), expression=query))
+            self._engine.run(exp.insert(query, relation(self._rollup), copy=False))
         self._note([node], [rows])
 
     def _look_at(self, nodes: Sequence[Node]) -> list[Classes]:

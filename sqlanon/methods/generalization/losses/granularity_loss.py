@@ -17,7 +17,7 @@ from sqlanon.methods.generalization.losses.base import AddsUp, Setting, additive
 from sqlanon.methods.generalization.losses.loss_sql import huge_total, node_rows
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.loss_definitions import GRANULARITY_LOSS
-from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build.expressions import big, if_, infix, paren, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
 from sqlanon.sqlgen.cells.key_layout import Field
@@ -111,13 +111,13 @@ def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
     for index, (bound, fields) in enumerate(zip(policy.quasi_identifiers, cells.layout.fields, strict=True)):
         for level in range(1, bound.height):
             codes = [_part(fields[level:], level, word) for word in range(words)]
-            others = exp.Sub(this=column(leaves_name(level)), expression=literal(1))
+            others = column(leaves_name(level)) - 1
             queries.append(
                 exp.select(*_labelled(index, level, codes, others))
                 .distinct(copy=False)
                 .from_(relation(cells.trees[index]), copy=False)
             )
-        all_others = exp.Sub(this=huge_total(column("leaf")), expression=literal(1))
+        all_others = infix(huge_total(column("leaf")), "-", 1)
         zeros = [literal(0) for _ in range(words)]
         top = exp.select(*_labelled(index, bound.height, zeros, all_others))
         queries.append(top.from_(relation(cells.trees[index]), copy=False))
@@ -127,7 +127,7 @@ def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
 def _labelled(index: int, level: int, codes: Sequence[exp.Expr], others: exp.Expr) -> list[exp.Expr]:
     numbers = {"attribute": literal(index), "level": literal(level)}
     numbers |= {f"part_{word}": code for word, code in enumerate(codes)} | {"others": others}
-    return [alias(exp.Cast(this=tree, to=exp.DataType.build("BIGINT")), name) for name, tree in numbers.items()]
+    return [alias(big(tree), name) for name, tree in numbers.items()]
 
 
 def _part(fields: Sequence[Field], level: int, word: int) -> exp.Expr:
@@ -136,9 +136,7 @@ def _part(fields: Sequence[Field], level: int, word: int) -> exp.Expr:
     for above, field in enumerate(fields):
         if field.word == word and field.bits:
             rank = column(rank_name(level + above))
-            part = exp.Add(
-                this=part, expression=exp.Paren(this=exp.BitwiseLeftShift(this=rank, expression=literal(field.shift)))
-            )
+            part = infix(part, "+", paren(infix(rank, "<<", literal(field.shift))))
     return part
 
 
@@ -153,15 +151,13 @@ def spread_of(attributes: int, leaves: str, words: int, key: Key, first: int) ->
     One join for all attributes: one for each would take longer to plan than to run.
     """
     names = ["place", "attribute", "level", *(f"mask_{word}" for word in range(words))]
-    spread = exp.Mul(this=column("size", "withheld"), expression=column("others", "leaves"))
+    spread = column("size", "withheld") * column("others", "leaves")
     sums = [alias(huge_total(_where_attribute(index, spread)), f"sum_{index}") for index in range(attributes)]
-    same = exp.EQ(this=column("place", "withheld"), expression=column("place", "node"))
-    labels = [exp.EQ(this=column(name, "leaves"), expression=column(name, "node")) for name in ("attribute", "level")]
+    same = column("place", "withheld").eq(column("place", "node"))
+    labels = [column(name, "leaves").eq(column(name, "node")) for name in ("attribute", "level")]
     for word in range(words):
-        masked = exp.BitwiseAnd(
-            this=exp.Paren(this=key(column("class_id", "withheld"), word)), expression=column(f"mask_{word}", "node")
-        )
-        labels.append(exp.EQ(this=exp.Paren(this=masked), expression=column(f"part_{word}", "leaves")))
+        masked = infix(paren(key(column("class_id", "withheld"), word)), "&", column(f"mask_{word}", "node"))
+        labels.append(paren(masked).eq(column(f"part_{word}", "leaves")))
     withheld = alias(huge_total(_where_attribute(-1, column("size", "withheld"))), "withheld")
     return (
         exp.select(column("place", "node"), withheld, *sums)
@@ -173,5 +169,5 @@ def spread_of(attributes: int, leaves: str, words: int, key: Key, first: int) ->
 
 
 def _where_attribute(index: int, figure: exp.Expr) -> exp.Case:
-    same = exp.EQ(this=column("attribute", "node"), expression=literal(index))
-    return exp.Case(ifs=[exp.If(this=same, true=figure.copy())])
+    same = column("attribute", "node").eq(literal(index))
+    return if_(same, figure.copy())

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.sqlgen.build.expressions import huge, or_zero
-from sqlanon.sqlgen.build.names import alias, column, literal, parameter, relation
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, huge, if_, or_zero
+from sqlanon.sqlgen.build.names import alias, column, parameter, relation
 from sqlanon.sqlgen.cells.cells import rank_name
 
 __all__ = ["huge_total", "node_rows", "occurring", "published_of", "rank_path", "same_place", "withheld_of"]
@@ -35,8 +36,7 @@ def published_of(index: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Selec
     every = _counted(alias(index(column("class_id")), "place"), "equivalence_class")
     held = _counted(column("place"), "withheld")
     published = [
-        alias(exp.Sub(this=or_zero(column(name, "every")), expression=or_zero(column(name, "held"))), name)
-        for name in ("classes", "squares")
+        alias(or_zero(column(name, "every")) - or_zero(column(name, "held")), name) for name in ("classes", "squares")
     ]
     return (
         exp.select(column("place", "node"), alias(or_zero(column("rows", "held")), "rows"), *published)
@@ -50,11 +50,11 @@ def _counted(index: exp.Expr, classes: str) -> exp.Select:
     """The rows of each node's classes, those that have any, and the sum of their squared sizes."""
     size = huge(column("size"))
     # A requirement may find fault with a class of the public table that has no row here.
-    held = exp.Case(ifs=[exp.If(this=exp.GT(this=column("size"), expression=literal(0)), true=literal(1))])
+    held = if_(column("size") > 0, 1)
     figures = {
         "rows": huge_total(column("size")),
-        "classes": exp.Count(this=held),
-        "squares": huge_total(exp.Mul(this=size, expression=size.copy())),
+        "classes": f.count(held),
+        "squares": huge_total(size * size),
     }
     query = exp.select(index, *(alias(figure, name) for name, figure in figures.items()))
     return query.from_(relation(classes), copy=False).group_by(index.unalias().copy(), copy=False)
@@ -62,14 +62,14 @@ def _counted(index: exp.Expr, classes: str) -> exp.Select:
 
 def node_rows(names: Sequence[str], first: int) -> exp.Subquery:
     """The nodes of a batch, one a row, as `node`; the parameters from `first` on are its columns, as lists."""
-    lists = [exp.Cast(this=parameter(first + i), to=_BIGINTS.copy()) for i in range(len(names))]
-    rows = [alias(exp.Explode(this=each), name) for each, name in zip(lists, names, strict=True)]
+    lists = [cast(parameter(first + i), "BIGINT[]") for i in range(len(names))]
+    rows = [alias(f.unnest(each), name) for each, name in zip(lists, names, strict=True)]
     return exp.select(*rows).subquery("node")
 
 
 def same_place(of: str) -> exp.Expr:
     """Whether a row of a relation belongs to the node of `node_rows`."""
-    return exp.EQ(this=column("place", of), expression=column("place", "node"))
+    return column("place", of).eq(column("place", "node"))
 
 
 def rank_path(bound: BoundAttribute, level: int) -> list[exp.Expr]:
@@ -79,9 +79,9 @@ def rank_path(bound: BoundAttribute, level: int) -> list[exp.Expr]:
 
 def occurring() -> exp.Expr:
     """Whether rows of the source have the value of a tree's row: a hierarchy may list others."""
-    return exp.GT(this=column("n"), expression=literal(0))
+    return column("n") > 0
 
 
 def huge_total(part: exp.Expr) -> exp.Expr:
     """The sum over a group, as HUGEINT; 0 where there is nothing."""
-    return huge(or_zero(exp.Sum(this=part)))
+    return huge(or_zero(f.sum(part)))

@@ -10,6 +10,7 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.methods.generalization.losses.base import Setting
 from sqlanon.methods.generalization.losses.loss_sql import huge_total, occurring, rank_path
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import huge, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
@@ -63,11 +64,11 @@ def _label_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
     queries: list[exp.Query] = []
     for index, bound in enumerate(policy.quasi_identifiers):
         for level in range(bound.height + 1):
-            rows = alias(huge(exp.Sum(this=column("n"))), "n")
+            rows = alias(huge(f.sum(column("n"))), "n")
             labels = exp.select(rows).from_(relation(cells.trees[index])).where(occurring())
             if level < bound.height:
                 labels.group_by(*rank_path(bound, level), copy=False)
-            squared = exp.Mul(this=column("n"), expression=column("n"))
-            figures = [exp.Count(this=column("n")), huge_total(squared)]
+            squared = column("n") * column("n")
+            figures = [f.count(column("n")), huge_total(squared)]
             queries.append(exp.select(literal(index), literal(level), *figures).from_(labels.subquery("labels")))
     return union_all(queries)

@@ -22,7 +22,19 @@ from sqlanon.methods.generalization.losses.loss_sql import (
     same_place,
 )
 from sqlanon.methods.shared.cells import Cells
-from sqlanon.sqlgen.build.expressions import big, huge, or_zero, union_all
+from sqlanon.sqlgen.build.expressions import (
+    ascending,
+    big,
+    descending,
+    huge,
+    if_,
+    infix,
+    or_zero,
+    order_by,
+    paren,
+    union_all,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import codes, key_name
 from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
@@ -128,7 +140,7 @@ def _value_costs(policy: BoundPolicy, cells: Cells) -> exp.Query:
             parts = [
                 column(key_name(word)) if key_name(word) in known else literal(0) for word in range(cells.layout.words)
             ]
-            cost = exp.Sub(this=_log2(column("label_n")), expression=_log2(column("n")))
+            cost = infix(_log2(column("label_n")), "-", _log2(column("n")))
             numbers = {"attribute": literal(index), "level": literal(level)}
             numbers |= {f"part_{word}": part for word, part in enumerate(parts)} | {"n": column("n"), "cost": cost}
             named = [alias(big(tree), name) for name, tree in numbers.items()]
@@ -138,7 +150,7 @@ def _value_costs(policy: BoundPolicy, cells: Cells) -> exp.Query:
 
 def _with_label_rows(bound: BoundAttribute, tree: str, fields: Sequence[Field], level: int) -> exp.Select:
     """The values of an attribute that occur: their codes, their rows `n`, and those of their label, `label_n`."""
-    rows = exp.Window(this=exp.Sum(this=column("n")), partition_by=rank_path(bound, level))
+    rows = window(exp.Sum(this=column("n")), partition_by=rank_path(bound, level))
     values = codes(relation(tree), fields) or exp.select(column("value")).from_(relation(tree))
     return values.select(column("n"), alias(rows, "label_n"), copy=False).where(occurring(), copy=False)
 
@@ -150,17 +162,15 @@ def _cost_totals(costs: str, words: int, limit: int) -> exp.Select:
     """
     group = [column("attribute"), column("level")]
     order = [
-        exp.Ordered(this=column("cost"), desc=True, nulls_first=False),
-        *(exp.Ordered(this=column(f"part_{word}"), nulls_first=False) for word in range(words)),
+        descending(column("cost")),
+        *(ascending(column(f"part_{word}")) for word in range(words)),
     ]
-    passed = exp.Window(
-        this=exp.Sum(this=column("n")), partition_by=[g.copy() for g in group], order=exp.Order(expressions=order)
-    )
-    before = alias(exp.Sub(this=passed, expression=column("n")), "before")
+    passed = window(exp.Sum(this=column("n")), partition_by=[g.copy() for g in group], order=order_by(*order))
+    before = alias(infix(passed, "-", column("n")), "before")
     costliest_first = exp.select(exp.Star(), before).from_(relation(costs))
-    left = exp.Sub(this=literal(limit), expression=column("before"))
+    left = literal(limit) - column("before")
     taken = exp.Greatest(this=literal(0), expressions=[exp.Least(this=column("n"), expressions=[left])])
-    sums = [huge_total(exp.Mul(this=huge(column("cost")), expression=rows)) for rows in (column("n"), taken)]
+    sums = [huge_total(infix(huge(column("cost")), "*", rows)) for rows in (column("n"), taken)]
     query = exp.select(*group, *sums).from_(costliest_first.subquery("costliest_first"), copy=False)
     return query.group_by(*(g.copy() for g in group), copy=False)
 
@@ -177,17 +187,14 @@ def _entropy_of(attributes: int, costs: str, cells: Cells, key: Key, first: int)
     """
     words = cells.layout.words
     lost = _values_lost(attributes, cells, key, first)
-    together = exp.Window(this=exp.Sum(this=column("n")), partition_by=[column("place"), column("attribute")])
+    together = window(exp.Sum(this=column("n")), partition_by=[column("place"), column("attribute")])
     values = exp.select(exp.Star(), alias(together, "withheld")).from_(lost.subquery("lost"), copy=False)
-    same = [exp.EQ(this=column(n, "costs"), expression=column(n, "value")) for n in ("attribute", "level")]
-    same += [exp.EQ(this=column(f"part_{w}", "costs"), expression=column(f"part_{w}", "value")) for w in range(words)]
-    apart = exp.Sub(this=_log2(column("withheld", "value")), expression=_log2(column("n", "value")))
-    each = exp.Paren(this=exp.Sub(this=apart, expression=or_zero(column("cost", "costs"))))
-    more = exp.Mul(this=huge(column("n", "value")), expression=each)
-    sums = [
-        alias(huge_total(exp.Case(ifs=[exp.If(this=_is_attribute(index), true=more.copy())])), f"sum_{index}")
-        for index in range(attributes)
-    ]
+    same = [column(n, "costs").eq(column(n, "value")) for n in ("attribute", "level")]
+    same += [column(f"part_{w}", "costs").eq(column(f"part_{w}", "value")) for w in range(words)]
+    apart = infix(_log2(column("withheld", "value")), "-", _log2(column("n", "value")))
+    each = paren(infix(apart, "-", or_zero(column("cost", "costs"))))
+    more = infix(huge(column("n", "value")), "*", each)
+    sums = [alias(huge_total(if_(_is_attribute(index), more.copy())), f"sum_{index}") for index in range(attributes)]
     rows = or_zero(exp.Max(this=column("withheld", "value")))
     return (
         exp.select(column("place", "node"), alias(rows, "rows"), *sums)
@@ -233,11 +240,11 @@ def _rows_lost(cells: Cells, key: Key, first: int, names: Sequence[str]) -> exp.
         .from_(relation(cells.table, as_="cell"), copy=False)
         .join(node_rows(names, first), join_type="CROSS", copy=False)
     )
-    same = [exp.EQ(this=column("place", "fine"), expression=column("place", "withheld"))]
+    same: list[exp.Expr] = [column("place", "fine").eq(column("place", "withheld"))]
     for word in words:
         # A class_id holds the place too, beside the bits of the key.
         label = _masked(key(column("class_id", "withheld"), word), literal(leaves[word]))
-        same.append(exp.EQ(this=column(f"label_{word}", "fine"), expression=label))
+        same.append(infix(column(f"label_{word}", "fine"), "=", label))
     kept = [column("place", "fine"), *(column(key_name(word), "fine") for word in words), column("n", "fine")]
     query = exp.select(*kept).from_(fine.subquery("fine"), copy=False)
     return query.join(relation("withheld"), on=exp.and_(*same), copy=False)
@@ -255,15 +262,15 @@ def _own_masks(layout: KeyLayout) -> exp.Query:
 
 
 def _is_attribute(index: int) -> exp.Expr:
-    return exp.EQ(this=column("attribute", "value"), expression=literal(index))
+    return column("attribute", "value").eq(literal(index))
 
 
 def _log2(count: exp.Expr) -> exp.Expr:
     """The logarithm of a count in units of 2 ** -_LOG_BITS."""
     unit = exp.cast(exp.Literal.number(repr(float(1 << _LOG_BITS) / log(2))), exp.DataType.Type.DOUBLE)
     logarithm = exp.Ln(this=exp.cast(count, exp.DataType.Type.DOUBLE))
-    return big(exp.Round(this=exp.Mul(this=logarithm, expression=unit)))
+    return big(exp.Round(this=infix(logarithm, "*", unit)))
 
 
 def _masked(key: exp.Expr, mask: exp.Expr) -> exp.Expr:
-    return exp.Paren(this=exp.BitwiseAnd(this=exp.Paren(this=key), expression=mask))
+    return paren(infix(paren(key), "&", mask))
