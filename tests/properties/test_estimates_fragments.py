@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection
 from sqlanon.errors import InternalError, PrivacyViolation
-from sqlanon.estimates.batch import by_table_groups
+from sqlanon.estimates.sizes import sizes
 from sqlanon.statements import measure
 from tests.oracles import associations
 from tests.support.draws import draws
@@ -208,7 +208,7 @@ def test_what_is_measured_at_once_is_what_is_estimated_by_itself(release: str, m
     @given(
         sources(release),
         st.lists(st.lists(conjuncts(), min_size=1, max_size=4), min_size=3, max_size=3),
-        st.sampled_from([1, by_table_groups.MOST_ROWS]),
+        st.sampled_from([1, sizes().max_rows]),
     )
     def holds(task: Apart, some: list[list[Condition]], most: int) -> None:
         try:
@@ -220,8 +220,8 @@ def test_what_is_measured_at_once_is_what_is_estimated_by_itself(release: str, m
             con.duckdb.executemany("INSERT INTO anon.workload VALUES ('w', ?, ?)", [*enumerate(asked_together)])
             with monkeypatch.context() as patch:
                 patch.setattr(measure, "answer_alone", by_itself)
-                patch.setattr(by_table_groups, "MOST_ROWS", most)
-                con.execute("MEASURE r WITH WORKLOAD w")
+                with sizes.replaced(max_rows=most):
+                    con.execute("MEASURE r WITH WORKLOAD w")
             found = con.duckdb.execute(
                 "SELECT query_id, estimated, stderr, low, high, within FROM anon.query_error WHERE workload = 'w'"
             ).fetchall()

@@ -20,7 +20,7 @@ from hypothesis import Phase, assume, event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, DataError, connect
-from sqlanon.sqlgen.classes.guard import ROUNDS
+from sqlanon.sqlgen.sizes import sizes
 from tests.oracles.models import k_anonymity
 from tests.oracles.models.support import Class, Table
 from tests.oracles.mondrian import Domain, bounds, order
@@ -181,7 +181,7 @@ def classes_of(labels: Mapping[int, tuple[Any, ...]]) -> dict[Hashable, list[int
 def guarded(case: Case, rows: Mapping[int, Row], placed: Mapping[int, tuple[Any, ...]]) -> dict[int, tuple[Any, ...]]:
     """The rows that are left once what violates has gone, round after round; none if it never comes to an end."""
     classes = classes_of(placed)
-    for _ in range(ROUNDS):
+    for _ in range(sizes().guard_rounds):
         broken = violating(case, rows, classes)
         if not broken:
             return {n: placed[n] for numbers in classes.values() for n in numbers}

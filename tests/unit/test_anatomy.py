@@ -14,6 +14,7 @@ from sqlglot import exp
 import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
 from sqlanon.errors import InternalError
+from sqlanon.inputs.sizes import sizes
 from sqlanon.terminal.datasets import load_adult
 from tests.support.database import VISIT_ROLES as ROLES
 from tests.support.database import rows, tables, visits
@@ -502,15 +503,9 @@ def test_a_rollback_takes_every_table_along(con: Connection) -> None:
     assert rows(con, "SELECT count(*) FROM anon.release_object") == [(0,)]
 
 
-@pytest.mark.parametrize(("looked_at", "few"), [(100_000, 2_000), (3, 2_000), (100_000, 0)])
-def test_texts_are_published_as_they_are_whether_they_were_words_or_not(
-    monkeypatch: pytest.MonkeyPatch, looked_at: int, few: int
-) -> None:
+@pytest.mark.parametrize(("sample", "few"), [(100_000, 2_000), (3, 2_000), (100_000, 0)])
+def test_texts_are_published_as_they_are_whether_they_were_words_or_not(sample: int, few: int) -> None:
     """Many texts after a few that are alike are words too, and none of them is lost or changed."""
-    from sqlanon.inputs import dictionary_columns
-
-    monkeypatch.setattr(dictionary_columns, "_SAMPLE_ROWS", looked_at)
-    monkeypatch.setattr(dictionary_columns, "_FEW_TEXTS", few)
     connection = sqlanon.connect(config={"threads": "1"})
     connection.execute("""
         CREATE TABLE texts AS SELECT
@@ -524,7 +519,8 @@ def test_texts_are_published_as_they_are_whether_they_were_words_or_not(
             held SENSITIVE
         ) REQUIRE k_anonymity(k => 2)
     """)
-    release(connection, policy="texts")
+    with sizes.replaced(sample_rows=sample, few_texts=few):
+        release(connection, policy="texts")
     published = rows(connection, "SELECT * EXCLUDE (bucket) FROM r_qi")
     source = rows(connection, "SELECT * EXCLUDE (held) FROM texts")
     assert Counter(published) == Counter(source)

@@ -9,7 +9,7 @@ import pytest
 
 from sqlanon import Connection, connect
 from sqlanon.errors import DataError, PolicyError, SqlanonError, UserError
-from sqlanon.estimates.single import bucket_values
+from sqlanon.estimates.sizes import sizes
 
 # Ages 0 to 11 twice, each with one of three diseases and one of four values; "group_1" is a column of the source.
 SOURCE = """
@@ -160,13 +160,13 @@ def test_groups_are_those_of_their_fragment_in_whatever_order_the_catalog_has_th
     assert [rounded(con, query, "linked") for query in queries] == before
 
 
-def test_too_many_combinations_are_refused(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_combinations_are_refused(con: Connection) -> None:
     query = 'SELECT "a ge", "select", count(*) AS n FROM t GROUP BY ALL'
     # 12 ages, and 24 dates, for the rows and for the aggregate.
-    monkeypatch.setattr(bucket_values, "MOST_COMBINATIONS", 12 * 24 * 2)
-    assert len(asked(con, query)) == 12 * 24
-    monkeypatch.setattr(bucket_values, "MOST_COMBINATIONS", 12 * 24 * 2 - 1)
-    with pytest.raises(PolicyError, match="the query tells 576 combinations of rows and values apart"):
+    with sizes.replaced(max_combinations=12 * 24 * 2):
+        assert len(asked(con, query)) == 12 * 24
+    refused = pytest.raises(PolicyError, match="the query tells 576 combinations of rows and values apart")
+    with sizes.replaced(max_combinations=12 * 24 * 2 - 1), refused:
         asked(con, query)
 
 

@@ -17,7 +17,7 @@ from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.losses.average_class_size import AverageClassSize
 from sqlanon.methods.generalization.losses.discernibility import Discernibility
 from sqlanon.methods.generalization.method import options
-from sqlanon.sqlgen.cells import key_layout
+from sqlanon.sqlgen.sizes import sizes
 from tests.support.losses import ORACLES
 from tests.support.losses_laid_out import Laid, Places, laid
 from tests.support.policies import Case, cases
@@ -37,13 +37,11 @@ def test_every_loss_has_an_oracle() -> None:
 @BUDGET
 def test_losses_and_their_bounds(case: Case, random: Random, bits: int) -> None:
     limit = random.randint(0, len(case.rows))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(key_layout, "WORD_BITS", bits)
-        with laid(case, limit) as over:
-            more = [_some(classes, random) for classes in over.classes]
-            withheld = [_some(classes, random) for classes in more]
-            for name in LOSSES:
-                _check(over, name, withheld, more, limit)
+    with sizes.replaced(word_bits=bits), laid(case, limit) as over:
+        more = [_some(classes, random) for classes in over.classes]
+        withheld = [_some(classes, random) for classes in more]
+        for name in LOSSES:
+            _check(over, name, withheld, more, limit)
 
 
 def _some(classes: list[Places], random: Random) -> list[Places]:

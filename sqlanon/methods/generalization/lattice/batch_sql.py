@@ -11,8 +11,9 @@ from sqlanon.sqlgen.build.expressions import infix, paren, total
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import carried_code, key_name, respondents
-from sqlanon.sqlgen.cells.key_layout import WORD_BITS, KeyLayout
+from sqlanon.sqlgen.cells.key_layout import KeyLayout
 from sqlanon.sqlgen.classes.requirement import Asks, subjects
+from sqlanon.sqlgen.sizes import sizes
 
 __all__ = ["BATCH", "Batch"]
 
@@ -42,7 +43,7 @@ class Batch:
     @property
     def packed(self) -> bool:
         """Whether a node's index fits beside the key in one number."""
-        return self.layout.words == 1 and self.layout.used + _PLACE_BITS <= WORD_BITS
+        return self.layout.words == 1 and self.layout.used + _PLACE_BITS <= sizes().word_bits
 
     def class_id(self, tag: exp.Expr | None = None) -> exp.Expr:
         """The place of the node and the part of the key that names a class of it."""

@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import PolicyError
-from sqlanon.methods.generalization.lattice.limits import limits
+from sqlanon.methods.generalization.lattice.sizes import sizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Remaining:
 
         shape = [top - bottom + 1 for bottom, top in zip(low, high, strict=True)]
         size = prod(shape)
-        most = limits().max_nodes
+        most = sizes().max_nodes
         if size > most:
             raise PolicyError(
                 f"the lattice has {size:,} nodes, more than {most:,}",

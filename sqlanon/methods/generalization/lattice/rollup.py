@@ -18,7 +18,6 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.generalization.lattice.batch_sql import BATCH, Batch
-from sqlanon.methods.generalization.lattice.limits import limits
 from sqlanon.methods.generalization.lattice.node_rows_sql import (
     counts,
     part_of_node,
@@ -30,6 +29,7 @@ from sqlanon.methods.generalization.lattice.node_rows_sql import (
     rows_of_tags,
 )
 from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.lattice.sizes import sizes
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.sqlgen.build.names import literal, relation
 from sqlanon.sqlgen.build.render import to_sql
@@ -61,7 +61,7 @@ class Rollups:
         self._cells = cells
         self._batch = batch
         self._keep = keep
-        self._limits = limits()
+        self._sizes = sizes()
         self._texts: dict[str, str] = {}
         self._rollup = ""
         self._tags = 0
@@ -71,13 +71,13 @@ class Rollups:
         self._levels: list[Node] = []
         self._rows: list[int] = []
         self._tag_of: dict[Node, int] = {}
-        if self._held < self._limits.large_source:
+        if self._held < self._sizes.large_source:
             self._keep_rows(ground, self._held)
 
     @property
     def batch(self) -> int:
         """How many nodes to look at in one statement: one where results are worth keeping."""
-        return min(self._limits.batch, BATCH) if self._levels else 1
+        return min(self._sizes.batch, BATCH) if self._levels else 1
 
     def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
         """Counts the classes of some nodes; of one whose excess is beyond `limit` perhaps only a part of them."""
@@ -86,7 +86,7 @@ class Rollups:
         finest = self._finest(nodes)
         found: dict[int, Classes] = {}
         large = [
-            index for index, tag in enumerate(finest) if tag is not None and self._rows[tag] >= self._limits.part_from
+            index for index, tag in enumerate(finest) if tag is not None and self._rows[tag] >= self._sizes.part_from
         ]
         if large and not self._cells.public:
             for index, seen in zip(large, self._parts([nodes[index] for index in large]), strict=True):
@@ -130,11 +130,11 @@ class Rollups:
         return rows_at_places(self._rollup), [[self._tag_of[node] for node in nodes], list(range(len(nodes)))]
 
     def _look_alone(self, node: Node, limit: int) -> Classes:
-        one_in = self._limits.one_in
+        one_in = self._sizes.one_in
         seen = self._part(node, one_in)
         if seen.excess > limit + 1:
             return Classes(seen.classes * one_in, seen.squares, seen.suppressed, seen.excess, whole=False)
-        if seen.rows * one_in * self._limits.times_fewer <= self._held:
+        if seen.rows * one_in * self._sizes.times_fewer <= self._held:
             self._keep_rows(node, seen.rows * one_in)
             return self._look_at([node])[0]
         return self._part(node, None)
@@ -160,7 +160,7 @@ class Rollups:
                 copy=False,
             )
             self._texts["add"] = to_sql(added)
-            parts = part_of_nodes(self._rollup, self._cells.layout, self._batch.entity, self._limits.one_in)
+            parts = part_of_nodes(self._rollup, self._cells.layout, self._batch.entity, self._sizes.one_in)
             self._texts["parts"] = to_sql(counts(self._batch, parts))
             self._texts["held"] = to_sql(rows_held(self._rollup))
             words = self._cells.layout.words
@@ -173,7 +173,7 @@ class Rollups:
     def _look_at(self, nodes: Sequence[Node]) -> list[Classes]:
         """Adds the nodes' rows to the rollup, and counts their classes there."""
         sources = [int(tag or 0) for tag in self._finest(nodes)]
-        if sum(self._rows[tag] for tag in sources) > self._limits.meet_from:
+        if sum(self._rows[tag] for tag in sources) > self._sizes.meet_from:
             self._add_meets(nodes)
             sources = [int(tag or 0) for tag in self._finest(nodes)]
         tags = [self._tags + index for index in range(len(nodes))]
@@ -207,7 +207,7 @@ class Rollups:
             for fields in self._cells.layout.fields
         ]
         groups = np.array(nodes, dtype=np.int16)
-        while len(groups) > self._limits.meets:
+        while len(groups) > self._sizes.meets:
             meets = np.minimum(groups[:, None, :], groups[None, :, :])
             kept = sum(own[meets[:, :, index]] for index, own in enumerate(bits)) + 64 * np.eye(len(groups), dtype=int)
             one, other = divmod(int(np.argmin(kept)), len(groups))

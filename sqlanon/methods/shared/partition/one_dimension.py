@@ -10,16 +10,13 @@ from sqlanon.methods.shared.partition.allowable_cuts import failing
 from sqlanon.methods.shared.partition.candidate_cuts import flattened
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.information_gain import gains, most_telling
+from sqlanon.methods.shared.partition.sizes import sizes
 from sqlanon.methods.shared.partition.work_tables import Done, inserted, put_in_place, remade
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, literal, parameter, relation
 from sqlanon.sqlgen.build.render import to_sql
 
 __all__ = ["InTurn"]
-
-# Where this many regions are open, and again each time that there are this many times more, points are sorted by their
-# regions, so that what is grouped lies together.
-_SORT_FROM = 1024
 
 
 class InTurn:
@@ -73,7 +70,7 @@ class InTurn:
         self._attempt = [(name, remade(names[name], query)) for name, query in attempt]
         ordered = moved.copy().order_by(column("label"), copy=False)
         self._sorted = remade(sides, ordered)
-        self._sort_from = _SORT_FROM
+        self._sort_from = sizes().sort_from
 
     def choose(self) -> int:
         """Finds out in which attribute each region is tried next; returns how many regions are."""
@@ -97,7 +94,7 @@ class InTurn:
         """Cuts, asks the requirements of the halves, and makes the regions of the next attempt."""
         for name, text in self._attempt:
             if name == "sides" and self._open >= self._sort_from:
-                text, self._sort_from = self._sorted, self._sort_from * _SORT_FROM
+                text, self._sort_from = self._sorted, self._sort_from * sizes().sort_from
             self._engine.run(text)
         for current, following in (("points", "sides"), ("regions", "next")):
             put_in_place(self._engine, self._now[current], self._names[following])

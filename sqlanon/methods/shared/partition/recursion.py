@@ -19,15 +19,13 @@ from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.shared.partition.all_dimensions import AtOnce
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.one_dimension import InTurn
+from sqlanon.methods.shared.partition.sizes import sizes
 from sqlanon.methods.shared.partition.work_tables import Done
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import or_zero
 from sqlanon.sqlgen.build.names import column, relation
 
 __all__ = ["Partitioned", "partition"]
-
-# All attributes are tried at once where no more than this many ranks, one a point and attribute, are open.
-_FEW = 400_000
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,8 @@ def partition(
     done, attempts = 0, 0
     steps: InTurn | AtOnce | None = None
     while True:
-        if not isinstance(steps, AtOnce) and whole and _rows_of(engine, points) * len(cuts.attributes) <= _FEW:
+        few = _rows_of(engine, points) * len(cuts.attributes) <= sizes().max_ranks_at_once
+        if not isinstance(steps, AtOnce) and whole and few:
             labels = steps.flattened() if steps else 1
             steps = AtOnce(engine, cuts, points, keep, into, labels)
         elif steps is None:

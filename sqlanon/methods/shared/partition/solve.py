@@ -26,6 +26,7 @@ from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import Points
 from sqlanon.methods.shared.partition.recursion import Partitioned, partition
 from sqlanon.methods.shared.partition.region_labels import region_loss
+from sqlanon.methods.shared.partition.sizes import sizes
 from sqlanon.methods.shared.task import Task
 from sqlanon.questions.ask import least_rows
 from sqlanon.sqlgen.build import functions as f
@@ -38,9 +39,6 @@ __all__ = ["MOST_ATTRIBUTES", "Options", "solve", "target_of"]
 
 # What has been tried of a region is a bit an attribute.
 MOST_ATTRIBUTES = 62
-
-# Cells that stand for this many rows each in the mean, or more, are cut as they are; else rows are cut one by one.
-_COUNTED_FROM = 2
 
 
 def _one_of(help: str, default: str, *others: str) -> Any:
@@ -101,7 +99,7 @@ def solve(task: Task, options: Options) -> Partition:
     engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
     target = target_of(policy, options)
     count = int(engine.rows(exp.select(f.count()).from_(relation(cells.table)))[0][0])
-    single = options.mode == "relaxed" or cells.rows < _COUNTED_FROM * count
+    single = options.mode == "relaxed" or cells.rows < sizes().min_rows_per_cell * count
     index_of = {name: index for index, name in enumerate(cells.carried)}
     points = Points(
         cells.layout,
