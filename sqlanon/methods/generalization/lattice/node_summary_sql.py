@@ -30,15 +30,15 @@ def violated_classes(
 ) -> exp.Select:
     """For each requirement and node the classes that violate it; no row where there are none.
 
-    The requirement's place in `violating`, which are statements `violations`; the node's
-    place; the rows, the number and the excess of the classes; and of the smallest its size
+    The columns are the requirement's index in `violating`, which are statements `violations`; the node's
+    index; the rows, the number and the excess of the classes; and of the smallest class its size
     and the words of its key. `steps` make what the statements read.
     """
-    every = union_all([_by_node(query, number, index) for number, query in enumerate(violating)])
+    by_node = union_all([_by_node(query, number, index) for number, query in enumerate(violating)])
     smallest = [exp.Dot(this=column("smallest"), expression=identifier(name)) for name in ("size", "class_id")]
-    names = [column(name) for name in ("requirement", "place", "rows", "classes", "excess")]
+    names = [column(name) for name in ("requirement", "index", "rows", "classes", "excess")]
     query = exp.select(*names, smallest[0], *(key(smallest[1].copy(), word) for word in range(words)))
-    return with_steps(query.from_(every.subquery("violated"), copy=False), steps)
+    return with_steps(query.from_(by_node.subquery("violated"), copy=False), steps)
 
 
 def _by_node(violating: exp.Query, number: int, index: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
@@ -48,7 +48,7 @@ def _by_node(violating: exp.Query, number: int, index: Callable[[exp.Expr], exp.
     return (
         exp.select(
             alias(literal(number), "requirement"),
-            alias(node, "place"),
+            alias(node, "index"),
             alias(_total(column("size")), "rows"),
             alias(f.count(), "classes"),
             alias(f.sum(column("excess")), "excess"),
@@ -63,16 +63,14 @@ def class_label(
     bound: BoundAttribute, level: int, tree: str, fields: Sequence[Field], key: Sequence[int]
 ) -> exp.Select:
     """One row: what the attribute shows, at a level below `*`, of the class with these key words."""
-    same = [
-        column(rank_name(above)).eq(literal((key[field.word] & field.mask) >> field.shift))
+    in_class = [
+        column(rank_name(above)).eq((key[field.word] & field.mask) >> field.shift)
         for above, field in enumerate(fields)
         if above >= level
     ]
-    # A stored hierarchy lists values of other nodes, which the tree's own are told from by their number.
-    values = exp.select(column("value"), alias(literal(1), "n")).from_(relation(tree)).where(*same)
+    # A stored hierarchy lists values of other nodes, too; those of the class have a number.
+    values = exp.select(column("value"), alias(literal(1), "n")).from_(relation(tree)).where(*in_class)
     listed = listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
     labels = generalized(bound, values, listed, counted=True).subquery("generalized")
-    shown = column(level_name(level) if level else "value")
-    occurs = column("n") > 0
-    text = as_text(f.min(shown))
-    return exp.select(text).from_(labels).where(occurs)
+    label = column(level_name(level) if level else "value")
+    return exp.select(as_text(f.min(label))).from_(labels).where(column("n") > 0)

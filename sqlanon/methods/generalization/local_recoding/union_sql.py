@@ -206,7 +206,7 @@ def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequenc
     every = union_all(rows)
     label = batch.class_id()
     size = alias(big(f.sum(column("n"))), "size")
-    query = exp.select(alias(column("tag"), "place"), alias(label, "class_id"), size)
+    query = exp.select(alias(column("tag"), "index"), alias(label, "class_id"), size)
     return query.from_(every.subquery("node_row")).group_by(column("tag"), label.copy())
 
 

@@ -39,7 +39,7 @@ class Labels:
     def most(self, levels: NDArray[Any], without: int | None = None) -> NDArray[Any]:
         """For each row of levels the most classes it can have: at least 1, at most the rows.
 
-        Where one attribute is left out, those that a label of it can be divided into.
+        `without` an attribute, the most classes that a label of it can be divided into.
         """
         import numpy as np
 
@@ -68,7 +68,6 @@ def _label_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
             labels = exp.select(rows).from_(relation(cells.trees[index])).where(occurring())
             if level < bound.height:
                 labels.group_by(*rank_path(bound, level), copy=False)
-            squared = column("n") * column("n")
-            figures = [f.count(column("n")), huge_total(squared)]
+            figures = [f.count(column("n")), huge_total(column("n") * column("n"))]
             queries.append(exp.select(literal(index), literal(level), *figures).from_(labels.subquery("labels")))
     return union_all(queries)
