@@ -466,7 +466,7 @@ def test_values_of_any_type(con: Connection, tmp_path: Path, kind: str, value: s
 def test_an_error_half_way_leaves_nothing(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlanon.methods.anatomy import method
 
-    def broken(*_: object, as_they_stand: bool) -> int:
+    def broken(*_: object, as_stored: bool) -> int:
         return 1
 
     monkeypatch.setattr(method, "unequal_buckets", broken)
@@ -564,12 +564,12 @@ def test_buckets_that_are_lost_on_the_way_are_an_error(con: Connection, monkeypa
     """The search counts rows by what it dealt out, and the release has to have as many."""
     from sqlanon.methods.anatomy import assign_groups
 
-    whole = assign_groups.dealt
+    whole = assign_groups.rows_in_slots
 
     def short(*arguments: Any) -> Any:
         return exp.select("*").from_(whole(*arguments).subquery("dealt")).where("slot > 0")
 
-    monkeypatch.setattr(assign_groups, "dealt", short)
+    monkeypatch.setattr(assign_groups, "rows_in_slots", short)
     with pytest.raises(InternalError, match="where its method keeps 120"):
         release(con)
     assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]
@@ -580,14 +580,14 @@ def test_rows_that_are_dealt_out_in_another_order_are_an_error(
 ) -> None:
     from sqlanon.methods.anatomy import assign_groups
 
-    right = assign_groups.drawn
+    right = assign_groups.sorted_rows
 
     def unordered(*arguments: Any) -> Any:
         query = right(*arguments)
         query.set("order", None)
         return query
 
-    monkeypatch.setattr(assign_groups, "drawn", unordered)
+    monkeypatch.setattr(assign_groups, "sorted_rows", unordered)
     with pytest.raises(sqlanon.SqlanonError):
         release(con, "(l => 2, variant => 'probabilistic')")
     assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]
