@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.inputs.sizes import sizes
 from sqlanon.sqlgen.build.ddl import text_type
 from sqlanon.sqlgen.build.expressions import is_not_null
 from sqlanon.sqlgen.build.names import column, relation
@@ -16,19 +17,14 @@ from sqlanon.sqlgen.release.dictionary_encoding import different_texts, texts_of
 
 __all__ = ["words_of"]
 
-# A column's texts are counted in a sample of the source's rows.
-_SAMPLE_ROWS = 100_000
-# A column with at most this many different texts in the sample is taken to have few: with more, it takes longer.
-_FEW_TEXTS = 2_000
-
 
 def words_of(engine: Engine, scratch: Scratch, source: exp.Table, columns: Iterable[BoundAttribute]) -> dict[str, str]:
     """For each of the columns that has few different texts, a temporary table of its texts and their words."""
     texts = [b for b in columns if b.published_type == "VARCHAR" and not b.attribute.pseudonym]
     if not texts:
         return {}
-    counts = engine.rows(different_texts(texts, source.copy(), _SAMPLE_ROWS))[0]
-    few = [b for b, count in zip(texts, counts, strict=True) if int(count) <= _FEW_TEXTS]
+    counts = engine.rows(different_texts(texts, source.copy(), sizes().sample_rows))[0]
+    few = [b for b, count in zip(texts, counts, strict=True) if int(count) <= sizes().few_texts]
     return {b.column: _word_table(engine, scratch, source, b) for b in few}
 
 

@@ -98,8 +98,8 @@ def test_tables_fit_iff_their_buckets_are_the_same(case: tuple[list[int | None],
     engine = engine_with(buckets, values)
     exact, held = relation("exact"), relation("held")
     tables = {"qi": exact, "sensitive": held}
-    for as_they_stand in (False, True):
-        found = unequal_buckets(engine, tables, {"d": "sensitive"}, as_they_stand=as_they_stand)
+    for as_stored in (False, True):
+        found = unequal_buckets(engine, tables, {"d": "sensitive"}, as_stored=as_stored)
         assert (found == 0) == fit(buckets, values)
     assert (engine.rows(unequal(exact.copy(), held.copy()))[0][0] == 0) == fit(buckets, values)
     in_order = engine.rows(out_of_order(held.copy()))[0][0] == 0

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection
 from sqlanon.errors import InternalError, PrivacyViolation
-from sqlanon.estimates.batch import by_table_groups
+from sqlanon.estimates.sizes import sizes
 from sqlanon.statements import measure
 from tests.oracles import associations
 from tests.support.draws import draws
@@ -89,7 +89,7 @@ def check(con: Connection, query: Query, worlds: list[World], withheld: int) -> 
         assert query.function != "sum" or value is not None or not any(held), query.sql
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("release", METHODS)
 def test_estimates_are_the_means_of_all_assignments_and_none_is_out_of_bounds(release: str) -> None:
     @settings(max_examples=draws(2, long=3), deadline=None, suppress_health_check=[*HealthCheck])
@@ -158,7 +158,7 @@ def across(release: str) -> st.SearchStrategy[Query]:
     return st.builds(combined, st.sampled_from([*ACROSS]), conjuncts(first), conjuncts(second))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("release", METHODS)
 def test_counts_of_what_several_fragments_have(release: str) -> None:
     """The bounds of a conjunction are reached where nothing links fragments, and groups only narrow them."""
@@ -201,14 +201,14 @@ def by_itself(*_: object) -> Any:
     raise InternalError("a query was asked by itself")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("release", METHODS)
 def test_what_is_measured_at_once_is_what_is_estimated_by_itself(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
     @settings(max_examples=draws(2, long=3), deadline=None, suppress_health_check=[*HealthCheck])
     @given(
         sources(release),
         st.lists(st.lists(conjuncts(), min_size=1, max_size=4), min_size=3, max_size=3),
-        st.sampled_from([1, by_table_groups.MOST_ROWS]),
+        st.sampled_from([1, sizes().max_rows]),
     )
     def holds(task: Apart, some: list[list[Condition]], most: int) -> None:
         try:
@@ -220,8 +220,8 @@ def test_what_is_measured_at_once_is_what_is_estimated_by_itself(release: str, m
             con.duckdb.executemany("INSERT INTO anon.workload VALUES ('w', ?, ?)", [*enumerate(asked_together)])
             with monkeypatch.context() as patch:
                 patch.setattr(measure, "answer_alone", by_itself)
-                patch.setattr(by_table_groups, "MOST_ROWS", most)
-                con.execute("MEASURE r WITH WORKLOAD w")
+                with sizes.replaced(max_rows=most):
+                    con.execute("MEASURE r WITH WORKLOAD w")
             found = con.duckdb.execute(
                 "SELECT query_id, estimated, stderr, low, high, within FROM anon.query_error WHERE workload = 'w'"
             ).fetchall()

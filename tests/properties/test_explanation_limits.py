@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, PolicyError, PrivacyViolation, connect
 from sqlanon.methods.generalization import method as generalization
-from sqlanon.methods.generalization.lattice.limits import Limits, limited
+from sqlanon.methods.generalization.lattice.sizes import sizes
 from tests.support.draws import draws
 from tests.support.hospital import HOSPITAL
 from tests.support.losses import ORACLES, Demand, demands
@@ -148,9 +148,9 @@ def test_the_hospital(
     hospital: Connection, monkeypatch: pytest.MonkeyPatch, loss: str, ticks: float, held: bool
 ) -> None:
     """Lattices that are searched a few nodes at a time, and one that counts as too large to hold."""
-    sizes = Limits(batch=2) if held else Limits(batch=2, raise_from=0, max_nodes=1)
+    small = {"batch": 2} if held else {"batch": 2, "raise_from": 0, "max_nodes": 1}
     method = f"METHOD generalization(suppression => 0.3, loss => '{loss}')"
-    with limited(sizes):
+    with sizes.replaced(**small):
         ended = assert_consistent(explained(hospital, ticks, method, monkeypatch), loss.replace("_", " "))
     assert ended != "proven" or (held and ticks > 1)
 

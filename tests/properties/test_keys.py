@@ -9,7 +9,8 @@ import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from sqlanon.sqlgen.cells.key_layout import WORD_BITS, KeyLayout, bits_for
+from sqlanon.sqlgen.cells.key_layout import KeyLayout, bits_for
+from sqlanon.sqlgen.sizes import sizes
 from tests.support.draws import draws
 from tests.support.policies import (
     BUDGET,
@@ -38,7 +39,7 @@ def test_fields_hold_their_numbers_and_share_no_bit(siblings: list[list[int]]) -
         assert len(fields) == len(counts)
         for count, field in zip(counts, fields, strict=True):
             assert max(count - 1, 0) <= field.mask >> field.shift
-            assert field.mask.bit_length() <= WORD_BITS < 63
+            assert field.mask.bit_length() <= sizes().word_bits < 63
             assert taken[field.word] & field.mask == 0
             taken[field.word] |= field.mask
         # Within a word a coarser level stands above a finer one, so that code order is value order.

@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlanon.errors import InternalError, PrivacyViolation
-from sqlanon.estimates.batch import distinct_rows, on_buckets, on_release, satisfying_values
+from sqlanon.estimates.batch import distinct_rows
+from sqlanon.estimates.sizes import sizes
 from sqlanon.sqlgen.build.names import literal
 from sqlanon.statements import measure, measure_source
 from tests.support.estimates.queries import DEALT, RELEASES, Condition, Task, conjuncts, quoted, tables
@@ -46,7 +47,7 @@ def texts(task: Task, some: list[list[Condition]]) -> list[str]:
     return found
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("release", RELEASES)
 def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
     @settings(max_examples=2, deadline=None, suppress_health_check=[*HealthCheck])
@@ -55,7 +56,7 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
         st.lists(st.lists(conjuncts(), min_size=1, max_size=4), min_size=2, max_size=3),
         st.integers(1, 3),
         st.integers(1, 99),
-        st.sampled_from([1, on_release.MOST_ROWS]),
+        st.sampled_from([1, sizes().max_rows]),
         KEPT,
     )
     def holds(task: Task, some: list[list[Condition]], dimensions: int, seed: int, most: int, kept: str) -> None:
@@ -77,11 +78,10 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
             with monkeypatch.context() as patch:
                 patch.setattr(measure, "answer_alone", one_by_one)
                 keep(patch, kept)
-                patch.setattr(on_release, "MOST_ROWS", most)
-                patch.setattr(on_release, "_MOST_PAIRS", most)
-                patch.setattr(on_buckets, "BATCH", 64 if most == 1 else on_buckets.BATCH)
-                patch.setattr(satisfying_values, "_MANY_LEAVES", most)
-                con.execute("MEASURE r WITH WORKLOAD w")
+                small = {"max_rows": most, "max_pairs": most, "max_leaves_in_one_scan": most}
+                on_buckets = 64 if most == 1 else sizes().max_queries_on_buckets
+                with sizes.replaced(**small, max_queries_on_buckets=on_buckets):
+                    con.execute("MEASURE r WITH WORKLOAD w")
             found = con.duckdb.execute(
                 "SELECT sql, actual, estimated, stderr, low, high, within FROM anon.query_error JOIN anon.workload "
                 "USING (workload, query_id) WHERE workload = 'w'"
@@ -96,7 +96,7 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
     holds()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("release", RELEASES)
 def test_sums_and_averages_at_once_are_what_they_are_by_themselves(
     release: str, monkeypatch: pytest.MonkeyPatch

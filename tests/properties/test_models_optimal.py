@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from sqlanon.methods.generalization.lattice.limits import Limits, limited
+from sqlanon.methods.generalization.lattice.sizes import sizes
 from sqlanon.questions.load import question_names
 from tests.support.draws import draws
 from tests.support.models.search import Drawn, assert_optimal, drawn
@@ -18,7 +18,7 @@ FEW = settings(BUDGET, max_examples=draws(2, long=3))
 MOST = settings(BUDGET, max_examples=draws(2, long=8))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("question", question_names())
 def test_the_optimum_of_every_model(question: str) -> None:
     @given(case=drawn(question))
@@ -29,7 +29,7 @@ def test_the_optimum_of_every_model(question: str) -> None:
     check()
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("question", question_names())
 def test_the_optimum_where_every_source_is_large(question: str) -> None:
     """A part of the classes looked at first, and rows kept only where they are fewer."""
@@ -37,13 +37,13 @@ def test_the_optimum_where_every_source_is_large(question: str) -> None:
     @given(case=drawn(question))
     @FEW
     def check(case: Drawn) -> None:
-        with limited(Limits(large_source=0, one_in=2, times_fewer=1)):
+        with sizes.replaced(large_source=0, one_in=2, times_fewer=1):
             assert_optimal(case)
 
     check()
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(10)
 @pytest.mark.parametrize("question", question_names())
 def test_the_optimum_where_every_batch_is_heavy(question: str) -> None:
     """A part of many nodes looked at first, and rows between the cells and the nodes made for a batch."""
@@ -51,7 +51,7 @@ def test_the_optimum_where_every_batch_is_heavy(question: str) -> None:
     @given(case=drawn(question))
     @FEW
     def check(case: Drawn) -> None:
-        with limited(Limits(part_from=0, one_in=2, meet_from=0, meets=2)):
+        with sizes.replaced(part_from=0, one_in=2, meet_from=0, meets=2):
             assert_optimal(case)
 
     check()

@@ -9,7 +9,6 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import combinations
 from random import Random
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,9 +16,10 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation
-from sqlanon.methods.shared.partition import one_dimension, recursion, solve
+from sqlanon.domain.adjustable import Adjustable
+from sqlanon.methods.shared.partition.sizes import sizes
 from sqlanon.questions.load import load_question
-from sqlanon.sqlgen.cells import key_layout
+from sqlanon.sqlgen.sizes import sizes as key_sizes
 from tests.oracles.mondrian import Domain, Options, granularity_loss
 from tests.support.draws import draws
 from tests.support.mondrian import QUESTIONS, Case, Regions, cases, digits, expected, quoted
@@ -83,12 +83,11 @@ def assert_released(case: Case, columns: Sequence[str]) -> None:
 
 @contextmanager
 def at_once_from(few: int) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(recursion, "_FEW", few)
+    with sizes.replaced(max_ranks_at_once=few):
         yield
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_strict_regions_of_every_model(question: str) -> None:
     @given(case=cases(question), few=FEWS)
@@ -128,20 +127,17 @@ def test_regions_of_many_rows_with_many_ties(case: Case, few: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "value"),
+    ("subject", "small"),
     [
-        (solve, "_COUNTED_FROM", 0),
-        (solve, "_COUNTED_FROM", 1000),
-        (one_dimension, "_SORT_FROM", 1),
-        (key_layout, "WORD_BITS", 5),
+        (sizes, {"min_rows_per_cell": 0}),
+        (sizes, {"min_rows_per_cell": 1000}),
+        (sizes, {"sort_from": 1}),
+        (key_sizes, {"word_bits": 5}),
     ],
     ids=["equal rows counted", "rows one by one", "rows sorted each time", "keys of many words"],
 )
-def test_strict_regions_by_every_way(
-    module: ModuleType, name: str, value: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_strict_regions_by_every_way(subject: Adjustable[Any], small: dict[str, int]) -> None:
     """How many rows there are, of how many kinds, decides how they are cut, never where."""
-    monkeypatch.setattr(module, name, value)
 
     @given(case=cases("distinct_l_diversity"), few=FEWS)
     @settings(FEW, max_examples=draws(2, long=6))
@@ -149,10 +145,11 @@ def test_strict_regions_by_every_way(
         with at_once_from(few):
             assert_released(case, ["s", "c", "n"])
 
-    check()
+    with subject.replaced(**small):
+        check()
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("question", UNGUARDED)
 def test_relaxed_regions_of_every_model(question: str) -> None:
     """Which of equal rows goes to which half is drawn; where that matters to the requirement, it is met all the same.

@@ -20,7 +20,7 @@ from hypothesis import Phase, assume, event, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, DataError, connect
-from sqlanon.sqlgen.classes.guard import ROUNDS
+from sqlanon.sqlgen.sizes import sizes
 from tests.oracles.models import k_anonymity
 from tests.oracles.models.support import Class, Table
 from tests.oracles.mondrian import Domain, bounds, order
@@ -181,7 +181,7 @@ def classes_of(labels: Mapping[int, tuple[Any, ...]]) -> dict[Hashable, list[int
 def guarded(case: Case, rows: Mapping[int, Row], placed: Mapping[int, tuple[Any, ...]]) -> dict[int, tuple[Any, ...]]:
     """The rows that are left once what violates has gone, round after round; none if it never comes to an end."""
     classes = classes_of(placed)
-    for _ in range(ROUNDS):
+    for _ in range(sizes().guard_rounds):
         broken = violating(case, rows, classes)
         if not broken:
             return {n: placed[n] for numbers in classes.values() for n in numbers}
@@ -235,7 +235,7 @@ def assert_honest(live: Live, found: Mapping[int, tuple[Any, ...]]) -> None:
         assert any(box.holds(live.rows[n]) for box in looking_so), (live.rows[n], label)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_the_view_shows_the_rows_of_the_regions_that_satisfy(question: str) -> None:
     @given(data=st.data(), case=cases(question, size=16))

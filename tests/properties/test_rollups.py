@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from sqlanon import PrivacyViolation
-from sqlanon.methods.generalization.lattice.limits import Limits, limited
+from sqlanon.methods.generalization.lattice.sizes import sizes
 from tests.support.policies import BUDGET, Case, cases, levels_of
 
 pytestmark = pytest.mark.drawn
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.drawn
 
 @pytest.fixture(autouse=True, scope="module")
 def every_source_is_large() -> Iterator[None]:
-    with limited(Limits(large_source=0, one_in=2, times_fewer=1)):
+    with sizes.replaced(large_source=0, one_in=2, times_fewer=1):
         yield
 
 

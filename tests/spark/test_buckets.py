@@ -160,7 +160,7 @@ class Made:
 
     def groups(self) -> str:
         """How many groups there are, and their slots."""
-        held = self.keep("held", given(assign_groups.held("drawn", "draw"), literal(0)))
+        held = self.keep("held", given(assign_groups.value_counts("drawn", "draw"), literal(0)))
         groups = self.keep("groups", assign_groups.groups(held, self._case.least, self._case.different))
         self.keep("starts", assign_groups.starts(held, groups))
         return self.keep("slots", slots.slots(groups))
@@ -183,11 +183,11 @@ class Made:
         """Every row in its bucket, and the tables of values."""
         made, codes = self.groups(), self.codes()
         columns = ["row", *(assign_groups.code_name(place) for place in range(len(codes)))]
-        standing = assign_groups.dealt("drawn", self.tables["starts"], columns, first=1)
+        standing = assign_groups.rows_in_slots("drawn", self.tables["starts"], columns, first=1)
         dealt = self.keep("dealt", given(standing, column("number")))
         drawn = self.keep("numbers", given(slots.bucket_numbers(made, "draw"), exp.Neg(this=column("slot"))))
         numbers = self.keep("all_numbers", slots.all_numbers(made, drawn))
-        places = self.keep("places", slots.places(dealt, numbers, columns))
+        places = self.keep("places", slots.rows_in_buckets(dealt, numbers, columns))
         self.keep("sizes", slots.sizes(places))
         self.keep("sizes_of_groups", slots.sizes_of_groups(self.tables["groups"]))
         found = Bucketization(places, tuple(zip(NAMES, codes, strict=False)), 0, 0, 0, 0, 0)

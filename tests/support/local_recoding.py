@@ -19,7 +19,7 @@ from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.solve import solve_stage
 from sqlanon.pipeline.state import State, need
-from sqlanon.sqlgen.classes.guard import ROUNDS
+from sqlanon.sqlgen.sizes import sizes
 from sqlanon.syntax.parser import parse_script
 from tests.oracles.k_anonymity import violating_rows
 from tests.oracles.local_recoding import Class, Classes, Counts, Task
@@ -76,7 +76,7 @@ def task_of_drawn(case: Drawn, rows: Sequence[tuple[Any, ...]] | None = None) ->
 
     def withheld(classes: Classes, public: Counts) -> set[int] | None:
         left: Mapping[Class, Sequence[int]] = dict(classes)
-        for _ in range(ROUNDS):
+        for _ in range(sizes().guard_rounds):
             broken = violating(left, public)
             if not broken:
                 return {place for of in set(classes) - set(left) for place in classes[of]}

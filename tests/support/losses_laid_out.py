@@ -41,7 +41,9 @@ class Laid:
     def __init__(self, case: Case, state: State, limit: int) -> None:
         policy, cells, keep = need(state.bound), need(state.cells), state.scratch.table
         self.case, self._engine = case, state.engine
-        self._batch = Batch(cells.layout, state.requirements, policy.entity is not None, cells.carried, (), cells.given)
+        self._batch = Batch(
+            cells.layout, state.requirements, policy.entity is not None, cells.carried, (), cells.fixed_relations
+        )
         self._rollups = Rollups(state.engine, cells, self._batch, keep)
         setting = Setting(policy, cells, limit, case.k, self._batch.key, keep, self._batch.index, state.engine.rows)
         self.losses: dict[str, Loss] = {name: made(setting) for name, made in LOSSES.items()}

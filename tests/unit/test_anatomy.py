@@ -14,6 +14,7 @@ from sqlglot import exp
 import sqlanon
 from sqlanon import Connection, PolicyError, PrivacyViolation, UserError
 from sqlanon.errors import InternalError
+from sqlanon.inputs.sizes import sizes
 from sqlanon.terminal.datasets import load_adult
 from tests.support.database import VISIT_ROLES as ROLES
 from tests.support.database import rows, tables, visits
@@ -309,6 +310,7 @@ def test_if_not_exists_makes_what_is_gone(con: Connection) -> None:
     assert all(row[-1] for row in con.execute("CHECK r").fetchall())
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("edit", "why"),
     [
@@ -435,6 +437,7 @@ def test_enums_are_published_as_text(con: Connection) -> None:
     assert rows(con, "SELECT DISTINCT typeof(value) FROM r_sensitive") == [("VARCHAR",)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("kind", "value"),
     [
@@ -463,7 +466,7 @@ def test_values_of_any_type(con: Connection, tmp_path: Path, kind: str, value: s
 def test_an_error_half_way_leaves_nothing(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     from sqlanon.methods.anatomy import method
 
-    def broken(*_: object, as_they_stand: bool) -> int:
+    def broken(*_: object, as_stored: bool) -> int:
         return 1
 
     monkeypatch.setattr(method, "unequal_buckets", broken)
@@ -502,15 +505,9 @@ def test_a_rollback_takes_every_table_along(con: Connection) -> None:
     assert rows(con, "SELECT count(*) FROM anon.release_object") == [(0,)]
 
 
-@pytest.mark.parametrize(("looked_at", "few"), [(100_000, 2_000), (3, 2_000), (100_000, 0)])
-def test_texts_are_published_as_they_are_whether_they_were_words_or_not(
-    monkeypatch: pytest.MonkeyPatch, looked_at: int, few: int
-) -> None:
+@pytest.mark.parametrize(("sample", "few"), [(100_000, 2_000), (3, 2_000), (100_000, 0)])
+def test_texts_are_published_as_they_are_whether_they_were_words_or_not(sample: int, few: int) -> None:
     """Many texts after a few that are alike are words too, and none of them is lost or changed."""
-    from sqlanon.inputs import dictionary_columns
-
-    monkeypatch.setattr(dictionary_columns, "_SAMPLE_ROWS", looked_at)
-    monkeypatch.setattr(dictionary_columns, "_FEW_TEXTS", few)
     connection = sqlanon.connect(config={"threads": "1"})
     connection.execute("""
         CREATE TABLE texts AS SELECT
@@ -524,7 +521,8 @@ def test_texts_are_published_as_they_are_whether_they_were_words_or_not(
             held SENSITIVE
         ) REQUIRE k_anonymity(k => 2)
     """)
-    release(connection, policy="texts")
+    with sizes.replaced(sample_rows=sample, few_texts=few):
+        release(connection, policy="texts")
     published = rows(connection, "SELECT * EXCLUDE (bucket) FROM r_qi")
     source = rows(connection, "SELECT * EXCLUDE (held) FROM texts")
     assert Counter(published) == Counter(source)
@@ -566,12 +564,12 @@ def test_buckets_that_are_lost_on_the_way_are_an_error(con: Connection, monkeypa
     """The search counts rows by what it dealt out, and the release has to have as many."""
     from sqlanon.methods.anatomy import assign_groups
 
-    whole = assign_groups.dealt
+    whole = assign_groups.rows_in_slots
 
     def short(*arguments: Any) -> Any:
         return exp.select("*").from_(whole(*arguments).subquery("dealt")).where("slot > 0")
 
-    monkeypatch.setattr(assign_groups, "dealt", short)
+    monkeypatch.setattr(assign_groups, "rows_in_slots", short)
     with pytest.raises(InternalError, match="where its method keeps 120"):
         release(con)
     assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]
@@ -582,14 +580,14 @@ def test_rows_that_are_dealt_out_in_another_order_are_an_error(
 ) -> None:
     from sqlanon.methods.anatomy import assign_groups
 
-    right = assign_groups.drawn
+    right = assign_groups.sorted_rows
 
     def unordered(*arguments: Any) -> Any:
         query = right(*arguments)
         query.set("order", None)
         return query
 
-    monkeypatch.setattr(assign_groups, "drawn", unordered)
+    monkeypatch.setattr(assign_groups, "sorted_rows", unordered)
     with pytest.raises(sqlanon.SqlanonError):
         release(con, "(l => 2, variant => 'probabilistic')")
     assert rows(con, "SELECT count(*) FROM anon.release") == [(0,)]

@@ -9,7 +9,7 @@ import pytest
 
 from sqlanon import Connection, connect
 from sqlanon.errors import DataError, PolicyError, PrivacyViolation, UserError
-from sqlanon.estimates.single import alike_buckets, bucket_values
+from sqlanon.estimates.sizes import sizes
 
 # Of 24 people of twelve ages all are in one bucket: each "dis ease" has 8, each value of the other column 6.
 SOURCE = """
@@ -142,8 +142,8 @@ def test_an_empty_release() -> None:
     ]
 
 
-@pytest.mark.parametrize("words", [alike_buckets.WORDS, (8, 12), (1, 1)])
-def test_buckets_that_are_alike_are_asked_once(monkeypatch: pytest.MonkeyPatch, words: tuple[int, int]) -> None:
+@pytest.mark.parametrize("bits", [sizes().code_bits, (8, 12), (1, 1)])
+def test_buckets_that_are_alike_are_asked_once(bits: tuple[int, int]) -> None:
     """With too few bits for a count, or none, they are asked one by one, and come to the same."""
     rows = [(i % 7, "abcdef"[(i * i + i // 7) % 6]) for i in range(1200)]
     con = connect(config={"threads": "1"})
@@ -161,11 +161,11 @@ def test_buckets_that_are_alike_are_asked_once(monkeypatch: pytest.MonkeyPatch, 
         values.setdefault(bucket, []).extend([value] * count)
     matching = [(sum(a < 3 for a in ages[b]), sum(v in "ab" for v in values[b]), len(ages[b])) for b in ages]
     shares = [(m, s / n) for m, s, n in matching]
-    if words == alike_buckets.WORDS:
-        # 400 buckets have few kinds: what they come to is asked of these.
-        monkeypatch.setattr(bucket_values, "MOST_COMBINATIONS", 100)
-    monkeypatch.setattr(alike_buckets, "WORDS", words)
-    ((estimate, stderr, low, high),) = asked(con, "SELECT count(*) FROM t WHERE age < 3 AND disease IN ('a', 'b')", "r")
+    # 400 buckets have few kinds: what they come to is asked of these.
+    most = 100 if bits == sizes().code_bits else sizes().max_combinations
+    with sizes.replaced(max_combinations=most, code_bits=bits):
+        query = "SELECT count(*) FROM t WHERE age < 3 AND disease IN ('a', 'b')"
+        ((estimate, stderr, low, high),) = asked(con, query, "r")
     assert estimate == pytest.approx(sum(m * p for m, p in shares))
     assert stderr == pytest.approx(sum(m * p * (1 - p) for m, p in shares) ** 0.5)
     assert low == sum(max(0, m + s - n) for m, s, n in matching)

@@ -9,7 +9,7 @@ import pytest
 
 from sqlanon import Connection, connect
 from sqlanon.errors import DataError, PolicyError, SqlanonError, UserError
-from sqlanon.estimates.single import bucket_values
+from sqlanon.estimates.sizes import sizes
 
 # Ages 0 to 11 twice, each with one of three diseases and one of four values; "group_1" is a column of the source.
 SOURCE = """
@@ -116,6 +116,7 @@ def test_one_table_is_exact(con: Connection) -> None:
     assert asked(con, "SELECT count(*) FROM t", "one") == [(24.0, 0.0, 24, 24)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "name", ["apart_1", "apart_2", "apart_3", "linked_1", "linked_2", "linked_3", "linked_association"]
 )
@@ -160,13 +161,13 @@ def test_groups_are_those_of_their_fragment_in_whatever_order_the_catalog_has_th
     assert [rounded(con, query, "linked") for query in queries] == before
 
 
-def test_too_many_combinations_are_refused(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_combinations_are_refused(con: Connection) -> None:
     query = 'SELECT "a ge", "select", count(*) AS n FROM t GROUP BY ALL'
     # 12 ages, and 24 dates, for the rows and for the aggregate.
-    monkeypatch.setattr(bucket_values, "MOST_COMBINATIONS", 12 * 24 * 2)
-    assert len(asked(con, query)) == 12 * 24
-    monkeypatch.setattr(bucket_values, "MOST_COMBINATIONS", 12 * 24 * 2 - 1)
-    with pytest.raises(PolicyError, match="the query tells 576 combinations of rows and values apart"):
+    with sizes.replaced(max_combinations=12 * 24 * 2):
+        assert len(asked(con, query)) == 12 * 24
+    refused = pytest.raises(PolicyError, match="the query tells 576 combinations of rows and values apart")
+    with sizes.replaced(max_combinations=12 * 24 * 2 - 1), refused:
         asked(con, query)
 
 
@@ -204,6 +205,7 @@ def rounded(con: Connection, query: str, release: str) -> list[list[Any]]:
     return [[round(part, 9) if isinstance(part, float) else part for part in row] for row in found]
 
 
+@pytest.mark.long
 def test_a_workload_of_counts_and_of_others_is_measured(con: Connection) -> None:
     asked_of = [
         'SELECT count(*) AS n FROM t WHERE "a ge" < 4 AND "dis ease" = \'x\'',

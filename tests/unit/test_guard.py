@@ -17,10 +17,10 @@ from sqlglot import exp
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.classes import guard
 from sqlanon.sqlgen.classes.guard import kept_classes, restricted, violations, withheld_rows
 from sqlanon.sqlgen.classes.normal_relations import Background, literal_rows, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.rows import Rows, rows_of
+from sqlanon.sqlgen.sizes import sizes
 from tests.support.draws import draws
 
 Row = tuple[object, object]
@@ -174,7 +174,7 @@ def con() -> duckdb.DuckDBPyConnection:
 @given(tables, st.lists(one, min_size=1, max_size=3), st.lists(st.integers(0, 6), max_size=40))
 def test_what_is_kept_is_what_the_rounds_leave(rows: list[Row], models: list[Fake], people: list[int]) -> None:
     con, public = duckdb.connect(config={"threads": 1}), Counter[object](people)
-    expected = kept_by_definition(models, rows, public, guard.ROUNDS)
+    expected = kept_by_definition(models, rows, public, sizes().guard_rounds)
     assert kept(con, steps_of(rows, models, public), models) == (expected or set())
     withheld = None if expected is None else sum(c not in expected for c, _ in rows)
     assert asked(con, withheld_rows(models, steps_of(rows, models, public))) == [(withheld,)]
@@ -214,14 +214,12 @@ def test_rounds_end_in_a_round_without_violations_or_nothing_is_published(
     assert asked(con, withheld_rows(models, steps_of(rows, models, public))) == [(withheld,)]
 
 
-def test_with_one_round_any_violation_publishes_nothing(
-    con: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(guard, "ROUNDS", 1)
+def test_with_one_round_any_violation_publishes_nothing(con: duckdb.DuckDBPyConnection) -> None:
     rows: list[Row] = [(1, "a"), (1, "b"), (2, "a"), (2, "b"), (3, "a")]
     loose, tight = t(Fraction(1, 2)), t(Fraction(1, 4))
-    assert kept(con, steps_of(rows, [loose], Counter()), [loose]) == {1, 2, 3}
-    assert kept(con, steps_of(rows, [tight], Counter()), [tight]) == set()
+    with sizes.replaced(guard_rounds=1):
+        assert kept(con, steps_of(rows, [loose], Counter()), [loose]) == {1, 2, 3}
+        assert kept(con, steps_of(rows, [tight], Counter()), [tight]) == set()
 
 
 def test_a_public_class_without_a_name_counts(con: duckdb.DuckDBPyConnection) -> None:

@@ -10,10 +10,11 @@ from sqlglot import exp
 
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
-from sqlanon.methods.fragmentation.association import deal_rows, tuple_keys
+from sqlanon.methods.fragmentation.association import tuple_keys
 from sqlanon.methods.fragmentation.association.block_search import Blocks
 from sqlanon.methods.fragmentation.association.fill_blocks_sql import dissolved, rows_of_blocks, some_blocks
 from sqlanon.methods.fragmentation.association.looseness import looseness
+from sqlanon.methods.fragmentation.association.sizes import sizes
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.udfs import registered
 from tests.oracles.left_out import fewest
@@ -236,6 +237,7 @@ def test_near_groups_stay_near_where_one_value_is_nearly_too_frequent() -> None:
     assert sum(max(group) - min(group) for group in groups.values()) / len(groups) < 2000 / 3 / 8
 
 
+@pytest.mark.long
 def test_near_groups_leave_out_few_rows_more_with_several_keys() -> None:
     # As before, and two rows are alike in what is confidential of the first fragment, too.
     rows = [(number // 2, number, "flu" if number < 180 and number % 2 else f"b{number % 13}") for number in range(600)]
@@ -289,8 +291,7 @@ def test_rows_left_over_are_dealt_again_among_others(monkeypatch, tries) -> None
             self._held = self._rows_of(self._result)
 
     monkeypatch.setattr(Blocks, "_deal_all", poorly)
-    monkeypatch.setattr(deal_rows, "_MAX_DEALS_WITHOUT_GAIN", tries)
-    with database() as engine:
+    with sizes.replaced(max_deals_without_gain=tries), database() as engine:
         made = make(engine, Table(WIDE, rows), (("a", "c"), ("b",)), (("a", "b"),), (2, 2))
     assert made.found.heterogeneous
     left = made.association.left_out

@@ -17,12 +17,13 @@ from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.losses.average_class_size import AverageClassSize
 from sqlanon.methods.generalization.losses.discernibility import Discernibility
 from sqlanon.methods.generalization.method import options
-from sqlanon.sqlgen.cells import key_layout
+from sqlanon.sqlgen.sizes import sizes
+from tests.support.draws import draws
 from tests.support.losses import ORACLES
 from tests.support.losses_laid_out import Laid, Places, laid
 from tests.support.policies import Case, cases
 
-BUDGET = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+BUDGET = settings(max_examples=draws(3, long=8), deadline=None, suppress_health_check=list(HealthCheck))
 # An entropy is a multiple of a unit, and its oracle adds up floating point numbers.
 NEAR = 1e-7
 
@@ -32,18 +33,17 @@ def test_every_loss_has_an_oracle() -> None:
 
 
 # With few bits a word, a key has several: then a class_id is a struct.
+@pytest.mark.drawn
 @pytest.mark.parametrize("bits", [62, 5])
 @given(case=cases(), random=st.randoms(use_true_random=False))
 @BUDGET
 def test_losses_and_their_bounds(case: Case, random: Random, bits: int) -> None:
     limit = random.randint(0, len(case.rows))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(key_layout, "WORD_BITS", bits)
-        with laid(case, limit) as over:
-            more = [_some(classes, random) for classes in over.classes]
-            withheld = [_some(classes, random) for classes in more]
-            for name in LOSSES:
-                _check(over, name, withheld, more, limit)
+    with sizes.replaced(word_bits=bits), laid(case, limit) as over:
+        more = [_some(classes, random) for classes in over.classes]
+        withheld = [_some(classes, random) for classes in more]
+        for name in LOSSES:
+            _check(over, name, withheld, more, limit)
 
 
 def _some(classes: list[Places], random: Random) -> list[Places]:

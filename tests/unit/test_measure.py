@@ -12,7 +12,7 @@ from sqlanon import Connection, UserError
 from sqlanon.catalog import releases
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import DuckDBEngine
-from sqlanon.estimates.batch import on_release, on_source
+from sqlanon.estimates.sizes import sizes
 from sqlanon.statements.measure import measure
 from tests.oracles.workloads import Result, figures
 from tests.support.database import rows
@@ -253,6 +253,7 @@ def test_what_cannot_be_estimated_is_counted_and_ends_nothing(con: Connection) -
     ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("method", ["generalization", "mondrian", "anatomy(l => 2, variant => 'distinct')"])
 def test_more_queries_than_a_word_has_bits(con: Connection, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     """Each has its own answer: 150 counts in three words, put together in one statement or in three."""
@@ -273,14 +274,14 @@ def test_more_queries_than_a_word_has_bits(con: Connection, monkeypatch: pytest.
         if number % 64 == 0:
             ((*own,),) = con.sql(f"ESTIMATE {sql} FROM RELEASE r").fetchall()
             assert figures_ == pytest.approx(own, rel=1e-9, abs=1e-7)
-    monkeypatch.setattr(on_release, "_MOST_WORDS", 1)
-    monkeypatch.setattr(on_source, "_MOST_WORDS", 1)
-    measured(con, "w")
+    with sizes.replaced(max_words=1):
+        measured(con, "w")
     again = rows(con, query)
     assert [row[:3] for row in again] == [row[:3] for row in found]
     assert all(row[3:] == pytest.approx(other[3:], rel=1e-9, abs=1e-7) for row, other in zip(again, found, strict=True))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("values", "conditions"),
     [

@@ -123,15 +123,15 @@ GRID = block_grids.grid((2, 3))
 # Buckets, fragments and groups: those that numbers stand for, once drawn, and what checks their tables.
 EVERYWHERE = {
     "value_codes": assign_groups.value_codes(BOUND, relation("t")),
-    "groups": assign_groups.groups("held", 3),
-    "groups with different values": assign_groups.groups("held", 3, 2),
-    "starts": assign_groups.starts("held", "groups"),
+    "groups": assign_groups.groups("counts", 3),
+    "groups with different values": assign_groups.groups("counts", 3, 2),
+    "starts": assign_groups.starts("counts", "groups"),
     "slots": merge_groups.slots("groups"),
-    "tally": merge_groups.tally("dealt", 0),
+    "tally": merge_groups.tally("rows", 0),
     "merged": merge_groups.merged("slots", "violating"),
     "all_numbers": merge_groups.all_numbers("slots", "numbers"),
-    "places": merge_groups.places("dealt", "numbers", ["code_0", "code_1"]),
-    "sizes": merge_groups.sizes("places"),
+    "rows_in_buckets": merge_groups.rows_in_buckets("rows", "numbers", ["code_0", "code_1"]),
+    "sizes": merge_groups.sizes("rows"),
     "sizes_of_groups": merge_groups.sizes_of_groups("groups"),
     "rows of buckets": BUCKETIZED[0].query,
     "values of buckets": BUCKETIZED[1].query,
@@ -167,12 +167,15 @@ EVERYWHERE = {
 }
 # What draws, what numbers the rows of a source, and what fills blocks of rows that have to differ in several keys.
 DUCKDB_ONLY = {
-    "drawn": (assign_groups.drawn(POLICY, [BOUND], ["c"], None, "random_draw", {}), "the function random_draw"),
-    "held": (assign_groups.held("drawn", "random_draw"), "the function random_draw"),
-    "held by all": (assign_groups.held_by_all("codes", "random_draw"), "the function random_draw"),
+    "sorted_rows": (
+        assign_groups.sorted_rows(POLICY, [BOUND], ["c"], None, "random_draw", {}),
+        "the function random_draw",
+    ),
+    "value_counts": (assign_groups.value_counts("drawn", "random_draw"), "the function random_draw"),
+    "value_counts_of_all": (assign_groups.value_counts_of_all("codes", "random_draw"), "the function random_draw"),
     "numbers_of": (assign_groups.numbers_of("drawn"), "the column rowid"),
     "bucket_numbers": (merge_groups.bucket_numbers("slots", "random_draw"), "the function random_draw"),
-    "dealt": (assign_groups.dealt("drawn", "starts", ["code_0", "code_1"], 0), "the column rowid"),
+    "rows_in_slots": (assign_groups.rows_in_slots("drawn", "starts", ["code_0", "code_1"], 0), "the column rowid"),
     "out_of_order": (out_of_order(relation("held")), "without ORDER BY"),
     "out_of_place": (out_of_place(relation("exact")), "without ORDER BY"),
     "misplaced": (misplaced(relation("exact"), relation("held")), "Join with method"),

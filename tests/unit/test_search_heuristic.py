@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from sqlanon.errors import PolicyError
 from sqlanon.methods.generalization.lattice.heuristic import raised
-from sqlanon.methods.generalization.lattice.limits import Limits, limited
 from sqlanon.methods.generalization.lattice.search import Counted, Found, Lattice, Node, search
+from sqlanon.methods.generalization.lattice.sizes import sizes
 from tests.oracles.lattice import best_node, nodes
 
 
@@ -62,7 +62,7 @@ def test_levels_that_nothing_can_have_are_left_out_first(case: Made, limit: int,
     satisfying = [node for node in nodes(case.lattice.low, case.lattice.high) if case.suppressed(node) <= limit]
     assert all(all(a >= b for a, b in zip(node, lattice.low, strict=True)) for node in satisfying)
     assert looked <= sum(case.lattice.high) + len(case.lattice.high)
-    with limited(Limits(raise_from=0)):
+    with sizes.replaced(raise_from=0):
         found = search(case.lattice, limit, case.count, case.settle, batch=batch)
     assert found_rank(found) == case.best(limit)
     assert found is None or found.proven
@@ -76,7 +76,7 @@ def test_under_a_time_limit_a_lattice_that_is_too_large_gives_a_node_and_a_bound
 ) -> None:
     best = case.best(limit)
     clock = counter()
-    with limited(Limits(max_nodes=0, raise_from=0)):
+    with sizes.replaced(max_nodes=0, raise_from=0):
         found = search(case.lattice, limit, case.count, case.settle, expired=lambda: next(clock) >= turns)
     # Rows suppressed at the top are suppressed everywhere, so one that satisfies at all does so at the top.
     assert (found is None) == (best is None)
@@ -102,5 +102,5 @@ def test_a_search_that_is_stopped_says_how_far_the_best_may_be(case: Made, limit
 def test_without_a_time_limit_a_lattice_that_is_too_large_is_refused() -> None:
     case = Made((4,) * 6, [(0,) * 6])
     refused = pytest.raises(PolicyError, match="the lattice has 15,625 nodes, more than 1,000")
-    with limited(Limits(max_nodes=1000)), refused:
+    with sizes.replaced(max_nodes=1000), refused:
         search(case.lattice, 0, case.count, case.settle)

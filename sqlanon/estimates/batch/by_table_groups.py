@@ -23,14 +23,13 @@ from sqlanon.estimates.query.parse import AggregateQuery, is_plain
 from sqlanon.estimates.query.templates import conjuncts
 from sqlanon.estimates.release_model import ReleaseModel
 from sqlanon.estimates.single.bucket_values import bucket_of_row, require_linked
+from sqlanon.estimates.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, identical, if_, infix, paren, real, same, total, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["ConditionsByTable", "Figures", "figures_by_tables", "figures_of", "group_column"]
 
-# The most rows that one statement joins.
-MOST_ROWS = 20_000_000
 # The most queries that one statement answers.
 _MOST_QUERIES = 500
 
@@ -74,7 +73,7 @@ def figures_by_tables(
     for (indexes, base), alike_counts in alike.items():
         linked = keep("linked", _linked(release, indexes))
         count = engine.rows(exp.select(f.count()).from_(relation(linked)))[0][0]
-        size = max(1, min(_MOST_QUERIES, MOST_ROWS // max(1, int(count))))
+        size = max(1, min(_MOST_QUERIES, sizes().max_rows // max(1, int(count))))
         numbers = list(alike_counts)
         for first in range(0, len(numbers), size):
             batch = {number: alike_counts[number].conditions for number in numbers[first : first + size]}

@@ -22,16 +22,15 @@ from sqlanon.estimates.query.bind import ROW
 from sqlanon.estimates.query.conjunctions import ConjunctiveAggregate
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel
 from sqlanon.estimates.single.bucket_values import AGAIN
+from sqlanon.estimates.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import big, digest, identical, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 from sqlanon.udfs import registered
 
-__all__ = ["BATCH", "BucketCounts", "counts_of_rows", "in_blocks", "most_queries", "part", "sums_over_blocks"]
+__all__ = ["BucketCounts", "counts_of_rows", "in_blocks", "most_queries", "part", "sums_over_blocks"]
 
-# The most queries that are answered together.
-BATCH = 1024
 # The most bytes that the masks of a column's labels have.
 MOST_BYTES = 1 << 28
 # The number of blocks that rows without buckets are divided into.
@@ -44,7 +43,7 @@ def most_queries(engine: Engine, tables: Sequence[str]) -> int:
     for table in tables:
         ((labels,),) = engine.rows(exp.select(f.count()).from_(relation(table)))
         count = max(count, int(labels))
-    return max(64, min(BATCH, MOST_BYTES // count * 8) // 64 * 64)
+    return max(64, min(sizes().max_queries_on_buckets, MOST_BYTES // count * 8) // 64 * 64)
 
 
 def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, keep: Keep) -> str:

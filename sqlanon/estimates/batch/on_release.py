@@ -31,19 +31,13 @@ from sqlanon.estimates.query.templates import Slot
 from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.estimates.single.bucket_values import require_whole
 from sqlanon.estimates.single.estimate import label_of, text_of
+from sqlanon.estimates.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, identical, same
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.sql_files import reading
 
-__all__ = ["MOST_ROWS", "ReleaseAggregates", "kinds_of"]
-
-# The most rows of masks, a row for each class and word, that a statement reads.
-MOST_ROWS = 20_000_000
-# The most words that the masks of a batch have.
-_MOST_WORDS = 16
-# The most pairs of queries and classes that a statement reads where rows of buckets are added up for each query.
-_MOST_PAIRS = 100_000_000
+__all__ = ["ReleaseAggregates", "kinds_of"]
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 _MATCHED = ("query", "n", "p", "certain")
@@ -107,10 +101,11 @@ class ReleaseAggregates:
         The SELECT has query_id, groups, result, estimate, stderr, low and high.
         """
         count = max(1, self._classes.count)
-        sizes = {
-            False: WORD * max(1, min(_MOST_WORDS, MOST_ROWS // count)),
+        limits = sizes()
+        batch_sizes = {
+            False: WORD * max(1, min(limits.max_words, limits.max_rows // count)),
             # The rows of a bucket are added up for each query.
-            True: max(1, min(WORD * _MOST_WORDS, _MOST_PAIRS // count)),
+            True: max(1, min(WORD * limits.max_words, limits.max_pairs // count)),
         }
         kinds: dict[tuple[str | None, str | None], list[ConjunctiveAggregate]] = {}
         for aggregate in self._aggregates:
@@ -120,7 +115,7 @@ class ReleaseAggregates:
             )
             kinds.setdefault((None if aggregate.argument else bucketed, aggregate.argument), []).append(aggregate)
         for (name, argument), alike in kinds.items():
-            size = sizes[name is not None]
+            size = batch_sizes[name is not None]
             for first in range(0, len(alike), size):
                 batch = alike[first : first + size]
                 yield len(batch), self._sums(batch, argument) if argument else self._counts(batch, name)

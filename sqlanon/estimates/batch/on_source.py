@@ -19,16 +19,12 @@ from sqlanon.estimates.numbers import number
 from sqlanon.estimates.query.conjunctions import VALUE, compared_columns
 from sqlanon.estimates.query.parse import Aggregate
 from sqlanon.estimates.query.templates import WorkloadQuery
+from sqlanon.estimates.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, if_, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["SourceAggregates", "countable"]
-
-# The most rows of masks, a row for each class and word, that a statement reads.
-MOST_ROWS = 20_000_000
-# The most words that the masks of a batch have.
-_MOST_WORDS = 16
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 
@@ -102,7 +98,7 @@ class SourceAggregates:
             counted=self._repeated,
             dictionaries=self._dictionaries,
         )
-        size = WORD * max(1, min(_MOST_WORDS, MOST_ROWS // max(1, self._classes.count)))
+        size = WORD * max(1, min(sizes().max_words, sizes().max_rows // max(1, self._classes.count)))
         kinds: dict[str | None, list[_ColumnAggregates]] = {}
         for part in others:
             kinds.setdefault(part.argument, []).append(part)

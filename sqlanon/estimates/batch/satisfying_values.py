@@ -12,16 +12,13 @@ from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.batch.distinct_rows import listed
 from sqlanon.estimates.query.conjunctions import VALUE, Condition, common_type
 from sqlanon.estimates.query.templates import Slot, WorkloadQuery
+from sqlanon.estimates.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, entry, integer, is_null, same, try_cast, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
 __all__ = ["Constants", "among", "constants", "satisfying"]
-
-# Up to this number of leaves, one scan evaluates all conditions on each leaf; more leaves have a scan for each
-# condition, which keeps the leaves that satisfy it.
-_MANY_LEAVES = 5_000
 
 
 @dataclass(frozen=True)
@@ -115,7 +112,7 @@ def _of_trees(
 ) -> exp.Query:
     """query and the columns `carried` of the leaves that satisfy a condition, which several queries may share."""
     count = exp.select(f.count()).from_(leaf.copy())
-    if int(engine.rows(count)[0][0]) > _MANY_LEAVES:
+    if int(engine.rows(count)[0][0]) > sizes().max_leaves_in_one_scan:
         satisfied = union_all([_where(leaf.copy(), index, tree, carried) for index, tree in enumerate(trees)])
     else:
         structs = [class_label({"tree": literal(index), "holds": tree}) for index, tree in enumerate(trees)]

@@ -92,7 +92,7 @@ def leaves(engine: Engine, generalized: Generalized, use: ColumnUse, keep: Keep)
         raise PolicyError(
             f"{generalized.column}: the release does not say of which type its values are", hint="create it again"
         )
-    labels = keep("labelled", use.labels)
+    labels = keep("labels", use.labels)
     if any(form in _LISTED for form in generalized.forms):
         table = keep("leaf", _with(listed_leaves(generalized), [_labels_step(labels), *tree_steps(generalized)]))
         _require_all(engine, generalized, labels, table)

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
+from sqlanon.estimates.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     added,
@@ -29,11 +30,7 @@ from sqlanon.sqlgen.build.expressions import (
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["WORDS", "BucketTable", "alike_buckets", "copied"]
-
-
-# The bits of a BIGINT and of a HUGEINT that a code may use.
-WORDS = (62, 126)
+__all__ = ["BucketTable", "alike_buckets", "copied"]
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ def alike_buckets(engine: Engine, sides: Sequence[BucketTable], keep: Keep) -> s
     rows = sum(number for _, number in facts if number is not None)
     if not count or any(number is None for _, number in facts):
         return None
-    for word, typed in zip(WORDS, (big, huge), strict=True):
+    for word, typed in zip(sizes().code_bits, (big, huge), strict=True):
         if bits := word // count:
             first = [sum(kind_count for kind_count, _ in facts[:index]) for index in range(len(sides))]
             codes = [_code(*parts, bits, typed) for parts in zip(sides, kinds, first, strict=True)]

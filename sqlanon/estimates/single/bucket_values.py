@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.estimates.release_model import BucketedColumns, ReleaseModel, bucketed_value
+from sqlanon.estimates.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, identical, infix, or_zero
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -29,9 +30,6 @@ __all__ = [
     "require_linked",
     "require_whole",
 ]
-
-# The most combinations of rows with values that one query may examine.
-MOST_COMBINATIONS = 20_000_000
 
 AGAIN = "it was changed: create it again"
 
@@ -100,9 +98,10 @@ def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Exp
         query = query.join(counts.group_by(column("label")).subquery(name), on=same, copy=False)
         number = infix(number, "*", column("n", name))
     ((count,),) = engine.rows(query.select(or_zero(f.sum(number))))
-    if count > MOST_COMBINATIONS:
+    most = sizes().max_combinations
+    if count > most:
         raise PolicyError(
-            f"the query tells {count:.0f} combinations of rows and values apart, more than {MOST_COMBINATIONS}",
+            f"the query tells {count:.0f} combinations of rows and values apart, more than {most}",
             hint="group by less, or by columns of one table of the release only",
         )
 

@@ -1,9 +1,9 @@
 """Deals rows out to buckets that meet every requirement.
 
-Where one sensitive attribute is asked for l-diversity alone, the groups of `assign_groups` satisfy it by their
-making. Where more is asked, they are put together, two, four, eight at a time, wherever one violates. A union of
-buckets that satisfy satisfies, but for delta-disclosure that ignores absent values. Either way this ends, at the latest
-with the region as one bucket, which is known to satisfy, and rows that none of it needs stay in small buckets.
+Where l-diversity of one sensitive attribute is all that is required, the groups of `assign_groups` satisfy it by their
+making. Where more is required, groups are merged, two, four, eight at a time, wherever one violates. A union of
+buckets that satisfy satisfies, but for delta-disclosure that ignores absent values. Either way merging ends, at the
+latest with the region as one bucket, which is known to satisfy; rows that need no merging stay in small buckets.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ __all__ = ["Dealing"]
 class Dealing:
     """The rows of a policy's source, with the values of their sensitive attributes numbered.
 
-    `requirements` is all that buckets have to meet; `own` are those of it that the method promises. Temporary
-    tables and views are made with `scratch`.
+    Buckets have to meet all `requirements`, of which the method promises those in `promised`. Temporary tables and
+    views are made with `scratch`.
     """
 
     def __init__(
@@ -47,40 +47,44 @@ class Dealing:
         engine: Engine,
         policy: BoundPolicy,
         requirements: Sequence[BoundRequirement],
-        own: Sequence[BoundRequirement],
+        promised: Sequence[BoundRequirement],
         background: Background,
         scratch: Scratch,
     ) -> None:
         self._engine = engine
         self._policy = policy
         self._requirements = requirements
-        self._own = own
+        self._promised = promised
         self._background = background
         self._scratch = scratch
         source = relation(policy.relation)
         coded = [(b, scratch.table("codes", assign_groups.value_codes(b, source.copy()))) for b in policy.sensitive]
         # The attribute with the most frequent value is the hardest to deal out, and comes first.
-        coded.sort(key=lambda one: -self._number(exp.select(f.max(column("n"))).from_(relation(one[1]))))
+        coded.sort(key=lambda pair: -self._number(exp.select(f.max(column("n"))).from_(relation(pair[1]))))
         self._sensitive: list[BoundAttribute] = [bound for bound, _ in coded]
         self._codes = [table for _, table in coded]
 
     def require_feasible(self, variant: str, l: int, c: Decimal) -> None:  # noqa: E741 - the papers' name
-        """Raises PrivacyViolation unless all rows as one bucket meet every requirement: else no buckets can."""
+        """Raises PrivacyViolation unless all rows as one bucket meet every requirement; otherwise no buckets can."""
         names = [bound.column for bound in self._sensitive]
         rows = [merge_groups.whole_rows(table, name) for table, name in zip(self._codes, names, strict=True)]
         if not self._any(self._broken(rows)):
             return
-        # Where the policy asks for too much no l of the method's mends it, and none is to be named.
-        of_policy = [one for asked in self._policy.policy.requirements for one in bind_requirement(asked, names)]
-        others = [index for index, one in enumerate(self._requirements) if one in of_policy or one not in self._own]
+        # Where the policy asks for too much, no l of the method's mends it, and none is to be named.
+        of_policy = [bound for each in self._policy.policy.requirements for bound in bind_requirement(each, names)]
+        others = [
+            index
+            for index, requirement in enumerate(self._requirements)
+            if requirement in of_policy or requirement not in self._promised
+        ]
         if unmet := [index for index in others if self._any(self._broken(rows, [index]))]:
             raise self._violation(unmet)
         raise self._too_alike(variant, l, c)
 
     def _too_alike(self, variant: str, l: int, c: Decimal) -> PrivacyViolation:  # noqa: E741
         """The first column that allows no l-diverse buckets, and the l that all of them allow."""
-        found = [(b, shortfall(self._engine, table, variant, l, c)) for b, table in self._columns()]
-        short = [(bound, why_not) for bound, why_not in found if why_not is not None]
+        shortfalls = [(b, shortfall(self._engine, table, variant, l, c)) for b, table in self._columns()]
+        short = [(bound, why_not) for bound, why_not in shortfalls if why_not is not None]
         if not short:
             return self._violation(range(len(self._requirements)))
         bound, why = short[0]
@@ -106,33 +110,36 @@ class Dealing:
         """
         keep, engine = self._scratch.table, self._engine
         with registered(engine, "random_draw") as draw:
-            drawn = keep("drawn", assign_groups.drawn(self._policy, self._sensitive, self._codes, regions, draw, words))
-            of_all = assign_groups.held_by_all(self._codes[0], draw)
-            held = keep("held", of_all if regions is None else assign_groups.held(drawn, draw))
-        groups = keep("groups", assign_groups.groups(held, max(least, least_rows(self._requirements)), different))
+            sorting = assign_groups.sorted_rows(self._policy, self._sensitive, self._codes, regions, draw, words)
+            rows = keep("sorted_rows", sorting)
+            of_all = assign_groups.value_counts_of_all(self._codes[0], draw)
+            counts = keep("value_counts", of_all if regions is None else assign_groups.value_counts(rows, draw))
+        groups = keep("groups", assign_groups.groups(counts, max(least, least_rows(self._requirements)), different))
         columns = [*map(assign_groups.code_name, range(len(self._codes)))]
         columns += map(assign_groups.carried_name, range(len(assign_groups.carried(self._policy))))
-        starts = keep("starts", assign_groups.starts(held, groups))
-        # Rows are wide, and read once where groups need not be put together.
-        dealt = self._scratch.view("dealt", assign_groups.dealt(drawn, starts, columns, self._first(drawn)))
-        made = single = keep("slots", merge_groups.slots(groups))
+        starts = keep("starts", assign_groups.starts(counts, groups))
+        # A view, because rows are wide, and read only once where no groups are merged.
+        in_slots = self._scratch.view(
+            "rows_in_slots", assign_groups.rows_in_slots(rows, starts, columns, self._first(rows))
+        )
+        slots = single = keep("slots", merge_groups.slots(groups))
         once = self._once(groups)
         if not self._by_theorem(once, different):
-            made = self._merged(dealt, made, groups)
+            slots = self._merged(in_slots, slots, groups)
         with registered(engine, "random_draw") as draw:
-            numbers = keep("numbers", merge_groups.bucket_numbers(made, draw))
-        if made != single:
-            numbers = keep("all_numbers", merge_groups.all_numbers(made, numbers))
-        places = keep("places", merge_groups.places(dealt, numbers, columns))
-        sizes = merge_groups.sizes_of_groups(groups) if made == single else merge_groups.sizes(places)
-        number, smallest, largest, rows = map(int, engine.rows(sizes)[0])
+            numbers = keep("numbers", merge_groups.bucket_numbers(slots, draw))
+        if slots != single:
+            numbers = keep("all_numbers", merge_groups.all_numbers(slots, numbers))
+        in_buckets = keep("rows_in_buckets", merge_groups.rows_in_buckets(in_slots, numbers, columns))
+        sizes = merge_groups.sizes_of_groups(groups) if slots == single else merge_groups.sizes(in_buckets)
+        number, smallest, largest, total = map(int, engine.rows(sizes)[0])
         codes = tuple((bound.column, table) for bound, table in zip(self._sensitive, self._codes, strict=True))
-        once = once and made == single and len(codes) == 1
-        return Bucketization(places, codes, number, smallest, largest, count, rows, once=once, words=tuple(words))
+        once = once and slots == single and len(codes) == 1
+        return Bucketization(in_buckets, codes, number, smallest, largest, count, total, once=once, words=tuple(words))
 
-    def _first(self, drawn: str) -> int:
-        """The number of the first row that was drawn. Raises InternalError if the next have not the next numbers."""
-        first, numbers, rows = map(int, self._engine.rows(assign_groups.numbers_of(drawn))[0])
+    def _first(self, table: str) -> int:
+        """The number of the first row of a table. Raises InternalError unless the others have the numbers after it."""
+        first, numbers, rows = map(int, self._engine.rows(assign_groups.numbers_of(table))[0])
         if rows and numbers != rows:
             raise InternalError("the rows of a temporary table are not numbered one after the other")
         return first
@@ -143,30 +150,32 @@ class Dealing:
         return not self._number(exp.select(f.count()).from_(relation(groups)).where(often))
 
     def _by_theorem(self, once: bool, different: int | None) -> bool:
-        """Whether groups satisfy by their making all that is asked: the size, and the diversity of one attribute.
+        """Whether groups satisfy all requirements by their making: the size, and the diversity of one attribute.
 
         A value with at most g rows never meets itself. Distinct l-diversity holds by the number of groups.
         """
         least = least_rows(self._requirements)
-        others = [r for r in self._requirements if r not in self._own and not r.satisfied_by(least)]
+        others = [r for r in self._requirements if r not in self._promised and not r.satisfied_by(least)]
         return not others and len(self._sensitive) == 1 and (different is not None or once)
 
-    def _merged(self, dealt: str, made: str, groups: str) -> str:
-        """Puts groups together until no bucket violates."""
-        tallies = [self._scratch.table("tally", merge_groups.tally(dealt, index)) for index in range(len(self._codes))]
+    def _merged(self, in_slots: str, slots: str, groups: str) -> str:
+        """Merges groups until no bucket violates; returns the table of the slots."""
+        tallies = [
+            self._scratch.table("tally", merge_groups.tally(in_slots, index)) for index in range(len(self._codes))
+        ]
         chunks = self._number(exp.select(f.max(column("groups"))).from_(relation(groups)))
         while True:
             rows = [
-                merge_groups.class_rows(tally, made, table, bound.column)
+                merge_groups.class_rows(tally, slots, table, bound.column)
                 for tally, table, bound in zip(tallies, self._codes, self._sensitive, strict=True)
             ]
             broken = self._scratch.table("violating", self._broken(rows))
             if not self._number(exp.select(f.count()).from_(relation(broken))):
-                return made
+                return slots
             if chunks <= 1:
                 raise self._violation(range(len(self._requirements)))
             chunks = (chunks + 1) // 2
-            made = self._scratch.table("slots", merge_groups.merged(made, broken))
+            slots = self._scratch.table("slots", merge_groups.merged(slots, broken))
 
     def _broken(self, rows: Sequence[Rows], among: Collection[int] | None = None) -> exp.Query:
         """class_id: the classes that violate a requirement; `rows` are those of each attribute.
@@ -193,7 +202,7 @@ class Dealing:
         return exp.select(alias(column("class_id"), "class_id")).from_(whole.subquery("broken"), copy=False)
 
     def _violation(self, indexes: Iterable[int]) -> PrivacyViolation:
-        """What the requirements at these indexes come to in nothing that rows could be put into."""
+        """The error for requirements, by their indexes, that not even all rows as one bucket meet."""
         unmet = [self._requirements[index] for index in indexes]
         models = ", ".join(dict.fromkeys(map(str, unmet)))
         values = too_frequent_in(self._engine, self._policy, unmet)

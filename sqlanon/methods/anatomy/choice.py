@@ -12,8 +12,8 @@ __all__ = ["Bucketization"]
 class Bucketization:
     """Bucketization (Xiao and Tao 2006): a bucket for every row, and no value changed.
 
-    `places` is a temporary table with a row a row of the source: its bucket, the codes of its
-    sensitive values, and its other columns that are published (bucket, code_0, ..., column_0, ...);
+    `rows_in_buckets` is a temporary table with a row for each row of the source: its bucket, the codes of
+    its sensitive values, and its other columns that are published (bucket, code_0, ..., column_0, ...);
     those in `words` are of a type of few texts. `codes` are the sensitive columns
     in that order, each with the table of its values (value, code). There are `count`
     buckets of `smallest` to `largest` rows, within `regions` regions. `once` says that
@@ -21,7 +21,7 @@ class Bucketization:
     the loss is 0.
     """
 
-    places: str
+    rows_in_buckets: str
     codes: tuple[tuple[str, str], ...]
     count: int
     smallest: int

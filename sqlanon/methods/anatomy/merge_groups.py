@@ -1,4 +1,4 @@
-"""Slots, the groups of all regions, put together to buckets until each of these meets what is required."""
+"""Slots, the groups of all regions, merged to buckets until each bucket meets every requirement."""
 
 from __future__ import annotations
 
@@ -8,7 +8,17 @@ from sqlglot import exp
 
 from sqlanon.methods.anatomy.assign_groups import code_name
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, if_, infix, is_null, or_zero, order_by, paren, total, window
+from sqlanon.sqlgen.build.expressions import (
+    ascending,
+    if_,
+    infix,
+    is_null,
+    or_zero,
+    order_by,
+    same,
+    total,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import Rows
 
@@ -17,7 +27,7 @@ __all__ = [
     "bucket_numbers",
     "class_rows",
     "merged",
-    "places",
+    "rows_in_buckets",
     "sizes",
     "sizes_of_groups",
     "slots",
@@ -27,7 +37,7 @@ __all__ = [
 
 
 def slots(groups: str) -> exp.Select:
-    """slot, base, chunk, chunks, first: every slot, a chunk and a bucket by itself; `first` is that of the bucket.
+    """slot, base, chunk, chunks, first: every slot, a chunk and a bucket by itself; `first` is the bucket's first slot.
 
     `base` is the first slot of the region, which has `chunks` chunks, numbered from 0.
     """
@@ -39,22 +49,19 @@ def slots(groups: str) -> exp.Select:
     return query.select(alias(slot.copy(), "first")).from_(named.subquery("numbered"), copy=False)
 
 
-def tally(dealt: str, index: int) -> exp.Select:
+def tally(rows: str, index: int) -> exp.Select:
     """slot, code, n: how many rows of each slot have each value of the attribute at this index."""
     code = column(code_name(index))
     query = exp.select(column("slot"), alias(code, "code"), alias(f.count(), "n"))
-    return query.from_(relation(dealt)).group_by(column("slot"), code.copy())
+    return query.from_(relation(rows)).group_by(column("slot"), code.copy())
 
 
 def class_rows(tally: str, slots: str, codes: str, attribute: str) -> Rows:
-    """The buckets with the values of one attribute: a class is the slots that have the same first one."""
-    counted = exp.select(
-        alias(column("first", "slot"), "class_id"), column("value", "coded"), column("n", "tally")
-    ).from_(relation(tally, as_="tally"))
-    of_slot = column("slot", "tally").eq(column("slot", "slot"))
-    of_code = column("code", "tally").eq(column("code", "coded"))
-    counted.join(relation(slots, as_="slot"), on=of_slot, copy=False)
-    counted.join(relation(codes, as_="coded"), on=of_code, copy=False)
+    """The buckets with the values of one attribute: a class is the slots that have the same first slot."""
+    counted = exp.select(alias(column("first", "slot"), "class_id"), column("value", "coded"), column("n", "tally"))
+    counted.from_(relation(tally, as_="tally"), copy=False)
+    counted.join(relation(slots, as_="slot"), on=same("slot", "tally", "slot"), copy=False)
+    counted.join(relation(codes, as_="coded"), on=same("code", "tally", "coded"), copy=False)
     class_id = column("class_id")
     return Rows(
         counted.subquery("bucket"), (class_id,), class_id.copy(), {attribute: column("value")}, weight=column("n")
@@ -69,18 +76,16 @@ def whole_rows(codes: str, attribute: str) -> Rows:
 def merged(slots: str, violating: str) -> exp.Select:
     """The slots with half as many chunks, each of which is one bucket where one of its buckets violates.
 
-    Chunk i and chunk i + m/2 of m come together: neighbours hold the same values, for rows are dealt out in their
-    order. What comes together is then what half as many groups would have been.
+    Chunk i of m is merged with chunk i + m/2: neighbours have the same values, because rows are dealt out in the order
+    of their values. The merged chunks are those that half as many groups would have made.
     """
     half = (column("chunks", "slot") + 1) // 2
-    chunk = column("chunk", "slot") % paren(half)
+    chunk = column("chunk", "slot") % half
     hit = exp.select(column("base", "slot"), alias(chunk, "chunk")).distinct(copy=False)
     hit.from_(relation(slots, as_="slot"), copy=False)
     first = column("slot", "slot").eq(column("class_id", "violating"))
     hit.join(relation(violating, as_="violating"), on=first, copy=False)
-    together = column("base", "slot") + paren(chunk.copy())
-    alone = is_null(column("chunk", "hit"))
-    number = if_(alone, column("first", "slot"), together)
+    number = if_(is_null(column("chunk", "hit")), column("first", "slot"), column("base", "slot") + chunk)
     query = exp.select(
         column("slot", "slot"),
         column("base", "slot"),
@@ -88,19 +93,14 @@ def merged(slots: str, violating: str) -> exp.Select:
         alias(half.copy(), "chunks"),
         alias(number, "first"),
     )
-    same = [
-        column("base", "slot").eq(column("base", "hit")),
-        paren(chunk.copy()).eq(column("chunk", "hit")),
-    ]
-    return query.from_(relation(slots, as_="slot")).join(
-        hit.subquery("hit"), on=exp.and_(*same), join_type="LEFT", copy=False
-    )
+    on = exp.and_(same("base", "slot", "hit"), chunk.eq(column("chunk", "hit")))
+    return query.from_(relation(slots, as_="slot")).join(hit.subquery("hit"), on=on, join_type="LEFT", copy=False)
 
 
 def bucket_numbers(slots: str, draw: str) -> exp.Select:
     """slot, bucket: the first slot of each bucket, and the bucket's number from 1, in an order that was drawn."""
     bits = alias(f.call(draw, 0), "draw")
-    # The first slot of a bucket is one of its own, so each bucket is met once.
+    # The first slot of a bucket is in the bucket, so each bucket occurs once.
     heads = column("slot").eq(column("first"))
     shaken = exp.select(column("slot"), bits).from_(relation(slots)).where(heads, copy=False)
     order = order_by(ascending(column("draw")))
@@ -115,12 +115,11 @@ def all_numbers(slots: str, numbers: str) -> exp.Select:
     return query.join(relation(numbers, as_="number"), on=of_first, copy=False)
 
 
-def places(dealt: str, numbers: str, columns: Sequence[str]) -> exp.Select:
-    """bucket, and these columns of `dealt`: where every row belongs; `numbers` has the bucket of every slot."""
-    query = exp.select(column("bucket", "number"), *(column(name, "dealt") for name in columns))
-    query.from_(relation(dealt, as_="dealt"), copy=False)
-    of_slot = column("slot", "dealt").eq(column("slot", "number"))
-    return query.join(relation(numbers, as_="number"), on=of_slot, copy=False)
+def rows_in_buckets(rows: str, numbers: str, columns: Sequence[str]) -> exp.Select:
+    """bucket, and these columns of `rows`: every row with its bucket; `numbers` has the bucket of every slot."""
+    query = exp.select(column("bucket", "number"), *(column(name, "row") for name in columns))
+    query.from_(relation(rows, as_="row"), copy=False)
+    return query.join(relation(numbers, as_="number"), on=same("slot", "row", "number"), copy=False)
 
 
 def sizes_of_groups(groups: str) -> exp.Select:
@@ -129,17 +128,14 @@ def sizes_of_groups(groups: str) -> exp.Select:
     Row i of a region is in group i mod g, so of r rows a group has r // g, and the first r mod g have one more.
     """
     rows, number = column("rows"), column("groups")
-    more = rows % number > 0
-    one_more = if_(more, 1, 0)
     least = rows // number
-    most = infix(least.copy(), "+", one_more)
-    found = (total(number.copy()), f.min(least), f.max(most), total(rows.copy()))
-    return exp.select(*map(or_zero, found)).from_(relation(groups))
+    most = infix(least.copy(), "+", if_(rows % number > 0, 1, 0))
+    figures = (total(number.copy()), f.min(least), f.max(most), total(rows.copy()))
+    return exp.select(*map(or_zero, figures)).from_(relation(groups))
 
 
-def sizes(places: str) -> exp.Select:
+def sizes(rows_in_buckets: str) -> exp.Select:
     """How many buckets there are, the rows of the smallest and of the largest, and all rows."""
-    counted = exp.select(alias(f.count(), "n")).from_(relation(places)).group_by(column("bucket"))
-    found = (f.min(column("n")), f.max(column("n")), total(column("n")))
-    every = exp.select(f.count(), *map(or_zero, found))
-    return every.from_(counted.subquery("bucket"), copy=False)
+    counted = exp.select(alias(f.count(), "n")).from_(relation(rows_in_buckets)).group_by(column("bucket"))
+    figures = (f.min(column("n")), f.max(column("n")), total(column("n")))
+    return exp.select(f.count(), *map(or_zero, figures)).from_(counted.subquery("bucket"), copy=False)

@@ -118,11 +118,11 @@ def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     return parsed("anatomy", Options, arguments)
 
 
-def promises(given: Options) -> tuple[Requirement, ...]:
+def promises(options: Options) -> tuple[Requirement, ...]:
     """What the method itself promises, whatever the policy requires."""
-    arguments: list[tuple[str, Value]] = [("l", given.l), ("variant", given.variant)]
-    if given.variant == "recursive":
-        arguments.append(("c", given.c))
+    arguments: list[tuple[str, Value]] = [("l", options.l), ("variant", options.variant)]
+    if options.variant == "recursive":
+        arguments.append(("c", options.c))
     return (Requirement("l_diversity", tuple(arguments)),)
 
 
@@ -166,39 +166,39 @@ def limits(_: Options) -> Limits:
     )
 
 
-def encoding(task: Task, given: Options) -> Encoding | None:
+def encoding(task: Task, options: Options) -> Encoding | None:
     """Ranks, where rows of a bucket are to be near each other.
 
     Raises PolicyError for names that clash, and for more quasi-identifiers than can be compared.
     """
-    if given.grouping == "near" and len(task.policy.quasi_identifiers) > mondrian.MOST_ATTRIBUTES:
+    if options.grouping == "near" and len(task.policy.quasi_identifiers) > mondrian.MOST_ATTRIBUTES:
         raise PolicyError(f"anatomy: grouping => 'near' compares at most {mondrian.MOST_ATTRIBUTES} quasi-identifiers")
     require_names(task.engine, task.policy, qualified(task.engine, task.name), free=not task.dry)
-    return Encoding(flat=True) if given.grouping == "near" else None
+    return Encoding(flat=True) if options.grouping == "near" else None
 
 
-def choose(task: Task, given: Options) -> Bucketization:
+def choose(task: Task, options: Options) -> Bucketization:
     """The buckets. Raises PrivacyViolation where not even all rows as one bucket meet what is required."""
     engine, policy, requirements, keep = task.engine, task.policy, task.requirements, task.scratch.table
     background = _background(task)
     words = words_of(engine, task.scratch, relation(policy.relation), carried(policy))
     names = [bound.column for bound in policy.sensitive]
-    own = [one for promised in promises(given) for one in bind_requirement(promised, names)]
-    dealing = Dealing(engine, policy, requirements, own, background, task.scratch)
-    dealing.require_feasible(given.variant, given.l, given.c)
+    promised = [bound for promise in promises(options) for bound in bind_requirement(promise, names)]
+    dealing = Dealing(engine, policy, requirements, promised, background, task.scratch)
+    dealing.require_feasible(options.variant, options.l, options.c)
     regions, count = None, 1
     if task.cells is not None and task.cells.rows:
-        found = mondrian.solve(task, _REGIONS)
-        regions, count = keep("region_map", region_map(policy, found)), found.count
-    different = given.l if given.variant == "distinct" else None
-    return dealing.deal(regions, count, given.least, different, words)
+        partition = mondrian.solve(task, _REGIONS)
+        regions, count = keep("region_map", region_map(policy, partition)), partition.count
+    different = options.l if options.variant == "distinct" else None
+    return dealing.deal(regions, count, options.least, different, words)
 
 
 def _background(task: Task) -> Background:
     """What requirements read besides rows, before any of it is copied for the release."""
-    engine, policy, asked = task.engine, task.policy, task.requirements
+    engine, policy, requirements = task.engine, task.policy, task.requirements
     return Background(
-        taxonomies={b.column: listed_taxonomy(engine, policy, b, asked, task.scratch) for b in policy.sensitive},
+        taxonomies={b.column: listed_taxonomy(engine, policy, b, requirements, task.scratch) for b in policy.sensitive},
         ranges={index: exp.select(exp.Star()).from_(relation(table)) for index, table in policy.ranges},
     )
 
@@ -208,23 +208,23 @@ def why(_: Task, __: Bucketization) -> None:
     return
 
 
-def reasons(_: Task, found: Bucketization, __: None) -> Iterator[tuple[str, str, str]]:
+def reasons(_: Task, bucketization: Bucketization, __: None) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail): into how many buckets the rows are dealt out."""
-    yield from (("solve", item, detail) for item, detail in dealt_out(found))
+    yield from (("solve", item, detail) for item, detail in dealt_out(bucketization))
 
 
-def compile(task: Task, found: Bucketization, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
+def compile(task: Task, bucketization: Bucketization, release_id: str, tokens: Mapping[str, str]) -> TablesQuery:
     """The table of the quasi-identifiers, and one of each sensitive attribute's values."""
-    return bucketized(task.policy, found, release_id, tokens)
+    return bucketized(task.policy, bucketization, release_id, tokens)
 
 
 def verify(published: PublishedTables, _: Options) -> Structure:
-    """Whether the tables belong together: each bucket has as many rows as values, and each value of it is there once.
+    """Whether the tables belong together: each bucket has as many rows as values, and has each of its values once.
 
-    While the release is made the rows have to stand by bucket, too: in any other order they could stand as they were
-    dealt out.
+    While the release is made the rows have to be sorted by bucket, too: any other order could be the one in which they
+    were dealt out.
     """
-    if unequal_buckets(published.engine, published.tables, published.values, as_they_stand=True):
+    if unequal_buckets(published.engine, published.tables, published.values, as_stored=True):
         return Structure(misfit="their buckets have other numbers of rows")
     if published.choice is not None and out_of_order(published.engine, published.tables):
         return Structure(misfit="their rows are out of order")

@@ -9,10 +9,10 @@ from sqlanon.methods.anatomy.choice import Bucketization
 __all__ = ["dealt_out"]
 
 
-def dealt_out(found: Bucketization) -> Iterator[tuple[str, str]]:
+def dealt_out(bucketization: Bucketization) -> Iterator[tuple[str, str]]:
     """Rows of (item, detail): into how many buckets the rows are dealt out."""
-    mean = f", {found.rows / found.count:.1f} rows each in the mean" if found.count else ""
-    where = f", within {found.regions} regions" if found.regions > 1 else ""
-    sizes = f"the largest has {found.largest} rows, the smallest {found.smallest}"
-    yield "buckets", f"{found.count}{where}{mean}; {sizes}"
-    yield "suppressed rows", f"0 of {found.rows}"
+    mean = f", {bucketization.rows / bucketization.count:.1f} rows each in the mean" if bucketization.count else ""
+    where = f", within {bucketization.regions} regions" if bucketization.regions > 1 else ""
+    sizes = f"the largest has {bucketization.largest} rows, the smallest {bucketization.smallest}"
+    yield "buckets", f"{bucketization.count}{where}{mean}; {sizes}"
+    yield "suppressed rows", f"0 of {bucketization.rows}"

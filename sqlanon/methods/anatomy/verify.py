@@ -34,7 +34,7 @@ Sources = Mapping[str, exp.Table | exp.Subquery]
 def require_names(engine: Engine, policy: BoundPolicy, release: QualifiedName, *, free: bool) -> None:
     """Raises PolicyError where the columns or the tables of buckets have the names of others.
 
-    If `free`, none of the tables may be there: raises UserError for one that is.
+    If `free`, none of the tables may exist: raises UserError for one that does.
     """
     if any(fold(bound.column) == BUCKET for bound in policy.published):
         raise PolicyError(
@@ -52,25 +52,26 @@ def require_names(engine: Engine, policy: BoundPolicy, release: QualifiedName, *
         require_free(engine, release, fragments)
 
 
-def unequal_buckets(engine: Engine, sources: Sources, values: Mapping[str, str], *, as_they_stand: bool = False) -> int:
-    """How many buckets differ between the rows and an attribute's values: in number, or in being there at all.
+def unequal_buckets(engine: Engine, sources: Sources, values: Mapping[str, str], *, as_stored: bool = False) -> int:
+    """How many buckets have another number of rows in one table than in that of an attribute's values, or lack there.
 
-    With `as_they_stand`, for DuckDB only, values that are read in their order are not grouped to see that each is
-    there once, nor rows that are read in the same order as values that count once to see that there are as many.
+    With `as_stored`, for DuckDB only, the order in which rows are read saves groupings: values that are in order
+    need none to see that each occurs once, and rows in the order of values that count once none to see that there are
+    as many.
     """
     exact = sources[QUASI_IDENTIFIERS]
-    found = 0
+    count = 0
     for name in values.values():
-        held = sources[name]
-        in_order = as_they_stand and _none(engine, not_ascending(held.copy()))
-        if in_order and _none(engine, misplaced(exact.copy(), held.copy())):
+        sensitive = sources[name]
+        in_order = as_stored and _none(engine, not_ascending(sensitive.copy()))
+        if in_order and _none(engine, misplaced(exact.copy(), sensitive.copy())):
             continue
-        found += _number(engine, (differing if in_order else unequal)(exact.copy(), held.copy()))
-    return found
+        count += _number(engine, (differing if in_order else unequal)(exact.copy(), sensitive.copy()))
+    return count
 
 
 def out_of_order(engine: Engine, sources: Sources) -> int:
-    """How many rows of the quasi-identifiers, as they are read, have a lesser bucket than the one before."""
+    """How many rows of the quasi-identifiers, as they are read, have a lesser bucket than the row before."""
     return _number(engine, out_of_place(sources[QUASI_IDENTIFIERS].copy()))
 
 

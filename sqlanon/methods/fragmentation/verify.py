@@ -17,6 +17,7 @@ from sqlanon.methods.fragmentation.choice import Fragmented
 from sqlanon.methods.fragmentation.constraints import Sets, constraints_of, publishable
 from sqlanon.methods.fragmentation.minimal_fragmentation import broken
 from sqlanon.methods.fragmentation.tables import ASSOCIATION, GROUP
+from sqlanon.sqlgen.build import functions as f
 
 __all__ = ["FIGURES", "FRAGMENTATION", "K_LOOSENESS", "LEFT_OUT", "kept_apart", "loosely_associated"]
 
@@ -91,7 +92,7 @@ def loosely_associated(published: PublishedTables, promise: Promise, *, as_grids
 
 def _misfit(published: PublishedTables) -> str | None:
     """A row of one table has one of every other: tables of other numbers of rows are not of one release."""
-    count = exp.Count(this=exp.Star())
+    count = f.count()
     tables = published.tables.values()
     rows = {int(published.engine.rows(exp.select(count.copy()).from_(table.copy()))[0][0]) for table in tables}
     return "they have other numbers of rows" if len(rows) > 1 else None

@@ -46,7 +46,7 @@ class Problem:
     def batch(self, cells: Cells) -> Batch:
         """What the normal relations of nodes over these cells are made of."""
         entity = self.policy.entity is not None
-        return Batch(cells.layout, self.requirements, entity, cells.carried, tuple(self.guards), cells.given)
+        return Batch(cells.layout, self.requirements, entity, cells.carried, tuple(self.guards), cells.fixed_relations)
 
     def loss(self, name: str, cells: Cells, limit: int, batch: Batch) -> Loss:
         """The measure of this name over the cells, of which at most `limit` rows are suppressed."""

@@ -53,22 +53,22 @@ OPTIONS = Options
 
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     """Checks the method's arguments; raises PolicyError for one that is unknown or out of bounds."""
-    found = parsed("mondrian", Options, arguments)
-    if found.split == "information_gain" and found.target is None:
+    checked = parsed("mondrian", Options, arguments)
+    if checked.split == "information_gain" and checked.target is None:
         raise PolicyError(
             "mondrian: split => 'information_gain' needs its target, the name of a column",
             hint="write mondrian(split => 'information_gain', target => occupation)",
         )
-    if found.mode == "relaxed" and found.target is not None:
+    if checked.mode == "relaxed" and checked.target is not None:
         raise PolicyError(
             "mondrian: mode => 'relaxed' divides at the median, not where information is gained",
             hint="write mode => 'strict', or leave split and target out",
         )
-    if found.bounds and found.publish == "none":
+    if checked.bounds and checked.publish == "none":
         raise PolicyError(
             "mondrian: publish => 'none' keeps the values as they are and has no bounds", hint="leave bounds out"
         )
-    return found
+    return checked
 
 
 def promises(_: Options) -> tuple[Requirement, ...]:
@@ -76,20 +76,20 @@ def promises(_: Options) -> tuple[Requirement, ...]:
     return ()
 
 
-def assumes(given: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
+def assumes(options: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
     """What the figures of a release rest on; `sensitive` are its columns of that role."""
-    return (of_buckets(sensitive),) if given.publish == "none" else ()
+    return (of_buckets(sensitive),) if options.publish == "none" else ()
 
 
-def limits(given: Options) -> Limits:
+def limits(options: Options) -> Limits:
     """What regions can promise; those that are chosen by chance are none of a live view."""
     levels = Refusal(
         "mondrian has no levels, and {column} has a MIN LEVEL or MAX LEVEL",
         "leave it out of the policy, or use METHOD generalization",
     )
-    mixed = given.publish == "none"
+    mixed = options.publish == "none"
     return Limits(
-        view=_divided() if given.mode == "relaxed" else _mixed() if mixed else None,
+        view=_divided() if options.mode == "relaxed" else _mixed() if mixed else None,
         unconstrained=None,
         confidential=no_confidential(),
         sets=no_sets(),
@@ -123,26 +123,26 @@ def _mixed() -> Refusal:
     )
 
 
-def encoding(task: Task, given: Options) -> Encoding:
+def encoding(task: Task, options: Options) -> Encoding:
     """Ranks, one a row if equal rows may be divided. Raises PolicyError for columns that it cannot cut."""
-    _require_numbered(task.policy, given)
-    target = target_of(task.policy, given)
-    return Encoding(flat=True, by_row=given.mode == "relaxed", besides=(target,) if target else ())
+    _require_numbered(task.policy, options)
+    target = target_of(task.policy, options)
+    return Encoding(flat=True, by_row=options.mode == "relaxed", besides=(target,) if target else ())
 
 
-def choose(task: Task, given: Options) -> Partition:
+def choose(task: Task, options: Options) -> Partition:
     """The regions. Raises PrivacyViolation where the whole table violates a requirement and cannot be cut."""
-    return solve(task, given)
+    return solve(task, options)
 
 
-def _require_numbered(policy: BoundPolicy, given: Options) -> None:
+def _require_numbered(policy: BoundPolicy, options: Options) -> None:
     """Raises PolicyError for what has too many columns, none to hide, or one that is named as the rows' numbers are."""
     if len(policy.quasi_identifiers) > MOST_ATTRIBUTES:
         raise PolicyError(f"mondrian cuts at most {MOST_ATTRIBUTES} quasi-identifiers")
     names = [*(bound.column for bound in policy.attributes), *policy.unpublished]
-    if given.mode == "relaxed" and any(same_name(name, "rowid") for name in names):
+    if options.mode == "relaxed" and any(same_name(name, "rowid") for name in names):
         raise PolicyError("mondrian: mode => 'relaxed' numbers the source's rows, and it has a column rowid of its own")
-    if given.publish == "none" and not policy.sensitive:
+    if options.publish == "none" and not policy.sensitive:
         raise PolicyError(
             "mondrian: publish => 'none' hides which sensitive value is whose, and the policy has no SENSITIVE column: "
             "the source would be published as it is"
@@ -154,15 +154,15 @@ def why(_: Task, __: Partition) -> None:
     return
 
 
-def reasons(_: Task, found: Partition, __: None) -> Iterator[tuple[str, str, str]]:
+def reasons(_: Task, partition: Partition, __: None) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail): into how many regions the rows are cut, and at what loss."""
-    yield from (("solve", item, detail) for item, detail in cut_up(found))
+    yield from (("solve", item, detail) for item, detail in cut_up(partition))
 
 
-def compile(task: Task, found: Partition, _: str, __: Mapping[str, str]) -> Recoded:
+def compile(task: Task, partition: Partition, _: str, __: Mapping[str, str]) -> Recoded:
     """The regions that rows are placed in."""
-    placed = place_rows(task.engine, task.policy, found, task.scratch, live=task.kind == "view")
-    return Recoded(readings=readings_of(task.policy, found), placed=placed)
+    placed = place_rows(task.engine, task.policy, partition, task.scratch, live=task.kind == "view")
+    return Recoded(readings=readings_of(task.policy, partition), placed=placed)
 
 
 def verify(_: PublishedTables, __: Options) -> Structure:
@@ -170,6 +170,6 @@ def verify(_: PublishedTables, __: Options) -> Structure:
     return Structure()
 
 
-def wording(given: Options) -> Wording:
+def wording(options: Options) -> Wording:
     """What a certificate says of the release."""
-    return Wording(_IN_BUCKETS if given.publish == "none" else _BY_REGION, OF_REGIONS)
+    return Wording(_IN_BUCKETS if options.publish == "none" else _BY_REGION, OF_REGIONS)

@@ -10,10 +10,13 @@ from sqlanon.methods.shared.wording import loss_text
 __all__ = ["cut_up"]
 
 
-def cut_up(found: Partition) -> Iterator[tuple[str, str]]:
+def cut_up(partition: Partition) -> Iterator[tuple[str, str]]:
     """Rows of (item, detail): into how many regions the rows are cut, and at what loss."""
-    mean = f", {found.rows / found.count:.1f} rows each in the mean" if found.count else ""
-    yield "regions", f"{found.count}{mean}; the largest has {found.largest} rows, the smallest {found.smallest}"
-    yield "suppressed rows", f"0 of {found.rows}"
-    yield found.loss_name.replace("_", " "), f"{loss_text(found.loss)}, not proven to be the least"
-    yield "attempts", f"{found.attempts}: each cuts all regions that are still open"
+    mean = f", {partition.rows / partition.count:.1f} rows each in the mean" if partition.count else ""
+    yield (
+        "regions",
+        f"{partition.count}{mean}; the largest has {partition.largest} rows, the smallest {partition.smallest}",
+    )
+    yield "suppressed rows", f"0 of {partition.rows}"
+    yield partition.loss_name.replace("_", " "), f"{loss_text(partition.loss)}, not proven to be the least"
+    yield "attempts", f"{partition.attempts}: each cuts all regions that are still open"

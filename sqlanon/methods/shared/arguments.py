@@ -83,7 +83,7 @@ def argument(help: str, kind: Kind, *, default: Any = MISSING, **about: Any) -> 
 
 def arguments_of(options: type[Any]) -> dict[str, Argument]:
     """The arguments that a method takes, by name and in the order of its help."""
-    return {one.name: one.metadata[_KEY] for one in fields(options)}
+    return {option.name: option.metadata[_KEY] for option in fields(options)}
 
 
 def parsed(method: str, options: type[_Options], arguments: Sequence[tuple[str, Value]]) -> _Options:
@@ -92,27 +92,27 @@ def parsed(method: str, options: type[_Options], arguments: Sequence[tuple[str, 
     Raises PolicyError for an argument that is missing, unknown, of the wrong type, outside its bounds or not among its
     choices, and for one whose `needs` are not met.
     """
-    known, given = arguments_of(options), dict(arguments)
-    for name in given:
+    known, values = arguments_of(options), dict(arguments)
+    for name in values:
         if name not in known:
             raise PolicyError(f"{method} has no argument {name!r}", hint=_instead(method, name, known))
-    if missing := [name for name in required(options) if name not in given]:
+    if missing := [name for name in required(options) if name not in values]:
         raise PolicyError(f"{method} lacks its argument {missing[0]!r}", hint=f"write {_example(method, options)}")
-    found = options(**{name: _checked(method, name, known[name], value) for name, value in given.items()})
-    for name in given:
-        _require_needed(method, name, known[name], found)
-    return found
+    instance = options(**{name: _checked(method, name, known[name], value) for name, value in values.items()})
+    for name in values:
+        _require_needed(method, name, known[name], instance)
+    return instance
 
 
 def required(options: type[Any]) -> list[str]:
     """The arguments that have to be given."""
-    return [one.name for one in fields(options) if one.default is MISSING]
+    return [option.name for option in fields(options) if option.default is MISSING]
 
 
 def given_or_default(options: Any) -> dict[str, Value]:
     """Every argument that has a value and that says something beside the others, whether given or by default."""
     known = arguments_of(type(options))
-    values = {name: getattr(options, name) for name, one in known.items() if _is_needed(one, options)}
+    values = {name: getattr(options, name) for name, argument in known.items() if _is_needed(argument, options)}
     return {name: value for name, value in values.items() if value not in (None, ())}
 
 
@@ -133,83 +133,84 @@ def _example(method: str, options: type[Any]) -> str:
     return called(method, {name: example_of(known[name]) for name in required(options)})
 
 
-def example_of(one: Argument) -> Value:
+def example_of(argument: Argument) -> Value:
     """A value that the argument takes."""
-    if one.example is not None:
-        return one.example
-    number = one.least if one.least is not None else (one.above or 0) + 1
+    if argument.example is not None:
+        return argument.example
+    number = argument.least if argument.least is not None else (argument.above or 0) + 1
     values: dict[Kind, Value] = {
-        Kind.CHOICE: one.choices[0] if one.choices else "",
+        Kind.CHOICE: argument.choices[0] if argument.choices else "",
         Kind.FRACTION: Decimal("0.5"),
         Kind.FLAG: True,
         Kind.WHOLES: (number,),
         Kind.COLUMN: QualifiedName(("column",)),
     }
-    return values.get(one.kind, number)
+    return values.get(argument.kind, number)
 
 
-def _checked(method: str, name: str, one: Argument, value: Value) -> Any:
-    taken = _TAKEN[one.kind](one, value)
+def _checked(method: str, name: str, argument: Argument, value: Value) -> Any:
+    taken = _TAKEN[argument.kind](argument, value)
     if taken is not None:
         return taken
-    if one.kind is Kind.CHOICE:
-        choices = ", ".join(f"{name} => {written(choice)}" for choice in one.choices)
+    if argument.kind is Kind.CHOICE:
+        choices = ", ".join(f"{name} => {written(choice)}" for choice in argument.choices)
         raise PolicyError(f"{method}: there is no {name} {written(value)}", hint=f"write one of {choices}")
     raise PolicyError(
-        f"{method}: {name} is {one.takes}, not {written(value)}", hint=f"write {name} => {written(example_of(one))}"
+        f"{method}: {name} is {argument.takes}, not {written(value)}",
+        hint=f"write {name} => {written(example_of(argument))}",
     )
 
 
-def _require_needed(method: str, name: str, one: Argument, found: Any) -> None:
-    if one.needs and not _is_needed(one, found):
-        other, value = one.needs
+def _require_needed(method: str, name: str, argument: Argument, options: Any) -> None:
+    if argument.needs and not _is_needed(argument, options):
+        other, value = argument.needs
         raise PolicyError(
             f"{method}: {name} belongs to {other} => {written(value)}",
-            hint=f"leave it out, or write {other} => {written(value)}, {name} => {written(example_of(one))}",
+            hint=f"leave it out, or write {other} => {written(value)}, {name} => {written(example_of(argument))}",
         )
 
 
-def _is_needed(one: Argument, options: Any) -> bool:
-    return one.needs is None or getattr(options, one.needs[0]) == one.needs[1]
+def _is_needed(argument: Argument, options: Any) -> bool:
+    return argument.needs is None or getattr(options, argument.needs[0]) == argument.needs[1]
 
 
-def _within(one: Argument, number: int | Decimal) -> bool:
+def _within(argument: Argument, number: int | Decimal) -> bool:
     return (
-        (one.least is None or number >= one.least)
-        and (one.above is None or number > one.above)
-        and (one.most is None or number <= one.most)
+        (argument.least is None or number >= argument.least)
+        and (argument.above is None or number > argument.above)
+        and (argument.most is None or number <= argument.most)
     )
 
 
-def _whole(one: Argument, value: Value) -> int | None:
+def _whole(argument: Argument, value: Value) -> int | None:
     number = plain_number(value) if isinstance(value, Decimal) else value
-    return number if type(number) is int and _within(one, number) else None
+    return number if type(number) is int and _within(argument, number) else None
 
 
-def _number(one: Argument, value: Value) -> Decimal | None:
+def _number(argument: Argument, value: Value) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | Decimal):
         return None
     number = Decimal(value)
-    return number if number.is_finite() and _within(one, number) else None
+    return number if number.is_finite() and _within(argument, number) else None
 
 
-def _fraction(one: Argument, value: Value) -> Decimal | None:
-    share = _number(one, value)
+def _fraction(argument: Argument, value: Value) -> Decimal | None:
+    share = _number(argument, value)
     return share if share is not None and 0 <= share <= 1 else None
 
 
-def _choice(one: Argument, value: Value) -> str | None:
-    return value if isinstance(value, str) and value in one.choices else None
+def _choice(argument: Argument, value: Value) -> str | None:
+    return value if isinstance(value, str) and value in argument.choices else None
 
 
 def _flag(_: Argument, value: Value) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _wholes(one: Argument, value: Value) -> tuple[int, ...] | None:
+def _wholes(argument: Argument, value: Value) -> tuple[int, ...] | None:
     if not isinstance(value, tuple) or not value:
         return None
-    numbers = [number for number in (_whole(one, element) for element in value) if number is not None]
+    numbers = [number for number in (_whole(argument, element) for element in value) if number is not None]
     return tuple(numbers) if len(numbers) == len(value) else None
 
 

@@ -36,7 +36,7 @@ class Cells:
     carried: tuple[str, ...] = ()
     """The columns that requirements ask about, whose codes stand in the keys too."""
 
-    given: tuple[Step, ...] = ()
+    fixed_relations: tuple[Step, ...] = ()
     """The normal relations that are the same for every node of the lattice."""
 
     public: str | None = None

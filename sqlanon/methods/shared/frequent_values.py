@@ -14,7 +14,7 @@ from sqlanon.sqlgen.build.names import relation
 __all__ = ["Frequent", "frequent", "too_frequent_in"]
 
 _LONGEST = 60
-# What fewer rows have would be a row's own.
+# A value that fewer rows have would tell of a single row.
 _NAMED_FROM = 2
 
 
@@ -41,23 +41,23 @@ class Frequent:
 def frequent(engine: Engine, policy: BoundPolicy, names: Sequence[str]) -> Frequent | None:
     """The most frequent value of these sensitive columns in the source, of several together; None without rows."""
     by_name = {bound.column: bound for bound in policy.sensitive}
-    found = engine.rows(most_frequent([by_name[name] for name in names], relation(policy.relation)))
-    if not found:
+    figures = engine.rows(most_frequent([by_name[name] for name in names], relation(policy.relation)))
+    if not figures:
         return None
-    most, rows, *texts = found[0]
-    shown = ", ".join(map(_shown, texts))
-    text = shown if len(texts) == 1 else f"({shown})"
+    most, rows, *texts = figures[0]
+    values = ", ".join(map(_shortened, texts))
+    text = values if len(texts) == 1 else f"({values})"
     return Frequent(tuple(names), int(most), int(rows), text if int(most) >= _NAMED_FROM else None)
 
 
 def too_frequent_in(engine: Engine, policy: BoundPolicy, requirements: Sequence[BoundRequirement]) -> str:
     """The most frequent value of each subject of requirements that not even all rows together meet, as clauses."""
     subjects = dict.fromkeys(requirement.attributes for requirement in requirements if requirement.attributes)
-    found = [one for one in (frequent(engine, policy, subject) for subject in subjects) if one and one.text]
-    return "".join(f"; the most frequent {one}" for one in found)
+    values = [value for value in (frequent(engine, policy, subject) for subject in subjects) if value and value.text]
+    return "".join(f"; the most frequent {value}" for value in values)
 
 
-def _shown(text: object) -> str:
+def _shortened(text: object) -> str:
     """A value on one line, cut off where it gets long."""
     if text is None:
         return "NULL"

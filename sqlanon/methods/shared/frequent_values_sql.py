@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, ascending, descending, window
 from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.cells.labels import published_value
 
@@ -21,15 +23,12 @@ def most_frequent(bounds: Sequence[BoundAttribute], source: exp.Table) -> exp.Se
     names = [f"value_{index}" for index in range(len(bounds))]
     counted = exp.select(
         *(alias(published_value(bound), name) for bound, name in zip(bounds, names, strict=True)),
-        alias(exp.Count(this=exp.Star()), "n"),
+        alias(f.count(), "n"),
     ).from_(source)
     counted.group_by(*map(published_value, bounds), copy=False)
-    rows = exp.Window(this=exp.Sum(this=column("n")))
-    texts = [
-        alias(exp.Cast(this=column(name), to=exp.DataType.build("VARCHAR")), f"text_{index}")
-        for index, name in enumerate(names)
-    ]
+    rows = window(f.sum(column("n")))
+    texts = [alias(as_text(column(name)), f"text_{index}") for index, name in enumerate(names)]
     query = exp.select(column("n"), alias(rows, "rows"), *texts).from_(counted.subquery("counted"), copy=False)
-    order = [exp.Ordered(this=column("n"), desc=True, nulls_first=False)]
-    order += [exp.Ordered(this=column(text.alias), desc=False, nulls_first=False) for text in texts]
+    order = [descending(column("n"))]
+    order += [ascending(column(text.alias)) for text in texts]
     return query.order_by(*order, copy=False).limit(1, copy=False)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["WORD_BITS", "Field", "KeyLayout", "bits_for"]
+from sqlanon.sqlgen.sizes import sizes
 
-WORD_BITS = 62
+__all__ = ["Field", "KeyLayout", "bits_for"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class KeyLayout:
         for levels in (*siblings, *([values] for values in carried)):
             attribute_fields: list[Field] = []
             for bits in map(bits_for, levels):
-                if used + bits > WORD_BITS:
+                if used + bits > sizes().word_bits:
                     word, used = word + 1, 0
                 attribute_fields.append(Field(word, used, bits))
                 used += bits

@@ -18,11 +18,9 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.classes.normal_relations import sensitive_value
 from sqlanon.sqlgen.classes.requirement import Asks, depends_on_others, relation_names
+from sqlanon.sqlgen.sizes import sizes
 
-__all__ = ["ROUNDS", "kept_classes", "needs_rounds", "restricted", "violations", "withheld_rows"]
-
-# How often the classes that remain are asked. If the last round still finds one that violates, nothing is published.
-ROUNDS = 8
+__all__ = ["kept_classes", "needs_rounds", "restricted", "violations", "withheld_rows"]
 
 _BY_CLASS = ("equivalence_class", "class_sensitive_value", "guarded")
 
@@ -96,7 +94,7 @@ def _rounds(requirements: Sequence[Asks]) -> exp.Query:
         is_null(column("class_id")),
         exp.not_(column("class_id").isin(query=_classes("round_violating"))),
     )
-    has_rounds_left = column("round") < literal(ROUNDS)
+    has_rounds_left = column("round") < literal(sizes().guard_rounds)
     after = alias(column("round") + 1, "round")
     following = (
         exp.select(after, column("class_id"))

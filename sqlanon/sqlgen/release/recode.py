@@ -30,11 +30,9 @@ from sqlanon.sqlgen.cells.key_layout import KeyLayout
 from sqlanon.sqlgen.cells.label_codes import numbered, shown_at
 from sqlanon.sqlgen.cells.labels import generalized, published_value
 from sqlanon.sqlgen.cells.taxonomy import frozen_labels
+from sqlanon.sqlgen.sizes import sizes
 
 __all__ = ["Recoding", "class_layout", "join_codes", "recode"]
-
-# How many labels of a column have a place in a class's key. Two columns fill a word: see `KeyLayout`.
-_MAX_LABELS = 1 << 31
 
 
 @dataclass(frozen=True)
@@ -182,4 +180,4 @@ def join_codes(
 
 def class_layout(columns: int) -> KeyLayout:
     """A field a column, of a width that does not follow from the labels there are: others come and go."""
-    return KeyLayout.pack([(_MAX_LABELS,)] * columns)
+    return KeyLayout.pack([(sizes().max_labels,)] * columns)

@@ -22,7 +22,7 @@ from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.solve import solve_stage
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.load import Parameter, load_question
-from sqlanon.sqlgen.classes.guard import ROUNDS
+from sqlanon.sqlgen.sizes import sizes
 from sqlanon.syntax.parser import parse_script
 from tests.oracles.granularity_loss import granularity_loss
 from tests.oracles.lattice import nodes, recoded
@@ -158,7 +158,7 @@ def violating(case: Drawn, classes: dict[Hashable, list[int]], public: dict[Hash
 def withheld(case: Drawn, classes: dict[Hashable, list[int]], public: dict[Hashable, int]) -> set[int] | None:
     """The places of the rows that have to go, round after round; None if what is left still violates at the end."""
     left = dict(classes)
-    for _ in range(ROUNDS):
+    for _ in range(sizes().guard_rounds):
         broken = violating(case, left, public)
         if not broken:
             return {place for of, places in classes.items() if of not in left for place in places}

@@ -11,15 +11,13 @@ from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.fragmentation.association import fill_blocks_sql as sql
 from sqlanon.methods.fragmentation.association.block_search import Blocks
 from sqlanon.methods.fragmentation.association.left_out import Keys, set_aside, with_dissolved
+from sqlanon.methods.fragmentation.association.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["Dealt", "Wanted", "deal"]
 
-# Where there are several keys, rows left out are dealt again, together with those of drawn blocks. That ends after
-# this many deals in a row that placed none of them.
-_MAX_DEALS_WITHOUT_GAIN = 3
-# It ends, too, once at most one row in a thousand is left out beyond those that must be.
+# Dealing again ends once at most one row in a thousand is left out beyond those that must be.
 _ROWS_PER_LEFT_ROW = 1_000
 # More rows than these are not dealt again.
 _MAX_ROWS_DEALT_AGAIN = 10_000
@@ -80,7 +78,7 @@ def _again(keys: Keys, wanted: Wanted, found: Dealt, draw: str, keep: Keep) -> D
     vain, blocks_dissolved, left = 0, 1, _rows_of(engine, found.left)
     while (
         found.least is not None
-        and vain < _MAX_DEALS_WITHOUT_GAIN
+        and vain < sizes().max_deals_without_gain
         and found.least + keys.rows // _ROWS_PER_LEFT_ROW < left <= _MAX_ROWS_DEALT_AGAIN
     ):
         chosen = keep("chosen", sql.some_blocks(found.placed, blocks_dissolved, draw))

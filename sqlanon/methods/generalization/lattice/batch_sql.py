@@ -7,16 +7,17 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.sqlgen.build.expressions import total
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.build.expressions import infix, paren, total
+from sqlanon.sqlgen.build.names import alias, column, identifier, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import carried_code, key_name, respondents
-from sqlanon.sqlgen.cells.key_layout import WORD_BITS, KeyLayout
+from sqlanon.sqlgen.cells.key_layout import KeyLayout
 from sqlanon.sqlgen.classes.requirement import Asks, subjects
+from sqlanon.sqlgen.sizes import sizes
 
 __all__ = ["BATCH", "Batch"]
 
-# The most nodes of a batch, whose places have to fit beside a key.
+# The most nodes of a batch, whose indexes have to fit beside a key.
 BATCH = 64
 _PLACE_BITS = 6
 
@@ -25,10 +26,10 @@ _PLACE_BITS = 6
 class Batch:
     """What the normal relations of a batch are made of.
 
-    `carried` are the columns that the cells carry, in the order of the layout; `guards`
-    the guarding column of each requirement that has one, by its index; `given` the
-    relations that are the same for all nodes, sensitive_value of the whole source among
-    them; `public` the public table's cells, if there is one.
+    `carried` are the columns that the cells carry, in the order of the layout; `guards` has the
+    guarding column of each requirement that has one, by its index; `fixed_relations` are the
+    relations that are the same for all nodes, such as sensitive_value of the whole source;
+    `public` is the table of the public table's cells, if there is one.
     """
 
     layout: KeyLayout
@@ -36,34 +37,31 @@ class Batch:
     entity: bool
     carried: tuple[str, ...] = ()
     guards: tuple[tuple[int, str], ...] = ()
-    given: tuple[Step, ...] = ()
+    fixed_relations: tuple[Step, ...] = ()
     public: str | None = None
 
     @property
     def packed(self) -> bool:
         """Whether a node's index fits beside the key in one number."""
-        return self.layout.words == 1 and self.layout.used + _PLACE_BITS <= WORD_BITS
+        return self.layout.words == 1 and self.layout.used + _PLACE_BITS <= sizes().word_bits
 
     def class_id(self, tag: exp.Expr | None = None) -> exp.Expr:
-        """The place of the node and the part of the key that names a class of it."""
+        """The index of the node and the part of the key that names a class of it."""
         tag = column("tag") if tag is None else tag
         masks, carried = self.layout.masks([0] * len(self.layout.fields)), self.layout.carried_masks
         keys = [
-            exp.Paren(this=exp.BitwiseAnd(this=column(key_name(word)), expression=literal(masks[word])))
-            if carried[word]
-            else column(key_name(word))
+            paren(infix(column(key_name(word)), "&", masks[word])) if carried[word] else column(key_name(word))
             for word in range(self.layout.words)
         ]
         if self.packed:
-            index = exp.BitwiseLeftShift(this=tag, expression=literal(self.layout.used))
-            return exp.Add(this=exp.Paren(this=index), expression=keys[0])
+            return infix(paren(infix(tag, "<<", self.layout.used)), "+", keys[0])
         parts = [("tag", tag), *((key_name(word), key) for word, key in enumerate(keys))]
         return exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=part) for name, part in parts])
 
     def index(self, class_id: exp.Expr) -> exp.Expr:
         """The node's index, read from a class_id."""
         if self.packed:
-            return exp.BitwiseRightShift(this=class_id, expression=literal(self.layout.used))
+            return infix(class_id, ">>", self.layout.used)
         return exp.Dot(this=class_id, expression=identifier("tag"))
 
     def key(self, class_id: exp.Expr, word: int) -> exp.Expr:
@@ -71,10 +69,10 @@ class Batch:
         return class_id if self.packed else exp.Dot(this=class_id, expression=identifier(key_name(word)))
 
     def relations(self, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
-        """The normal relations of the nodes whose rows are given. `public` are those of the public table."""
+        """The normal relations of nodes with these rows; `public` are their rows of the public table."""
         steps: list[Step] = [("node_row", rows)]
         about = subjects(self.requirements)
-        # Rows of the rollup differ in their key: where all that is carried is the subject, each is one of its rows.
+        # Rows of the rollup differ in their key: where only one subject is carried, in their class or its value.
         whole = not self.entity and len(about) == 1 and len(about[0]) == len(self.carried)
         for number, subject in enumerate(about):
             steps.append((f"class_sensitive_value_{number}", self._sensitive(subject, unique=whole)))
@@ -85,7 +83,7 @@ class Batch:
             steps.append(("public_row", public))
             named = exp.select(alias(self.class_id(), "class_id"), alias(total(column("n")), "n"))
             steps.append(("public_class", named.from_(relation("public_row")).group_by(self.class_id())))
-        return [*steps, *self.given]
+        return [*steps, *self.fixed_relations]
 
     def _sensitive(self, subject: Sequence[str], unique: bool) -> exp.Select:
         value = carried_code(self.layout, [self.carried.index(name) for name in subject])

@@ -1,9 +1,9 @@
 """Lattices with too many nodes to hold: what rules most of them out at once, and a search that proves nothing.
 
-The least level that an attribute can have in any node that satisfies shows where all
-others are as general as they may be: if even that node's excess is too great, so is
-that of every node with the attribute at this level or below. What remains is often
-small enough to be searched whole. If it is not, the best of the nodes found so far is
+The least level that an attribute can have in any node that satisfies is found where all
+other attributes are as general as they may be: if even that node's excess is too great, so
+is that of every node with the attribute at this level or below. What remains is often
+small enough to be searched whole. If it is not, the best node so far is
 followed downwards until the time is over.
 """
 
@@ -23,15 +23,14 @@ def raised(lattice: Lattice, limit: int, count: Callable[[Sequence[Node]], Seque
     """The lattice without the levels that no node which satisfies can have, and how many nodes outside it were seen."""
     low = list(lattice.low)
     seen = 0
-    open_places = [index for index in range(len(low)) if low[index] < lattice.high[index]]
-    while open_places:
-        nodes = [_with_level(lattice.high, index, low[index]) for index in open_places]
-        counted = count(nodes)
-        failed = [index for index, one in zip(open_places, counted, strict=True) if one.excess > limit + ROUNDING]
+    attributes = [index for index in range(len(low)) if low[index] < lattice.high[index]]
+    while attributes:
+        counted = count([_with_level(lattice.high, index, low[index]) for index in attributes])
+        failed = [index for index, node in zip(attributes, counted, strict=True) if node.excess > limit + ROUNDING]
         seen += len(failed)
         for index in failed:
             low[index] += 1
-        open_places = [index for index in failed if low[index] < lattice.high[index]]
+        attributes = [index for index in failed if low[index] < lattice.high[index]]
     return replace(lattice, low=tuple(low)), seen
 
 
@@ -52,8 +51,8 @@ def descend(
     """The best node that is reached from the most general one, a level of one attribute at a time.
 
     Of the nodes that satisfy, the one of least loss is followed first. Nothing is proven;
-    no node loses less than the least general one may. `outside` are the nodes that are
-    not in the lattice because none of them satisfies: those seen, and all the others.
+    no node loses less than the least general one may. `outside` has the numbers of nodes that
+    are not in the lattice because none of them satisfies: of those seen, and of all the others.
     """
     checked, pruned = outside
     whole = lattice.size + checked + pruned
@@ -62,14 +61,14 @@ def descend(
     best: tuple[Rank, int] | None = None
     nodes: list[Node] = [lattice.high]
     while nodes and not (best and expired()):
-        counted = zip(nodes, count(nodes), strict=True)
+        looks = zip(nodes, count(nodes), strict=True)
         checked += len(nodes)
-        passing = [node for node, one in counted if one.suppressed <= limit]
+        passing = [node for node, counted in looks if counted.suppressed <= limit]
         for node, answer in zip(passing, settle(passing, None) if passing else (), strict=True):
             if answer is not None and answer[1] <= limit:
-                found = ((answer[0], sum(node), node), answer[1])
-                heappush(queue, found)
-                best = found if best is None else min(best, found)
+                candidate = ((answer[0], sum(node), node), answer[1])
+                heappush(queue, candidate)
+                best = candidate if best is None else min(best, candidate)
         if progress:
             progress(Progress(checked, pruned, whole, best[0][0] if best else None))
         nodes = []

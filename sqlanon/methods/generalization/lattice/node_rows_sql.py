@@ -1,10 +1,10 @@
 """Many nodes of the lattice in one statement: their classes, rolled up from less general ones, and what they violate.
 
-A table `rollup(tag, key_0, ..., n)` holds the rows of many nodes side by side, each node
-under a tag: one row a class, or a class and what its rows carry. The rows of a more
-general node come from those of any less general one, `GROUP BY tag, key & mask`. The
-normal relations of a batch of nodes are made of its rows; `class_id` holds the node's
-place in the batch, so that the models' own texts answer for all of them at once.
+A table `rollup(tag, key_0, ..., n)` has the rows of many nodes side by side, each node
+under a tag: a row for each class, or for each class and what its rows carry. The rows of a
+more general node come from those of any less general one, `GROUP BY tag, key & mask`. The
+normal relations of a batch of nodes are made of its rows; `class_id` has the node's
+index in the batch, so that the models' own texts answer for all nodes at once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
-from sqlanon.sqlgen.build.expressions import or_zero, total
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import big, cast, infix, is_not_null, or_zero, paren, same, total
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, parameter, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import key_name
@@ -28,8 +29,8 @@ __all__ = [
     "part_of_node",
     "part_of_nodes",
     "public_rows",
-    "rows_at_places",
-    "rows_held",
+    "row_counts",
+    "rows_of_indexes",
     "rows_of_nodes",
     "rows_of_tags",
     "withheld",
@@ -41,20 +42,20 @@ _PRIME = 1_000_003
 
 
 def _masked(word: int, mask: exp.Expr, of: str | None = None) -> exp.Expr:
-    return exp.Paren(this=exp.BitwiseAnd(this=column(key_name(word), of), expression=mask))
+    return paren(infix(column(key_name(word), of), "&", mask))
 
 
 def rows_of_nodes(rollup: str, words: int, entity: bool) -> exp.Select:
     """The rows of some nodes, each from the rows of another: to be added to the rollup.
 
-    The parameters are lists with an item a node: its tag, the tag that it comes from,
+    The parameters are lists with an item for each node: its tag, the tag that it comes from,
     and its mask of each word.
     """
     names = ["tag", "source", *(f"mask_{word}" for word in range(words))]
-    lists = [alias(exp.Explode(this=_integers(parameter(i))), name) for i, name in enumerate(names, start=1)]
+    lists = [alias(f.unnest(_integers(parameter(i))), name) for i, name in enumerate(names, start=1)]
     keys = [_masked(word, column(f"mask_{word}", "node"), "fine") for word in range(words)]
     others = [column("entity", "fine")] if entity else []
-    same = exp.EQ(this=column("tag", "fine"), expression=column("source", "node"))
+    on = column("tag", "fine").eq(column("source", "node"))
     return (
         exp.select(
             column("tag", "node"),
@@ -63,7 +64,7 @@ def rows_of_nodes(rollup: str, words: int, entity: bool) -> exp.Select:
             alias(total(column("n", "fine")), "n"),
         )
         .from_(relation(rollup, as_="fine"), copy=False)
-        .join(exp.select(*lists).subquery("node"), on=same, copy=False)
+        .join(exp.select(*lists).subquery("node"), on=on, copy=False)
         .group_by(column("tag", "node"), *(key.copy() for key in keys), *(part.copy() for part in others), copy=False)
     )
 
@@ -72,15 +73,15 @@ def part_of_nodes(rollup: str, layout: KeyLayout, entity: bool, one_in: int) -> 
     """The rows of some nodes, of about one class in `one_in` but each whole; the tags are the indexes of a batch."""
     query = rows_of_nodes(rollup, layout.words, entity)
     classes = layout.masks([0] * len(layout.fields))
-    labels: list[exp.Expr] = []
-    for word, mask in enumerate(classes):
-        own = exp.BitwiseAnd(this=column(f"mask_{word}", "node"), expression=literal(mask))
-        labels.append(_masked(word, exp.Paren(this=own), "fine"))
-    return query.where(_chosen(labels, one_in), copy=False)
+    labels = [
+        _masked(word, paren(infix(column(f"mask_{word}", "node"), "&", mask)), "fine")
+        for word, mask in enumerate(classes)
+    ]
+    return query.where(_sampled(labels, one_in), copy=False)
 
 
 def _integers(tree: exp.Expr) -> exp.Expr:
-    return exp.Cast(this=tree, to=exp.DataType.build("BIGINT[]", dialect="duckdb"))
+    return cast(tree, "BIGINT[]")
 
 
 def part_of_node(
@@ -88,14 +89,14 @@ def part_of_node(
 ) -> exp.Select:
     """The rows of one node, grouped from a table of cells; its masks are the parameters from `first` on.
 
-    With `one_in`, those of about one class in so many, each with all of its rows.
+    With `one_in`, the rows of about one class in that many, each class with all of its rows.
     """
     classes, carried = layout.masks([0] * len(layout.fields)), layout.carried_masks
     keys = [_masked(word, parameter(first + word)) for word in range(layout.words)]
     others = [column("entity")] if entity else []
     query = (
         exp.select(
-            alias(exp.Cast(this=literal(tag), to=exp.DataType.build("BIGINT")), "tag"),
+            alias(big(literal(tag)), "tag"),
             *(alias(key, key_name(word)) for word, key in enumerate(keys)),
             *others,
             alias(total(column("n")), "n"),
@@ -105,53 +106,52 @@ def part_of_node(
     )
     if one_in:
         labels = [
-            exp.Paren(this=exp.BitwiseAnd(this=key.copy(), expression=literal(classes[word]))) if carried[word] else key
+            paren(infix(key.copy(), "&", classes[word])) if carried[word] else key.copy()
             for word, key in enumerate(keys)
         ]
-        query.where(_chosen([label.copy() for label in labels], one_in), copy=False)
+        query.where(_sampled(labels, one_in), copy=False)
     return query
 
 
-def _chosen(keys: Sequence[exp.Expr], one_in: int) -> exp.Expr:
+def _sampled(keys: Sequence[exp.Expr], one_in: int) -> exp.Expr:
     """A condition on the class alone, so that it takes or leaves whole classes; the prime spreads neighbours."""
     mixed: exp.Expr = keys[0]
     for key in keys[1:]:
-        mixed = exp.Paren(this=exp.BitwiseXor(this=mixed, expression=key))
-    spread = exp.Paren(this=exp.Mod(this=mixed, expression=literal(_PRIME)))
-    return exp.EQ(this=exp.Mod(this=spread, expression=literal(one_in)), expression=literal(0))
+        mixed = paren(exp.BitwiseXor(this=mixed, expression=key))
+    return infix(paren(mixed % _PRIME) % one_in, "=", 0)
 
 
 def rows_of_tags(rollup: str) -> exp.Select:
-    """The rollup's rows of a batch: from the tag that is the first parameter to the second; tags count from 0 there."""
-    between = exp.Between(this=column("tag"), low=parameter(1), high=parameter(2))
-    index = exp.Sub(this=column("tag"), expression=parameter(1))
+    """The rollup's rows of a batch, from the first parameter to the second, both tags; in place of it the index."""
+    between = column("tag").between(parameter(1), parameter(2))
+    index = column("tag") - parameter(1)
     star = exp.Star(**{"except_": [identifier("tag")]})
     return exp.select(alias(index, "tag"), star).from_(relation(rollup), copy=False).where(between, copy=False)
 
 
-def rows_held(rollup: str) -> exp.Select:
+def row_counts(rollup: str) -> exp.Select:
     """How many rows the rollup has under each tag, from the tag that is the first parameter to the second."""
-    between = exp.Between(this=column("tag"), low=parameter(1), high=parameter(2))
-    query = exp.select(column("tag"), exp.Count(this=exp.Star())).from_(relation(rollup), copy=False)
+    between = column("tag").between(parameter(1), parameter(2))
+    query = exp.select(column("tag"), f.count()).from_(relation(rollup), copy=False)
     return query.where(between, copy=False).group_by(column("tag"), copy=False)
 
 
-def rows_at_places(rollup: str) -> exp.Select:
-    """The rollup's rows of chosen nodes. The parameters are lists with an item a node: its tag and its place."""
-    lists = [alias(exp.Explode(this=_integers(parameter(i))), name) for i, name in enumerate(("of", "place"), start=1)]
-    same = exp.EQ(this=column("tag", "fine"), expression=column("of", "chosen"))
+def rows_of_indexes(rollup: str) -> exp.Select:
+    """The rollup's rows of some nodes. The parameters are lists with an item for each node: its tag and its index."""
+    lists = [alias(f.unnest(_integers(parameter(i))), name) for i, name in enumerate(("of", "index"), start=1)]
+    on = column("tag", "fine").eq(column("of", "node"))
     others = exp.Column(this=exp.Star(**{"except_": [identifier("tag")]}), table=identifier("fine"))
     return (
-        exp.select(alias(column("place", "chosen"), "tag"), others)
+        exp.select(alias(column("index", "node"), "tag"), others)
         .from_(relation(rollup, as_="fine"), copy=False)
-        .join(exp.select(*lists).subquery("chosen"), on=same, copy=False)
+        .join(exp.select(*lists).subquery("node"), on=on, copy=False)
     )
 
 
 def withheld_at_once(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
-    """Steps that end in withheld(place, class_id, size): the classes of many nodes that violate by themselves."""
+    """Steps that end in withheld(index, class_id, size): the classes of many nodes that violate by themselves."""
     names = relation_names(batch.requirements)
-    parts = [alias(batch.index(column("class_id")), "place"), column("class_id"), column("size")]
+    parts = [alias(batch.index(column("class_id")), "index"), column("class_id"), column("size")]
     broken = exp.select(*parts).from_(violations(batch.requirements, names).subquery("violation"))
     return [*batch.relations(rows, public), ("withheld", broken)]
 
@@ -159,10 +159,10 @@ def withheld_at_once(batch: Batch, rows: exp.Query, public: exp.Query | None = N
 def public_rows(public: str, words: int, first: int) -> exp.Select:
     """The public table's rows at the nodes of a batch.
 
-    The parameters from `first` on are lists with an item a node: its place, and its mask of each word.
+    The parameters from `first` on are lists with an item for each node: its index, and its mask of each word.
     """
     names = ["tag", *(f"mask_{word}" for word in range(words))]
-    lists = [alias(exp.Explode(this=_integers(parameter(first + i))), name) for i, name in enumerate(names)]
+    lists = [alias(f.unnest(_integers(parameter(first + i))), name) for i, name in enumerate(names)]
     keys = [_masked(word, column(f"mask_{word}", "node"), "fine") for word in range(words)]
     rows = alias(total(column("n", "fine")), "n")
     return (
@@ -176,48 +176,47 @@ def public_rows(public: str, words: int, first: int) -> exp.Select:
 def counts(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> exp.Select:
     """A row for each node of a batch, by its index.
 
-    Its classes and the sum of their squared sizes, the rows and the excess of those that
-    violate, the rows of the rollup that it has, and how many classes violate.
+    The columns are its index, its classes and the sum of their squared sizes, the rows and the excess of
+    those that violate, the rows that it has in the rollup, and how many classes violate.
     """
     names = relation_names(batch.requirements)
     index = batch.index(column("class_id"))
-    both = [alias(exp.Sum(this=column(name)), name) for name in ("size", "excess")]
-    both.append(alias(exp.Count(this=exp.Star()), "violating"))
-    broken = exp.select(alias(index, "place"), *both).from_(violations(batch.requirements, names).subquery("violation"))
+    both = [alias(f.sum(column(name)), name) for name in ("size", "excess")]
+    both.append(alias(f.count(), "violating"))
+    broken = exp.select(alias(index, "index"), *both).from_(violations(batch.requirements, names).subquery("violation"))
     broken = broken.group_by(index.copy())
-    squares = exp.Sum(this=exp.Mul(this=column("size"), expression=column("size")))
-    classes = alias(exp.Count(this=exp.Star()), "classes")
-    every = exp.select(alias(index.copy(), "place"), classes, alias(squares, "squares"))
-    every = every.from_(relation("equivalence_class")).group_by(index.copy())
-    held = exp.select(column("tag"), alias(exp.Count(this=exp.Star()), "rows")).from_(relation("node_row"))
-    held = held.group_by(column("tag"))
-    same = exp.EQ(this=column("place", "every"), expression=column("place", "broken"))
-    known = exp.Coalesce(this=column("place", "every"), expressions=[column("place", "broken")])
+    squares = f.sum(column("size") * column("size"))
+    classes = alias(f.count(), "classes")
+    all_classes = exp.select(alias(index.copy(), "index"), classes, alias(squares, "squares"))
+    all_classes = all_classes.from_(relation("equivalence_class")).group_by(index.copy())
+    node_rows = exp.select(column("tag"), alias(f.count(), "rows")).from_(relation("node_row"))
+    node_rows = node_rows.group_by(column("tag"))
+    known = f.coalesce(column("index", "all_classes"), column("index", "broken"))
     query = (
         exp.select(known, *(or_zero(column(*part)) for part in _COUNTED))
-        .from_(every.subquery("every"), copy=False)
-        .join(broken.subquery("broken"), on=same, join_type="FULL", copy=False)
-        .join(held.subquery("held"), on=exp.EQ(this=column("tag", "held"), expression=known.copy()), join_type="LEFT")
+        .from_(all_classes.subquery("all_classes"), copy=False)
+        .join(broken.subquery("broken"), on=same("index", "all_classes", "broken"), join_type="FULL", copy=False)
+        .join(node_rows.subquery("node_rows"), on=column("tag", "node_rows").eq(known), join_type="LEFT")
     )
     return with_steps(query, batch.relations(rows, public))
 
 
 _COUNTED = (
-    ("classes", "every"),
-    ("squares", "every"),
+    ("classes", "all_classes"),
+    ("squares", "all_classes"),
     ("size", "broken"),
     ("excess", "broken"),
-    ("rows", "held"),
+    ("rows", "node_rows"),
     ("violating", "broken"),
 )
 
 
 def withheld(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
-    """Steps that end in withheld(place, class_id, size): what the guard withholds of one node, in all its rounds."""
-    kept = exp.select(column("class_id")).from_(relation("kept"))
-    index = alias(exp.Cast(this=literal(0), to=exp.DataType.build("BIGINT")), "place")
+    """Steps that end in withheld(index, class_id, size): what the guard withholds of one node, in all its rounds."""
+    published = exp.select(column("class_id")).from_(relation("kept"))
+    index = alias(big(literal(0)), "index")
     others = exp.select(index, column("class_id"), column("size")).from_(relation("equivalence_class"))
-    others = others.where(exp.Not(this=exp.In(this=column("class_id"), query=kept.subquery())))
+    others = others.where(exp.not_(column("class_id").isin(query=published)))
     return [*batch.relations(rows, public), *kept_classes(batch.requirements), ("withheld", others)]
 
 
@@ -225,11 +224,10 @@ def most_of_withheld(values: str) -> exp.Select:
     """gone, rows, most: of the classes that are `withheld` and of the others, the rows and those of the most frequent
     value; `values` is the relation class_sensitive_value of an attribute.
     """
-    same = exp.EQ(this=column("class_id", "held"), expression=column("class_id", "withheld"))
-    gone = exp.Not(this=exp.Is(this=column("class_id", "withheld"), expression=exp.Null()))
-    counted = exp.select(column("value", "held"), alias(gone, "gone"), alias(total(column("n", "held")), "n"))
-    counted.from_(relation(values, as_="held"), copy=False)
-    counted.join(relation("withheld"), on=same, join_type="LEFT", copy=False)
-    counted = counted.group_by(column("value", "held"), gone.copy())
-    query = exp.select(column("gone"), alias(total(column("n")), "rows"), alias(exp.Max(this=column("n")), "most"))
+    gone = is_not_null(column("class_id", "withheld"))
+    counted = exp.select(column("value", "class"), alias(gone, "gone"), alias(total(column("n", "class")), "n"))
+    counted.from_(relation(values, as_="class"), copy=False)
+    counted.join(relation("withheld"), on=same("class_id", "class", "withheld"), join_type="LEFT", copy=False)
+    counted = counted.group_by(column("value", "class"), gone.copy())
+    query = exp.select(column("gone"), alias(total(column("n")), "rows"), alias(f.max(column("n")), "most"))
     return query.from_(counted.subquery("counted"), copy=False).group_by(column("gone"))

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.sqlgen.build.expressions import huge, or_zero, union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import as_text, huge, or_zero, union_all
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import rank_name
@@ -21,7 +22,7 @@ Key = Callable[[exp.Expr, int], exp.Expr]
 
 
 def _total(part: exp.Expr) -> exp.Expr:
-    return huge(or_zero(exp.Sum(this=part)))
+    return huge(or_zero(f.sum(part)))
 
 
 def violated_classes(
@@ -29,15 +30,15 @@ def violated_classes(
 ) -> exp.Select:
     """For each requirement and node the classes that violate it; no row where there are none.
 
-    The requirement's place in `violating`, which are statements `violations`; the node's
-    place; the rows, the number and the excess of the classes; and of the smallest its size
+    The columns are the requirement's index in `violating`, which are statements `violations`; the node's
+    index; the rows, the number and the excess of the classes; and of the smallest class its size
     and the words of its key. `steps` make what the statements read.
     """
-    every = union_all([_by_node(query, number, index) for number, query in enumerate(violating)])
+    by_node = union_all([_by_node(query, number, index) for number, query in enumerate(violating)])
     smallest = [exp.Dot(this=column("smallest"), expression=identifier(name)) for name in ("size", "class_id")]
-    names = [column(name) for name in ("requirement", "place", "rows", "classes", "excess")]
+    names = [column(name) for name in ("requirement", "index", "rows", "classes", "excess")]
     query = exp.select(*names, smallest[0], *(key(smallest[1].copy(), word) for word in range(words)))
-    return with_steps(query.from_(every.subquery("violated"), copy=False), steps)
+    return with_steps(query.from_(by_node.subquery("violated"), copy=False), steps)
 
 
 def _by_node(violating: exp.Query, number: int, index: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
@@ -47,11 +48,11 @@ def _by_node(violating: exp.Query, number: int, index: Callable[[exp.Expr], exp.
     return (
         exp.select(
             alias(literal(number), "requirement"),
-            alias(node, "place"),
+            alias(node, "index"),
             alias(_total(column("size")), "rows"),
-            alias(exp.Count(this=exp.Star()), "classes"),
-            alias(exp.Sum(this=column("excess")), "excess"),
-            alias(exp.Min(this=exp.Struct(expressions=pair)), "smallest"),
+            alias(f.count(), "classes"),
+            alias(f.sum(column("excess")), "excess"),
+            alias(f.min(exp.Struct(expressions=pair)), "smallest"),
         )
         .from_(violating.subquery("violations"), copy=False)
         .group_by(node.copy(), copy=False)
@@ -62,16 +63,14 @@ def class_label(
     bound: BoundAttribute, level: int, tree: str, fields: Sequence[Field], key: Sequence[int]
 ) -> exp.Select:
     """One row: what the attribute shows, at a level below `*`, of the class with these key words."""
-    same = [
-        exp.EQ(this=column(rank_name(above)), expression=literal((key[field.word] & field.mask) >> field.shift))
+    in_class = [
+        column(rank_name(above)).eq((key[field.word] & field.mask) >> field.shift)
         for above, field in enumerate(fields)
         if above >= level
     ]
-    # A stored hierarchy lists values of other nodes, which the tree's own are told from by their number.
-    values = exp.select(column("value"), alias(literal(1), "n")).from_(relation(tree)).where(*same)
+    # A stored hierarchy lists values of other nodes, too; those of the class have a number.
+    values = exp.select(column("value"), alias(literal(1), "n")).from_(relation(tree)).where(*in_class)
     listed = listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
     labels = generalized(bound, values, listed, counted=True).subquery("generalized")
-    shown = column(level_name(level) if level else "value")
-    occurs = exp.GT(this=column("n"), expression=literal(0))
-    text = exp.Cast(this=exp.Min(this=shown), to=exp.DataType.build("VARCHAR"))
-    return exp.select(text).from_(labels).where(occurs)
+    label = column(level_name(level) if level else "value")
+    return exp.select(as_text(f.min(label))).from_(labels).where(column("n") > 0)

@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.errors import PolicyError
-from sqlanon.methods.generalization.lattice.limits import limits
+from sqlanon.methods.generalization.lattice.sizes import sizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,8 +23,8 @@ Rank = tuple[int, int, Node]
 # rows that each of them withholds at least.
 Bounds = Callable[["NDArray[Any]", int], "NDArray[Any]"]
 
-# In the choice of what to check next, so many of the most general nodes stand for all candidates,
-# and so many evenly spaced ones for all that remain: enough to choose well, and quick.
+# In the choice of what to check next, this many of the most general nodes stand for all candidates,
+# and this many evenly spaced ones for all that remain: enough to choose well, and quick.
 _CANDIDATES = 128
 _SAMPLE = 512
 _HALVING = 64
@@ -39,7 +39,7 @@ class Remaining:
 
         shape = [top - bottom + 1 for bottom, top in zip(low, high, strict=True)]
         size = prod(shape)
-        most = limits().max_nodes
+        most = sizes().max_nodes
         if size > most:
             raise PolicyError(
                 f"the lattice has {size:,} nodes, more than {most:,}",
@@ -87,9 +87,9 @@ class Remaining:
         candidates, sample = self._levels[:, indexes], self._levels[:, :: max(self.count // _SAMPLE, 1)]
         below: Any = np.ones((candidates.shape[1], sample.shape[1]), dtype=bool)
         above = below.copy()
-        for own, others in zip(candidates, sample, strict=True):
-            below &= others[None, :] <= own[:, None]
-            above &= others[None, :] >= own[:, None]
+        for level, others in zip(candidates, sample, strict=True):
+            below &= others[None, :] <= level[:, None]
+            above &= others[None, :] >= level[:, None]
         lower, upper = below.sum(axis=1), above.sum(axis=1)
         chosen: list[Node] = []
         while len(chosen) < count and len(lower):
@@ -111,8 +111,8 @@ class Remaining:
         start = max(self.count - _CANDIDATES, 0)
         candidates, sample = self._levels[:, start:], self._levels[:, :: max(self.count // _SAMPLE, 1)]
         below: Any = np.ones((candidates.shape[1], sample.shape[1]), dtype=bool)
-        for own, others in zip(candidates, sample, strict=True):
-            below &= others[None, :] <= own[:, None]
+        for level, others in zip(candidates, sample, strict=True):
+            below &= others[None, :] <= level[:, None]
         chosen: list[Node] = []
         gains = below.sum(axis=1)
         while len(chosen) < count and gains.size:
@@ -139,8 +139,8 @@ class Remaining:
             number += (above[:, index] - self._low[index]) * indexes[index]
             indexes[: max(index, 0)] = indexes[index] * self._shape[index]
         below = number[:, None] - indexes[None, :]
-        there = np.isin(below, self._number) & (above > np.array(self._low))
-        chosen = dict.fromkeys(below[there].tolist())
+        remains = np.isin(below, self._number) & (above > np.array(self._low))
+        chosen = dict.fromkeys(below[remains].tolist())
         return [self._at(number) for number in list(chosen)[:count]]
 
     def _at(self, number: int) -> Node:
@@ -151,26 +151,26 @@ class Remaining:
         return tuple(reversed(levels))
 
     def drop(self, nodes: Sequence[Node]) -> None:
-        """Nodes that have been looked at."""
+        """Drops nodes that have been looked at."""
         import numpy as np
 
         self._keep(~np.isin(self._number, np.array([self._number_of(node) for node in nodes], dtype=np.int64)))
 
     def drop_below(self, nodes: Sequence[Node]) -> None:
-        """Every node at most as general as one of these."""
+        """Drops every node at most as general as one of these."""
         import numpy as np
 
         gone = np.zeros(self.count, dtype=bool)
         for node in nodes:
             below = self._levels[0] <= node[0]
-            for own, level in zip(self._levels[1:], node[1:], strict=True):
-                below &= own <= level
+            for levels, level in zip(self._levels[1:], node[1:], strict=True):
+                below &= levels <= level
             gone |= below
         if gone.any():
             self._keep(~gone)
 
     def drop_from(self, rank: Rank) -> None:
-        """Every node whose bound, height and levels are not before this rank cannot beat it."""
+        """Drops every node that cannot beat this rank: whose bound, height and levels are not before it."""
         import numpy as np
 
         loss, height, node = rank
@@ -180,14 +180,14 @@ class Remaining:
         self._keep(np.concatenate([np.arange(start), start + np.flatnonzero(earlier)]))
 
     def raise_below(self, withheld: Sequence[tuple[Node, int]]) -> None:
-        """Every node at most as general as one of these withholds so many rows at least."""
+        """Takes into account that every node at most as general as one of these withholds at least so many rows."""
         import numpy as np
 
         changed = False
         for node, rows in withheld:
             below = self._levels[0] <= node[0]
-            for own, level in zip(self._levels[1:], node[1:], strict=True):
-                below &= own <= level
+            for levels, level in zip(self._levels[1:], node[1:], strict=True):
+                below &= levels <= level
             if below.any():
                 self._bound[below] = np.maximum(self._bound[below], self._bounds(self._levels[:, below].T, rows))
                 changed = True
@@ -195,12 +195,12 @@ class Remaining:
             self._sort()
 
     def raise_above(self, floors: Sequence[tuple[Node, int]]) -> None:
-        """No node at least as general as one of these loses less than its floor."""
+        """Takes into account that no node at least as general as one of these loses less than its floor."""
         changed = False
         for node, floor in floors:
             above = self._bound < floor
-            for own, level in zip(self._levels, node, strict=True):
-                above &= own >= level
+            for levels, level in zip(self._levels, node, strict=True):
+                above &= levels >= level
             if above.any():
                 self._bound[above] = floor
                 changed = True

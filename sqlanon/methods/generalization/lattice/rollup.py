@@ -1,9 +1,9 @@
 """Class counts of lattice nodes, each grouped from the fewest rows that are fine enough.
 
 A node's classes are unions of the classes of any less general node, so its rows roll up
-from that node's. They are kept side by side in one table, so that one statement looks
-at many nodes. On a source whose combinations are nearly all distinct the cells are as
-many as its rows; then a node is looked at alone, at a part of its classes first, and its
+from that node's. The rows of all nodes are in one table, side by side, so that one statement
+looks at many nodes. On a source whose combinations are nearly all distinct there are as
+many cells as rows; then a node is looked at alone, first at a part of its classes, and its
 rows are kept where they are much fewer than the cells.
 """
 
@@ -18,19 +18,20 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.generalization.lattice.batch_sql import BATCH, Batch
-from sqlanon.methods.generalization.lattice.limits import limits
 from sqlanon.methods.generalization.lattice.node_rows_sql import (
     counts,
     part_of_node,
     part_of_nodes,
     public_rows,
-    rows_at_places,
-    rows_held,
+    row_counts,
+    rows_of_indexes,
     rows_of_nodes,
     rows_of_tags,
 )
 from sqlanon.methods.generalization.lattice.search import Node
+from sqlanon.methods.generalization.lattice.sizes import sizes
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.sqlgen.build.functions import count
 from sqlanon.sqlgen.build.names import literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 
@@ -41,7 +42,7 @@ __all__ = ["Classes", "Rollups"]
 class Classes:
     """A node's classes: how many, the sum of their squared sizes; the rows, excess and number of those that violate.
 
-    All are those of a part of the classes, if not `whole`.
+    Unless `whole`, the figures are of a part of the classes.
     """
 
     classes: int = 0
@@ -61,55 +62,53 @@ class Rollups:
         self._cells = cells
         self._batch = batch
         self._keep = keep
-        self._limits = limits()
+        self._sizes = sizes()
         self._texts: dict[str, str] = {}
         self._rollup = ""
         self._tags = 0
         ground = tuple(0 for _ in cells.trees)
-        held = exp.select(exp.Count(this=exp.Star())).from_(relation(cells.table))
-        self._held = int(engine.rows(held)[0][0])
+        self._cell_count = int(engine.rows(exp.select(count()).from_(relation(cells.table)))[0][0])
         self._levels: list[Node] = []
         self._rows: list[int] = []
         self._tag_of: dict[Node, int] = {}
-        if self._held < self._limits.large_source:
-            self._keep_rows(ground, self._held)
+        if self._cell_count < self._sizes.large_source:
+            self._keep_rows(ground, self._cell_count)
 
     @property
     def batch(self) -> int:
         """How many nodes to look at in one statement: one where results are worth keeping."""
-        return min(self._limits.batch, BATCH) if self._levels else 1
+        return min(self._sizes.batch, BATCH) if self._levels else 1
 
     def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
         """Counts the classes of some nodes; of one whose excess is beyond `limit` perhaps only a part of them."""
         if len(nodes) > BATCH:
             return [*self.look(nodes[:BATCH], limit), *self.look(nodes[BATCH:], limit)]
         finest = self._finest(nodes)
-        found: dict[int, Classes] = {}
+        counted: dict[int, Classes] = {}
         large = [
-            index for index, tag in enumerate(finest) if tag is not None and self._rows[tag] >= self._limits.part_from
+            index for index, tag in enumerate(finest) if tag is not None and self._rows[tag] >= self._sizes.part_from
         ]
         if large and not self._cells.public:
             for index, seen in zip(large, self._parts([nodes[index] for index in large]), strict=True):
                 if seen.excess > limit + 1:
-                    found[index] = seen
-        together = [index for index, tag in enumerate(finest) if tag is not None and index not in found]
+                    counted[index] = seen
+        together = [index for index, tag in enumerate(finest) if tag is not None and index not in counted]
         if together:
-            found |= zip(together, self._look_at([nodes[index] for index in together]), strict=True)
+            counted |= zip(together, self._look_at([nodes[index] for index in together]), strict=True)
         for index, node in enumerate(nodes):
-            if index not in found:
-                found[index] = self._look_alone(node, limit)
-        return [found[index] for index in range(len(nodes))]
+            if index not in counted:
+                counted[index] = self._look_alone(node, limit)
+        return [counted[index] for index in range(len(nodes))]
 
     def _parts(self, nodes: Sequence[Node]) -> list[Classes]:
         """Counts a part of the classes of some nodes, and keeps no rows of them."""
         words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
         sources = [int(tag or 0) for tag in self._finest(nodes)]
-        found = _classes(self._engine.rows(self._texts["parts"], [list(range(len(nodes))), sources, *words]))
-        parts = [found.get(index, Classes()) for index in range(len(nodes))]
-        return [replace(part, whole=False) for part in parts]
+        classes = _classes(self._engine.rows(self._texts["parts"], [list(range(len(nodes))), sources, *words]))
+        return [replace(classes.get(index, Classes()), whole=False) for index in range(len(nodes))]
 
     def rows_of(self, node: Node) -> tuple[exp.Query, exp.Query | None]:
-        """The rows of one node, as those of the place 0 of a batch, and those of the public table."""
+        """The rows of one node, as those of the index 0 of a batch, and those of the public table."""
         cells, layout = self._cells, self._cells.layout
         masks = self._masks(node)
         public = _filled(part_of_node(cells.public, layout, False), masks) if cells.public else None
@@ -127,14 +126,14 @@ class Rollups:
         """The rows of some nodes, each at its index, with their parameters; None unless the rollup has all."""
         if any(node not in self._tag_of for node in nodes):
             return None
-        return rows_at_places(self._rollup), [[self._tag_of[node] for node in nodes], list(range(len(nodes)))]
+        return rows_of_indexes(self._rollup), [[self._tag_of[node] for node in nodes], list(range(len(nodes)))]
 
     def _look_alone(self, node: Node, limit: int) -> Classes:
-        one_in = self._limits.one_in
+        one_in = self._sizes.one_in
         seen = self._part(node, one_in)
         if seen.excess > limit + 1:
             return Classes(seen.classes * one_in, seen.squares, seen.suppressed, seen.excess, whole=False)
-        if seen.rows * one_in * self._limits.times_fewer <= self._held:
+        if seen.rows * one_in * self._sizes.times_fewer <= self._cell_count:
             self._keep_rows(node, seen.rows * one_in)
             return self._look_at([node])[0]
         return self._part(node, None)
@@ -145,8 +144,7 @@ class Rollups:
             rows = part_of_node(cells.table, layout, self._batch.entity, one_in=one_in)
             public = part_of_node(cells.public, layout, False, one_in=one_in) if cells.public else None
             self._texts[name] = to_sql(counts(self._batch, rows, public))
-        found = self._engine.rows(self._texts[name], self._masks(node))
-        return _classes(found).get(0, Classes())
+        return _classes(self._engine.rows(self._texts[name], self._masks(node))).get(0, Classes())
 
     def _keep_rows(self, node: Node, rows: int) -> None:
         """Copies a node's rows from the cells into the rollup."""
@@ -154,35 +152,36 @@ class Rollups:
         query = _filled(fine, self._masks(node))
         if not self._rollup:
             self._rollup = self._keep("rollup", query)
-            added = exp.Insert(
-                this=relation(self._rollup),
-                expression=rows_of_nodes(self._rollup, self._cells.layout.words, self._batch.entity),
+            added = exp.insert(
+                rows_of_nodes(self._rollup, self._cells.layout.words, self._batch.entity),
+                relation(self._rollup),
+                copy=False,
             )
             self._texts["add"] = to_sql(added)
-            parts = part_of_nodes(self._rollup, self._cells.layout, self._batch.entity, self._limits.one_in)
+            parts = part_of_nodes(self._rollup, self._cells.layout, self._batch.entity, self._sizes.one_in)
             self._texts["parts"] = to_sql(counts(self._batch, parts))
-            self._texts["held"] = to_sql(rows_held(self._rollup))
+            self._texts["row_counts"] = to_sql(row_counts(self._rollup))
             words = self._cells.layout.words
             public = public_rows(self._cells.public, words, first=3) if self._cells.public else None
             self._texts["look"] = to_sql(counts(self._batch, rows_of_tags(self._rollup), public))
         else:
-            self._engine.run(exp.Insert(this=relation(self._rollup), expression=query))
+            self._engine.run(exp.insert(query, relation(self._rollup), copy=False))
         self._note([node], [rows])
 
     def _look_at(self, nodes: Sequence[Node]) -> list[Classes]:
         """Adds the nodes' rows to the rollup, and counts their classes there."""
         sources = [int(tag or 0) for tag in self._finest(nodes)]
-        if sum(self._rows[tag] for tag in sources) > self._limits.meet_from:
+        if sum(self._rows[tag] for tag in sources) > self._sizes.meet_from:
             self._add_meets(nodes)
             sources = [int(tag or 0) for tag in self._finest(nodes)]
         tags = [self._tags + index for index in range(len(nodes))]
         words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
         self._engine.run(self._texts["add"], [tags, sources, *words])
         others = [list(range(len(nodes))), *words] if self._cells.public else []
-        found = _classes(self._engine.rows(self._texts["look"], [tags[0], tags[-1], *others]))
-        counted = [found.get(index, Classes()) for index in range(len(nodes))]
-        self._note(nodes, [one.rows for one in counted])
-        return counted
+        classes = _classes(self._engine.rows(self._texts["look"], [tags[0], tags[-1], *others]))
+        of_nodes = [classes.get(index, Classes()) for index in range(len(nodes))]
+        self._note(nodes, [counted.rows for counted in of_nodes])
+        return of_nodes
 
     def _add_meets(self, nodes: Sequence[Node]) -> None:
         """Adds the meets of some nodes in groups of neighbours: one reading of many rows then serves several nodes."""
@@ -194,8 +193,8 @@ class Rollups:
         words = [list(word) for word in zip(*(self._masks(node) for node in new), strict=True)]
         tags = list(range(first, first + len(new)))
         self._engine.run(self._texts["add"], [tags, [int(tag or 0) for tag in self._finest(new)], *words])
-        held = dict(self._engine.rows(self._texts["held"], [tags[0], tags[-1]]))
-        self._note(new, [int(held.get(tag, 0)) for tag in tags])
+        rows = dict(self._engine.rows(self._texts["row_counts"], [tags[0], tags[-1]]))
+        self._note(new, [int(rows.get(tag, 0)) for tag in tags])
 
     def _meets(self, nodes: Sequence[Node]) -> list[Node]:
         """The meets of a few groups of nodes, each group joined where its meet's key keeps the fewest bits."""
@@ -206,12 +205,14 @@ class Rollups:
             for fields in self._cells.layout.fields
         ]
         groups = np.array(nodes, dtype=np.int16)
-        while len(groups) > self._limits.meets:
+        while len(groups) > self._sizes.meets:
             meets = np.minimum(groups[:, None, :], groups[None, :, :])
-            kept = sum(own[meets[:, :, index]] for index, own in enumerate(bits)) + 64 * np.eye(len(groups), dtype=int)
-            one, other = divmod(int(np.argmin(kept)), len(groups))
-            joined = meets[one, other]
-            groups = np.vstack([np.delete(groups, [one, other], axis=0), joined[None, :]])
+            key_bits = sum(of_level[meets[:, :, index]] for index, of_level in enumerate(bits))
+            # No group is joined with itself.
+            key_bits = key_bits + 64 * np.eye(len(groups), dtype=int)
+            first, second = divmod(int(np.argmin(key_bits)), len(groups))
+            joined = meets[first, second]
+            groups = np.vstack([np.delete(groups, [first, second], axis=0), joined[None, :]])
         return [tuple(int(level) for level in group) for group in groups]
 
     def _note(self, nodes: Sequence[Node], rows: Sequence[int]) -> None:
@@ -227,17 +228,17 @@ class Rollups:
 
         if not self._levels:
             return [None for _ in nodes]
-        levels, asked = np.array(self._levels, dtype=np.int16), np.array(nodes, dtype=np.int16)
-        fine: Any = np.ones((len(asked), len(levels)), dtype=bool)
-        for own, needed in zip(levels.T, asked.T, strict=True):
-            fine &= own[None, :] <= needed[:, None]
+        sources, targets = np.array(self._levels, dtype=np.int16), np.array(nodes, dtype=np.int16)
+        fine: Any = np.ones((len(targets), len(sources)), dtype=bool)
+        for source, target in zip(sources.T, targets.T, strict=True):
+            fine &= source[None, :] <= target[:, None]
         rows = np.where(fine, np.array(self._rows, dtype=np.int64)[None, :], np.iinfo(np.int64).max)
-        found: list[bool] = fine.any(axis=1).tolist()
-        return [tag if there else None for tag, there in zip(rows.argmin(axis=1).tolist(), found, strict=True)]
+        best = zip(rows.argmin(axis=1).tolist(), fine.any(axis=1).tolist(), strict=True)
+        return [tag if has_source else None for tag, has_source in best]
 
 
 def _filled(query: exp.Select, values: Sequence[int]) -> exp.Select:
-    """The query with numbers in the place of its parameters."""
+    """The query with numbers in place of its parameters."""
     for index in list(query.find_all(exp.Parameter)):
         index.replace(literal(values[int(index.name) - 1]))
     return query
@@ -247,7 +248,7 @@ def _classes(rows: Sequence[tuple[Any, ...]]) -> dict[int, Classes]:
     """The answers of `counts` by the index of the node."""
     return {
         int(index): Classes(
-            int(classes), int(squares), int(suppressed), float(excess), int(held), violating=int(violating)
+            int(classes), int(squares), int(suppressed), float(excess), int(rows_in_rollup), violating=int(violating)
         )
-        for index, classes, squares, suppressed, excess, held, violating in rows
+        for index, classes, squares, suppressed, excess, rows_in_rollup, violating in rows
     }

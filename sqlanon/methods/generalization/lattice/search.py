@@ -26,8 +26,8 @@ from collections.abc import Callable, Sequence
 from math import ceil
 
 from sqlanon.methods.generalization.lattice.heuristic import descend, raised
-from sqlanon.methods.generalization.lattice.limits import limits
 from sqlanon.methods.generalization.lattice.remaining import Node, Rank, Remaining
+from sqlanon.methods.generalization.lattice.sizes import sizes
 from sqlanon.methods.generalization.lattice.types import ROUNDING, Counted, Found, Lattice, Progress, Settle
 
 __all__ = ["ROUNDING", "Counted", "Found", "Lattice", "Node", "Progress", "Settle", "search"]
@@ -53,9 +53,9 @@ def search(
     unless the time is limited: then a heuristic looks for a good node.
     """
     whole, checked = lattice, 0
-    if lattice.size > limits().raise_from:
+    if lattice.size > sizes().raise_from:
         lattice, checked = raised(lattice, limit, count)
-    if lattice.size > limits().max_nodes and expired is not None:
+    if lattice.size > sizes().max_nodes and expired is not None:
         outside = checked, whole.size - lattice.size - checked
         return descend(lattice, limit, count, settle, outside=outside, progress=progress, expired=expired)
     remaining = Remaining(lattice.low, lattice.high, lattice.bounds)

@@ -202,6 +202,6 @@ class _Rounds:
             tuple(spread),
             tuple(most),
             own.carried,
-            own.given,
+            own.fixed_relations,
             left.public,
         )

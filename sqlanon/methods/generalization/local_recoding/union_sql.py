@@ -14,7 +14,8 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.node_rows_sql import withheld
-from sqlanon.sqlgen.build.expressions import added, big, huge, union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import added, big, huge, identical, infix, or_zero, paren, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.cells import codes, key_name
@@ -48,7 +49,7 @@ def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels:
     shown = exp.select(column("value"), *shown_at(bound, levels)).from_(values)
     coded = codes(relation(tree), fields) or exp.select(column("value")).from_(relation(tree))
     others = exp.Star(**{"except_": [exp.to_identifier("value", quoted=True)]})
-    same = exp.NullSafeEQ(this=column("value", "shown"), expression=column("value", "coded"))
+    same = identical(column("value", "shown"), column("value", "coded"))
     return (
         exp.select(
             exp.Column(this=exp.Star(), table=exp.to_identifier("coded", quoted=True)),
@@ -63,9 +64,9 @@ def label_counts(tables: Sequence[str], levels: Sequence[Sequence[int]]) -> exp.
     """One row: how many labels each attribute shows in all rounds; `tables` are those of `labels_of`."""
     counts: list[exp.Expr] = []
     for table, own in zip(tables, levels, strict=True):
-        codes = [exp.Coalesce(this=exp.Max(this=column(code_at(level))), expressions=[literal(-1)]) for level in own]
-        most = exp.Greatest(this=codes[0], expressions=codes[1:]) if len(codes) > 1 else codes[0]
-        count = exp.select(exp.Add(this=most, expression=literal(1))).from_(relation(table)).subquery()
+        codes = [f.coalesce(f.max(column(code_at(level))), literal(-1)) for level in own]
+        most = f.greatest(codes[0], *codes[1:]) if len(codes) > 1 else codes[0]
+        count = exp.select(most + 1).from_(relation(table)).subquery()
         counts.append(alias(count, f"labels_{len(counts)}"))
     return exp.select(*counts)
 
@@ -94,9 +95,9 @@ def keyed_by_label(
         words[target.word].append(_shifted(column(code_at(level), name), target))
         query.join(relation(table, as_=name), on=_same_value(layout.fields[index], name), copy=False)
     for source, target in zip(layout.carried, classes.carried, strict=True):
-        value = exp.BitwiseAnd(this=column(key_name(source.word), "cell"), expression=literal(source.mask))
-        part = exp.BitwiseRightShift(this=exp.Paren(this=value), expression=literal(source.shift))
-        words[target.word].append(_shifted(exp.Paren(this=part), target))
+        value = infix(column(key_name(source.word), "cell"), "&", literal(source.mask))
+        part = infix(paren(value), ">>", literal(source.shift))
+        words[target.word].append(_shifted(paren(part), target))
     others = [*(key_name(word) for word in range(layout.words)), *(["entity"] if entity else []), "n"]
     keys = [alias(_sum(parts), _class_word(word)) for word, parts in enumerate(words)]
     return query.select(*(column(name, "cell") for name in others), *keys, copy=False)
@@ -106,8 +107,8 @@ def _same_value(fields: Sequence[Field], name: str) -> exp.Expr:
     same = []
     for word in sorted({field.word for field in fields if field.bits}):
         own = sum(field.mask for field in fields if field.word == word)
-        code = exp.BitwiseAnd(this=column(key_name(word), "cell"), expression=literal(own))
-        same.append(exp.EQ(this=exp.Paren(this=code), expression=column(key_name(word), name)))
+        code = infix(column(key_name(word), "cell"), "&", literal(own))
+        same.append(paren(code).eq(column(key_name(word), name)))
     return exp.and_(*same) if same else exp.true()
 
 
@@ -132,7 +133,7 @@ def rows_of_classes(cells: str, classes: KeyLayout, entity: bool = False) -> exp
     words = [alias(column(_class_word(word)), key_name(word)) for word in range(classes.words)]
     others = [column("entity")] if entity else []
     tag = alias(big(literal(0)), "tag")
-    query = exp.select(tag, *words, *others, alias(big(exp.Sum(this=column("n"))), "n"))
+    query = exp.select(tag, *words, *others, alias(big(f.sum(column("n"))), "n"))
     groups = [column(_class_word(word)) for word in range(classes.words)]
     return query.from_(relation(cells)).group_by(*groups, *(part.copy() for part in others))
 
@@ -152,13 +153,13 @@ def withheld_classes(batch: Batch, rows: exp.Query, public: exp.Query | None) ->
 
 def kept_of_round(cells: str, number: int, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Select:
     """The cells of one round whose class is not withheld: key_0, ..., n."""
-    here = exp.EQ(this=column("round", "cell"), expression=literal(number))
-    return _cells(cells, layout).where(here, exp.Not(this=_among(withheld, classes)))
+    here = column("round", "cell").eq(literal(number))
+    return _cells(cells, layout).where(here, exp.not_(_among(withheld, classes)))
 
 
 def row_count(cells: str) -> exp.Select:
     """One row: how many rows these cells have."""
-    return exp.select(exp.Coalesce(this=exp.Sum(this=column("n")), expressions=[literal(0)])).from_(relation(cells))
+    return exp.select(or_zero(f.sum(column("n")))).from_(relation(cells))
 
 
 def not_kept(cells: str, left: str, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Query:
@@ -173,28 +174,25 @@ def _cells(table: str, layout: KeyLayout) -> exp.Select:
 
 
 def _among(withheld: str, classes: KeyLayout) -> exp.Expr:
-    same = [
-        exp.EQ(this=_of_class(classes, word), expression=column(key_name(word), "gone"))
-        for word in range(classes.words)
-    ]
+    same = [_of_class(classes, word).eq(column(key_name(word), "gone")) for word in range(classes.words)]
     return exp.Exists(this=exp.select(literal(1)).from_(relation(withheld, as_="gone")).where(*same))
 
 
 def _of_class(classes: KeyLayout, word: int) -> exp.Expr:
     """The part of a word of the key that names the class."""
     mask = classes.masks([0] * len(classes.fields))[word]
-    masked = exp.BitwiseAnd(this=column(_class_word(word), "cell"), expression=literal(mask))
-    return exp.Paren(this=masked)
+    masked = infix(column(_class_word(word), "cell"), "&", literal(mask))
+    return paren(masked)
 
 
 def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Select:
     """One row: the classes that are published, and the sum of their squared sizes."""
     words = [_of_class(classes, word) for word in range(classes.words)]
-    sizes = exp.select(alias(huge(exp.Sum(this=column("n", "cell"))), "size")).from_(relation(cells, as_="cell"))
-    sizes = sizes.where(exp.Not(this=_among(withheld, classes))).group_by(*words)
-    squares = exp.Sum(this=exp.Mul(this=column("size"), expression=column("size")))
-    total = exp.Coalesce(this=squares, expressions=[literal(0)])
-    return exp.select(exp.Count(this=exp.Star()), total).from_(sizes.subquery("sizes"))
+    sizes = exp.select(alias(huge(f.sum(column("n", "cell"))), "size")).from_(relation(cells, as_="cell"))
+    sizes = sizes.where(exp.not_(_among(withheld, classes))).group_by(*words)
+    squares = f.sum(column("size") * column("size"))
+    total = or_zero(squares)
+    return exp.select(f.count(), total).from_(sizes.subquery("sizes"))
 
 
 def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequence[int]]]) -> exp.Select:
@@ -202,20 +200,18 @@ def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequenc
     rows: list[exp.Select] = []
     for index, levels in nodes:
         masks = batch.layout.masks(levels)
-        keys = [
-            exp.Paren(this=exp.BitwiseAnd(this=column(key_name(w)), expression=literal(m))) for w, m in enumerate(masks)
-        ]
+        keys = [paren(infix(column(key_name(w)), "&", literal(m))) for w, m in enumerate(masks)]
         named = [alias(key, key_name(word)) for word, key in enumerate(keys)]
         rows.append(exp.select(alias(big(literal(index)), "tag"), *named, column("n")).from_(relation(cells)))
     every = union_all(rows)
     label = batch.class_id()
-    size = alias(big(exp.Sum(this=column("n"))), "size")
-    query = exp.select(alias(column("tag"), "place"), alias(label, "class_id"), size)
+    size = alias(big(f.sum(column("n"))), "size")
+    query = exp.select(alias(column("tag"), "index"), alias(label, "class_id"), size)
     return query.from_(every.subquery("node_row")).group_by(column("tag"), label.copy())
 
 
 def _shifted(part: exp.Expr, field: Field) -> exp.Expr:
-    return exp.Paren(this=exp.BitwiseLeftShift(this=part, expression=literal(field.shift)))
+    return paren(infix(part, "<<", literal(field.shift)))
 
 
 def _sum(parts: Sequence[exp.Expr]) -> exp.Expr:

@@ -40,7 +40,7 @@ class AverageClassSize:
     def __init__(self, setting: Setting) -> None:
         self._rows = setting.cells.rows
         self._least_rows = setting.least_rows
-        self._place = setting.index
+        self._index = setting.index
         self._labels = Labels(setting)
         self._public = setting.cells.public is not None
 
@@ -65,7 +65,7 @@ class AverageClassSize:
         return int(self.bounds(np.array([node]), withheld)[0])
 
     def query(self, first: int) -> exp.Select:
-        return published_of(self._place, first)
+        return published_of(self._index, first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
         return [list(range(len(nodes)))]

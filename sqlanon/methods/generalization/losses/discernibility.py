@@ -37,7 +37,7 @@ class Discernibility:
 
     def __init__(self, setting: Setting) -> None:
         self._rows = setting.cells.rows
-        self._place = setting.index
+        self._index = setting.index
         self._labels = Labels(setting)
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
@@ -59,8 +59,8 @@ class Discernibility:
         import numpy as np
 
         most = self._labels.most(levels)
-        size, more = (self._rows - withheld) // most, (self._rows - withheld) % most
-        cost = withheld * self._rows + (most - more) * size**2 + more * (size + 1) ** 2
+        size, larger = (self._rows - withheld) // most, (self._rows - withheld) % most
+        cost = withheld * self._rows + (most - larger) * size**2 + larger * (size + 1) ** 2
         # A single class is withheld whole, or not at all.
         return np.where(most > 1, cost, self._rows**2)
 
@@ -73,7 +73,7 @@ class Discernibility:
         return int(self.bounds(np.array([node]), withheld)[0])
 
     def query(self, first: int) -> exp.Select:
-        return published_of(self._place, first)
+        return published_of(self._index, first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
         return [list(range(len(nodes)))]

@@ -17,7 +17,7 @@ from sqlanon.methods.generalization.losses.base import AddsUp, Setting, additive
 from sqlanon.methods.generalization.losses.loss_sql import huge_total, node_rows
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.loss_definitions import GRANULARITY_LOSS
-from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build.expressions import big, if_, infix, paren, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import leaves_name, rank_name
 from sqlanon.sqlgen.cells.key_layout import Field
@@ -55,10 +55,11 @@ class GranularityLoss:
         self._most = [[leaf * n for n in most] for leaf, most in zip(self._leaf, cells.most, strict=True)]
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        """Each withheld row loses at least what is left of a suppressed one's loss beside the costliest labels."""
+        """Each withheld row adds at least the loss of a suppressed row less that of the costliest labels."""
+        attributes = zip(self._leaf, self._others, self._costs, self._most, strict=True)
         costs = [
-            [cost + withheld * (leaf * n - most) for cost, most in zip(*own, strict=True)]
-            for leaf, n, *own in zip(self._leaf, self._others, self._costs, self._most, strict=True)
+            [cost + withheld * (leaf * n - most) for cost, most in zip(level_costs, level_most, strict=True)]
+            for leaf, n, level_costs, level_most in attributes
         ]
         return additive(costs, levels)
 
@@ -66,8 +67,8 @@ class GranularityLoss:
         return None
 
     def least(self, node: Node, withheld: int) -> int | None:
-        own = sum(most[level] for most, level in zip(self._most, node, strict=True))
-        return self._base(node) + withheld * (self._row - own)
+        costliest = sum(most[level] for most, level in zip(self._most, node, strict=True))
+        return self._base(node) + withheld * (self._row - costliest)
 
     def _base(self, node: Node) -> int:
         """The loss of the node's recoding where no row is suppressed."""
@@ -86,14 +87,16 @@ class GranularityLoss:
         for number, node in enumerate(nodes):
             items.append((number, -1, 0, *(0 for _ in range(layout.words))))
             for index, (fields, level) in enumerate(zip(layout.fields, node, strict=True)):
-                masks = (sum(f.mask for f in fields[level:] if f.word == word) for word in range(layout.words))
+                masks = (
+                    sum(field.mask for field in fields[level:] if field.word == word) for word in range(layout.words)
+                )
                 items.append((number, index, level, *masks))
         return [list(each) for each in zip(*items, strict=True)]
 
     def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
-        """That of the node's recoding, with the suppressed rows' own loss replaced by 1 a cell."""
-        own = sum(leaf * int(spread or 0) for leaf, spread in zip(self._leaf, answer, strict=True))
-        return self._base(node) + withheld * self._row - own
+        """The loss of the node's recoding of all rows, with that of the suppressed rows replaced by 1 a cell."""
+        recoded = sum(leaf * int(spread or 0) for leaf, spread in zip(self._leaf, answer, strict=True))
+        return self._base(node) + withheld * self._row - recoded
 
     def value(self, loss: int) -> Fraction:
         cells = self._row * self._setting.cells.rows
@@ -103,7 +106,7 @@ class GranularityLoss:
 def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
     """For each attribute and level the nodes of its tree: attribute, level, part_0, ..., others.
 
-    `part_w` is what the node's codes are in the word w of a key, `others` how many
+    `part_w` has the bits of the node's codes in the word w of a key, `others` says how many
     leaves lie below it beside the first. The value itself, which has no others, is left out.
     """
     words = cells.layout.words
@@ -111,13 +114,13 @@ def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
     for index, (bound, fields) in enumerate(zip(policy.quasi_identifiers, cells.layout.fields, strict=True)):
         for level in range(1, bound.height):
             codes = [_part(fields[level:], level, word) for word in range(words)]
-            others = exp.Sub(this=column(leaves_name(level)), expression=literal(1))
+            others = column(leaves_name(level)) - 1
             queries.append(
                 exp.select(*_labelled(index, level, codes, others))
                 .distinct(copy=False)
                 .from_(relation(cells.trees[index]), copy=False)
             )
-        all_others = exp.Sub(this=huge_total(column("leaf")), expression=literal(1))
+        all_others = infix(huge_total(column("leaf")), "-", 1)
         zeros = [literal(0) for _ in range(words)]
         top = exp.select(*_labelled(index, bound.height, zeros, all_others))
         queries.append(top.from_(relation(cells.trees[index]), copy=False))
@@ -127,51 +130,45 @@ def leaf_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
 def _labelled(index: int, level: int, codes: Sequence[exp.Expr], others: exp.Expr) -> list[exp.Expr]:
     numbers = {"attribute": literal(index), "level": literal(level)}
     numbers |= {f"part_{word}": code for word, code in enumerate(codes)} | {"others": others}
-    return [alias(exp.Cast(this=tree, to=exp.DataType.build("BIGINT")), name) for name, tree in numbers.items()]
+    return [alias(big(tree), name) for name, tree in numbers.items()]
 
 
 def _part(fields: Sequence[Field], level: int, word: int) -> exp.Expr:
-    """What the codes of an ancestor at a level are in one word of the key."""
+    """The bits of an ancestor's codes, at a level, in one word of the key."""
     part: exp.Expr = literal(0)
     for above, field in enumerate(fields):
         if field.word == word and field.bits:
             rank = column(rank_name(level + above))
-            part = exp.Add(
-                this=part, expression=exp.Paren(this=exp.BitwiseLeftShift(this=rank, expression=literal(field.shift)))
-            )
+            part = infix(part, "+", paren(infix(rank, "<<", field.shift)))
     return part
 
 
 def spread_of(attributes: int, leaves: str, words: int, key: Key, first: int) -> exp.Select:
-    """A row a node: its place, its withheld rows, and for each attribute their sum of (leaves - 1) at its level.
+    """A row for each node: its index, its withheld rows, and for each attribute their sum of (leaves - 1) at its level.
 
-    It reads withheld(place, class_id, size); `leaves` is a table of `leaf_counts`, `key`
+    It reads withheld(index, class_id, size); `leaves` is a table of `leaf_counts`, `key`
     gives a word of the key that a class_id is. The parameters from `first` on are lists
     with an item for each node and attribute: the node's index, the attribute's, its level
-    and its masks; and one a node of the attribute -1, which stands for the rows alone.
+    and its masks; and with one item for each node of the attribute -1, which stands for the rows alone.
 
     One join for all attributes: one for each would take longer to plan than to run.
     """
-    names = ["place", "attribute", "level", *(f"mask_{word}" for word in range(words))]
-    spread = exp.Mul(this=column("size", "withheld"), expression=column("others", "leaves"))
+    names = ["index", "attribute", "level", *(f"mask_{word}" for word in range(words))]
+    spread = column("size", "withheld") * column("others", "leaves")
     sums = [alias(huge_total(_where_attribute(index, spread)), f"sum_{index}") for index in range(attributes)]
-    same = exp.EQ(this=column("place", "withheld"), expression=column("place", "node"))
-    labels = [exp.EQ(this=column(name, "leaves"), expression=column(name, "node")) for name in ("attribute", "level")]
+    labels: list[exp.Expr] = [same(name, "leaves", "node") for name in ("attribute", "level")]
     for word in range(words):
-        masked = exp.BitwiseAnd(
-            this=exp.Paren(this=key(column("class_id", "withheld"), word)), expression=column(f"mask_{word}", "node")
-        )
-        labels.append(exp.EQ(this=exp.Paren(this=masked), expression=column(f"part_{word}", "leaves")))
+        masked = infix(paren(key(column("class_id", "withheld"), word)), "&", column(f"mask_{word}", "node"))
+        labels.append(paren(masked).eq(column(f"part_{word}", "leaves")))
     withheld = alias(huge_total(_where_attribute(-1, column("size", "withheld"))), "withheld")
     return (
-        exp.select(column("place", "node"), withheld, *sums)
+        exp.select(column("index", "node"), withheld, *sums)
         .from_(node_rows(names, first), copy=False)
-        .join(relation("withheld"), on=same, join_type="LEFT", copy=False)
+        .join(relation("withheld"), on=same("index", "withheld", "node"), join_type="LEFT", copy=False)
         .join(relation(leaves, as_="leaves"), on=exp.and_(*labels), join_type="LEFT", copy=False)
-        .group_by(column("place", "node"), copy=False)
+        .group_by(column("index", "node"), copy=False)
     )
 
 
 def _where_attribute(index: int, figure: exp.Expr) -> exp.Case:
-    same = exp.EQ(this=column("attribute", "node"), expression=literal(index))
-    return exp.Case(ifs=[exp.If(this=same, true=figure.copy())])
+    return if_(column("attribute", "node").eq(index), figure.copy())

@@ -7,81 +7,80 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.sqlgen.build.expressions import huge, or_zero
-from sqlanon.sqlgen.build.names import alias, column, literal, parameter, relation
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, huge, if_, or_zero
+from sqlanon.sqlgen.build.names import alias, column, parameter, relation
 from sqlanon.sqlgen.cells.cells import rank_name
 
-__all__ = ["huge_total", "node_rows", "occurring", "published_of", "rank_path", "same_place", "withheld_of"]
-
-_BIGINTS = exp.DataType.build("BIGINT[]", dialect="duckdb")
+__all__ = ["huge_total", "node_rows", "occurring", "published_of", "rank_path", "same_node", "withheld_of"]
 
 
 def withheld_of(first: int) -> exp.Select:
-    """A row a node: its place and its withheld rows. The parameter `first` is the list of places."""
+    """A row for each node: its index and its withheld rows. The parameter `first` is the list of indexes."""
     return (
-        exp.select(column("place", "node"), alias(huge_total(column("size", "withheld")), "rows"))
-        .from_(node_rows(["place"], first), copy=False)
-        .join(relation("withheld"), on=same_place("withheld"), join_type="LEFT", copy=False)
-        .group_by(column("place", "node"), copy=False)
+        exp.select(column("index", "node"), alias(huge_total(column("size", "withheld")), "rows"))
+        .from_(node_rows(["index"], first), copy=False)
+        .join(relation("withheld"), on=same_node("withheld"), join_type="LEFT", copy=False)
+        .group_by(column("index", "node"), copy=False)
     )
 
 
 def published_of(index: Callable[[exp.Expr], exp.Expr], first: int) -> exp.Select:
-    """A row a node: its place and withheld rows, then of the published classes the number and the sum of squared sizes.
+    """A row for each node: its index and withheld rows, then the number and summed squared sizes of published classes.
 
-    It reads equivalence_class(class_id, size, entities) and withheld(place, class_id,
-    size); `index` gives the node of a class_id. The parameter `first` is the list of places.
+    It reads equivalence_class(class_id, size, entities) and withheld(index, class_id,
+    size); `index` gives the node of a class_id. The parameter `first` is the list of indexes.
     """
-    every = _counted(alias(index(column("class_id")), "place"), "equivalence_class")
-    held = _counted(column("place"), "withheld")
+    all_classes = _counted(alias(index(column("class_id")), "index"), "equivalence_class")
+    withheld = _counted(column("index"), "withheld")
     published = [
-        alias(exp.Sub(this=or_zero(column(name, "every")), expression=or_zero(column(name, "held"))), name)
+        alias(or_zero(column(name, "all_classes")) - or_zero(column(name, "withheld_classes")), name)
         for name in ("classes", "squares")
     ]
     return (
-        exp.select(column("place", "node"), alias(or_zero(column("rows", "held")), "rows"), *published)
-        .from_(node_rows(["place"], first), copy=False)
-        .join(every.subquery("every"), on=same_place("every"), join_type="LEFT", copy=False)
-        .join(held.subquery("held"), on=same_place("held"), join_type="LEFT", copy=False)
+        exp.select(column("index", "node"), alias(or_zero(column("rows", "withheld_classes")), "rows"), *published)
+        .from_(node_rows(["index"], first), copy=False)
+        .join(all_classes.subquery("all_classes"), on=same_node("all_classes"), join_type="LEFT", copy=False)
+        .join(withheld.subquery("withheld_classes"), on=same_node("withheld_classes"), join_type="LEFT", copy=False)
     )
 
 
 def _counted(index: exp.Expr, classes: str) -> exp.Select:
-    """The rows of each node's classes, those that have any, and the sum of their squared sizes."""
+    """The rows of each node's classes, the number of classes with any, and the sum of their squared sizes."""
     size = huge(column("size"))
     # A requirement may find fault with a class of the public table that has no row here.
-    held = exp.Case(ifs=[exp.If(this=exp.GT(this=column("size"), expression=literal(0)), true=literal(1))])
+    has_rows = if_(column("size") > 0, 1)
     figures = {
         "rows": huge_total(column("size")),
-        "classes": exp.Count(this=held),
-        "squares": huge_total(exp.Mul(this=size, expression=size.copy())),
+        "classes": f.count(has_rows),
+        "squares": huge_total(size * size),
     }
     query = exp.select(index, *(alias(figure, name) for name, figure in figures.items()))
     return query.from_(relation(classes), copy=False).group_by(index.unalias().copy(), copy=False)
 
 
 def node_rows(names: Sequence[str], first: int) -> exp.Subquery:
-    """The nodes of a batch, one a row, as `node`; the parameters from `first` on are its columns, as lists."""
-    lists = [exp.Cast(this=parameter(first + i), to=_BIGINTS.copy()) for i in range(len(names))]
-    rows = [alias(exp.Explode(this=each), name) for each, name in zip(lists, names, strict=True)]
+    """The nodes of a batch, a row for each, as `node`; the parameters from `first` on are its columns, as lists."""
+    lists = [cast(parameter(first + i), "BIGINT[]") for i in range(len(names))]
+    rows = [alias(f.unnest(each), name) for each, name in zip(lists, names, strict=True)]
     return exp.select(*rows).subquery("node")
 
 
-def same_place(of: str) -> exp.Expr:
+def same_node(of: str) -> exp.Expr:
     """Whether a row of a relation belongs to the node of `node_rows`."""
-    return exp.EQ(this=column("place", of), expression=column("place", "node"))
+    return column("index", of).eq(column("index", "node"))
 
 
 def rank_path(bound: BoundAttribute, level: int) -> list[exp.Expr]:
-    """The ranks that name a node of the tree at a level: its own and those of its ancestors."""
+    """The ranks that name a node of the tree at a level: that of the node and those of its ancestors."""
     return [column(rank_name(i)) for i in range(level, bound.height)]
 
 
 def occurring() -> exp.Expr:
     """Whether rows of the source have the value of a tree's row: a hierarchy may list others."""
-    return exp.GT(this=column("n"), expression=literal(0))
+    return column("n") > 0
 
 
 def huge_total(part: exp.Expr) -> exp.Expr:
     """The sum over a group, as HUGEINT; 0 where there is nothing."""
-    return huge(or_zero(exp.Sum(this=part)))
+    return huge(or_zero(f.sum(part)))

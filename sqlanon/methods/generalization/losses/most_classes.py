@@ -10,6 +10,7 @@ from sqlanon.domain.bound import BoundPolicy
 from sqlanon.methods.generalization.losses.base import Setting
 from sqlanon.methods.generalization.losses.loss_sql import huge_total, occurring, rank_path
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import huge, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
@@ -38,7 +39,7 @@ class Labels:
     def most(self, levels: NDArray[Any], without: int | None = None) -> NDArray[Any]:
         """For each row of levels the most classes it can have: at least 1, at most the rows.
 
-        Where one attribute is left out, those that a label of it can be divided into.
+        `without` an attribute, the most classes that a label of it can be divided into.
         """
         import numpy as np
 
@@ -63,11 +64,10 @@ def _label_counts(policy: BoundPolicy, cells: Cells) -> exp.Query:
     queries: list[exp.Query] = []
     for index, bound in enumerate(policy.quasi_identifiers):
         for level in range(bound.height + 1):
-            rows = alias(huge(exp.Sum(this=column("n"))), "n")
+            rows = alias(huge(f.sum(column("n"))), "n")
             labels = exp.select(rows).from_(relation(cells.trees[index])).where(occurring())
             if level < bound.height:
                 labels.group_by(*rank_path(bound, level), copy=False)
-            squared = exp.Mul(this=column("n"), expression=column("n"))
-            figures = [exp.Count(this=column("n")), huge_total(squared)]
+            figures = [f.count(column("n")), huge_total(column("n") * column("n"))]
             queries.append(exp.select(literal(index), literal(level), *figures).from_(labels.subquery("labels")))
     return union_all(queries)

@@ -19,10 +19,28 @@ from sqlanon.methods.generalization.losses.loss_sql import (
     node_rows,
     occurring,
     rank_path,
-    same_place,
+    same_node,
 )
 from sqlanon.methods.shared.cells import Cells
-from sqlanon.sqlgen.build.expressions import big, huge, or_zero, union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import (
+    ascending,
+    big,
+    case,
+    cast,
+    descending,
+    huge,
+    if_,
+    infix,
+    or_zero,
+    order_by,
+    paren,
+    real,
+    same,
+    total,
+    union_all,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import codes, key_name
 from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
@@ -57,7 +75,7 @@ class NonUniformEntropy:
     )
     ADDS_UP = AddsUp.ROWS
     LATER_ROUNDS = NAME
-    # Of the rows of one class the values may be told apart from less than what the recoding has cost them.
+    # Naming the values of a class's rows may take fewer bits among the suppressed rows than under the recoding.
     GROWS = False
 
     def __init__(self, setting: Setting) -> None:
@@ -65,7 +83,7 @@ class NonUniformEntropy:
         whole = lcm(*(weight.denominator for weight in setting.weights))
         self._weights = [int(weight * whole) for weight in setting.weights]
         self._most = max(setting.weights)
-        # So many weighted units of 2 ** -_LOG_BITS are a unit of the loss.
+        # The number of weighted units of 2 ** -_LOG_BITS in a unit of the loss.
         self._per_unit = max(self._weights) << (_LOG_BITS - _UNIT_BITS)
         self._costs = setting.keep("costs", _value_costs(setting.policy, setting.cells))
         heights = [bound.height for bound in setting.policy.quasi_identifiers]
@@ -73,15 +91,15 @@ class NonUniformEntropy:
         self._all = [[0] * (height + 1) for height in heights]
         self._left = [[0] * (height + 1) for height in heights]
         totals = _cost_totals(self._costs, setting.cells.layout.words, setting.limit)
-        for attribute, level, every, costliest in setting.rows(totals):
-            self._all[attribute][level] = int(every)
-            self._left[attribute][level] = int(every) - int(costliest)
+        for attribute, level, cost, costliest in setting.rows(totals):
+            self._all[attribute][level] = int(cost)
+            self._left[attribute][level] = int(cost) - int(costliest)
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        """What every attribute's costliest rows leave, were it they that are suppressed, and cost nothing then."""
+        """The cost of the other rows if each attribute's costliest ones are suppressed, and then cost nothing."""
         costs = [
-            [weight * left // self._per_unit for left in own]
-            for weight, own in zip(self._weights, self._left, strict=True)
+            [weight * left // self._per_unit for left in by_level]
+            for weight, by_level in zip(self._weights, self._left, strict=True)
         ]
         return additive(costs, levels)
 
@@ -96,19 +114,19 @@ class NonUniformEntropy:
         return _entropy_of(len(self._weights), self._costs, setting.cells, setting.key, first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:
-        """Its mask of each word, and the level of each attribute."""
+        """For each node its index, its mask of each word, and the level of each attribute."""
         layout = self._setting.cells.layout
         masks = [list(word) for word in zip(*(layout.masks(node) for node in nodes), strict=True)]
-        levels = [list(own) for own in zip(*nodes, strict=True)]
+        levels = [list(attribute) for attribute in zip(*nodes, strict=True)]
         return [list(range(len(nodes))), *masks, *levels]
 
     def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
-        """That of the node's recoding of all rows, and what withholding some adds to it."""
-        total = sum(
-            weight * (own[level] + int(more))
-            for weight, own, level, more in zip(self._weights, self._all, node, answer, strict=True)
+        """The loss of the node's recoding of all rows, and what withholding some adds to it."""
+        units = sum(
+            weight * (by_level[level] + int(added))
+            for weight, by_level, level, added in zip(self._weights, self._all, node, answer, strict=True)
         )
-        return (2 * total + self._per_unit) // (2 * self._per_unit)
+        return (2 * units + self._per_unit) // (2 * self._per_unit)
 
     def value(self, loss: int) -> Fraction:
         return Fraction(loss, 1 << _UNIT_BITS) * self._most
@@ -117,7 +135,7 @@ class NonUniformEntropy:
 def _value_costs(policy: BoundPolicy, cells: Cells) -> exp.Query:
     """For each attribute and level from 1 the values that occur: attribute, level, part_0, ..., n, cost.
 
-    `part_w` is what the value's code is in the word w of a key, `n` its rows, `cost`
+    `part_w` has the bits of the value's code in the word w of a key; `n` are its rows, `cost` is
     log2(rows of its label / n) in units of 2 ** -_LOG_BITS.
     """
     queries: list[exp.Query] = []
@@ -128,7 +146,7 @@ def _value_costs(policy: BoundPolicy, cells: Cells) -> exp.Query:
             parts = [
                 column(key_name(word)) if key_name(word) in known else literal(0) for word in range(cells.layout.words)
             ]
-            cost = exp.Sub(this=_log2(column("label_n")), expression=_log2(column("n")))
+            cost = infix(_log2(column("label_n")), "-", _log2(column("n")))
             numbers = {"attribute": literal(index), "level": literal(level)}
             numbers |= {f"part_{word}": part for word, part in enumerate(parts)} | {"n": column("n"), "cost": cost}
             named = [alias(big(tree), name) for name, tree in numbers.items()]
@@ -138,7 +156,7 @@ def _value_costs(policy: BoundPolicy, cells: Cells) -> exp.Query:
 
 def _with_label_rows(bound: BoundAttribute, tree: str, fields: Sequence[Field], level: int) -> exp.Select:
     """The values of an attribute that occur: their codes, their rows `n`, and those of their label, `label_n`."""
-    rows = exp.Window(this=exp.Sum(this=column("n")), partition_by=rank_path(bound, level))
+    rows = window(f.sum(column("n")), partition_by=rank_path(bound, level))
     values = codes(relation(tree), fields) or exp.select(column("value")).from_(relation(tree))
     return values.select(column("n"), alias(rows, "label_n"), copy=False).where(occurring(), copy=False)
 
@@ -149,83 +167,72 @@ def _cost_totals(costs: str, words: int, limit: int) -> exp.Select:
     `costs` is a table of `_value_costs`.
     """
     group = [column("attribute"), column("level")]
-    order = [
-        exp.Ordered(this=column("cost"), desc=True, nulls_first=False),
-        *(exp.Ordered(this=column(f"part_{word}"), nulls_first=False) for word in range(words)),
-    ]
-    passed = exp.Window(
-        this=exp.Sum(this=column("n")), partition_by=[g.copy() for g in group], order=exp.Order(expressions=order)
-    )
-    before = alias(exp.Sub(this=passed, expression=column("n")), "before")
-    costliest_first = exp.select(exp.Star(), before).from_(relation(costs))
-    left = exp.Sub(this=literal(limit), expression=column("before"))
-    taken = exp.Greatest(this=literal(0), expressions=[exp.Least(this=column("n"), expressions=[left])])
-    sums = [huge_total(exp.Mul(this=huge(column("cost")), expression=rows)) for rows in (column("n"), taken)]
+    order = order_by(descending(column("cost")), *(ascending(column(f"part_{word}")) for word in range(words)))
+    reached = window(f.sum(column("n")), partition_by=[part.copy() for part in group], order=order)
+    costliest_first = exp.select(exp.Star(), alias(reached - column("n"), "before")).from_(relation(costs))
+    left = literal(limit) - column("before")
+    taken = f.greatest(literal(0), f.least(column("n"), left))
+    sums = [huge_total(huge(column("cost")) * rows) for rows in (column("n"), taken)]
     query = exp.select(*group, *sums).from_(costliest_first.subquery("costliest_first"), copy=False)
-    return query.group_by(*(g.copy() for g in group), copy=False)
+    return query.group_by(*(part.copy() for part in group), copy=False)
 
 
 def _entropy_of(attributes: int, costs: str, cells: Cells, key: Key, first: int) -> exp.Select:
-    """A row a node: its place, its withheld rows, and for each attribute what withholding them adds to the entropy.
+    """A row for each node: its index, its withheld rows, and for each attribute the entropy that withholding them adds.
 
     That is, in units of 2 ** -_LOG_BITS, the entropy of their values among themselves
     less what they cost at the node's level: the sum over them of log2(withheld rows /
-    rows of the value among them) - cost. It reads withheld(place, class_id, size); `costs`
+    rows of the value among them) - cost. It reads withheld(index, class_id, size); `costs`
     is a table of `_value_costs`, `key` gives a word of the key that a class_id is. The
-    parameters from `first` on are lists with an item a node: its place, its mask of each
+    parameters from `first` on are lists with an item for each node: its index, its mask of each
     word, and the level of each attribute.
     """
-    words = cells.layout.words
     lost = _values_lost(attributes, cells, key, first)
-    together = exp.Window(this=exp.Sum(this=column("n")), partition_by=[column("place"), column("attribute")])
+    together = window(f.sum(column("n")), partition_by=[column("index"), column("attribute")])
     values = exp.select(exp.Star(), alias(together, "withheld")).from_(lost.subquery("lost"), copy=False)
-    same = [exp.EQ(this=column(n, "costs"), expression=column(n, "value")) for n in ("attribute", "level")]
-    same += [exp.EQ(this=column(f"part_{w}", "costs"), expression=column(f"part_{w}", "value")) for w in range(words)]
-    apart = exp.Sub(this=_log2(column("withheld", "value")), expression=_log2(column("n", "value")))
-    each = exp.Paren(this=exp.Sub(this=apart, expression=or_zero(column("cost", "costs"))))
-    more = exp.Mul(this=huge(column("n", "value")), expression=each)
-    sums = [
-        alias(huge_total(exp.Case(ifs=[exp.If(this=_is_attribute(index), true=more.copy())])), f"sum_{index}")
-        for index in range(attributes)
-    ]
-    rows = or_zero(exp.Max(this=column("withheld", "value")))
+    parts = [f"part_{word}" for word in range(cells.layout.words)]
+    on = exp.and_(*(same(name, "costs", "value") for name in ("attribute", "level", *parts)))
+    bits = infix(_log2(column("withheld", "value")), "-", _log2(column("n", "value")))
+    added = huge(column("n", "value")) * paren(infix(bits, "-", or_zero(column("cost", "costs"))))
+    sums = [alias(huge_total(if_(_is_attribute(index), added.copy())), f"sum_{index}") for index in range(attributes)]
+    rows = or_zero(f.max(column("withheld", "value")))
     return (
-        exp.select(column("place", "node"), alias(rows, "rows"), *sums)
-        .from_(node_rows(["place"], first), copy=False)
-        .join(values.subquery("value"), on=same_place("value"), join_type="LEFT", copy=False)
-        .join(relation(costs, as_="costs"), on=exp.and_(*same), join_type="LEFT", copy=False)
-        .group_by(column("place", "node"), copy=False)
+        exp.select(column("index", "node"), alias(rows, "rows"), *sums)
+        .from_(node_rows(["index"], first), copy=False)
+        .join(values.subquery("value"), on=same_node("value"), join_type="LEFT", copy=False)
+        .join(relation(costs, as_="costs"), on=on, join_type="LEFT", copy=False)
+        .group_by(column("index", "node"), copy=False)
     )
 
 
 def _values_lost(attributes: int, cells: Cells, key: Key, first: int) -> exp.Select:
-    """The values of the withheld rows: place, attribute, level, part_0, ..., n."""
+    """The values of the withheld rows: index, attribute, level, part_0, ..., n."""
     words = range(cells.layout.words)
-    names = ["place", *(f"mask_{word}" for word in words), *(f"level_{index}" for index in range(attributes))]
-    level = exp.Case(ifs=[exp.If(this=_is_attribute(p), true=column(f"level_{p}", "node")) for p in range(attributes)])
-    parts = [_masked(column(key_name(word), "row"), column(f"own_{word}", "value")) for word in words]
-    group = [column("place", "row"), column("attribute", "value"), level, *parts]
-    named = ["place", "attribute", "level", *(f"part_{word}" for word in words)]
-    n = alias(big(exp.Sum(this=column("n", "row"))), "n")
+    names = ["index", *(f"mask_{word}" for word in words), *(f"level_{index}" for index in range(attributes))]
+    level = case(*((_is_attribute(index), column(f"level_{index}", "node")) for index in range(attributes)))
+    parts = [_masked(column(key_name(word), "row"), column(f"mask_{word}", "value")) for word in words]
+    group = [column("index", "row"), column("attribute", "value"), level, *parts]
+    named = ["index", "attribute", "level", *(f"part_{word}" for word in words)]
+    n = alias(total(column("n", "row")), "n")
     rows = _rows_lost(cells, key, first, names[: 1 + len(words)])
     return (
         exp.select(*(alias(tree, name) for tree, name in zip(group, named, strict=True)), n)
         .from_(rows.subquery("row"), copy=False)
-        .join(node_rows(names, first), on=same_place("row"), copy=False)
-        .join(_own_masks(cells.layout).subquery("value"), join_type="CROSS", copy=False)
+        .join(node_rows(names, first), on=same_node("row"), copy=False)
+        .join(_value_masks(cells.layout).subquery("value"), join_type="CROSS", copy=False)
         .group_by(*(tree.copy() for tree in group), copy=False)
     )
 
 
 def _rows_lost(cells: Cells, key: Key, first: int, names: Sequence[str]) -> exp.Select:
-    """The cells of the withheld classes: place, key_0, ..., n."""
+    """The cells of the withheld classes: index, key_0, ..., n."""
     words = range(cells.layout.words)
     leaves = cells.layout.masks([0] * len(cells.layout.fields))
     keys = [_masked(column(key_name(word), "cell"), literal(leaves[word])) for word in words]
     labels = [_masked(column(key_name(word), "cell"), column(f"mask_{word}", "node")) for word in words]
     fine = (
         exp.select(
-            column("place", "node"),
+            column("index", "node"),
             *(alias(tree, f"label_{word}") for word, tree in enumerate(labels)),
             *(alias(tree, key_name(word)) for word, tree in enumerate(keys)),
             column("n", "cell"),
@@ -233,37 +240,37 @@ def _rows_lost(cells: Cells, key: Key, first: int, names: Sequence[str]) -> exp.
         .from_(relation(cells.table, as_="cell"), copy=False)
         .join(node_rows(names, first), join_type="CROSS", copy=False)
     )
-    same = [exp.EQ(this=column("place", "fine"), expression=column("place", "withheld"))]
+    in_class: list[exp.Expr] = [same("index", "fine", "withheld")]
     for word in words:
-        # A class_id holds the place too, beside the bits of the key.
+        # A class_id has the index of the node, too, beside the bits of the key.
         label = _masked(key(column("class_id", "withheld"), word), literal(leaves[word]))
-        same.append(exp.EQ(this=column(f"label_{word}", "fine"), expression=label))
-    kept = [column("place", "fine"), *(column(key_name(word), "fine") for word in words), column("n", "fine")]
-    query = exp.select(*kept).from_(fine.subquery("fine"), copy=False)
-    return query.join(relation("withheld"), on=exp.and_(*same), copy=False)
+        in_class.append(column(f"label_{word}", "fine").eq(label))
+    columns = [column("index", "fine"), *(column(key_name(word), "fine") for word in words), column("n", "fine")]
+    query = exp.select(*columns).from_(fine.subquery("fine"), copy=False)
+    return query.join(relation("withheld"), on=exp.and_(*in_class), copy=False)
 
 
-def _own_masks(layout: KeyLayout) -> exp.Query:
-    """For each attribute the masks that keep of a key its own value: attribute, own_0, ...."""
+def _value_masks(layout: KeyLayout) -> exp.Query:
+    """For each attribute the masks that keep its value of a key, and nothing else: attribute, mask_0, ...."""
     queries: list[exp.Query] = []
     for index, fields in enumerate(layout.fields):
         numbers = {"attribute": index}
-        numbers |= {f"own_{word}": sum(f.mask for f in fields if f.word == word) for word in range(layout.words)}
+        numbers |= {
+            f"mask_{word}": sum(field.mask for field in fields if field.word == word) for word in range(layout.words)
+        }
         named = [alias(big(literal(value)), name) for name, value in numbers.items()]
         queries.append(exp.select(*named))
     return union_all(queries)
 
 
 def _is_attribute(index: int) -> exp.Expr:
-    return exp.EQ(this=column("attribute", "value"), expression=literal(index))
+    return column("attribute", "value").eq(index)
 
 
 def _log2(count: exp.Expr) -> exp.Expr:
     """The logarithm of a count in units of 2 ** -_LOG_BITS."""
-    unit = exp.cast(exp.Literal.number(repr(float(1 << _LOG_BITS) / log(2))), exp.DataType.Type.DOUBLE)
-    logarithm = exp.Ln(this=exp.cast(count, exp.DataType.Type.DOUBLE))
-    return big(exp.Round(this=exp.Mul(this=logarithm, expression=unit)))
+    return big(f.round(f.ln(cast(count, "DOUBLE")) * real(float(1 << _LOG_BITS) / log(2))))
 
 
 def _masked(key: exp.Expr, mask: exp.Expr) -> exp.Expr:
-    return exp.Paren(this=exp.BitwiseAnd(this=exp.Paren(this=key), expression=mask))
+    return paren(infix(paren(key), "&", mask))

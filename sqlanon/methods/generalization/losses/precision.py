@@ -50,8 +50,8 @@ class Precision:
         ]
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        kept = self._rows - withheld
-        return additive([[kept * cost + withheld * costs[-1] for cost in costs] for costs in self._cell], levels)
+        published = self._rows - withheld
+        return additive([[published * cost + withheld * costs[-1] for cost in costs] for costs in self._cell], levels)
 
     def floor(self, classes: Classes) -> int | None:
         return None
@@ -66,8 +66,8 @@ class Precision:
         return [list(range(len(nodes)))]
 
     def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
-        kept = sum(costs[level] for costs, level in zip(self._cell, node, strict=True))
-        return (self._rows - withheld) * kept + withheld * self._row
+        published_row = sum(costs[level] for costs, level in zip(self._cell, node, strict=True))
+        return (self._rows - withheld) * published_row + withheld * self._row
 
     def value(self, loss: int) -> Fraction:
         cells = self._row * self._rows

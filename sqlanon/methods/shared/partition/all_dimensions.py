@@ -1,4 +1,4 @@
-"""Attempts that try each open region in all attributes, and cut it in the widest whose cut stands."""
+"""Attempts that try each open region in all attributes, and cut it in the widest that has an allowable cut."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from sqlanon.methods.shared.partition.candidate_cuts import (
 )
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.work_tables import Done, inserted, put_in_place, remade
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import literal, parameter, relation
 from sqlanon.sqlgen.build.render import to_sql
 
@@ -30,32 +31,32 @@ class AtOnce:
         self._points = points
         self._labels = labels
         self._first: int | None = None
-        # Made, and dropped, once an attempt; the empty tables only hold the names until then.
+        # Each attempt replaces these tables; until the first one they are empty and only take the names.
         nothing = exp.select(literal(0))
-        found, broken, attempts, self._next = (
-            keep(name, nothing.copy()) for name in ("found", "broken", "cut", "halves")
+        tried, failed, attempts, self._next = (
+            keep(name, nothing.copy()) for name in ("candidates", "failed", "cut", "halves")
         )
-        # Where the rows of a half say all that is asked, a candidate stands as it is.
-        asked = not only_rows_count(cuts)
-        self._choose = [remade(found, candidates(cuts, points, of_each=asked))]
-        if asked:
-            self._choose.append(remade(broken, failing_candidates(cuts, points, found)))
-        self._choose.append(remade(attempts, chosen(cuts, found, broken if asked else None)))
-        self._count = to_sql(exp.select(exp.Count(this=exp.Star())).from_(relation(attempts)))
+        # Where the number of rows in a half is all that requirements look at, every candidate satisfies them.
+        ask = not only_rows_count(cuts)
+        self._choose = [remade(tried, candidates(cuts, points, of_each=ask))]
+        if ask:
+            self._choose.append(remade(failed, failing_candidates(cuts, points, tried)))
+        self._choose.append(remade(attempts, chosen(cuts, tried, failed if ask else None)))
+        self._count = to_sql(exp.select(f.count()).from_(relation(attempts)))
         first = parameter(1)
         self._close_points = inserted(into.points, closed_points(cuts, points, attempts, first.copy()))
         self._close_regions = inserted(into.regions, closed_regions(cuts, into.points, first))
         self._cut = remade(self._next, relabelled(cuts, points, attempts))
 
     def choose(self) -> int:
-        """Says where each region is cut; returns how many regions are."""
+        """Finds out where each region is cut; returns how many regions are."""
         for text in self._choose:
             self._engine.run(text)
         self._open = int(self._engine.rows(self._count)[0][0])
         return self._open
 
     def close(self, first: int) -> int:
-        """Puts those that are not cut any more aside, numbered from `first`; returns how many numbers that takes."""
+        """Puts aside the regions that are not cut, numbered from `first`; returns how many numbers that takes."""
         self._first = first if self._first is None else self._first
         if self._labels > self._open:
             self._engine.run(self._close_points, [first])
@@ -64,7 +65,7 @@ class AtOnce:
         return self._labels
 
     def attempt(self) -> None:
-        """Cuts."""
+        """Cuts the regions that `choose` has found a cut for."""
         self._engine.run(self._cut)
         put_in_place(self._engine, self._points, self._next)
         self._labels = 2 * self._open

@@ -7,7 +7,8 @@ from sqlglot import exp
 from sqlanon.methods.shared.partition.candidate_cuts import halves
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import guard_name, subject_name
-from sqlanon.sqlgen.build.expressions import total, union_all
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import same, total, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import respondents
@@ -18,37 +19,37 @@ __all__ = ["failing", "failing_candidates", "only_rows_count", "root_violations"
 
 
 def failing(cuts: Cuts, points: str, children: str) -> exp.Select:
-    """region: those of which a half violates a requirement."""
-    region = exp.IntDiv(this=column("class_id"), expression=literal(2))
+    """region: the regions of which a half violates a requirement."""
+    region = column("class_id") // 2
     broken = violations(cuts.requirements, relation_names(cuts.requirements)).subquery("violation")
     query = exp.select(alias(region, "region")).distinct(copy=False).from_(broken, copy=False)
     return with_steps(query, _half_relations(cuts, points, children))
 
 
-def failing_candidates(cuts: Cuts, points: str, found: str) -> exp.Select:
-    """number: those of the `candidate_cuts.candidates` in `found` of which a half violates a requirement."""
-    number = exp.IntDiv(this=column("class_id"), expression=literal(2))
+def failing_candidates(cuts: Cuts, points: str, candidates: str) -> exp.Select:
+    """number: the candidate cuts of which a half violates a requirement; `candidates` is a table of them."""
+    number = column("class_id") // 2
     broken = violations(cuts.requirements, relation_names(cuts.requirements)).subquery("violation")
     query = exp.select(alias(number, "number")).distinct(copy=False).from_(broken, copy=False)
-    return with_steps(query, [("half_row", halves(cuts, points, found)), *_relations(cuts)])
+    return with_steps(query, [("half_row", halves(cuts, points, candidates)), *_relations(cuts)])
 
 
 def only_rows_count(cuts: Cuts) -> bool:
     """Whether a half that has the `least` rows meets every requirement."""
-    return not cuts.points.entity and all(asked.satisfied_by(cuts.least) for asked in cuts.requirements)
+    return not cuts.points.entity and all(requirement.satisfied_by(cuts.least) for requirement in cuts.requirements)
 
 
 def root_violations(cuts: Cuts, points: str) -> exp.Select:
-    """place: the requirements that a region violates; `points` are those of `Cuts.done_points`."""
+    """requirement: the indexes of those that a region violates; `points` are those of `Cuts.done_points`."""
     rows = exp.select(alias(column("region"), "class_id"), exp.Star()).from_(relation(points))
     named = zip(cuts.requirements, relation_names(cuts.requirements), strict=True)
     each = [
-        exp.select(alias(literal(index), "place"))
+        exp.select(alias(literal(index), "requirement"))
         .distinct(copy=False)
-        .from_(asked.statement("violations", names).subquery("violation"), copy=False)
-        for index, (asked, names) in enumerate(named)
+        .from_(requirement.statement("violations", names).subquery("violation"), copy=False)
+        for index, (requirement, names) in enumerate(named)
     ]
-    query = exp.select(column("place")).from_(union_all(each).subquery("broken"), copy=False)
+    query = exp.select(column("requirement")).from_(union_all(each).subquery("broken"), copy=False)
     return with_steps(query, [("half_row", rows), *_relations(cuts)])
 
 
@@ -59,18 +60,15 @@ def _only_sizes(cuts: Cuts) -> bool:
 
 def _half_relations(cuts: Cuts, points: str, children: str) -> list[Step]:
     """The normal relations of the halves; class_id is twice the region and the side."""
-    twice = exp.Paren(this=exp.Mul(this=column("region", "child"), expression=literal(2)))
-    half = exp.Add(this=twice, expression=column("side", "child"))
+    half = column("region", "child") * 2 + column("side", "child")
     if _only_sizes(cuts):
         size = column("rows", "child")
         named = [alias(half, "class_id"), alias(size, "size"), alias(size.copy(), "entities")]
-        return [("equivalence_class", exp.select(*named).from_(relation(children, as_="child"))), *cuts.given]
-    labels = exp.select(alias(half, "class_id"), alias(exp.Explode(this=column("labels", "child")), "label")).from_(
-        relation(children, as_="child")
-    )
+        return [("equivalence_class", exp.select(*named).from_(relation(children, as_="child"))), *cuts.fixed_relations]
+    labels = exp.select(alias(half, "class_id"), alias(f.unnest(column("labels", "child")), "label"))
+    labels.from_(relation(children, as_="child"), copy=False)
     rows = exp.select(column("class_id", "half"), *cuts.points.carried("point")).from_(relation(points, as_="point"))
-    same = exp.EQ(this=column("label", "point"), expression=column("label", "half"))
-    rows.join(labels.subquery("half"), on=same, copy=False)
+    rows.join(labels.subquery("half"), on=same("label", "point", "half"), copy=False)
     return [("half_row", rows), *_relations(cuts)]
 
 
@@ -93,4 +91,4 @@ def _relations(cuts: Cuts) -> list[Step]:
         node = alias(column(guard_name(index)), "node")
         guarded = exp.select(column("class_id"), node).distinct(copy=False).from_(relation("half_row"))
         steps.append((f"guarded_{index}", guarded))
-    return [*steps, *cuts.given]
+    return [*steps, *cuts.fixed_relations]

@@ -13,9 +13,8 @@ class Partition:
     """Multidimensional recoding: a region for every row, each of which meets the requirements.
 
     `regions` and `points` are the temporary tables of `recursion.Partitioned`, `ranked`
-    those of each attribute's values in their order. `count` regions, of `smallest` to `largest`
-    rows, were found by cutting
-    all that were open `attempts` times. `loss` is what the release loses by the measure
+    those of each attribute's values in their order. There are `count` regions, of `smallest` to `largest`
+    rows, after `attempts` at cutting all that were open. `loss` is what the release loses by the measure
     `loss_name`. Nothing is suppressed.
     """
 

@@ -1,10 +1,10 @@
 """Mondrian's cuts, for all regions at once (LeFevre et al. 2006, Mondrian Multidimensional K-Anonymity).
 
 The points carry a label; a few labels together are a region. One attempt cuts each open
-region in the attribute that is its turn: `attempts` says where, `sides` puts every point
+region in one attribute: `attempts` says where, `sides` puts every point
 below, at or above that value, `parts` counts them, and `children` puts the parts
 together to the two halves of the cut that is nearest to the median. Whether both halves
-satisfy the requirements is for the models' own texts to say: see `halves`.
+satisfy the requirements is for the models' own texts to say: see `allowable_cuts`.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from sqlglot import exp
 
 from sqlanon.methods.shared.partition.choose_dimension import Turns
 from sqlanon.methods.shared.partition.points import rank_of
-from sqlanon.sqlgen.build.expressions import big, integer, paren, same, total
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import ascending, big, if_, infix, integer, order_by, paren, same, total, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.release.region_rows import high_name, low_name
 
 __all__ = ["Cuts"]
 
-# A point lies below the cut value, at it or above it; where equal points are divided, at it there are none.
+# A point lies below the cut value, at it or above it; where equal points are divided, none is at it.
 _PARTS = 3
 
 
 @dataclass(frozen=True)
 class Cuts(Turns):
-    """The statements that cut the regions whose turn it is."""
+    """The statements that cut each region in the attribute that was chosen for it."""
 
     def sides(self, points: str, attempts: str, medians: str) -> exp.Select:
         """The points of the next round: the label is _PARTS times the region and the part that a point lies in."""
         query, value = self._points_of(points, attempts)
         query.join(relation(medians, as_="middle"), on=same("region", "attempt", "middle"), copy=False)
-        side = exp.Sign(this=paren(exp.Sub(this=value, expression=column("median", "middle"))))
-        return query.select(*self._labelled(exp.Add(this=side, expression=literal(1))), copy=False)
+        side = exp.Sign(this=paren(value - column("median", "middle")))
+        return query.select(*self._labelled(side + 1), copy=False)
 
     def _labelled(self, part: exp.Expr) -> list[exp.Expr]:
-        first = paren(exp.Mul(this=column("region", "attempt"), expression=literal(_PARTS)))
-        label = integer(paren(exp.Add(this=first, expression=part)))
+        label = integer(paren(infix(paren(column("region", "attempt") * _PARTS), "+", part)))
         return [alias(label, "label"), *(column(name, "point") for name in self.points.stored)]
 
     def even_sides(self, points: str, attempts: str) -> exp.Select:
@@ -46,13 +46,12 @@ class Cuts(Turns):
         query, value = self._points_of(points, attempts)
         ranks = [self.points.rank(index, "point") for index in self.attributes]
         order = [value, *ranks, column("draw", "point")]
-        ordered = exp.Order(expressions=[exp.Ordered(this=part, nulls_first=False) for part in order])
+        ordered = order_by(*(ascending(part) for part in order))
         group = [column("region", "attempt")]
-        number = exp.Window(this=exp.RowNumber(), partition_by=group, order=ordered)
-        rows = exp.Window(this=exp.Count(this=exp.Star()), partition_by=[g.copy() for g in group])
-        half = exp.IntDiv(this=rows, expression=literal(2))
-        above = exp.Case(ifs=[exp.If(this=exp.LTE(this=number, expression=half), true=literal(0))], default=literal(2))
-        return query.select(*self._labelled(above), copy=False)
+        number = window(f.row_number(), partition_by=group, order=ordered)
+        rows = window(f.count(), partition_by=[g.copy() for g in group])
+        part = if_(infix(number, "<=", rows // 2), 0, 2)
+        return query.select(*self._labelled(part), copy=False)
 
     def parts(self, points: str) -> exp.Select:
         """label, rows and spans of the points that have a label."""
@@ -65,63 +64,50 @@ class Cuts(Turns):
         Points at the cut value go to the half that makes the two differ least in rows, of
         two such cuts the one with the smaller lower half; if `forced`, always to the lower.
         """
-        lower: exp.Expr = exp.LT(this=_part("part"), expression=literal(2))
-        counted = exp.select(exp.Star()).from_(relation(parts, as_="part"), copy=False)
-        halves: list[exp.Expr] = [_region_of("part")]
+        first_upper: exp.Expr = literal(2)
+        query = exp.select().from_(relation(parts, as_="part"), copy=False)
+        region = _region_of("part")
         if not forced:
-            counted.join(
-                self._weighed(parts).subquery("weighed"),
-                on=exp.EQ(this=_region_of("part"), expression=column("region", "weighed")),
-                copy=False,
-            )
-            lower = exp.LT(this=_part("part"), expression=column("first_upper", "weighed"))
-        side = exp.Case(ifs=[exp.If(this=lower, true=literal(0))], default=literal(1))
-        halves.append(big(side))
-        counted.select(
-            *(alias(half, name) for half, name in zip(halves, ("region", "side"), strict=True)),
+            on = region.eq(column("region", "nearest"))
+            query.join(self._nearest(parts).subquery("nearest"), on=on, copy=False)
+            first_upper = column("first_upper", "nearest")
+        side = big(if_(infix(_part("part"), "<", first_upper), 0, 1))
+        query.select(
+            alias(region, "region"),
+            alias(side, "side"),
             alias(exp.ArrayAgg(this=column("label", "part")), "labels"),
             alias(total(column("rows", "part")), "rows"),
             *self._spans(of_points=False),
-            append=False,
             copy=False,
         )
-        return counted.group_by(*(half.copy() for half in halves), copy=False)
+        return query.group_by(region.copy(), side.copy(), copy=False)
 
-    def _weighed(self, parts: str) -> exp.Select:
+    def _nearest(self, parts: str) -> exp.Select:
         """region and first_upper: the first part that belongs to the upper half of the cut nearest to the median."""
         sums = exp.select(alias(_region_of("part"), "region")).from_(relation(parts, as_="part"))
         for index, name in enumerate(("below", "at", "above")):
-            here = exp.EQ(this=_part("part"), expression=literal(index))
-            own = exp.Case(ifs=[exp.If(this=here, true=column("rows", "part"))], default=literal(0))
-            sums.select(alias(total(own), name), copy=False)
+            rows = if_(infix(_part("part"), "=", index), column("rows", "part"), 0)
+            sums.select(alias(total(rows), name), copy=False)
         sums.group_by(_region_of("part"), copy=False)
         below, at, above = (column(name) for name in ("below", "at", "above"))
-        lower_more = exp.Sub(this=paren(exp.Add(this=below, expression=at)), expression=above)
-        upper_more = exp.Sub(this=below.copy(), expression=paren(exp.Add(this=at.copy(), expression=above.copy())))
-        nearer = exp.LT(this=exp.Abs(this=lower_more), expression=exp.Abs(this=upper_more))
-        joins_lower = exp.or_(
-            exp.EQ(this=below.copy(), expression=literal(0)),
-            exp.and_(exp.GT(this=above.copy(), expression=literal(0)), nearer),
-        )
-        first = exp.Case(ifs=[exp.If(this=joins_lower, true=literal(2))], default=literal(1))
+        lower_more = paren(below + at) - above
+        upper_more = below - paren(at + above)
+        nearer = f.abs(lower_more) < f.abs(upper_more)
+        first = if_(exp.or_(below.eq(0), exp.and_(above > 0, nearer)), 2, 1)
         return exp.select(column("region"), alias(first, "first_upper")).from_(sums.subquery("sums"), copy=False)
 
     def next_regions(self, regions: str, attempts: str, children: str, failing: str) -> exp.Select:
         """The regions after an attempt: both halves of those that were cut, and the others with the attribute tried."""
-        failed = exp.select(column("region")).from_(relation(failing)).subquery()
+        failed = exp.select(column("region")).from_(relation(failing))
         cut = exp.select(
             column("region"), column("side"), column("labels"), column("rows"), alias(big(literal(0)), "tried")
         )
         cut.select(*self._bounds(), copy=False).from_(relation(children), copy=False)
-        cut.where(exp.Not(this=exp.In(this=column("region"), query=failed)), copy=False)
-        first = exp.Mul(this=column("region", "region"), expression=literal(_PARTS))
-        labels = exp.Array(
-            expressions=[
-                integer(paren(exp.Add(this=paren(first.copy()), expression=literal(p)))) for p in range(_PARTS)
-            ]
-        )
-        mark = exp.BitwiseLeftShift(this=big(literal(1)), expression=column("dim", "attempt"))
-        tried = exp.BitwiseOr(this=column("tried", "region"), expression=paren(mark))
+        cut.where(exp.not_(column("region").isin(query=failed)), copy=False)
+        first = paren(column("region", "region") * _PARTS)
+        labels = exp.Array(expressions=[integer(paren(first + part)) for part in range(_PARTS)])
+        mark = infix(big(literal(1)), "<<", column("dim", "attempt"))
+        tried = infix(column("tried", "region"), "|", paren(mark))
         turns = exp.select(column("region"), column("dim")).distinct(copy=False).from_(relation(attempts))
         whole = exp.select(
             column("region", "region"),
@@ -134,7 +120,7 @@ class Cuts(Turns):
         whole.join(relation(failing, as_="failed"), on=same("region", "region", "failed"), copy=False)
         whole.join(turns.subquery("attempt"), on=same("region", "region", "attempt"), copy=False)
         both = exp.union(cut, whole, distinct=False, copy=False)
-        number = exp.Sub(this=exp.Window(this=exp.RowNumber()), expression=literal(1))
+        number = window(f.row_number()) - 1
         return exp.select(
             alias(big(number), "region"), column("labels"), column("rows"), column("tried"), *self._bounds()
         ).from_(both.subquery("both"), copy=False)
@@ -155,15 +141,15 @@ class Cuts(Turns):
 
     def done(self, regions: str, attempts: str, first: exp.Expr) -> exp.Select:
         """The regions that are not tried any more: region, counted from `first`, rows and spans."""
-        number = alias(exp.Add(this=column("region"), expression=first), "region")
+        number = alias(column("region") + first, "region")
         query = exp.select(number, column("rows"), *self._bounds()).from_(relation(regions))
         return query.where(_without(attempts), copy=False)
 
     def done_points(self, points: str, regions: str, attempts: str, first: exp.Expr) -> exp.Select:
-        """Their points: region, ranks, what they carry, n, and the number of their row."""
-        named = [column("region"), alias(exp.Explode(this=column("labels")), "label")]
+        """The points of the regions in `done`: region, ranks, what they carry, n, and the number of their row."""
+        named = [column("region"), alias(f.unnest(column("labels")), "label")]
         labels = exp.select(*named).from_(relation(regions)).where(_without(attempts))
-        number = alias(exp.Add(this=column("region", "done"), expression=first), "region")
+        number = alias(column("region", "done") + first, "region")
         ranks = [alias(self.points.rank(index, "point"), rank_of(index)) for index in self.attributes]
         query = exp.select(number, *ranks, *self.points.carried("point")).from_(relation(points, as_="point"))
         if self.points.row:
@@ -173,14 +159,14 @@ class Cuts(Turns):
 
 def _region_of(parts: str) -> exp.Expr:
     """The region of a part, from its label."""
-    return big(exp.IntDiv(this=column("label", parts), expression=literal(_PARTS)))
+    return big(column("label", parts) // _PARTS)
 
 
 def _part(parts: str) -> exp.Expr:
     """Which part of its region it is: 0 below the cut value, 1 at it, 2 above."""
-    return exp.Mod(this=column("label", parts), expression=literal(_PARTS))
+    return column("label", parts) % _PARTS
 
 
 def _without(attempts: str) -> exp.Expr:
-    tried = exp.select(column("region")).from_(relation(attempts)).subquery()
-    return exp.Not(this=exp.In(this=column("region"), query=tried))
+    tried = exp.select(column("region")).from_(relation(attempts))
+    return exp.not_(column("region").isin(query=tried))

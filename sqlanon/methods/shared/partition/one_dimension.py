@@ -1,4 +1,4 @@
-"""Attempts that try each open region in the one attribute whose turn it is."""
+"""Attempts that try each open region in one attribute: the widest, or that of the greatest gain."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from sqlanon.methods.shared.partition.allowable_cuts import failing
 from sqlanon.methods.shared.partition.candidate_cuts import flattened
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.information_gain import gains, most_telling
+from sqlanon.methods.shared.partition.sizes import sizes
 from sqlanon.methods.shared.partition.work_tables import Done, inserted, put_in_place, remade
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, literal, parameter, relation
 from sqlanon.sqlgen.build.render import to_sql
 
 __all__ = ["InTurn"]
-
-# With so many open regions, and each time that there are so many times more, points are put in the order of their
-# regions: what is grouped then lies together.
-_SORT_FROM = 1024
 
 
 class InTurn:
@@ -30,7 +28,7 @@ class InTurn:
         self._gaining = cuts.points.target is not None
         regions = keep("regions", cuts.root(points))
         self._now = {"points": points, "regions": regions}
-        # Made, and dropped, once an attempt; the empty tables only hold the names until then.
+        # Each attempt replaces these tables; until the first one they are empty and only take the names.
         nothing = exp.select(literal(0))
         self._names = {
             name: keep(name, nothing.copy())
@@ -65,42 +63,45 @@ class InTurn:
             inserted(into.regions, cuts.done(regions, attempts, first.copy())),
             inserted(into.points, cuts.done_points(points, regions, attempts, first.copy())),
         ]
-        held = exp.select(exp.Count(this=exp.Star())).from_(relation(regions))
-        tried = exp.select(exp.Count(this=exp.Distinct(expressions=[column("region")])))
-        self._count = to_sql(exp.select(held.subquery(), tried.from_(relation(attempts)).subquery()))
+        every_region = exp.select(f.count()).from_(relation(regions))
+        tried = exp.select(f.count_distinct(column("region"))).from_(relation(attempts))
+        self._count = to_sql(exp.select(every_region.subquery(), tried.subquery()))
         self._choose = [remade(names[name], query) for name, query in choose]
         self._attempt = [(name, remade(names[name], query)) for name, query in attempt]
         ordered = moved.copy().order_by(column("label"), copy=False)
         self._sorted = remade(sides, ordered)
-        self._sort_from = _SORT_FROM
+        self._sort_from = sizes().sort_from
 
     def choose(self) -> int:
-        """Says in which attribute each region is tried next; returns how many regions are."""
+        """Finds out in which attribute each region is tried next; returns how many regions are."""
         for text in self._choose:
             self._engine.run(text)
-        self._held, self._open = map(int, self._engine.rows(self._count)[0])
+        self._regions, self._open = map(int, self._engine.rows(self._count)[0])
         return self._open
 
     def close(self, first: int) -> int:
-        """Puts those that are not tried any more aside, numbered from `first`; returns how many regions were held."""
-        if self._held == self._open:
+        """Puts aside the regions that are not tried any more, numbered from `first`; returns how many numbers it took.
+
+        The regions that are still tried take numbers, too.
+        """
+        if self._regions == self._open:
             return 0
         for text in self._close:
             self._engine.run(text, [first])
-        return self._held
+        return self._regions
 
     def attempt(self) -> None:
         """Cuts, asks the requirements of the halves, and makes the regions of the next attempt."""
         for name, text in self._attempt:
             if name == "sides" and self._open >= self._sort_from:
-                text, self._sort_from = self._sorted, self._sort_from * _SORT_FROM
+                text, self._sort_from = self._sorted, self._sort_from * sizes().sort_from
             self._engine.run(text)
-        for kept, made in (("points", "sides"), ("regions", "next")):
-            put_in_place(self._engine, self._now[kept], self._names[made])
+        for current, following in (("points", "sides"), ("regions", "next")):
+            put_in_place(self._engine, self._now[current], self._names[following])
 
     def flattened(self) -> int:
         """Labels the points with the numbers of their regions, from 0; returns how many regions there are."""
         points, regions = self._now["points"], self._now["regions"]
         self._engine.run(remade(self._names["sides"], flattened(self._cuts, points, regions)))
         put_in_place(self._engine, points, self._names["sides"])
-        return int(self._engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(regions)))[0][0])
+        return int(self._engine.rows(exp.select(f.count()).from_(relation(regions)))[0][0])

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.errors import InternalError
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import big, infix, integer, paren
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import carried_code, key_name
 from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
 
 __all__ = ["Points", "guard_name", "rank_of", "subject_name"]
-
-_INTEGER = exp.DataType.build("INTEGER")
 
 
 def rank_of(index: int) -> str:
@@ -42,12 +42,11 @@ class Points:
     """The rows that are cut: label, the words of their keys, and what else they carry.
 
     A point is a row of the source, or, unless `single`, `n` rows alike. Ranks and codes stay
-    packed in the words, for what is moved most is best kept small. `subjects` are the places,
-    among the carried columns of the layout, of what requirements ask about, `guards` that of the
-    guarding nodes by the index of their requirement, `target` that of the column that
-    cuts are to tell about. `entity` says that points have the respondent, `row` that they have the
-    number of their row and a `draw`, by which equal rows are told apart: any other order of them
-    would link them to what has it.
+    packed in the words, because points are what is moved most. `subjects`, `guards` and `target` are
+    indexes of carried columns of the layout: those that the requirements ask about, the guarding node
+    of each requirement by its index, and the column that cuts are to tell about. `entity` says that
+    points have the respondent, `row` that they have the number of their row and a `draw`, random bits
+    by which equal rows are put in order: any other order could be found again in another table.
     """
 
     layout: KeyLayout
@@ -61,38 +60,36 @@ class Points:
     @property
     def stored(self) -> list[str]:
         """The columns beside the label."""
-        there = (("entity", self.entity), ("row", self.row), ("draw", self.row), ("n", not self.single))
-        return [*map(key_name, range(self.layout.words)), *(name for name, kept in there if kept)]
+        optional = (("entity", self.entity), ("row", self.row), ("draw", self.row), ("n", not self.single))
+        return [*map(key_name, range(self.layout.words)), *(name for name, stored in optional if stored)]
 
     def made(self, cells: str, draw: str | None = None) -> exp.Select:
         """The points of a table of cells, under the label 0; `draw`, a function that gives random bits, if by `row`."""
-        query = exp.select(alias(exp.Cast(this=literal(0), to=_INTEGER.copy()), "label"))
+        query = exp.select(alias(integer(literal(0)), "label"))
         for name in self.stored:
-            drawn = alias(exp.Anonymous(this=draw, expressions=[literal(0)]), name)
-            query.select(drawn if name == "draw" else column(name), copy=False)
+            query.select(alias(f.call(draw, 0), name) if draw and name == "draw" else column(name), copy=False)
         if not self.single:
             return query.from_(relation(cells), copy=False)
-        each = exp.Explode(this=exp.Anonymous(this="range", expressions=[column("n")]))
+        each = f.unnest(f.call("range", column("n")))
         repeated = exp.select(exp.Star(), alias(each, "copy")).from_(relation(cells)).subquery("repeated")
         return query.from_(repeated, copy=False)
 
     def field(self, index: int) -> Field:
-        """Where the rank of the quasi-identifier at this index stands in the key."""
+        """The bits of the key that have the rank of the quasi-identifier at this index."""
         return self.layout.fields[index][0]
 
     def rank(self, index: int, of: str | None = None) -> exp.Expr:
         """The rank of the quasi-identifier at this index."""
         field = self.field(index)
-        masked = exp.Paren(this=exp.BitwiseAnd(this=column(key_name(field.word), of), expression=literal(field.mask)))
-        return _shifted(masked, field)
+        return _shifted(paren(infix(column(key_name(field.word), of), "&", field.mask)), field)
 
     def span(self, index: int, function: type[exp.Expr]) -> exp.Expr:
         """The least or the greatest rank of a group: the shift is left for the end."""
         field = self.field(index)
-        masked = exp.BitwiseAnd(this=column(key_name(field.word)), expression=literal(field.mask))
+        masked = infix(column(key_name(field.word)), "&", field.mask)
         return _shifted(function(this=masked), field)
 
-    def told(self, of: str | None = None) -> exp.Expr:
+    def target_code(self, of: str | None = None) -> exp.Expr:
         """The code of the column that cuts are to tell about."""
         if self.target is None:
             raise InternalError("these points have no target")
@@ -100,7 +97,7 @@ class Points:
 
     def n(self, of: str | None = None) -> exp.Expr:
         """How many rows a point stands for."""
-        return exp.Cast(this=literal(1), to=exp.DataType.build("BIGINT")) if self.single else column("n", of)
+        return big(literal(1)) if self.single else column("n", of)
 
     def carried(self, of: str | None = None) -> list[exp.Alias]:
         """What requirements ask about: subject_0, ..., guard_p, ..., entity, and n."""
@@ -112,5 +109,5 @@ class Points:
 
 
 def _shifted(masked: exp.Expr, field: Field) -> exp.Expr:
-    shifted = exp.BitwiseRightShift(this=masked, expression=literal(field.shift)) if field.shift else masked
-    return exp.Cast(this=exp.Paren(this=shifted), to=_INTEGER.copy())
+    shifted = infix(masked, ">>", field.shift) if field.shift else masked
+    return integer(paren(shifted))

@@ -1,9 +1,9 @@
 """Mondrian's recursion, a level of it for all regions at a time (LeFevre et al. 2006).
 
-An attempt cuts every region that is open; the halves of the cuts that stand are the
-regions of the next. While many points are open, a region is tried in one attribute an
-attempt, and comes back for the next if its cut does not stand. When few are left, all
-attributes are tried at once, and an attempt is a level of the recursion. So the
+An attempt cuts every region that is open; the halves of the allowable cuts are the
+regions of the next. While many points are open, each attempt tries a region in one
+attribute, and the next attempt tries another if that cut was not allowable. When few are
+left, all attributes are tried at once, and an attempt is a level of the recursion. So the
 regions are those of the recursion, whatever the order in which it visits them.
 """
 
@@ -19,13 +19,13 @@ from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.shared.partition.all_dimensions import AtOnce
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.one_dimension import InTurn
+from sqlanon.methods.shared.partition.sizes import sizes
 from sqlanon.methods.shared.partition.work_tables import Done
-from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import or_zero
+from sqlanon.sqlgen.build.names import column, relation
 
 __all__ = ["Partitioned", "partition"]
-
-# All attributes are tried at once where no more than so many ranks, one a point and attribute, are open.
-_FEW = 400_000
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,14 @@ def partition(
     strict: bool,
     progress: Callable[[int, int], None] | None = None,
 ) -> Partitioned:
-    """Cuts until no cut stands. Cuts that are not `strict` divide equal points, which have to be single rows."""
+    """Cuts until no cut is allowable. Cuts that are not `strict` divide equal points, which have to be single rows."""
     into = Done(keep("regions_done", cuts.no_regions()), keep("points_done", cuts.no_points(points)))
     whole = strict and cuts.points.target is None and cuts.ancestors is None
     done, attempts = 0, 0
     steps: InTurn | AtOnce | None = None
     while True:
-        if not isinstance(steps, AtOnce) and whole and _held(engine, points) * len(cuts.attributes) <= _FEW:
+        few = _rows_of(engine, points) * len(cuts.attributes) <= sizes().max_ranks_at_once
+        if not isinstance(steps, AtOnce) and whole and few:
             labels = steps.flattened() if steps else 1
             steps = AtOnce(engine, cuts, points, keep, into, labels)
         elif steps is None:
@@ -74,15 +75,13 @@ def partition(
         attempts += 1
 
 
-def _held(engine: Engine, points: str) -> int:
-    return int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(points)))[0][0])
+def _rows_of(engine: Engine, points: str) -> int:
+    return int(engine.rows(exp.select(f.count()).from_(relation(points)))[0][0])
 
 
 def _summary(engine: Engine, regions: str) -> tuple[int, int, int]:
     """How many regions there are, the rows of the smallest and of the largest."""
-    figures = exp.select(
-        exp.Count(this=exp.Star()),
-        *(exp.Coalesce(this=end(this=column("rows")), expressions=[literal(0)]) for end in (exp.Min, exp.Max)),
-    )
-    count, smallest, largest = engine.rows(figures.from_(relation(regions)))[0]
+    rows = column("rows")
+    figures = exp.select(f.count(), or_zero(f.min(rows)), or_zero(f.max(rows.copy()))).from_(relation(regions))
+    count, smallest, largest = engine.rows(figures)[0]
     return int(count), int(smallest), int(largest)

@@ -26,8 +26,10 @@ from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.points import Points
 from sqlanon.methods.shared.partition.recursion import Partitioned, partition
 from sqlanon.methods.shared.partition.region_labels import region_loss
+from sqlanon.methods.shared.partition.sizes import sizes
 from sqlanon.methods.shared.task import Task
 from sqlanon.questions.ask import least_rows
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.cells.value_ranks import ancestors, is_numeric, ranked_summary
 from sqlanon.sqlgen.classes.requirement import subjects
@@ -37,9 +39,6 @@ __all__ = ["MOST_ATTRIBUTES", "Options", "solve", "target_of"]
 
 # What has been tried of a region is a bit an attribute.
 MOST_ATTRIBUTES = 62
-
-# Cells that stand for so many rows each, or more, are cut as they are; fewer, and rows are cut one by one.
-_COUNTED_FROM = 2
 
 
 def _one_of(help: str, default: str, *others: str) -> Any:
@@ -73,15 +72,15 @@ class Options:
     bounds: bool = argument("whether ranges have their ends as columns, too", Kind.FLAG, default=False)
 
 
-def target_of(policy: BoundPolicy, given: Options) -> BoundAttribute | None:
+def target_of(policy: BoundPolicy, options: Options) -> BoundAttribute | None:
     """The attribute that cuts are to tell about. Raises PolicyError unless the policy publishes it as it is."""
-    if given.target is None:
+    if options.target is None:
         return None
     for bound in policy.having(Role.SENSITIVE) + policy.having(Role.INSENSITIVE):
-        if same_name(bound.column, given.target):
+        if same_name(bound.column, options.target):
             return bound
     raise PolicyError(
-        f"mondrian: the target {given.target} is no sensitive or insensitive attribute of {policy.policy.name}"
+        f"mondrian: the target {options.target} is no sensitive or insensitive attribute of {policy.policy.name}"
     )
 
 
@@ -92,15 +91,15 @@ def _reporter(watching: Watching | None) -> Callable[[int, int], None] | None:
     return lambda done, cut: watching("solve", done, done + cut, f"{done} regions done, {cut} being cut")
 
 
-def solve(task: Task, given: Options) -> Partition:
+def solve(task: Task, options: Options) -> Partition:
     """The regions. Raises PrivacyViolation where the whole table violates a requirement and cannot be cut.
 
     Whoever watches is told how many regions are done and how many are open.
     """
     engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
-    target = target_of(policy, given)
-    held = int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(cells.table)))[0][0])
-    single = given.mode == "relaxed" or cells.rows < _COUNTED_FROM * held
+    target = target_of(policy, options)
+    count = int(engine.rows(exp.select(f.count()).from_(relation(cells.table)))[0][0])
+    single = options.mode == "relaxed" or cells.rows < sizes().min_rows_per_cell * count
     index_of = {name: index for index, name in enumerate(cells.carried)}
     points = Points(
         cells.layout,
@@ -108,35 +107,37 @@ def solve(task: Task, given: Options) -> Partition:
         {index: index_of[guard] for index, guard in task.guards},
         target=index_of[target.column] if target else None,
         entity=policy.entity is not None,
-        row=given.mode == "relaxed",
+        row=options.mode == "relaxed",
         single=single,
     )
-    cuts = _cuts(task, points, given.hierarchy)
+    cuts = _cuts(task, points, options.hierarchy)
     keep = task.scratch.table
     if points.row:
         with registered(engine, "random_draw") as draw:
             table = keep("points", points.made(cells.table, draw))
     else:
         table = keep("points", points.made(cells.table))
-    found = partition(engine, cuts, table, keep, strict=given.mode == "strict", progress=_reporter(task.watching))
-    if found.count == 1:
-        _require_root(task, cuts, found)
+    partitioned = partition(
+        engine, cuts, table, keep, strict=options.mode == "strict", progress=_reporter(task.watching)
+    )
+    if partitioned.count == 1:
+        _require_root(task, cuts, partitioned)
     loss = 0.0
-    if given.publish != "none" and cells.rows and policy.quasi_identifiers:
-        loss = float(engine.rows(region_loss(policy, cuts, found.regions, given.publish == "ancestor"))[0][0])
+    if options.publish != "none" and cells.rows and policy.quasi_identifiers:
+        loss = float(engine.rows(region_loss(policy, cuts, partitioned.regions, options.publish == "ancestor"))[0][0])
     return Partition(
-        regions=found.regions,
-        points=found.points,
+        regions=partitioned.regions,
+        points=partitioned.points,
         ranked=tuple(cells.ranked),
-        count=found.count,
-        smallest=found.smallest,
-        largest=found.largest,
-        attempts=found.attempts,
+        count=partitioned.count,
+        smallest=partitioned.smallest,
+        largest=partitioned.largest,
+        attempts=partitioned.attempts,
         loss=Fraction(loss),
         rows=cells.rows,
-        strict=given.mode == "strict",
-        publish=given.publish,
-        bounds=given.bounds,
+        strict=options.mode == "strict",
+        publish=options.publish,
+        bounds=options.bounds,
     )
 
 
@@ -149,27 +150,29 @@ def _cuts(task: Task, points: Points, hierarchy: str) -> Cuts:
     return Cuts(
         ranked=tuple(cells.ranked),
         domains=[float(span) or 1.0 for _, span, _ in summaries],
-        counts=[None if is_numeric(bound) else int(one[0]) for bound, one in zip(quasi, summaries, strict=True)],
+        counts=[
+            None if is_numeric(bound) else int(count) for bound, (count, _, _) in zip(quasi, summaries, strict=True)
+        ],
         weights=[float(bound.attribute.weight) for bound in quasi],
         plain=[bool(plain) for _, _, plain in summaries],
         points=points,
         requirements=task.requirements,
-        given=cells.given,
+        fixed_relations=cells.fixed_relations,
         least=least_rows(task.requirements),
         heights=heights,
         ancestors=task.scratch.table("ancestors", above) if above else None,
     )
 
 
-def _require_root(task: Task, cuts: Cuts, found: Partitioned) -> None:
-    """What could not be cut at all has been asked nothing yet."""
+def _require_root(task: Task, cuts: Cuts, partitioned: Partitioned) -> None:
+    """Raises PrivacyViolation where the one region violates a requirement: only cuts have been asked about them."""
     if not task.requirements:
         return
-    if broken := task.engine.rows(root_violations(cuts, found.points)):
+    if broken := task.engine.rows(root_violations(cuts, partitioned.points)):
         unmet = [task.requirements[index] for index in sorted(int(index) for (index,) in broken)]
-        asked = ", ".join(map(str, unmet))
+        names = ", ".join(map(str, unmet))
         raise PrivacyViolation(
-            f"{asked} cannot be met: no cut stands, and the whole table does not meet it"
+            f"{names} cannot be met: no cut stands, and the whole table does not meet it"
             f"{too_frequent_in(task.engine, task.policy, unmet)}; nothing was published",
             hint="ask for less",
         )

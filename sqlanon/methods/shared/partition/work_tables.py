@@ -28,7 +28,7 @@ def remade(name: str, query: exp.Query) -> str:
 
 
 def inserted(table: str, query: exp.Query) -> str:
-    return to_sql(exp.Insert(this=relation(table), expression=query))
+    return to_sql(exp.insert(query, relation(table), copy=False))
 
 
 def put_in_place(engine: Engine, old: str, new: str) -> None:

@@ -5,7 +5,7 @@ SELECT
   "slot",
   "code_0" AS "code",
   COUNT(*) AS "n"
-FROM "__sqlanon_dealt_1"
+FROM "__sqlanon_rows_in_slots_1"
 GROUP BY
   "slot",
   "code_0";

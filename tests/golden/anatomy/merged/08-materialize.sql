@@ -2,21 +2,21 @@
 
 CREATE TABLE "main"."__sqlanon_candidate_2" AS
 SELECT
-  "held"."bucket" AS "bucket",
+  "counted"."bucket" AS "bucket",
   "coded"."value" AS "value",
-  "held"."n" AS "count"
+  "counted"."n" AS "count"
 FROM (
   SELECT
     "bucket",
     "code_0" AS "code",
     CAST(COUNT(*) AS BIGINT) AS "n"
-  FROM "__sqlanon_places_1"
+  FROM "__sqlanon_rows_in_buckets_1"
   GROUP BY
     "bucket",
     "code_0"
-) AS "held"
+) AS "counted"
 JOIN "__sqlanon_codes_1" AS "coded"
-  ON "held"."code" = "coded"."code"
+  ON "counted"."code" = "coded"."code"
 ORDER BY
-  "held"."bucket" ASC NULLS LAST,
-  "held"."code" ASC NULLS LAST;
+  "counted"."bucket" ASC NULLS LAST,
+  "counted"."code" ASC NULLS LAST;

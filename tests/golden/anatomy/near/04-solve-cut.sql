@@ -38,16 +38,16 @@ FROM (
     STRUCT_EXTRACT("best", 'median') AS "median"
   FROM (
     SELECT
-      "found"."label",
-      MIN("found"."best") AS "best"
-    FROM "__sqlanon_found_1" AS "found"
+      "candidate"."label",
+      MIN("candidate"."best") AS "best"
+    FROM "__sqlanon_candidates_1" AS "candidate"
     WHERE
-      NOT "found"."number" IN (
+      NOT "candidate"."number" IN (
         SELECT
           "number"
-        FROM "__sqlanon_broken_1"
+        FROM "__sqlanon_failed_1"
       )
     GROUP BY
-      "found"."label"
-  ) AS "own"
+      "candidate"."label"
+  ) AS "best_of_region"
 ) AS "turn";

@@ -21,14 +21,14 @@ FROM (
     SELECT
       "region",
       "n",
-      ROW_NUMBER() OVER (PARTITION BY "region" ORDER BY "n" DESC NULLS LAST, "code" ASC NULLS LAST) AS "place",
+      ROW_NUMBER() OVER (PARTITION BY "region" ORDER BY "n" DESC NULLS LAST, "code" ASC NULLS LAST) AS "rank",
       CAST(SUM("n") OVER (
         PARTITION BY "region"
         ORDER BY "n" DESC NULLS LAST, "code" ASC NULLS LAST
         ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
       ) AS BIGINT) AS "top",
       CAST(SUM("n") OVER (PARTITION BY "region") AS BIGINT) AS "rows"
-    FROM "__sqlanon_held_1"
+    FROM "__sqlanon_value_counts_1"
   ) AS "ranked"
   GROUP BY
     "region"

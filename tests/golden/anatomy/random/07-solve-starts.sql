@@ -5,39 +5,39 @@ CREATE TEMPORARY TABLE "__sqlanon_starts_1" AS
 SELECT
   "region",
   "code",
-  "kept",
+  "spread",
   "groups",
   "base",
   CAST(SUM("n") OVER (
     ORDER BY "region" ASC NULLS LAST, "code" ASC NULLS LAST
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
   ) AS BIGINT) - "n" AS "before",
-  CAST(SUM("kept") OVER (
+  CAST(SUM("spread") OVER (
     PARTITION BY "region"
     ORDER BY "draw" ASC NULLS LAST, "code" ASC NULLS LAST
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-  ) AS BIGINT) - "kept" AS "first",
-  CAST(SUM("kept") OVER (PARTITION BY "region") AS BIGINT) + CAST(SUM("n" - "kept") OVER (
+  ) AS BIGINT) - "spread" AS "first",
+  CAST(SUM("spread") OVER (PARTITION BY "region") AS BIGINT) + CAST(SUM("n" - "spread") OVER (
     PARTITION BY "region"
     ORDER BY "draw" ASC NULLS LAST, "code" ASC NULLS LAST
     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
   ) AS BIGINT) - (
-    "n" - "kept"
+    "n" - "spread"
   ) AS "behind"
 FROM (
   SELECT
-    "held"."region",
-    "held"."code",
-    "held"."n",
-    "held"."draw",
+    "value"."region",
+    "value"."code",
+    "value"."n",
+    "value"."draw",
     "region"."groups",
     "region"."base",
     CASE
-      WHEN "held"."n" IS NULL OR "region"."groups" IS NULL
+      WHEN "value"."n" IS NULL OR "region"."groups" IS NULL
       THEN NULL
-      ELSE LEAST("held"."n", "region"."groups")
-    END AS "kept"
-  FROM "__sqlanon_held_1" AS "held"
+      ELSE LEAST("value"."n", "region"."groups")
+    END AS "spread"
+  FROM "__sqlanon_value_counts_1" AS "value"
   JOIN "__sqlanon_groups_1" AS "region"
-    ON "held"."region" = "region"."region"
+    ON "value"."region" = "region"."region"
 ) AS "joined";

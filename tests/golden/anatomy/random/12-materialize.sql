@@ -22,7 +22,7 @@ FROM (
         "column_1" AS "sex",
         "column_2" AS "zip",
         "bucket" AS "bucket"
-      FROM "__sqlanon_places_1"
+      FROM "__sqlanon_rows_in_buckets_1"
     ) AS "source"
   ) AS "released"
   ORDER BY
@@ -32,18 +32,18 @@ FROM (
 
 CREATE TABLE "main"."__sqlanon_candidate_2" AS
 SELECT
-  "held"."bucket" AS "bucket",
+  "counted"."bucket" AS "bucket",
   "coded"."value" AS "value",
-  "held"."n" AS "count"
+  "counted"."n" AS "count"
 FROM (
   SELECT
     "bucket",
     "code_0" AS "code",
     CAST(1 AS BIGINT) AS "n"
-  FROM "__sqlanon_places_1"
-) AS "held"
+  FROM "__sqlanon_rows_in_buckets_1"
+) AS "counted"
 JOIN "__sqlanon_codes_1" AS "coded"
-  ON "held"."code" = "coded"."code"
+  ON "counted"."code" = "coded"."code"
 ORDER BY
-  "held"."bucket" ASC NULLS LAST,
-  "held"."code" ASC NULLS LAST;
+  "counted"."bucket" ASC NULLS LAST,
+  "counted"."code" ASC NULLS LAST;

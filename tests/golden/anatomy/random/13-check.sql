@@ -5,8 +5,8 @@ SELECT
   COUNT(*)
 FROM (
   SELECT
-    "bucket" AS "own_bucket",
-    "value" AS "own_value",
+    "bucket" AS "current_bucket",
+    "value" AS "current_value",
     lag("bucket") OVER () AS "former_bucket",
     lag("value") OVER () AS "former_value",
     "count",
@@ -18,13 +18,13 @@ WHERE
     (
       "number" = 1
       OR (
-        "former_bucket" < "own_bucket"
+        "former_bucket" < "current_bucket"
         OR (
-          "former_bucket" = "own_bucket"
+          "former_bucket" = "current_bucket"
           AND (
-            "former_value" < "own_value"
+            "former_value" < "current_value"
             OR (
-              NOT "former_value" IS NULL AND "own_value" IS NULL
+              NOT "former_value" IS NULL AND "current_value" IS NULL
             )
           )
         )
@@ -37,9 +37,9 @@ WHERE
 SELECT
   COUNT(*)
 FROM "main"."__sqlanon_candidate_1" AS "exact"
-POSITIONAL JOIN "main"."__sqlanon_candidate_2" AS "held"
+POSITIONAL JOIN "main"."__sqlanon_candidate_2" AS "sensitive"
 WHERE
-  NOT COALESCE("exact"."bucket" = "held"."bucket" AND "held"."count" = 1, FALSE);
+  NOT COALESCE("exact"."bucket" = "sensitive"."bucket" AND "sensitive"."count" = 1, FALSE);
 
 SELECT
   COUNT(*)

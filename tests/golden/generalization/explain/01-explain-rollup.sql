@@ -4,16 +4,16 @@
 
 WITH "node_row" AS (
   SELECT
-    "chosen"."place" AS "tag",
+    "node"."index" AS "tag",
     "fine".*
     EXCLUDE ("tag")
   FROM "__sqlanon_rollup_2" AS "fine"
   JOIN (
     SELECT
       UNNEST(CAST($1 AS BIGINT[])) AS "of",
-      UNNEST(CAST($2 AS BIGINT[])) AS "place"
-  ) AS "chosen"
-    ON "fine"."tag" = "chosen"."of"
+      UNNEST(CAST($2 AS BIGINT[])) AS "index"
+  ) AS "node"
+    ON "fine"."tag" = "node"."of"
 ), "equivalence_class" AS (
   SELECT
     (
@@ -25,7 +25,7 @@ WITH "node_row" AS (
 )
 SELECT
   "requirement",
-  "place",
+  "index",
   "rows",
   "classes",
   "excess",
@@ -34,7 +34,7 @@ SELECT
 FROM (
   SELECT
     0 AS "requirement",
-    "class_id" >> 10 AS "place",
+    "class_id" >> 10 AS "index",
     CAST(COALESCE(SUM("size"), 0) AS INT128) AS "rows",
     COUNT(*) AS "classes",
     SUM("excess") AS "excess",

@@ -20,7 +20,7 @@ WITH "node_row" AS (
   FROM "node_row"
 ), "withheld" AS (
   SELECT
-    "class_id" >> 5 AS "place",
+    "class_id" >> 5 AS "index",
     "class_id",
     "size"
   FROM (
@@ -62,7 +62,7 @@ WITH "node_row" AS (
   FROM "node_row"
 ), "withheld" AS (
   SELECT
-    "class_id" >> 5 AS "place",
+    "class_id" >> 5 AS "index",
     "class_id",
     "size"
   FROM (

@@ -38,7 +38,7 @@ WITH "node_row" AS (
     )
 ), "withheld" AS (
   SELECT
-    CAST(0 AS BIGINT) AS "place",
+    CAST(0 AS BIGINT) AS "index",
     "class_id",
     "size"
   FROM "equivalence_class"

@@ -41,7 +41,7 @@ FROM "__sqlanon_kept_1";
 
 WITH "withheld" AS (
   SELECT
-    "tag" AS "place",
+    "tag" AS "index",
     (
       "tag" << 5
     ) + "key_0" AS "class_id",
@@ -70,7 +70,7 @@ WITH "withheld" AS (
     ) + "key_0"
 )
 SELECT
-  "node"."place",
+  "node"."index",
   CAST(COALESCE(SUM(CASE WHEN "node"."attribute" = -1 THEN "withheld"."size" END), 0) AS INT128) AS "withheld",
   CAST(COALESCE(
     SUM(CASE WHEN "node"."attribute" = 0 THEN "withheld"."size" * "leaves"."others" END),
@@ -82,13 +82,13 @@ SELECT
   ) AS INT128) AS "sum_1"
 FROM (
   SELECT
-    UNNEST(CAST($1 AS BIGINT[])) AS "place",
+    UNNEST(CAST($1 AS BIGINT[])) AS "index",
     UNNEST(CAST($2 AS BIGINT[])) AS "attribute",
     UNNEST(CAST($3 AS BIGINT[])) AS "level",
     UNNEST(CAST($4 AS BIGINT[])) AS "mask_0"
 ) AS "node"
 LEFT JOIN "withheld"
-  ON "withheld"."place" = "node"."place"
+  ON "withheld"."index" = "node"."index"
 LEFT JOIN "__sqlanon_leaves_3" AS "leaves"
   ON "leaves"."attribute" = "node"."attribute"
   AND "leaves"."level" = "node"."level"
@@ -98,11 +98,11 @@ LEFT JOIN "__sqlanon_leaves_3" AS "leaves"
     ) & "node"."mask_0"
   ) = "leaves"."part_0"
 GROUP BY
-  "node"."place";
+  "node"."index";
 
 WITH "withheld" AS (
   SELECT
-    "tag" AS "place",
+    "tag" AS "index",
     (
       "tag" << 5
     ) + "key_0" AS "class_id",
@@ -131,7 +131,7 @@ WITH "withheld" AS (
     ) + "key_0"
 )
 SELECT
-  "node"."place",
+  "node"."index",
   CAST(COALESCE(SUM(CASE WHEN "node"."attribute" = -1 THEN "withheld"."size" END), 0) AS INT128) AS "withheld",
   CAST(COALESCE(
     SUM(CASE WHEN "node"."attribute" = 0 THEN "withheld"."size" * "leaves"."others" END),
@@ -143,13 +143,13 @@ SELECT
   ) AS INT128) AS "sum_1"
 FROM (
   SELECT
-    UNNEST(CAST($1 AS BIGINT[])) AS "place",
+    UNNEST(CAST($1 AS BIGINT[])) AS "index",
     UNNEST(CAST($2 AS BIGINT[])) AS "attribute",
     UNNEST(CAST($3 AS BIGINT[])) AS "level",
     UNNEST(CAST($4 AS BIGINT[])) AS "mask_0"
 ) AS "node"
 LEFT JOIN "withheld"
-  ON "withheld"."place" = "node"."place"
+  ON "withheld"."index" = "node"."index"
 LEFT JOIN "__sqlanon_leaves_4" AS "leaves"
   ON "leaves"."attribute" = "node"."attribute"
   AND "leaves"."level" = "node"."level"
@@ -159,4 +159,4 @@ LEFT JOIN "__sqlanon_leaves_4" AS "leaves"
     ) & "node"."mask_0"
   ) = "leaves"."part_0"
 GROUP BY
-  "node"."place";
+  "node"."index";

@@ -24,7 +24,7 @@ WHERE
 
 WITH "withheld" AS (
   SELECT
-    "tag" AS "place",
+    "tag" AS "index",
     (
       "tag" << 5
     ) + "key_0" AS "class_id",
@@ -45,7 +45,7 @@ WITH "withheld" AS (
     ) + "key_0"
 )
 SELECT
-  "node"."place",
+  "node"."index",
   CAST(COALESCE(SUM(CASE WHEN "node"."attribute" = -1 THEN "withheld"."size" END), 0) AS INT128) AS "withheld",
   CAST(COALESCE(
     SUM(CASE WHEN "node"."attribute" = 0 THEN "withheld"."size" * "leaves"."others" END),
@@ -57,13 +57,13 @@ SELECT
   ) AS INT128) AS "sum_1"
 FROM (
   SELECT
-    UNNEST(CAST($1 AS BIGINT[])) AS "place",
+    UNNEST(CAST($1 AS BIGINT[])) AS "index",
     UNNEST(CAST($2 AS BIGINT[])) AS "attribute",
     UNNEST(CAST($3 AS BIGINT[])) AS "level",
     UNNEST(CAST($4 AS BIGINT[])) AS "mask_0"
 ) AS "node"
 LEFT JOIN "withheld"
-  ON "withheld"."place" = "node"."place"
+  ON "withheld"."index" = "node"."index"
 LEFT JOIN "__sqlanon_leaves_5" AS "leaves"
   ON "leaves"."attribute" = "node"."attribute"
   AND "leaves"."level" = "node"."level"
@@ -73,4 +73,4 @@ LEFT JOIN "__sqlanon_leaves_5" AS "leaves"
     ) & "node"."mask_0"
   ) = "leaves"."part_0"
 GROUP BY
-  "node"."place";
+  "node"."index";

@@ -54,25 +54,25 @@ WITH "node_row" AS (
   FROM "node_row"
 )
 SELECT
-  COALESCE("every"."place", "broken"."place"),
-  COALESCE("every"."classes", 0),
-  COALESCE("every"."squares", 0),
+  COALESCE("all_classes"."index", "broken"."index"),
+  COALESCE("all_classes"."classes", 0),
+  COALESCE("all_classes"."squares", 0),
   COALESCE("broken"."size", 0),
   COALESCE("broken"."excess", 0),
-  COALESCE("held"."rows", 0),
+  COALESCE("node_rows"."rows", 0),
   COALESCE("broken"."violating", 0)
 FROM (
   SELECT
-    "class_id" >> 10 AS "place",
+    "class_id" >> 10 AS "index",
     COUNT(*) AS "classes",
     SUM("size" * "size") AS "squares"
   FROM "equivalence_class"
   GROUP BY
     "class_id" >> 10
-) AS "every"
+) AS "all_classes"
 FULL JOIN (
   SELECT
-    "class_id" >> 10 AS "place",
+    "class_id" >> 10 AS "index",
     SUM("size") AS "size",
     SUM("excess") AS "excess",
     COUNT(*) AS "violating"
@@ -88,7 +88,7 @@ FULL JOIN (
   GROUP BY
     "class_id" >> 10
 ) AS "broken"
-  ON "every"."place" = "broken"."place"
+  ON "all_classes"."index" = "broken"."index"
 LEFT JOIN (
   SELECT
     "tag",
@@ -96,21 +96,21 @@ LEFT JOIN (
   FROM "node_row"
   GROUP BY
     "tag"
-) AS "held"
-  ON "held"."tag" = COALESCE("every"."place", "broken"."place");
+) AS "node_rows"
+  ON "node_rows"."tag" = COALESCE("all_classes"."index", "broken"."index");
 
 WITH "node_row" AS (
   SELECT
-    "chosen"."place" AS "tag",
+    "node"."index" AS "tag",
     "fine".*
     EXCLUDE ("tag")
   FROM "__sqlanon_rollup_1" AS "fine"
   JOIN (
     SELECT
       UNNEST(CAST($1 AS BIGINT[])) AS "of",
-      UNNEST(CAST($2 AS BIGINT[])) AS "place"
-  ) AS "chosen"
-    ON "fine"."tag" = "chosen"."of"
+      UNNEST(CAST($2 AS BIGINT[])) AS "index"
+  ) AS "node"
+    ON "fine"."tag" = "node"."of"
 ), "equivalence_class" AS (
   SELECT
     (
@@ -121,7 +121,7 @@ WITH "node_row" AS (
   FROM "node_row"
 ), "withheld" AS (
   SELECT
-    "class_id" >> 10 AS "place",
+    "class_id" >> 10 AS "index",
     "class_id",
     "size"
   FROM (
@@ -135,7 +135,7 @@ WITH "node_row" AS (
   ) AS "violation"
 )
 SELECT
-  "node"."place",
+  "node"."index",
   CAST(COALESCE(SUM(CASE WHEN "node"."attribute" = -1 THEN "withheld"."size" END), 0) AS INT128) AS "withheld",
   CAST(COALESCE(
     SUM(CASE WHEN "node"."attribute" = 0 THEN "withheld"."size" * "leaves"."others" END),
@@ -151,13 +151,13 @@ SELECT
   ) AS INT128) AS "sum_2"
 FROM (
   SELECT
-    UNNEST(CAST($3 AS BIGINT[])) AS "place",
+    UNNEST(CAST($3 AS BIGINT[])) AS "index",
     UNNEST(CAST($4 AS BIGINT[])) AS "attribute",
     UNNEST(CAST($5 AS BIGINT[])) AS "level",
     UNNEST(CAST($6 AS BIGINT[])) AS "mask_0"
 ) AS "node"
 LEFT JOIN "withheld"
-  ON "withheld"."place" = "node"."place"
+  ON "withheld"."index" = "node"."index"
 LEFT JOIN "__sqlanon_leaves_1" AS "leaves"
   ON "leaves"."attribute" = "node"."attribute"
   AND "leaves"."level" = "node"."level"
@@ -167,4 +167,4 @@ LEFT JOIN "__sqlanon_leaves_1" AS "leaves"
     ) & "node"."mask_0"
   ) = "leaves"."part_0"
 GROUP BY
-  "node"."place";
+  "node"."index";

@@ -14,7 +14,7 @@ FROM (
     ROW_NUMBER() OVER (
       PARTITION BY "region", "dim"
       ORDER BY "gain" DESC NULLS LAST, "apart" ASC NULLS LAST, "lower" ASC NULLS LAST
-    ) AS "place"
+    ) AS "rank"
   FROM (
     SELECT
       "region",
@@ -22,7 +22,7 @@ FROM (
       "value",
       "width",
       "lower",
-      CAST("told" - CASE
+      CAST("information" - CASE
         WHEN (
           "lower"
         ) > 0
@@ -37,24 +37,24 @@ FROM (
       END - CASE
         WHEN (
           (
-            "every" - "lower"
+            "rows" - "lower"
           )
         ) > 0
         THEN CAST(ROUND(
           CAST((
             (
-              "every" - "lower"
+              "rows" - "lower"
             )
           ) AS DOUBLE) * LN(CAST((
             (
-              "every" - "lower"
+              "rows" - "lower"
             )
           ) AS DOUBLE)) / CAST(0.6931471805599453 AS DOUBLE) * CAST(1048576.0 AS DOUBLE)
         ) AS INT128)
         ELSE CAST(0 AS INT128)
       END AS INT128) AS "gain",
       ABS((
-        "every" - "lower"
+        "rows" - "lower"
       ) - "lower") AS "apart"
     FROM (
       SELECT
@@ -62,9 +62,9 @@ FROM (
         "dim",
         "value",
         "width",
-        SUM("more") OVER (PARTITION BY "region", "dim" ORDER BY "value" ASC NULLS LAST) AS "told",
+        SUM("added") OVER (PARTITION BY "region", "dim" ORDER BY "value" ASC NULLS LAST) AS "information",
         SUM("n") OVER (PARTITION BY "region", "dim" ORDER BY "value" ASC NULLS LAST) AS "lower",
-        SUM("n") OVER (PARTITION BY "region", "dim") AS "every"
+        SUM("n") OVER (PARTITION BY "region", "dim") AS "rows"
       FROM (
         SELECT
           "region",
@@ -145,7 +145,7 @@ FROM (
               ) AS INT128)
               ELSE CAST(0 AS INT128)
             END
-          ) AS "more",
+          ) AS "added",
           SUM("n") AS "n"
         FROM (
           SELECT
@@ -420,9 +420,9 @@ FROM (
     ) AS "running"
     WHERE
       "lower" >= 3 AND (
-        "every" - "lower"
+        "rows" - "lower"
       ) >= 3
   ) AS "possible"
-) AS "best"
+) AS "ranked"
 WHERE
-  "place" = 1;
+  "rank" = 1;

@@ -41,8 +41,8 @@ FROM (
     "region"."high_1",
     "region"."low_2",
     "region"."high_2",
-    "told"."dim",
-    "told"."median"
+    "ranked"."dim",
+    "ranked"."median"
   FROM "__sqlanon_regions_1" AS "region"
   JOIN (
     SELECT
@@ -50,10 +50,10 @@ FROM (
       ROW_NUMBER() OVER (
         PARTITION BY "region"
         ORDER BY "gain" DESC NULLS LAST, "width" DESC NULLS LAST, "dim" ASC NULLS LAST
-      ) AS "place"
+      ) AS "rank"
     FROM "__sqlanon_gained_1"
-  ) AS "told"
-    ON "region"."region" = "told"."region" AND "told"."place" = 1
+  ) AS "ranked"
+    ON "region"."region" = "ranked"."region" AND "ranked"."rank" = 1
 ) AS "turn";
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_medians_1" AS

@@ -30,7 +30,7 @@ GROUP BY
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_children_1" AS
 SELECT
   CAST("part"."label" // 3 AS BIGINT) AS "region",
-  CAST(CASE WHEN "part"."label" % 3 < "weighed"."first_upper" THEN 0 ELSE 1 END AS BIGINT) AS "side",
+  CAST(CASE WHEN "part"."label" % 3 < "nearest"."first_upper" THEN 0 ELSE 1 END AS BIGINT) AS "side",
   ARRAY_AGG("part"."label") AS "labels",
   CAST(SUM("part"."rows") AS BIGINT) AS "rows",
   MIN("low_0") AS "low_0",
@@ -66,8 +66,8 @@ JOIN (
     GROUP BY
       CAST("part"."label" // 3 AS BIGINT)
   ) AS "sums"
-) AS "weighed"
-  ON CAST("part"."label" // 3 AS BIGINT) = "weighed"."region"
+) AS "nearest"
+  ON CAST("part"."label" // 3 AS BIGINT) = "nearest"."region"
 GROUP BY
   CAST("part"."label" // 3 AS BIGINT),
-  CAST(CASE WHEN "part"."label" % 3 < "weighed"."first_upper" THEN 0 ELSE 1 END AS BIGINT);
+  CAST(CASE WHEN "part"."label" % 3 < "nearest"."first_upper" THEN 0 ELSE 1 END AS BIGINT);

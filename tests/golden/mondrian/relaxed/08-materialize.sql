@@ -17,7 +17,7 @@ FROM (
     SELECT
       "row",
       "region"
-    FROM "__sqlanon_places_1"
+    FROM "__sqlanon_row_regions_1"
   ), "recoded" AS NOT MATERIALIZED (
     SELECT
       "region"."class" AS "class_id",
@@ -28,7 +28,7 @@ FROM (
     FROM "source"
     JOIN "placement"
       ON "source"."__sqlanon_row" = "placement"."row"
-    JOIN "__sqlanon_shown_1" AS "region"
+    JOIN "__sqlanon_labels_1" AS "region"
       ON "region"."region" = "placement"."region"
   ), "equivalence_class" AS (
     SELECT

@@ -39,12 +39,12 @@ FROM (
     STRUCT_EXTRACT("best", 'median') AS "median"
   FROM (
     SELECT
-      "found"."label",
-      MIN("found"."best") AS "best"
-    FROM "__sqlanon_found_1" AS "found"
+      "candidate"."label",
+      MIN("candidate"."best") AS "best"
+    FROM "__sqlanon_candidates_1" AS "candidate"
     GROUP BY
-      "found"."label"
-  ) AS "own"
+      "candidate"."label"
+  ) AS "best_of_region"
 ) AS "turn";
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_halves_1" AS

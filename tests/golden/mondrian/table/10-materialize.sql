@@ -18,7 +18,7 @@ FROM (
       "value_1",
       "value_2",
       "region"
-    FROM "__sqlanon_places_1"
+    FROM "__sqlanon_row_regions_1"
   ), "recoded" AS NOT MATERIALIZED (
     SELECT
       "region"."class" AS "class_id",
@@ -31,7 +31,7 @@ FROM (
       ON "source"."dob" IS NOT DISTINCT FROM "placement"."value_0"
       AND "source"."sex" IS NOT DISTINCT FROM "placement"."value_1"
       AND "source"."zip" IS NOT DISTINCT FROM "placement"."value_2"
-    JOIN "__sqlanon_shown_1" AS "region"
+    JOIN "__sqlanon_labels_1" AS "region"
       ON "region"."region" = "placement"."region"
   ), "equivalence_class" AS (
     SELECT

@@ -4,12 +4,12 @@
 CREATE TABLE "anon"."region_of_the_release" AS
 SELECT
   *
-FROM "__sqlanon_shown_1";
+FROM "__sqlanon_labels_1";
 
 CREATE TABLE "anon"."place_of_the_release" AS
 SELECT
   *
-FROM "__sqlanon_places_1";
+FROM "__sqlanon_row_regions_1";
 
 CREATE SECURE VIEW "main"."__sqlanon_candidate_1" AS
 WITH "source" AS NOT MATERIALIZED (

@@ -1,5 +1,4 @@
--- Look for: the release is read once, counted by the labels of all columns that any query asks; then each column's
--- labels in the form that single estimates read.
+-- Look for: the release is read once, counted by the labels of all columns that any query asks.
 
 CREATE TEMPORARY TABLE "__sqlanon_labelled_1" AS
 SELECT
@@ -25,10 +24,3 @@ GROUP BY
   "label_1",
   "label_2",
   "label_3";
-
-CREATE TEMPORARY TABLE "__sqlanon_labelled_2" AS
-SELECT
-  "label",
-  "text" AS "shown",
-  1 AS "n"
-FROM "__sqlanon_label_1" AS "labels";

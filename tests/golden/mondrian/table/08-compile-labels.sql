@@ -1,7 +1,7 @@
 -- Look for: what a region shows: its least and greatest occurring value, one of them where they are equal, ' or NULL'
 -- behind; regions that show the same are one class (MIN of their numbers).
 
-CREATE TEMPORARY TABLE "__sqlanon_shown_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_labels_1" AS
 SELECT
   *,
   MIN("region") OVER (PARTITION BY "label_0", "label_1", "label_2") AS "class"
@@ -227,4 +227,4 @@ FROM (
     ON "least_of_2"."rank_0" = "known"."least_2"
   LEFT JOIN "__sqlanon_ranked_3" AS "most_of_2"
     ON "most_of_2"."rank_0" = "known"."most_2"
-) AS "shown";
+) AS "labelled";

@@ -1,7 +1,7 @@
 -- Look for: which combination of values lies in which region, once each: DISTINCT, with the values themselves in place
 -- of ranks.
 
-CREATE TEMPORARY TABLE "__sqlanon_places_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_row_regions_1" AS
 SELECT
   "point"."region",
   "of_0"."value" AS "value_0",

@@ -5,7 +5,7 @@ CREATE TEMPORARY TABLE "__sqlanon_span_2" AS
 WITH "shown" AS (
   SELECT
     *
-  FROM "__sqlanon_labelled_3"
+  FROM "__sqlanon_labels_2"
 )
 SELECT DISTINCT
   *

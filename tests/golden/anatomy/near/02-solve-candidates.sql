@@ -1,7 +1,7 @@
--- Look for: all open regions at once; every value of every dimension as a cut, both halves with k rows or more by
--- running sums alone; the best by width, then dimension, then the evenness of the halves: one MIN of a struct.
+-- Look for: a cut for each dimension and not the best alone (GROUP BY dim, too): the best may violate what is asked of
+-- buckets, and then the next is taken.
 
-CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_found_1" AS
+CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_candidates_1" AS
 SELECT
   CAST(ROW_NUMBER() OVER () - 1 AS INT) AS "number",
   "label",
@@ -36,7 +36,7 @@ FROM (
           )
         END
       ), 'dim': "cut"."dim", 'apart': ABS((
-        "cut"."every" - "cut"."lower"
+        "cut"."rows" - "cut"."lower"
       ) - "cut"."lower"), 'lower': "cut"."lower", 'median': "cut"."value"}
     ) AS "best"
   FROM (
@@ -45,7 +45,7 @@ FROM (
       "dim",
       "value",
       CAST(SUM("n") OVER (PARTITION BY "label", "dim" ORDER BY "value" ASC NULLS LAST) AS BIGINT) AS "lower",
-      CAST(SUM("n") OVER (PARTITION BY "label", "dim") AS BIGINT) AS "every",
+      CAST(SUM("n") OVER (PARTITION BY "label", "dim") AS BIGINT) AS "rows",
       MIN("value") OVER (PARTITION BY "label", "dim") AS "low",
       MAX("value") OVER (PARTITION BY "label", "dim") AS "high"
     FROM (
@@ -92,8 +92,9 @@ FROM (
     ON "cut"."dim" = 0 AND "last_0"."rank_0" = "cut"."high"
   WHERE
     "cut"."lower" >= 3 AND (
-      "cut"."every" - "cut"."lower"
+      "cut"."rows" - "cut"."lower"
     ) >= 3
   GROUP BY
-    "cut"."label"
-) AS "found";
+    "cut"."label",
+    "cut"."dim"
+) AS "nearest";

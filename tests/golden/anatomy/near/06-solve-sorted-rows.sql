@@ -1,6 +1,6 @@
 -- Look for: the row's region first in the sort. All that follows is that of random groups.
 
-CREATE TEMPORARY TABLE "__sqlanon_drawn_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_sorted_rows_1" AS
 SELECT
   "region",
   "code_0",
@@ -9,7 +9,7 @@ SELECT
   "column_2"
 FROM (
   SELECT
-    CAST("placed"."region" AS BIGINT) AS "region",
+    CAST("row_region"."region" AS BIGINT) AS "region",
     CAST("code_0"."code" AS INT) AS "code_0",
     udf(0) AS "draw",
     "source"."dob" AS "column_0",
@@ -22,11 +22,11 @@ FROM (
     ON "source"."sex" IS NOT DISTINCT FROM "word_1"."value"
   JOIN "__sqlanon_words_2" AS "word_2"
     ON "source"."zip" IS NOT DISTINCT FROM "word_2"."value"
-  JOIN "__sqlanon_region_map_1" AS "placed"
-    ON "source"."dob" IS NOT DISTINCT FROM "placed"."value_0"
-    AND "source"."sex" IS NOT DISTINCT FROM "placed"."value_1"
-    AND "source"."zip" IS NOT DISTINCT FROM "placed"."value_2"
-) AS "drawn"
+  JOIN "__sqlanon_region_map_1" AS "row_region"
+    ON "source"."dob" IS NOT DISTINCT FROM "row_region"."value_0"
+    AND "source"."sex" IS NOT DISTINCT FROM "row_region"."value_1"
+    AND "source"."zip" IS NOT DISTINCT FROM "row_region"."value_2"
+) AS "row"
 ORDER BY
   "region" ASC NULLS LAST,
   "code_0" ASC NULLS LAST,

@@ -1,6 +1,6 @@
 -- Look for: rows by their rowid in place of combinations of values.
 
-CREATE TEMPORARY TABLE "__sqlanon_places_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_row_regions_1" AS
 SELECT
   "row",
   "region"

@@ -14,7 +14,7 @@ CREATE TEMPORARY TABLE "__sqlanon_leaf_3" AS
 WITH "shown" AS (
   SELECT
     *
-  FROM "__sqlanon_labelled_3"
+  FROM "__sqlanon_labels_2"
 ), "span" AS (
   SELECT
     *

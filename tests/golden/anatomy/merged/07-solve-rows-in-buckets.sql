@@ -1,15 +1,15 @@
 -- Look for: rows find their bucket over all slots; how large buckets are is counted from the rows.
 
-CREATE TEMPORARY TABLE "__sqlanon_places_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_rows_in_buckets_1" AS
 SELECT
   "number"."bucket",
-  "dealt"."code_0",
-  "dealt"."column_0",
-  "dealt"."column_1",
-  "dealt"."column_2"
-FROM "__sqlanon_dealt_1" AS "dealt"
+  "row"."code_0",
+  "row"."column_0",
+  "row"."column_1",
+  "row"."column_2"
+FROM "__sqlanon_rows_in_slots_1" AS "row"
 JOIN "__sqlanon_all_numbers_1" AS "number"
-  ON "dealt"."slot" = "number"."slot";
+  ON "row"."slot" = "number"."slot";
 
 SELECT
   COUNT(*),
@@ -19,7 +19,7 @@ SELECT
 FROM (
   SELECT
     COUNT(*) AS "n"
-  FROM "__sqlanon_places_1"
+  FROM "__sqlanon_rows_in_buckets_1"
   GROUP BY
     "bucket"
 ) AS "bucket";

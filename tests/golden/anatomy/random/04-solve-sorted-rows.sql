@@ -1,7 +1,7 @@
 -- Look for: one sort: by the region (0, for there are none), the code, and a draw of each row; the second query:
 -- rowids follow each other, for the dealing computes with them.
 
-CREATE TEMPORARY TABLE "__sqlanon_drawn_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_sorted_rows_1" AS
 SELECT
   "region",
   "code_0",
@@ -23,13 +23,13 @@ FROM (
     ON "source"."sex" IS NOT DISTINCT FROM "word_1"."value"
   JOIN "__sqlanon_words_2" AS "word_2"
     ON "source"."zip" IS NOT DISTINCT FROM "word_2"."value"
-) AS "drawn"
+) AS "row"
 ORDER BY
   "code_0" ASC NULLS LAST,
   "draw" ASC NULLS LAST;
 
 SELECT
-  COALESCE(MIN("drawn"."rowid"), 0),
-  COALESCE(MAX("drawn"."rowid") - MIN("drawn"."rowid") + 1, 0),
+  COALESCE(MIN("row"."rowid"), 0),
+  COALESCE(MAX("row"."rowid") - MIN("row"."rowid") + 1, 0),
   COUNT(*)
-FROM "__sqlanon_drawn_1" AS "drawn";
+FROM "__sqlanon_sorted_rows_1" AS "row";

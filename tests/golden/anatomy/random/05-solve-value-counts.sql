@@ -1,7 +1,7 @@
 -- Look for: how many rows each value has, with a draw for each value: it and the rows' draws decide who comes into
 -- which bucket, and nothing else does.
 
-CREATE TEMPORARY TABLE "__sqlanon_held_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_value_counts_1" AS
 SELECT
   *,
   udf(0) AS "draw"

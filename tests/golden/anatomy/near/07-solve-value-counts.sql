@@ -1,6 +1,6 @@
 -- Look for: values are counted region by region, from the rows already sorted; a draw for each value of each region.
 
-CREATE TEMPORARY TABLE "__sqlanon_held_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_value_counts_1" AS
 SELECT
   *,
   udf(0) AS "draw"
@@ -9,7 +9,7 @@ FROM (
     "region",
     "code_0" AS "code",
     COUNT(*) AS "n"
-  FROM "__sqlanon_drawn_1"
+  FROM "__sqlanon_sorted_rows_1"
   GROUP BY
     "region",
     "code_0"

@@ -1,7 +1,7 @@
 -- Look for: each half as a class, number * 2 + side, with its sensitive values; l-diversity's text with l = 3 beside
 -- k-anonymity's: a region must itself be one that can be dealt.
 
-CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_broken_1" AS
+CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_failed_1" AS
 WITH "half_row" AS (
   SELECT
     CAST((
@@ -58,7 +58,7 @@ WITH "half_row" AS (
         "label",
         STRUCT_EXTRACT("best", 'dim') AS "dim",
         STRUCT_EXTRACT("best", 'median') AS "median"
-      FROM "__sqlanon_found_1"
+      FROM "__sqlanon_candidates_1"
     ) AS "turn"
   ) AS "attempt"
     ON "point"."label" = "attempt"."label"

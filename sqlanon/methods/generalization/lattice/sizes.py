@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 
-__all__ = ["Limits", "limited", "limits"]
+from sqlanon.domain.adjustable import Adjustable
+
+__all__ = ["Sizes", "sizes"]
 
 
 @dataclass(frozen=True)
-class Limits:
+class Sizes:
     """Sizes that decide how a search goes: how long it takes depends on them, and what it may hold in memory.
 
     `max_nodes` is the largest lattice that is searched whole. From `raise_from` nodes on it
@@ -35,20 +34,4 @@ class Limits:
     meets: int = 4
 
 
-_USUAL = Limits()
-_limits: ContextVar[Limits] = ContextVar("_limits", default=_USUAL)
-
-
-def limits() -> Limits:
-    """The limits of the search that runs."""
-    return _limits.get()
-
-
-@contextmanager
-def limited(to: Limits) -> Iterator[None]:
-    """Searches inside the block go by these limits, so that ways of large lattices can be tried on small ones."""
-    token = _limits.set(to)
-    try:
-        yield
-    finally:
-        _limits.reset(token)
+sizes = Adjustable(Sizes())

@@ -1,6 +1,6 @@
 -- Look for: each label once, however many rows show it; the second query: no label may be without a leaf.
 
-CREATE TEMPORARY TABLE "__sqlanon_labelled_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_labels_1" AS
 SELECT
   "label_0" AS "label",
   "text_0" AS "shown",
@@ -12,6 +12,6 @@ GROUP BY
 
 SELECT
   COUNT(*)
-FROM "__sqlanon_labelled_1" AS "shown"
+FROM "__sqlanon_labels_1" AS "shown"
 ANTI JOIN "__sqlanon_leaf_1" AS "leaf"
   ON "shown"."label" IS NOT DISTINCT FROM "leaf"."label";

@@ -1,0 +1,24 @@
+"""Which columns are taken to have few different texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlanon.domain.adjustable import Adjustable
+
+__all__ = ["Sizes", "sizes"]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A column's texts are counted in a sample of `sample_rows` rows of the source.
+
+    With at most `few_texts` different ones there it is taken to have few; with more, a dictionary costs more than it
+    saves.
+    """
+
+    sample_rows: int = 100_000
+    few_texts: int = 2_000
+
+
+sizes = Adjustable(Sizes())

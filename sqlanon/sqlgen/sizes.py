@@ -1,0 +1,25 @@
+"""How wide keys are, and how often the classes of a release are asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlanon.domain.adjustable import Adjustable
+
+__all__ = ["Sizes", "sizes"]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A word of a key, a BIGINT, has `word_bits` bits.
+
+    A live view has room for `max_labels` labels of a column in a class's key, so that two columns fill a word, and asks
+    the classes that remain `guard_rounds` times: if the last round still finds one that violates, nothing is published.
+    """
+
+    word_bits: int = 62
+    max_labels: int = 1 << 31
+    guard_rounds: int = 8
+
+
+sizes = Adjustable(Sizes())
