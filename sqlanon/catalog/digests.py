@@ -29,7 +29,7 @@ def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:
 
 
 def seal(engine: Engine, release_id: str) -> None:
-    """Keeps the digest of a release's rows: from now on they may not change. The last thing that is written of it."""
+    """Keeps the digest of a release's rows: from now on they may not change. It is written last of all."""
     digest = digests(engine, [release_id])[release_id]
     engine.run(sql_file("catalog", "queries", "seal_release"), [digest, release_id])
 

@@ -120,7 +120,7 @@ def _checked(engine: Engine, row: dict[str, Any]) -> StoredHierarchy:
     """The hierarchy of one row of anon.hierarchy, with everything checked."""
     definition = _definition(row)
     kind = _builder(definition)
-    # Labels that a user stored by hand need no query that they come from.
+    # Labels that a user stored by hand need not come from a query.
     if not kind.STORED or definition.query is not None:
         kind.validate(definition)
     if kind.STORED:

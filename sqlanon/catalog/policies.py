@@ -55,7 +55,7 @@ def save(engine: Engine, policy: Policy) -> None:
 
 
 def _constraint_rows(policy: Policy) -> list[dict[str, object]]:
-    """A row a set, counted over both kinds."""
+    """A row for each set, counted over both kinds."""
     sets = [(kind, columns) for kind, sets in _sets_of(policy) for columns in sets]
     return [
         {"policy": policy.name, "position": i, "kind": kind, "attributes": dumps(list(columns))}

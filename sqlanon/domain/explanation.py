@@ -118,8 +118,8 @@ class Explanation:
     quasi-identifier that is generalized at all. `cheaper` are nodes whose bound is below
     the chosen node's loss, those of the greatest bound first, that may not be published.
     They were chosen among the `among` nodes of the lattice whose levels differ from the
-    chosen ones by at most `reach`; None if those are all. `told` says what the rows that are left out have in
-    common, in one round.
+    chosen ones by at most `reach`; None if those are all. `common_values` are the values that the rows left out
+    share most often, in one round.
     """
 
     limit: int

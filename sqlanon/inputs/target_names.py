@@ -1,4 +1,4 @@
-"""What the tables of a release are called, and that nothing has these names."""
+"""The names of a release's tables, and the check that they are free."""
 
 from __future__ import annotations
 

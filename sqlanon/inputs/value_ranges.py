@@ -74,7 +74,7 @@ def _columns(columns: Sequence[Column], what: str) -> tuple[Column, Column, Colu
 
 
 def _read(value: Column, low: str, high: str, kind: str, rows: exp.Table) -> exp.Select:
-    """value, low and high as they are asked for, with what tells whether they could be had."""
+    """value, low and high in the types that they need, with flags for what could not be cast."""
     typed = try_cast(column(value[0]), kind)
     return exp.select(
         alias(cast(column(value[0]), "VARCHAR"), "text"),

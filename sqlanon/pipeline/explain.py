@@ -20,7 +20,7 @@ __all__ = ["explain_stage", "explanation", "printable"]
 
 
 def explain_stage(state: State) -> State:
-    """What the method's choice is owed to, where the method can tell."""
+    """The reasons for the method's choice, where the method can tell."""
     return state.having(explanation=find_method(state.create.method.name).why(state.task, state.choice))
 
 
@@ -56,7 +56,7 @@ def _is_value(state: State, attribute: BoundAttribute) -> bool:
 
 
 def explanation(state: State) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): what is asked, what would be published, at what loss, and why."""
+    """Rows of (stage, item, detail): the policy's requirements, what would be published, at what loss, and why."""
     policy, bound = need(state.policy), need(state.bound)
     yield "resolve", "policy", f"{policy.name}, fingerprint {bound.fingerprint}"
     call = state.create.method

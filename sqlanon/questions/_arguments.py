@@ -1,4 +1,4 @@
-"""What a user gave a model, checked against the model's header."""
+"""The arguments of a model, checked against the model's header."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GENERIC = ("attribute", "jointly")
 
 
 def chosen(questions: Sequence[Question], arguments: dict[str, Value]) -> Question:
-    """The one of a model's questions that the arguments mean; takes the argument that chooses out of `given`.
+    """The one of a model's questions that the arguments mean; takes the argument that chooses out of `arguments`.
 
     Raises PolicyError, with the choices, for a value that means none.
     """
@@ -114,9 +114,9 @@ def _number(question: Question, parameter: Parameter, value: Value) -> int | Dec
 
 
 def asked_about(question: Question, arguments: dict[str, Value], sensitive: Sequence[str]) -> list[tuple[str, ...]]:
-    """The sensitive columns that the model is asked about, each by itself or all jointly; [()] if about none.
+    """The sensitive columns that the model is about, each by itself or all jointly; [()] if it is about none.
 
-    Takes the arguments `attribute` and `jointly` out of `given`. Raises PolicyError if
+    Takes `attribute` and `jointly` out of `arguments`. Raises PolicyError if
     there is no sensitive attribute, for one that is none, and for a model that cannot
     be asked jointly.
     """

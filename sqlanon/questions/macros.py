@@ -1,7 +1,7 @@
 """Macros for clients without Python: a privacy model as `FROM anon.<model>('table', [columns], ...)`.
 
 A macro writes, when it is called, the query that makes the normal relations of the named
-table and asks the model's own text of them. It calls no other macro, so that it also
+table and runs the model's own text on them. It calls no other macro, so that it also
 works from an attached database. The SQL that it is put together from is in `sql/macros/`.
 """
 
@@ -26,8 +26,8 @@ _IN_A_CHECK = {"$1": "hierarchy_name", "$2": "hierarchy_height", "anon.hierarchy
 def macro_definitions() -> list[str]:
     """CREATE OR REPLACE MACRO statements, one for each privacy model that users name.
 
-    Every macro answers with one row: achieved, classes and rows; and, where all is given
-    that decides it, required, satisfied and violations, the number of classes that violate.
+    Every macro answers with one row: achieved, classes and rows; and, where the arguments
+    decide it, required, satisfied and violations, the number of classes that violate.
     """
     return [_macro(questions_of(model)) for model in model_names()]
 

@@ -1,4 +1,4 @@
-"""The tables by which a release places rows in regions: temporary for a snapshot, kept beside a live view."""
+"""The tables by which a release finds the regions of rows: temporary for a snapshot, kept beside a live view."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _kept_names(placed: Placed, release_id: str) -> Placed:
 
 
 def region_tables(placed: Placed) -> list[QualifiedName]:
-    """The tables that a release reads to place its rows."""
+    """The tables that a release reads to find the regions of its rows."""
     return [placed.regions, placed.region_map, *(table for table in placed.ranks if table)]
 
 

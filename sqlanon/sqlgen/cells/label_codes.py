@@ -42,7 +42,7 @@ def _published_label(bound: BoundAttribute, level: int, published_as_text: bool)
 
 
 def numbered(labelled: exp.Query, levels: Sequence[int], listed: Sequence[int] = ()) -> exp.Select:
-    """A row a value: value, and for each level its label (label_1) and the label's number (code_1).
+    """A row for each value: value, and for each level its label (label_1) and the label's number (code_1).
 
     `labelled` has the columns value and label_1, .... Equal labels have one number,
     whatever their levels. At the levels `listed` a value has a label only if its column

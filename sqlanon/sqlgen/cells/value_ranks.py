@@ -76,7 +76,7 @@ def _as_double(bound: BoundAttribute) -> exp.Expr | None:
 
 
 def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
-    """An attribute's values in their order: value, n, leaf, rank_0, position, and first_i and leaves_i a level.
+    """An attribute's values in their order: value, n, leaf, rank_0, position, and for each level first_i and leaves_i.
 
     `tree` is the table of `cells.tree`; rank_0 counts from 0. NULL, where no hierarchy
     places it, is last. `position` is the value as a number where values have a distance
@@ -112,11 +112,11 @@ def _position(bound: BoundAttribute) -> exp.Expr:
     gap = if_(several, mean, 1)
     behind = most + gap
     position = f.coalesce(known, behind, exp.cast(literal(0), exp.DataType.Type.DOUBLE))
-    # Infinities and numbers that are none have no distance from others.
+    # Infinities and NaN have no distance from others.
     spread = paren(most - least)
     finite = f.coalesce(f.call("isfinite", spread), exp.true())
     always = _over(f.bool_and(f.call("isfinite", known.copy())))
-    # Nor has a date or a time that is infinite: its number is NULL.
+    # Neither has an infinite date or time: its number is NULL.
     numbered = count.eq(_over(f.count(column("value"))))
     sound = exp.and_(finite, f.coalesce(always, exp.true()), numbered)
     return if_(sound, position, rank)

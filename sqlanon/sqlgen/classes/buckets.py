@@ -29,11 +29,11 @@ def asked_of_buckets(
     *,
     once: bool = False,
 ) -> Iterator[RowsOfRequirements]:
-    """What is asked of each attribute's table of buckets (bucket, value, count).
+    """The rows of each attribute's table of buckets (bucket, value, count), with the requirements that they answer.
 
-    `sources` has the tables by what stands behind the release's name, as many as can be read; `values` says which has
-    the values of an attribute. `indexes` are of the requirements that can be asked. `once` says that no bucket has a
-    value twice.
+    `sources` has the tables that can be read, by the suffixes of their names; `values` says which of them has the
+    values of an attribute. `indexes` are those of the requirements that the tables can answer. `once` says that no
+    bucket has a value twice.
     """
     for attribute, of_attribute in by_attribute(requirements, list(values)).items():
         name = values[attribute]

@@ -2,7 +2,7 @@
 
 A class is withheld if it violates a requirement. Where a requirement judges a class by
 the rows of others, withholding some changes the verdict on the rest; so the classes
-that remain are asked again, in rounds, until none is left that violates. What is
+that remain are checked again, in rounds, until none of them violates. What is
 published then satisfies every requirement by its own rows.
 """
 
@@ -50,8 +50,8 @@ def kept_classes(requirements: Sequence[Asks]) -> list[Step]:
     """Steps that end in kept(class_id): the classes that may be published.
 
     They read the normal relations under the names of `relation_names`, sensitive_value
-    aside. The last steps ask every requirement of just the classes that remain, so
-    that they hold of what is published whatever the rounds before have done.
+    aside. The last steps check every requirement against the remaining classes alone, so
+    that the published classes satisfy it whatever the rounds before have done.
     """
     if not needs_rounds(requirements):
         kept = _classes("equivalence_class").where(_violates_nothing(violations(requirements)))
@@ -83,10 +83,10 @@ def _any(of: str) -> exp.Expr:
 
 
 def _rounds(requirements: Sequence[Asks]) -> exp.Query:
-    """rounds(round, class_id), recursively: the classes that each round asks.
+    """rounds(round, class_id), recursively: the classes that each round checks.
 
-    The first asks all, the next those that did not violate, as long as some did. A row
-    without a class stands for the round itself, which may have no class left to ask:
+    The first checks all, each next one those that did not violate, as long as some did. A row
+    without a class stands for the round itself, which may have no class left to check:
     the public table's classes count even then.
     """
     steps, names = restricted(requirements, "rounds", "round")

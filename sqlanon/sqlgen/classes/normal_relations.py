@@ -92,7 +92,7 @@ def _counted(rows: Rows) -> exp.Select:
 def relations_of(rows: Rows, requirements: Sequence[Asks], background: Background | None = None) -> list[Step]:
     """The normal relations that the requirements read, in order, under the names that `relation_names` gives.
 
-    All but sensitive_value, which is the sum over those classes that are asked about:
+    All but sensitive_value, which is the sum over the classes of a check:
     see `sensitive_values` and the guard. Raises InternalError if the background lacks
     what a requirement reads.
     """
@@ -101,7 +101,7 @@ def relations_of(rows: Rows, requirements: Sequence[Asks], background: Backgroun
     steps: list[Step] = []
     if not rows.counted:
         steps += [(f"class_value_{i}", _class_value(rows, subject)) for i, subject in enumerate(about)]
-    # Rows are dear to read: where a subject's values have been counted, their sums are the sizes.
+    # Reading rows is expensive: where a subject's values have been counted, their sums are the sizes.
     summed = bool(about) and rows.entity is None
     steps.append(("equivalence_class", _summed(_values_of(rows, about[0], 0)) if summed else _counted(rows)))
     for number, subject in enumerate(about):
@@ -216,8 +216,8 @@ def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select
     """value_range(value, low, high), by the codes of the values; `codes` numbers those that occur: value_0, code.
 
     `ranges` has the columns value, low and high. A listed value that no row has, or that
-    is none of the column's type, gets a code that no row has: a least share is then
-    asked of it in vain, as it has to be.
+    is none of the column's type, gets a code that no row has: no class can then have a
+    least share of it, as it has to be.
     """
     listed_value = column("value", "listed")
     value = try_cast(listed_value, taxonomy.bound.published_type)

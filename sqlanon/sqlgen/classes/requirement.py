@@ -31,7 +31,7 @@ _OF_OTHERS = ("sensitive_value", "public_class")
 
 
 class Asks(Protocol):
-    """A requirement that can be asked of normal relations."""
+    """A requirement that normal relations can answer."""
 
     @property
     def question_name(self) -> str: ...
@@ -43,7 +43,7 @@ class Asks(Protocol):
 
     @property
     def attributes(self) -> Sequence[str]:
-        """The sensitive columns that it is asked about, several if jointly; empty if it asks about none."""
+        """The sensitive columns that it is about, several if jointly; empty if it is about none."""
         ...
 
     def satisfied_by(self, rows: int) -> bool:
@@ -51,7 +51,7 @@ class Asks(Protocol):
         ...
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
-        """The statement `achieved` or `violations`; `relations` says which relation stands for each that it reads."""
+        """The statement `achieved` or `violations`; `relations` has what it reads in place of each normal relation."""
         ...
 
 
@@ -61,9 +61,9 @@ def subjects(requirements: Sequence[Asks]) -> list[tuple[str, ...]]:
 
 
 def by_attribute(requirements: Sequence[Asks], attributes: Sequence[str]) -> dict[str, list[int]]:
-    """The indexes of the requirements that are asked of each attribute's values.
+    """The indexes of the requirements that each attribute's values answer.
 
-    Those that ask about none, such as the size of classes, are asked of the first.
+    The first attribute answers those that are about no attribute, such as the size of classes.
     """
     indexes: dict[str, list[int]] = {name: [] for name in attributes}
     for index, requirement in enumerate(requirements):

@@ -1,7 +1,7 @@
-"""Rows sorted with short words in place of long texts: a row that is sorted is moved, and texts are dear to move.
+"""Rows sorted with short words in place of long texts: sorting moves rows, and texts are expensive to move.
 
-A column of few different texts takes a type of its own, an ENUM of just these texts, while its rows are sorted, and is
-spelled out again in the order in which they then stand.
+While its rows are sorted, a column of few different texts has a type of its own, an ENUM of just these texts. In the
+sorted rows the texts take the place of the words again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["coded", "different_texts", "spelled", "texts_of", "word_table"]
 
 
 def different_texts(texts: Sequence[BoundAttribute], source: exp.Table, rows: int) -> exp.Select:
-    """About how many different values each column has among some `rows` of the source, a column each."""
+    """About how many different values each column has among some `rows` of the source, in a column for each."""
     values = [alias(published_value(bound), f"text_{index}") for index, bound in enumerate(texts)]
     sample = exp.select(*values).from_(source).limit(rows)
     counts = [f.approx_count_distinct(column(f"text_{index}")) for index in range(len(texts))]

@@ -13,7 +13,7 @@ __all__ = ["Rows", "cell_text", "json_value", "one_line"]
 
 @dataclass(frozen=True)
 class Rows:
-    """A statement's result: its column names and rows; `more` says whether rows were left out at the end."""
+    """A statement's result: its column names and rows; `truncated` says whether rows were left out at the end."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
