@@ -71,10 +71,10 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
     Raises PolicyError if there is no such relation, or its query does not run.
     """
     if source.name:
-        found = find_relation(engine, source.name)
-        if found is None:
+        kind_and_name = find_relation(engine, source.name)
+        if kind_and_name is None:
             raise PolicyError(f"there is no table or view {source.name}", hint="SHOW ALL TABLES lists what there is")
-        kind, full = found
+        kind, full = kind_and_name
         database = current_database(engine)
         lasting = QualifiedName(full.parts[1:]) if full.parts[0] == database else None
         try:

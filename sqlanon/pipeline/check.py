@@ -23,7 +23,7 @@ from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.shared_steps import shared_steps
 from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.classes.buckets import asked_of_buckets
+from sqlanon.sqlgen.classes.buckets import rows_of_buckets
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.requirement import relation_names, report_row
 from sqlanon.sqlgen.classes.rows import Rows
@@ -136,7 +136,7 @@ def _of_tables(state: State, query: TablesQuery) -> dict[int, Measurement]:
     if not state.requirements:
         return {}
     measurements: dict[int, Measurement] = {}
-    for part in asked_of_buckets(sources, state.requirements, indexes, query.values, once=True):
+    for part in rows_of_buckets(sources, state.requirements, indexes, query.values, once=True):
         requirements = [state.requirements[index] for index in part.indexes]
         background = frozen_background(need(state.bound), requirements, query.release_id, part.indexes)
         measurements |= _required(state, part.indexes, part.rows, background)

@@ -10,7 +10,7 @@ from sqlanon.domain.values import QualifiedName, Value, plain_number, written
 from sqlanon.errors import PolicyError
 from sqlanon.questions.load import Parameter, Question
 
-__all__ = ["Argument", "asked_about", "bound_arguments", "chosen"]
+__all__ = ["Argument", "bound_arguments", "chosen", "subjects_of_question"]
 
 # What a parameter is bound to: a BIGINT an int, a DECIMAL a Decimal, a TEXT a string, the others a name.
 # A COLUMN is always a name of one part.
@@ -113,7 +113,9 @@ def _number(question: Question, parameter: Parameter, value: Value) -> int | Dec
     return Decimal(number) if parameter.type == "DECIMAL" else number
 
 
-def asked_about(question: Question, arguments: dict[str, Value], sensitive: Sequence[str]) -> list[tuple[str, ...]]:
+def subjects_of_question(
+    question: Question, arguments: dict[str, Value], sensitive: Sequence[str]
+) -> list[tuple[str, ...]]:
     """The sensitive columns that the model is about, each by itself or all jointly; [()] if it is about none.
 
     Takes `attribute` and `jointly` out of `arguments`. Raises PolicyError if

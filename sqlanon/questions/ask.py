@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import written
 from sqlanon.errors import InternalError, PolicyError
-from sqlanon.questions._arguments import Argument, asked_about, bound_arguments, chosen
+from sqlanon.questions._arguments import Argument, bound_arguments, chosen, subjects_of_question
 from sqlanon.questions._fractions import comparable
 from sqlanon.questions.load import Question, questions_of
 from sqlanon.sqlgen.build.sql_files import query_tree, reading
@@ -126,7 +126,7 @@ def bind_requirement(requirement: Requirement, sensitive: Sequence[str] = ()) ->
     """
     values = dict(requirement.arguments)
     question = chosen(questions_of(requirement.model), values)
-    about = asked_about(question, values, sensitive)
+    about = subjects_of_question(question, values, sensitive)
     arguments = bound_arguments(question, values)
     bound = tuple(BoundRequirement(question, arguments, attributes) for attributes in about)
     if not isfinite(bound[0].required):

@@ -23,7 +23,7 @@ from sqlanon.methods.registry import promised_by
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
-from sqlanon.sqlgen.classes.buckets import asked_of_buckets
+from sqlanon.sqlgen.classes.buckets import rows_of_buckets
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, rows_of
 
@@ -138,7 +138,7 @@ class AnswerableRequirements:
             return []
         if self.values:
             named = {name: source for name, source in sources.items() if name is not None}
-            return list(asked_of_buckets(named, self.requirements, self.indexes, self.values))
+            return list(rows_of_buckets(named, self.requirements, self.indexes, self.values))
         keys = [bound.column for bound in self.bound.quasi_identifiers]
         rows = rows_with_keys(self.bound, sources[None], keys, {name: name for name in self.guards.values()})
         return [RowsOfRequirements(rows, self.indexes)]
@@ -164,7 +164,7 @@ def answerable_by(engine: Engine, release: Release) -> AnswerableRequirements:
     hierarchies = {fold(stored.definition.name): stored for stored in hierarchies_of(release)}
     try:
         source = BoundSource(columns, name, None, stable=False)
-        bound = bind(_asked_of(policy, promised, release), source, hierarchies, fingerprint="")
+        bound = bind(_policy_of_check(policy, promised, release), source, hierarchies, fingerprint="")
         if not (policy.requirements or promised):
             return AnswerableRequirements(bound, (), {}, {}, release.release_id)
         requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive), promised)
@@ -216,7 +216,7 @@ def _columns(engine: Engine, release: Release) -> Iterator[Column]:
                 yield named, kind
 
 
-def _asked_of(policy: Policy, promised: Sequence[Requirement], release: Release) -> Policy:
+def _policy_of_check(policy: Policy, promised: Sequence[Requirement], release: Release) -> Policy:
     """The policy by which a release is checked: the columns that tell its classes apart, and the sensitive ones.
 
     A method may add columns to the policy's quasi-identifiers, or replace them by one.

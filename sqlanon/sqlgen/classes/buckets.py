@@ -13,7 +13,7 @@ from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.classes.requirement import Asks, by_attribute
 from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements
 
-__all__ = ["BUCKET", "COUNT", "VALUE", "asked_of_buckets"]
+__all__ = ["BUCKET", "COUNT", "VALUE", "rows_of_buckets"]
 
 # The number of a row's bucket, a value of one of its rows, and how many of its rows have that value.
 BUCKET = "bucket"
@@ -21,7 +21,7 @@ VALUE = "value"
 COUNT = "count"
 
 
-def asked_of_buckets(
+def rows_of_buckets(
     sources: Mapping[str, exp.Table | exp.Subquery],
     requirements: Sequence[Asks],
     indexes: Sequence[int],

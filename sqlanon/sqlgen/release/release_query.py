@@ -232,12 +232,14 @@ class ReleaseQuery:
     def _others(self, query: exp.Select) -> list[exp.Alias]:
         """The columns that pass through or that requirements read, and the respondent; joins the tables of tokens."""
         others = [alias(passed(query, bound, i, self.tokens), f"column_{i}") for i, bound in self._passing()]
-        others += [alias(self._asked_value(name), f"asked_{i}") for i, name in enumerate(self.requirement_columns)]
+        others += [
+            alias(self._requirement_value(name), f"asked_{i}") for i, name in enumerate(self.requirement_columns)
+        ]
         if self.policy.entity:
             others.append(alias(column(self.policy.entity.column, "source"), _ENTITY))
         return others
 
-    def _asked_value(self, name: str) -> exp.Expr:
+    def _requirement_value(self, name: str) -> exp.Expr:
         """A column's value in the type in which it may be published; guarding nodes are compared as text."""
         for bound in self.policy.attributes:
             if bound.column == name:
