@@ -54,8 +54,8 @@ def kept_classes(requirements: Sequence[Asks]) -> list[Step]:
     that the published classes satisfy it whatever the rounds before have done.
     """
     if not needs_rounds(requirements):
-        kept = _classes("equivalence_class").where(_violates_nothing(violations(requirements)))
-        return [("kept", kept)]
+        unviolated = _classes("equivalence_class").where(_violates_nothing(violations(requirements)))
+        return [("kept", unviolated)]
     steps, names = restricted(requirements, "remaining", "remaining")
     return [
         ("rounds", _rounds(requirements)),
