@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.sqlgen.build.names import alias, column
-from sqlanon.sqlgen.classes.requirement import Asks, by_attribute
+from sqlanon.sqlgen.classes.requirement import SqlRequirement, by_attribute
 from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements
 
 __all__ = ["BUCKET", "COUNT", "VALUE", "rows_of_buckets"]
@@ -23,7 +23,7 @@ COUNT = "count"
 
 def rows_of_buckets(
     sources: Mapping[str, exp.Table | exp.Subquery],
-    requirements: Sequence[Asks],
+    requirements: Sequence[SqlRequirement],
     indexes: Sequence[int],
     values: Mapping[str, str],
     *,

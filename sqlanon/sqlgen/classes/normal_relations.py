@@ -32,7 +32,7 @@ from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import respondents
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
 from sqlanon.sqlgen.classes.guarding_nodes import guarding_steps
-from sqlanon.sqlgen.classes.requirement import Asks, relation_names, subjects
+from sqlanon.sqlgen.classes.requirement import SqlRequirement, relation_names, subjects
 from sqlanon.sqlgen.classes.rows import Rows, rows_of
 
 __all__ = [
@@ -89,7 +89,9 @@ def _counted(rows: Rows) -> exp.Select:
     return query
 
 
-def relations_of(rows: Rows, requirements: Sequence[Asks], background: Background | None = None) -> list[Step]:
+def relations_of(
+    rows: Rows, requirements: Sequence[SqlRequirement], background: Background | None = None
+) -> list[Step]:
     """The normal relations that the requirements read, in order, under the names that `relation_names` gives.
 
     All but sensitive_value, which is the sum over the classes of a check:
@@ -132,7 +134,7 @@ def _of_subject(rows: Rows, number: int, subject: Sequence[str], reads: set[str]
 
 
 def _of_requirement(
-    index: int, requirement: Asks, rows: Rows, about: Sequence[tuple[str, ...]], background: Background
+    index: int, requirement: SqlRequirement, rows: Rows, about: Sequence[tuple[str, ...]], background: Background
 ) -> list[Step]:
     """The relations that belong to one requirement's own arguments."""
     steps: list[Step] = []
@@ -206,7 +208,7 @@ def sensitive_value(class_values: str) -> exp.Select:
     return exp.select(column("value"), rows).from_(relation(class_values)).group_by(column("value"))
 
 
-def sensitive_values(requirements: Sequence[Asks]) -> list[Step]:
+def sensitive_values(requirements: Sequence[SqlRequirement]) -> list[Step]:
     """sensitive_value_i over all classes, for the subjects of which a requirement reads it."""
     names = (names.get("sensitive_value") for names in relation_names(requirements))
     return [(name, sensitive_value("class_" + name)) for name in dict.fromkeys(names) if name]

@@ -14,7 +14,7 @@ from sqlanon.sqlgen.build.names import alias, literal
 __all__ = [
     "PER_REQUIREMENT",
     "PER_SUBJECT",
-    "Asks",
+    "SqlRequirement",
     "by_attribute",
     "depends_on_others",
     "relation_names",
@@ -30,7 +30,7 @@ PER_REQUIREMENT = ("value_range", "guarded", "guarding_node")
 _OF_OTHERS = ("sensitive_value", "public_class")
 
 
-class Asks(Protocol):
+class SqlRequirement(Protocol):
     """A requirement that normal relations can answer."""
 
     @property
@@ -55,12 +55,12 @@ class Asks(Protocol):
         ...
 
 
-def subjects(requirements: Sequence[Asks]) -> list[tuple[str, ...]]:
+def subjects(requirements: Sequence[SqlRequirement]) -> list[tuple[str, ...]]:
     """The sensitive columns that requirements ask about, each by itself or several jointly, without repetition."""
     return list(dict.fromkeys(tuple(r.attributes) for r in requirements if r.attributes))
 
 
-def by_attribute(requirements: Sequence[Asks], attributes: Sequence[str]) -> dict[str, list[int]]:
+def by_attribute(requirements: Sequence[SqlRequirement], attributes: Sequence[str]) -> dict[str, list[int]]:
     """The indexes of the requirements that each attribute's values answer.
 
     The first attribute answers those that are about no attribute, such as the size of classes.
@@ -71,7 +71,7 @@ def by_attribute(requirements: Sequence[Asks], attributes: Sequence[str]) -> dic
     return indexes
 
 
-def relation_names(requirements: Sequence[Asks]) -> list[dict[str, str]]:
+def relation_names(requirements: Sequence[SqlRequirement]) -> list[dict[str, str]]:
     """For each requirement the relation that stands for each normal relation.
 
     `class_sensitive_value_0` is that of the first subject, `value_range_2` belongs to
@@ -94,12 +94,12 @@ def relation_names(requirements: Sequence[Asks]) -> list[dict[str, str]]:
     return named
 
 
-def depends_on_others(requirement: Asks) -> bool:
+def depends_on_others(requirement: SqlRequirement) -> bool:
     """Whether a class may satisfy the requirement or not according to the rows of other classes."""
     return any(relation in _OF_OTHERS for relation in requirement.reads)
 
 
-def report_row(index: int, requirement: Asks, names: Mapping[str, str]) -> exp.Select:
+def report_row(index: int, requirement: SqlRequirement, names: Mapping[str, str]) -> exp.Select:
     """place, achieved and violating: what a requirement comes to, and how many classes violate it."""
     achieved = cast(requirement.statement("achieved", names).subquery(), "DOUBLE")
     violating = requirement.statement("violations", names).subquery("violations")

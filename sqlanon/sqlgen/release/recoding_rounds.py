@@ -23,7 +23,7 @@ from sqlanon.sqlgen.cells.cells import class_id
 from sqlanon.sqlgen.cells.label_codes import code_at, label_at
 from sqlanon.sqlgen.classes.guard import violations
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
-from sqlanon.sqlgen.classes.requirement import Asks
+from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import Rows
 from sqlanon.sqlgen.release.recode import Recoding, class_layout
 
@@ -115,7 +115,7 @@ class Rounds:
     """
 
     recodings: Sequence[tuple[int, Recoding]]
-    requirements: Sequence[Asks]
+    requirements: Sequence[SqlRequirement]
     background: Background
     requirement_columns: dict[str, str]
     entity: str | None

@@ -25,7 +25,7 @@ from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
 from sqlanon.sqlgen.classes.buckets import BUCKET
 from sqlanon.sqlgen.classes.guard import kept_classes, restricted
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of
-from sqlanon.sqlgen.classes.requirement import Asks, report_row, subjects
+from sqlanon.sqlgen.classes.requirement import SqlRequirement, report_row, subjects
 from sqlanon.sqlgen.classes.rows import Rows
 from sqlanon.sqlgen.release.public_table import (
     public_class,
@@ -59,7 +59,7 @@ class ReleaseQuery:
 
     policy: BoundPolicy
     recodings: tuple[Recoding, ...]
-    requirements: Sequence[Asks]
+    requirements: Sequence[SqlRequirement]
     source: exp.Query
     stable: bool
     release_id: str
