@@ -155,7 +155,7 @@ def _release(engine: Engine, statement: s.CreateRelease, progress: Watching | No
         release = _load(engine, statement.name)
         # What requires nothing, such as the loss, is no requirement.
         measured = releases.measurements(engine, release)
-        report = PrivacyReport(tuple(one for one in measured if one.satisfied is not None))
+        report = PrivacyReport(tuple(measurement for measurement in measured if measurement.satisfied is not None))
     else:
         assert state.release is not None and state.report is not None
         release, report = state.release, state.report
@@ -210,7 +210,7 @@ def _load(engine: Engine, name: Any) -> Release:
 def _check_release(engine: Engine, statement: s.CheckRelease, progress: Watching | None) -> Answer:
     release = _load(engine, statement.name)
     found = check_release(engine, release).measurements
-    assumed = (one.stated for one in assumed_of(release))
+    assumed = (measurement.stated for measurement in assumed_of(release))
     return _checked(str(release.name), PrivacyReport((*found, *assumed)))
 
 
@@ -222,9 +222,9 @@ def _checked(name: str, report: PrivacyReport) -> Answer:
     return Answer(_CHECKED, tuple((name, m.question, *_measured(m)) for m in report.measurements))
 
 
-def _measured(one: Measurement) -> tuple[Any, ...]:
+def _measured(measurement: Measurement) -> tuple[Any, ...]:
     """The columns `_MEASURED`."""
-    return one.attribute, one.required, one.achieved, one.satisfied
+    return measurement.attribute, measurement.required, measurement.achieved, measurement.satisfied
 
 
 def _export(engine: Engine, statement: s.ExportRelease, progress: Watching | None) -> Answer:

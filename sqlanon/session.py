@@ -95,7 +95,7 @@ class Connection:
         which then has to be SQL of DuckDB's. A statement from `extract_statements` does for a script.
         """
         with self._alone():
-            statements = _own(query)
+            statements = _own_statements(query)
             if statements is None:
                 return self._connection.sql(query, *arguments, **named)
             for statement in statements[:-1]:
@@ -107,7 +107,7 @@ class Connection:
     def execute(self, query: Any, parameters: Any = None) -> Connection:
         """Runs a script; its last result is then fetched from this connection, as with DuckDB."""
         with self._alone():
-            statements = _own(query)
+            statements = _own_statements(query)
             if statements is None:
                 self._execute(query, parameters)
                 return self
@@ -210,14 +210,14 @@ class Connection:
         self._connection.close()
 
 
-def _own(query: Any) -> list[Statement] | None:
+def _own_statements(query: Any) -> list[Statement] | None:
     """The statements of a script in which one is sqlanon's own; None where DuckDB can be given all of it as it is."""
     statements = parse_script(query) if isinstance(query, str) else []
     return None if all(isinstance(statement, PassThrough) for statement in statements) else statements
 
 
-def _refuse_parameters(statement: Statement, given: object) -> None:
-    if given:
+def _refuse_parameters(statement: Statement, parameters: object) -> None:
+    if parameters:
         raise UserError(
             "sqlanon's own statements take no parameters", hint="write the values out", position=statement.position
         )

@@ -22,7 +22,9 @@ from sqlglot import exp
 from sqlanon.assets import folder, listing
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, UserError
-from sqlanon.sqlgen.build.names import alias, column, identifier, relation
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.ddl import create_temporary
+from sqlanon.sqlgen.build.names import alias, column, relation
 
 __all__ = ["MINIMUM_KEY_BYTES", "load", "names", "registered", "release_key", "tokens"]
 
@@ -133,14 +135,10 @@ def tokens(engine: Engine, values: exp.Query, target: str, key: bytes) -> None:
 
 
 def _create_tokens(values: exp.Query, target: str, function: str) -> exp.Create:
-    source = exp.Subquery(this=values.copy(), alias=exp.TableAlias(this=identifier("source_value")))
-    distinct = exp.select(column("value")).from_(source).distinct()
-    token = exp.Anonymous(this=function, expressions=[column("value")])
-    rows = exp.select(column("value"), alias(token, "token")).from_(
-        exp.Subquery(this=distinct, alias=exp.TableAlias(this=identifier("distinct_value")))
-    )
-    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-    return exp.Create(this=relation(target), kind="TABLE", expression=rows, properties=temporary)
+    distinct = exp.select(column("value")).from_(values.subquery("source_value")).distinct()
+    token = f.call(function, column("value"))
+    rows = exp.select(column("value"), alias(token, "token")).from_(distinct.subquery("distinct_value", copy=False))
+    return create_temporary("TABLE", target, rows)
 
 
 def release_key(variable: str | None = None) -> bytes:

@@ -63,9 +63,9 @@ def _validate_visible(policy: Policy, columns: Sequence[str], roles: dict[str, R
                 f"{named}: {name} is {role}, which no release shows",
                 hint="take it out of the set, or give the column another role",
             )
-    shown = set(map(fold, columns))
+    published = set(map(fold, columns))
     for other in policy.confidential:
-        if shown.issuperset(map(fold, other)):
+        if published.issuperset(map(fold, other)):
             raise PolicyError(
                 f"{named} shows together what CONFIDENTIAL {shown_set(other)} keeps apart",
                 hint="take a column out of the one or put one into the other",

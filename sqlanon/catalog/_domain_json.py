@@ -64,7 +64,7 @@ def policy_to_json(policy: Policy) -> dict[str, Any]:
         fields["against"] = _source_to_json(policy.against)
     for key, sets in (("confidential", policy.confidential), ("visible", policy.visible)):
         if sets:
-            fields[key] = [list(one) for one in sets]
+            fields[key] = [list(names) for names in sets]
     return fields
 
 

@@ -101,7 +101,7 @@ def _write_decimal(value: Decimal) -> str:
 
 def value_to_json(value: Value) -> Any:
     if isinstance(value, tuple):
-        return [value_to_json(one) for one in value]
+        return [value_to_json(item) for item in value]
     return {"name": list(value.parts)} if isinstance(value, QualifiedName) else value
 
 

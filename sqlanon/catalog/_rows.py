@@ -49,8 +49,8 @@ def read(
     if names:
         query = query.where(_where(names), copy=False)
     query = query.order_by(*(ascending(column(key)) for key in (*order, "rowid")), copy=False)
-    found = engine.rows(query, _parameters(names or {}))
-    return [dict(zip(columns, row, strict=True)) for row in found]
+    rows = engine.rows(query, _parameters(names or {}))
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def insert(engine: Engine, table: str, rows: Sequence[Mapping[str, object]]) -> None:

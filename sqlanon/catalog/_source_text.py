@@ -37,12 +37,12 @@ def write_sources(sources: tuple[SourceRead, ...] | None) -> str | None:
     """A JSON list: a relation as the list of its parts, the digest of a query as a text. NULL if they are not known."""
     if sources is None:
         return None
-    return dumps([list(one.parts) if isinstance(one, QualifiedName) else one for one in sources])
+    return dumps([list(item.parts) if isinstance(item, QualifiedName) else item for item in sources])
 
 
 def read_sources(text: str | None) -> tuple[SourceRead, ...] | None:
     """Reads what `write_sources` writes. Raises BadJson if it is something else."""
     if text is None:
         return None
-    found = list_of(loads(text), "the sources")
-    return tuple(text_of(one, "a source") if isinstance(one, str) else name_from_json(one) for one in found)
+    items = list_of(loads(text), "the sources")
+    return tuple(text_of(item, "a source") if isinstance(item, str) else name_from_json(item) for item in items)

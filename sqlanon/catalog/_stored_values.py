@@ -74,12 +74,12 @@ def require_hierarchy(engine: Engine, name: str, height: int) -> None:
     """
     for check in _CHECKS:
         parameters: list[object] = [name, height] if check.needs_height else [name]
-        found = engine.rows(sql_file("catalog", "checks", check.file), parameters)
-        if found:
-            raise PolicyError(f"hierarchy {name}: {check.problem}: {_shown(found)}", hint=check.hint)
+        offending = engine.rows(sql_file("catalog", "checks", check.file), parameters)
+        if offending:
+            raise PolicyError(f"hierarchy {name}: {check.problem}: {_examples(offending)}", hint=check.hint)
 
 
-def _shown(found: list[tuple[str, int]]) -> str:
+def _examples(offending: list[tuple[str, int]]) -> str:
     """The offending names, the first ten, and how many more there are."""
-    more = found[0][1] - len(found)
-    return ", ".join(name for name, _ in found) + (f" and {more} more" if more else "")
+    rest = offending[0][1] - len(offending)
+    return ", ".join(name for name, _ in offending) + (f" and {rest} more" if rest else "")

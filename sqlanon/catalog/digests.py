@@ -54,7 +54,9 @@ def forgetting(name: QualifiedName) -> str:
 def table_digest(engine: Engine, name: QualifiedName) -> str:
     """The digest of the rows of one table, whatever the session's time zone."""
     kinds = engine.columns(exp.select(exp.Star()).from_(relation(name)))
-    rows = exp.select(*(alias(_in_utc(one, kind), one) for one, kind in kinds)).from_(relation(name))
+    rows = exp.select(*(alias(_in_utc(column_name, kind), column_name) for column_name, kind in kinds)).from_(
+        relation(name)
+    )
     [(digest,)] = engine.rows(sql_file("catalog", "queries", "table_digest"), [to_sql(rows)])
     return str(digest)
 
@@ -68,7 +70,7 @@ def _in_utc(name: str, kind: str) -> exp.Expr:
 def require_own_rows(engine: Engine, release: Release) -> None:
     """Raises CatalogError if a table beside a live view has other rows than it was made with, or is gone."""
     for made in release.objects:
-        if made.digest is not None and made.digest != _found(engine, made):
+        if made.digest is not None and made.digest != _digest_now(engine, made):
             raise CatalogError(
                 f"release {release.name}: the rows of {made.name}, by which it places rows, are not those that were "
                 "written with it; nothing was done",
@@ -76,7 +78,7 @@ def require_own_rows(engine: Engine, release: Release) -> None:
             )
 
 
-def _found(engine: Engine, made: ReleaseObject) -> str | None:
+def _digest_now(engine: Engine, made: ReleaseObject) -> str | None:
     try:
         return table_digest(engine, made.name)
     except EngineError:

@@ -46,18 +46,20 @@ def known(engine: Engine, but: str | None = None) -> list[KnownRelease]:
     if not migrations.ready(engine):
         return []
     rows = _rows.read(engine, "release", _STANDING, order=("created_at",))
-    there = {row["release_id"] for row in rows}
+    standing_ids = {row["release_id"] for row in rows}
     rows = [row for row in rows if row["release_id"] != but]
     exported = _rows.read(engine, "release_export", _EXPORTED, order=("exported_at",))
     sealed = digests(engine, [row["release_id"] for row in rows]) if rows else {}
     last = {row["release_id"]: row["exported_at"] for row in exported}
-    found = [
+    standing_releases = [
         _known(row, stands=True, exported=last.get(row["release_id"]), trusted=sealed.get(row["release_id"]))
         for row in rows
     ]
     # Of several exports of one release the last speaks for all; rows written by hand may have no release.
-    gone = {row["release_id"] or index: row for index, row in enumerate(exported) if row["release_id"] not in there}
-    return [*found, *(_known(row, stands=False, exported=row["exported_at"]) for row in gone.values())]
+    gone = {
+        row["release_id"] or index: row for index, row in enumerate(exported) if row["release_id"] not in standing_ids
+    }
+    return [*standing_releases, *(_known(row, stands=False, exported=row["exported_at"]) for row in gone.values())]
 
 
 def _known(row: dict[str, Any], *, stands: bool, exported: datetime | None, trusted: str | None = None) -> KnownRelease:
@@ -89,4 +91,4 @@ def made_from(engine: Engine, names: Collection[QualifiedName]) -> set[SourceRea
     releases = {r["release_id"] for r in objects if (fold(r["schema_name"]), fold(r["object_name"])) in wanted}
     if not releases:
         return set()
-    return {source for one in known(engine) if one.release_id in releases for source in one.sources or ()}
+    return {source for release in known(engine) if release.release_id in releases for source in release.sources or ()}

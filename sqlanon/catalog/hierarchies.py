@@ -86,17 +86,17 @@ def load(engine: Engine, name: str) -> StoredHierarchy:
     Raises PolicyError if there is none, or more than one, if its row contradicts itself,
     or if its stored labels are not a hierarchy.
     """
-    found = _rows.read(engine, "hierarchy", _COLUMNS, {"hierarchy": name}) if migrations.ready(engine) else []
-    if not found:
+    rows = _rows.read(engine, "hierarchy", _COLUMNS, {"hierarchy": name}) if migrations.ready(engine) else []
+    if not rows:
         raise PolicyError(
             f"there is no hierarchy {name}",
             hint=nearest(name, listing(engine)) or "make it with CREATE HIERARCHY",
         )
-    if len(found) > 1:
+    if len(rows) > 1:
         raise PolicyError(
-            f"hierarchy {name} stands {len(found)} times in anon.hierarchy", hint="delete all of its rows but one"
+            f"hierarchy {name} stands {len(rows)} times in anon.hierarchy", hint="delete all of its rows but one"
         )
-    return _checked(engine, found[0])
+    return _checked(engine, rows[0])
 
 
 def delete(engine: Engine, name: str) -> bool:

@@ -56,10 +56,10 @@ def save(engine: Engine, policy: Policy) -> None:
 
 def _constraint_rows(policy: Policy) -> list[dict[str, object]]:
     """A row a set, counted over both kinds."""
-    sets = [(kind, one) for kind, sets in _sets_of(policy) for one in sets]
+    sets = [(kind, columns) for kind, sets in _sets_of(policy) for columns in sets]
     return [
-        {"policy": policy.name, "position": i, "kind": kind, "attributes": dumps(list(one))}
-        for i, (kind, one) in enumerate(sets, start=1)
+        {"policy": policy.name, "position": i, "kind": kind, "attributes": dumps(list(columns))}
+        for i, (kind, columns) in enumerate(sets, start=1)
     ]
 
 

@@ -168,10 +168,10 @@ def _named(engine: Engine, schema_and_name: tuple[str, str]) -> list[dict[str, A
 
 def _located(engine: Engine, name: QualifiedName, current_schema: str) -> tuple[str, str] | None:
     """The schema and the object's own name; None if the name points into another database: it has its own catalog."""
-    *rest, own = name.parts
+    *rest, object_name = name.parts
     if len(rest) == 2 and fold(rest.pop(0)) != fold(current_database(engine)):
         return None
-    return (rest[0] if rest else current_schema), own
+    return (rest[0] if rest else current_schema), object_name
 
 
 def load(engine: Engine, name: QualifiedName, current_schema: str = "main") -> Release:

@@ -126,8 +126,8 @@ def _validate_weight(policy: Policy, attribute: Attribute) -> None:
     weight = attribute.weight
     if not weight.is_finite() or weight <= 0:
         raise _wrong(policy, f"the weight of {attribute.name} is {weight}", "a weight must be above 0")
-    kept = -_WEIGHT_DECIMALS <= weight.adjusted() < _WEIGHT_DIGITS
-    if not kept or 10**_WEIGHT_DECIMALS % Fraction(weight).denominator:
+    is_exact = -_WEIGHT_DECIMALS <= weight.adjusted() < _WEIGHT_DIGITS
+    if not is_exact or 10**_WEIGHT_DECIMALS % Fraction(weight).denominator:
         raise _wrong(
             policy,
             f"the weight of {attribute.name} cannot be kept exactly",

@@ -53,12 +53,12 @@ def load(engine: Engine, name: str, one_query: Callable[[str], str] = query_text
 
     Raises UserError if there is none, if a number stands twice, or if a text is not one query.
     """
-    found = _rows.read(engine, "workload", ("query_id", "sql"), {"workload": name}, order=("query_id",))
-    if not found:
+    rows = _rows.read(engine, "workload", ("query_id", "sql"), {"workload": name}, order=("query_id",))
+    if not rows:
         hint = nearest(name, listing(engine)) or "make it with CREATE WORKLOAD, or INSERT INTO anon.workload"
         raise UserError(f"there is no workload {name}", hint=hint)
     queries: dict[int, str] = {}
-    for row in found:
+    for row in rows:
         number, text = row["query_id"], row["sql"]
         if number is None or text is None:
             raise UserError(f"workload {name}: a row of anon.workload has no query_id or no sql")

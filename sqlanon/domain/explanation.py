@@ -27,10 +27,10 @@ class Violated:
     curable: bool = True
 
     def __str__(self) -> str:
-        shown = f" ({', '.join(f'{name} = {text}' for name, text in self.label)})" if self.label else ""
+        label = f" ({', '.join(f'{name} = {text}' for name, text in self.label)})" if self.label else ""
         return (
             f"classes that violate {self.requirement}: {self.classes} with {self.rows} rows, "
-            f"the smallest{shown} with {self.smallest}"
+            f"the smallest{label} with {self.smallest}"
         )
 
 

@@ -19,9 +19,9 @@ def fold(name: str) -> str:
     return name.lower() if name.isascii() else name.translate(_LOWER)
 
 
-def same_name(one: str, other: str) -> bool:
+def same_name(first: str, second: str) -> bool:
     """Whether two spellings name the same."""
-    return fold(one) == fold(other)
+    return fold(first) == fold(second)
 
 
 def nearest(name: str, known: Sequence[str]) -> str | None:

@@ -49,7 +49,7 @@ def workload_options(arguments: Sequence[tuple[str, Value]]) -> WorkloadOptions:
     """Checks the arguments; raises PolicyError for one that is unknown or out of bounds."""
     remaining = dict(arguments)
     defaults = WorkloadOptions()
-    found = WorkloadOptions(
+    options = WorkloadOptions(
         queries=_whole(remaining, "queries", defaults.queries, 1, _MOST_QUERIES),
         dimensions=_whole(remaining, "dimensions", 1, 1, None) if "dimensions" in remaining else None,
         selectivity=_share(remaining.pop("selectivity", defaults.selectivity)),
@@ -60,12 +60,12 @@ def workload_options(arguments: Sequence[tuple[str, Value]]) -> WorkloadOptions:
     if remaining:
         known = "queries, dimensions, selectivity, aggregate, of, seed"
         raise PolicyError(f"a workload has no argument {next(iter(remaining))!r}", hint=f"it has: {known}")
-    if (found.of is None) != (found.aggregate == "count"):
+    if (options.of is None) != (options.aggregate == "count"):
         raise PolicyError(
             "a workload of sums or averages is of a column, and one of counts is not",
             hint="write CREATE WORKLOAD w ON POLICY p (aggregate => 'sum', of => salary)",
         )
-    return found
+    return options
 
 
 def _whole(arguments: dict[str, Value], name: str, default: int, least: int | None, most: int | None) -> int:

@@ -24,7 +24,7 @@ __all__ = ["relations_read"]
 
 Rows = Callable[[str, Sequence[object]], list[tuple[Any, ...]]]
 # A database and a schema in it.
-Place = tuple[str, str]
+Namespace = tuple[str, str]
 
 _PARSED = "SELECT system.main.json_serialize_sql(?, skip_null := true, skip_empty := true, skip_default := true)"
 _PLANNED = "SELECT system.main.json_serialize_plan(?)"
@@ -61,8 +61,8 @@ def relations_read(rows: Rows, query: str) -> list[Reading]:
         reader.read(query, ())
         reader.read_macros()
     except _Unsaid:
-        reader.found.update(dict.fromkeys(_planned(rows, query)))
-    return list(reader.found)
+        reader.readings.update(dict.fromkeys(_planned(rows, query)))
+    return list(reader.readings)
 
 
 def _answer(rows: Rows, question: str, query: str) -> Any:
@@ -116,26 +116,26 @@ class _Reader:
     """Reads texts, and those of the views and macros that they name."""
 
     def __init__(self, rows: Rows) -> None:
-        self.found: dict[Reading, None] = {}
+        self.readings: dict[Reading, None] = {}
         self._rows = rows
         self._functions: set[str] = set()
         self._views: set[QualifiedName] = set()
 
-    def read(self, query: str, places: Sequence[Place]) -> None:
-        """Notes what a query reads. An unqualified name stands for a relation of one of `places` first."""
+    def read(self, query: str, namespaces: Sequence[Namespace]) -> None:
+        """Notes what a query reads. An unqualified name stands for a relation in one of `namespaces` first."""
         for node, known in _nodes(_answer(self._rows, _PARSED, query)):
             if node.get("type") == "BASE_TABLE":
                 path = tuple(node["qualified_name"]["path"])
                 if not _is_with_query(path, known):
-                    self._note(path, places)
+                    self._note(path, namespaces)
             elif node.get("class") == "FUNCTION":
                 self._functions.add(fold(node["qualified_name"]["path"][-1]))
         if self._functions & (_BY_ARGUMENT | _UNPLANNED):
             raise _Unsaid
 
-    def _note(self, path: tuple[str, ...], places: Sequence[Place]) -> None:
-        meant = self._meant(path, places)
-        self.found[Reading(meant.kind, meant.name)] = None
+    def _note(self, path: tuple[str, ...], namespaces: Sequence[Namespace]) -> None:
+        meant = self._meant(path, namespaces)
+        self.readings[Reading(meant.kind, meant.name)] = None
         if meant.text and meant.name not in self._views:
             self._views.add(meant.name)
             self.read(after_as(meant.text), [meant.name.parts[:2]])  # type: ignore[list-item]
@@ -158,27 +158,27 @@ class _Reader:
         return {tuple(map(fold, parts)): _Known(kind, QualifiedName(tuple(parts)), text) for kind, *parts, text in rows}
 
     @cached_property
-    def _path(self) -> list[Place]:
+    def _path(self) -> list[Namespace]:
         """Where DuckDB looks for an unqualified name, after the temporary ones."""
-        own, path = self._rows(_PATH, ())[0]
+        database, path = self._rows(_PATH, ())[0]
         entries = [(_unquoted(first), _unquoted(second)) for first, second in _ENTRY.findall(path)]
-        return [(first, second) if second else (own, first) for first, second in entries] + [(own, "main")]
+        return [(first, second) if second else (database, first) for first, second in entries] + [(database, "main")]
 
-    def _meant(self, path: tuple[str, ...], places: Sequence[Place]) -> _Known:
+    def _meant(self, path: tuple[str, ...], namespaces: Sequence[Namespace]) -> _Known:
         """The relation that a name means, as DuckDB would find it; of the kind 'other' if it is none of the database's.
 
         In a name a.b, a is a schema or else a database.
         """
-        where = [_TEMPORARY, *places, *self._path]
+        where = [_TEMPORARY, *namespaces, *self._path]
         options: list[tuple[str, ...]] = [path]
         if len(path) == 1:
-            options = [(*place, *path) for place in where]
+            options = [(*namespace, *path) for namespace in where]
         elif len(path) == 2:
             options = [*((database, *path) for database, _ in where), ("system", *path)]
-            options += [(*place, path[1]) for place in where if fold(place[0]) == fold(path[0])]
+            options += [(*namespace, path[1]) for namespace in where if fold(namespace[0]) == fold(path[0])]
             options += [(path[0], "main", path[1])]
-        found = (self._relations.get(tuple(map(fold, option))) for option in options)
-        return next(filter(None, found), _Known("other", QualifiedName(path), None))
+        relations = (self._relations.get(tuple(map(fold, option))) for option in options)
+        return next(filter(None, relations), _Known("other", QualifiedName(path), None))
 
 
 def _is_with_query(path: tuple[str, ...], known: frozenset[str]) -> bool:

@@ -103,7 +103,7 @@ class DuckDBEngine:
 
     def tables_of(self, query: str) -> list[QualifiedName]:
         """The tables among them, by their full names; a file or a frame by the name that the query gives it."""
-        return [found.name for found in self.reads(query) if found.kind != "view"]
+        return [reading.name for reading in self.reads(query) if reading.kind != "view"]
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -107,8 +107,8 @@ def _called(node: exp.Expr) -> str:
 
 
 def _extra(node: exp.Expr, known: frozenset[str]) -> str | None:
-    more = [name.rstrip("_") for name, part in node.args.items() if part and name not in known]
-    return f"{type(node).__name__} with {', '.join(more)}" if more else None
+    extra = [name.rstrip("_") for name, part in node.args.items() if part and name not in known]
+    return f"{type(node).__name__} with {', '.join(extra)}" if extra else None
 
 
 def _literal(node: exp.Expr) -> str | None:

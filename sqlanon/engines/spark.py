@@ -153,8 +153,8 @@ class SparkEngine:
                     self.connection.catalog.dropTempView(table.name)
             elif isinstance(statement, exp.Create) and _is_temporary(statement):
                 # Kept as rows: a view alone would ask its query anew, of tables that may have changed.
-                kept = self._frame(statement.expression, parameters).localCheckpoint()
-                kept.createTempView(exp.to_identifier(statement.this.name, quoted=True).sql(dialect="spark"))
+                checkpoint = self._frame(statement.expression, parameters).localCheckpoint()
+                checkpoint.createTempView(exp.to_identifier(statement.this.name, quoted=True).sql(dialect="spark"))
             else:
                 raise _cannot(f"run {type(statement).__name__}", "it answers queries and makes temporary tables")
 

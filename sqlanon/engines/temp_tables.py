@@ -10,6 +10,7 @@ from typing import Protocol
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
+from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.names import relation
 
 __all__ = ["Keep", "Scratch"]
@@ -47,16 +48,13 @@ class Scratch:
     def view(self, purpose: str, query: exp.Query) -> str:
         """A temporary view of a query; returns its name."""
         name = self.view_name(purpose)
-        temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-        self._engine.run(exp.Create(kind="VIEW", this=relation(name), expression=query, properties=temporary))
+        self._engine.run(create_temporary("VIEW", name, query))
         return name
 
     def table(self, purpose: str, query: exp.Query, parameters: Sequence[object] = ()) -> str:
         """A temporary table with the rows of a query; returns its name."""
         name = self.name(purpose)
-        temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-        create = exp.Create(kind="TABLE", this=relation(name), expression=query, properties=temporary)
-        self._engine.run(create, parameters)
+        self._engine.run(create_temporary("TABLE", name, query), parameters)
         return name
 
     def __enter__(self) -> Scratch:

@@ -29,53 +29,53 @@ _MOST_FLOAT = 2.0**128 - 2.0**104
 _LAST = "\U0010ffff" * 100
 _DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 
-# Below, `given` stands for the value that is moved to the axis or back from it.
+# In these expressions `value` is the value that is moved to the axis, or back from it.
 _OF = {
-    "number": "CAST(given AS HUGEINT)",
-    "decimal": "CAST(replace(CAST(given AS VARCHAR), '.', '') AS HUGEINT)",
-    "truth": "CAST(given AS HUGEINT)",
-    "day": f"CASE WHEN NOT isinf(given) THEN CAST(date_diff('day', CAST('1970-01-01' AS DATE), given) AS HUGEINT) "
-    f"WHEN given > CAST('1970-01-01' AS DATE) THEN CAST({_DAYS} AS HUGEINT) "
-    f"WHEN given IS NOT NULL THEN CAST(-{_DAYS} AS HUGEINT) END",
-    "microsecond": f"CASE WHEN NOT isinf(given) THEN CAST(epoch_us(given) AS HUGEINT) "
-    f"WHEN given > CAST('1970-01-01' AS TIMESTAMP) THEN CAST({_MICROSECONDS} AS HUGEINT) "
-    f"WHEN given IS NOT NULL THEN CAST(-{_MICROSECONDS} AS HUGEINT) END",
-    "real": "CAST(given AS DOUBLE)",
-    "float": "CAST(given AS DOUBLE)",
-    "text": "CAST(given AS VARCHAR)",
+    "number": "CAST(value AS HUGEINT)",
+    "decimal": "CAST(replace(CAST(value AS VARCHAR), '.', '') AS HUGEINT)",
+    "truth": "CAST(value AS HUGEINT)",
+    "day": f"CASE WHEN NOT isinf(value) THEN CAST(date_diff('day', CAST('1970-01-01' AS DATE), value) AS HUGEINT) "
+    f"WHEN value > CAST('1970-01-01' AS DATE) THEN CAST({_DAYS} AS HUGEINT) "
+    f"WHEN value IS NOT NULL THEN CAST(-{_DAYS} AS HUGEINT) END",
+    "microsecond": f"CASE WHEN NOT isinf(value) THEN CAST(epoch_us(value) AS HUGEINT) "
+    f"WHEN value > CAST('1970-01-01' AS TIMESTAMP) THEN CAST({_MICROSECONDS} AS HUGEINT) "
+    f"WHEN value IS NOT NULL THEN CAST(-{_MICROSECONDS} AS HUGEINT) END",
+    "real": "CAST(value AS DOUBLE)",
+    "float": "CAST(value AS DOUBLE)",
+    "text": "CAST(value AS VARCHAR)",
 }
 _BACK = {
-    "day": f"CASE WHEN given >= {_DAYS} THEN CAST('infinity' AS DATE) "
-    f"WHEN given <= -{_DAYS} THEN CAST('-infinity' AS DATE) "
-    "ELSE CAST('1970-01-01' AS DATE) + CAST(given AS INTEGER) END",
-    "microsecond": f"CASE WHEN given >= {_MICROSECONDS} THEN CAST('infinity' AS TIMESTAMP) "
-    f"WHEN given <= -{_MICROSECONDS} THEN CAST('-infinity' AS TIMESTAMP) "
-    f"ELSE make_timestamp(CAST(greatest(given, {_FIRST_MOMENT}) AS BIGINT)) END",
+    "day": f"CASE WHEN value >= {_DAYS} THEN CAST('infinity' AS DATE) "
+    f"WHEN value <= -{_DAYS} THEN CAST('-infinity' AS DATE) "
+    "ELSE CAST('1970-01-01' AS DATE) + CAST(value AS INTEGER) END",
+    "microsecond": f"CASE WHEN value >= {_MICROSECONDS} THEN CAST('infinity' AS TIMESTAMP) "
+    f"WHEN value <= -{_MICROSECONDS} THEN CAST('-infinity' AS TIMESTAMP) "
+    f"ELSE make_timestamp(CAST(greatest(value, {_FIRST_MOMENT}) AS BIGINT)) END",
 }
-# A text that a constant or a label is written as, down to the axis: a number times `unit`, a day or a moment.
+# From the text of a constant or a label down to the axis: a number times `unit`, a day or a moment.
 _FLOOR = {
-    "number": "coalesce(TRY_CAST(nullif(regexp_extract(given, '^-?[0-9]+$'), '') AS HUGEINT) * unit, "
-    "CAST(floor(TRY_CAST(given AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0))) AS HUGEINT))",
-    "truth": "CAST(TRY_CAST(given AS BOOLEAN) AS HUGEINT)",
-    "day": _OF["day"].replace("given", "TRY_CAST(given AS DATE)"),
-    "microsecond": _OF["microsecond"].replace("given", "TRY_CAST(given AS TIMESTAMP)"),
-    "real": "TRY_CAST(given AS DOUBLE)",
-    # No other FLOAT lies between what is said and the nearest one, so that comparisons change there alone.
-    "float": "CAST(TRY_CAST(given AS FLOAT) AS DOUBLE)",
-    "text": "given",
+    "number": "coalesce(TRY_CAST(nullif(regexp_extract(value, '^-?[0-9]+$'), '') AS HUGEINT) * unit, "
+    "CAST(floor(TRY_CAST(value AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0))) AS HUGEINT))",
+    "truth": "CAST(TRY_CAST(value AS BOOLEAN) AS HUGEINT)",
+    "day": _OF["day"].replace("value", "TRY_CAST(value AS DATE)"),
+    "microsecond": _OF["microsecond"].replace("value", "TRY_CAST(value AS TIMESTAMP)"),
+    "real": "TRY_CAST(value AS DOUBLE)",
+    # No other FLOAT lies between the text's number and the nearest one, so that comparisons change there alone.
+    "float": "CAST(TRY_CAST(value AS FLOAT) AS DOUBLE)",
+    "text": "value",
 }
 
 # The digits of a whole number, at least `unit` of them.
-_DIGITS = "lpad(CAST(abs(given) AS VARCHAR), CAST(greatest(unit, length(CAST(abs(given) AS VARCHAR))) AS INTEGER), '0')"
+_DIGITS = "lpad(CAST(abs(value) AS VARCHAR), CAST(greatest(unit, length(CAST(abs(value) AS VARCHAR))) AS INTEGER), '0')"
 
 
 @dataclass(frozen=True)
 class Axis:
     """How a type's values lie on their axis.
 
-    `kind` is 'integer' (a whole number a value), 'real' or 'text'; `scale` the decimals of
-    a DECIMAL, whose unit is its last digit. `low` and `high` are ends that stand for no
-    end at all. `numeric` tells whether the values can be added up.
+    `kind` is 'integer' (a whole number for each value), 'real' or 'text'. `scale` is the number
+    of decimals of a DECIMAL, whose unit is its last digit. `low` and `high` are the ends of a span
+    that has no ends. `numeric` tells whether the values can be added up.
     """
 
     kind: str
@@ -111,21 +111,21 @@ class Axis:
         return self._cast(position)
 
     def down(self, text: exp.Expr) -> exp.Expr:
-        """The last point at or before the value that a text says; NULL if it says none."""
-        # A number of too many digits is none.
+        """The last point at or before the value that a text is written for; NULL if it is none of the type."""
+        # A number with too many digits is NULL.
         return f.try_(_with(_FLOOR[self.unit_of], text, 10**self.scale))
 
     def up(self, text: exp.Expr) -> exp.Expr:
-        """The first point at or behind the value that a text says."""
+        """The first point at or behind the value that a text is written for."""
         if self.unit_of not in ("number", "day"):
             return self.down(text)
         if self.unit_of == "day":
             exact = try_cast(text.copy(), "TIMESTAMP")
             whole: exp.Expr = exact.eq(cast(exact, "DATE"))
         else:
-            scaled = _with("TRY_CAST(given AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0))", text, 10**self.scale)
+            scaled = _with("TRY_CAST(value AS DECIMAL(38, 12)) * CAST(unit AS DECIMAL(18, 0))", text, 10**self.scale)
             whole = infix(scaled, "=", f.floor(scaled.copy()))
-        # A number too long for decimals has none of them.
+        # A number that is too long for a DECIMAL has no decimals.
         exactly = f.coalesce(f.try_(whole), exp.true())
         return paren(self.down(text)) + if_(exactly, 0, 1)
 
@@ -141,8 +141,8 @@ class Axis:
     def _decimal_text(self, position: exp.Expr) -> exp.Expr:
         digits = _with(_DIGITS, position, self.scale + 1)
         text = joined(
-            _with("CASE WHEN given < 0 THEN '-' ELSE '' END", position),
-            f.left(digits, _with("CAST(length(given) - unit AS INTEGER)", digits, self.scale)),
+            _with("CASE WHEN value < 0 THEN '-' ELSE '' END", position),
+            f.left(digits, _with("CAST(length(value) - unit AS INTEGER)", digits, self.scale)),
             exp.Literal.string("."),
             f.right(digits.copy(), literal(self.scale)),
         )
@@ -159,8 +159,8 @@ def axis_of(column_type: str) -> Axis | None:
         return Axis("integer", "number", column_type, low, high, numeric=True)
     if kind == "BOOLEAN":
         return Axis("integer", "truth", column_type, 0, 1)
-    if found := _DECIMAL.fullmatch(kind):
-        digits, scale = int(found[1]), int(found[2])
+    if decimal := _DECIMAL.fullmatch(kind):
+        digits, scale = int(decimal[1]), int(decimal[2])
         return Axis("integer", "number", column_type, -(10**digits) + 1, 10**digits - 1, scale, numeric=True)
     if kind == "DATE":
         return Axis("integer", "day", column_type, -_DAYS, _DAYS)
@@ -176,10 +176,10 @@ def axis_of(column_type: str) -> Axis | None:
 
 
 def _with(template: str, value: exp.Expr, unit: int = 1) -> exp.Expr:
-    """A fixed expression with a value instead of `given`, and a number instead of `unit`."""
+    """A fixed expression with a value instead of `value`, and a number instead of `unit`."""
 
     def filled(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Column) and node.name == "given":
+        if isinstance(node, exp.Column) and node.name == "value":
             return paren(value.copy())
         if isinstance(node, exp.Column) and node.name == "unit":
             return huge(exp.Literal.string(str(unit)))

@@ -2,7 +2,7 @@
 
 `actual` has query_id, groups (the texts of the group's columns), result (the name of an
 aggregate) and value; `estimated` the same with estimate, stderr, low and high, and whether HAVING keeps the group.
-`room` has for the results of queries with groups how many rows there may be in groups that are not
+`room` has for the results of queries with groups how many rows may be in groups that are not
 estimated, NULL where nobody knows, and whether the result counts rows; `refused` has the queries that
 the release cannot answer. The relative error of an estimate is |estimate - actual| / |actual| (Xiao and
 Tao 2006, section 6). Where the actual value is 0 there is none; such results are counted apart, as the
@@ -28,7 +28,7 @@ ROOM = ("query_id", "result", "counts", "room")
 
 def errors(tables: Mapping[str, str], release_id: str, workload: str) -> exp.Select:
     """The rows of anon.query_error, in the order of its columns, from the tables of these names."""
-    found = fixed("error", tables)
+    rows = fixed("error", tables)
     names = (
         "query_id",
         "groups",
@@ -43,7 +43,7 @@ def errors(tables: Mapping[str, str], release_id: str, workload: str) -> exp.Sel
         "outcome",
     )
     head = [alias(literal(release_id), "release_id"), alias(literal(workload), "workload")]
-    return exp.select(*head, *(column(name) for name in names)).from_(found.subquery("error"))
+    return exp.select(*head, *(column(name) for name in names)).from_(rows.subquery("error"))
 
 
 def summary(release_id: str, workload: str, queries: int) -> exp.Query:

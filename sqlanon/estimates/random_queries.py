@@ -1,8 +1,8 @@
 """Random aggregate queries over a policy's source, all in one SELECT (Xiao and Tao 2006, Anatomy, section 6).
 
 Each query has predicates on some quasi-identifiers and on one sensitive attribute. A
-predicate names values that occur: of an attribute of few values any of them, of one of
-many values those from one to another.
+predicate names values that occur: for an attribute with few values a list of them, for
+one with many values a range.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["LISTED", "Queried", "drawn_queries", "values_of"]
 
-# Attributes of more values than this are asked for a range of them.
+# Predicates on an attribute with more values than this are ranges.
 LISTED = 100
 
 _VARCHAR = exp.DataType.build("VARCHAR")
@@ -41,9 +41,10 @@ _VARCHAR = exp.DataType.build("VARCHAR")
 
 @dataclass(frozen=True)
 class Queried:
-    """An attribute that queries may ask about: its column as SQL, how many values one predicate names, of how many.
+    """An attribute that queries may have predicates on.
 
-    `table` is one of `values_of`. A predicate names a range of them if there are `ranges`, or else a list.
+    `column` is its name as SQL, and `table` has its values, the rows of `values_of`, of which there are `known`. A
+    predicate names `named` of them: a range if there are `ranges`, or else a list.
     """
 
     column: str
@@ -55,9 +56,9 @@ class Queried:
 
 
 def values_of(source: exp.Table, name: str, kind: str, bare: bool) -> exp.Select:
-    """rank and text: a column's values but NULL, from 0 in their order, as SQL writes them, `bare` without quotes.
+    """rank and text: a column's values except NULL, numbered from 0 in their order, and written as SQL literals.
 
-    `kind` is their type: a value whose text stands for another one is left out.
+    `bare` literals have no quotes. Values of the type `kind` whose text is read as another value are left out.
     """
     value = column("value")
     distinct = exp.select(alias(column(name), "value")).distinct(copy=False).from_(source.copy(), copy=False)
@@ -69,8 +70,8 @@ def values_of(source: exp.Table, name: str, kind: str, bare: bool) -> exp.Select
         # inf and nan are no literals.
         finite = _called("isfinite", cast(value.copy(), "DOUBLE"))
         quoted = if_(finite, text.copy(), quoted)
-    again = try_cast(text.copy(), kind)
-    known = exp.select(exp.Star()).from_(distinct.subquery("every")).where(value.eq(again))
+    value_of_text = try_cast(text.copy(), kind)
+    known = exp.select(exp.Star()).from_(distinct.subquery("value")).where(value.eq(value_of_text))
     return exp.select(alias(big(rank), "rank"), alias(quoted, "text")).from_(known.subquery("known"))
 
 
@@ -83,67 +84,67 @@ def drawn_queries(name: str, head: str, queried: Sequence[Queried], options: Wor
     counts = ((indexes, options.predicates(len(indexes))), (others, 1))
     choices = [_picked(candidates, count, options.seed) for candidates, count in counts if candidates]
     predicates = [_predicates(index, attribute, options.seed) for index, attribute in enumerate(queried)]
-    condition = f.call(
-        "string_agg", column("predicate"), exp.Order(this=_text(" AND "), expressions=[_ascending("place")])
-    )
+    condition = f.string_agg(column("predicate"), _text(" AND "), order_by(_ascending("attribute")))
     query = exp.select(
         alias(literal(name), "workload"), column("query_id"), alias(joined(_text(head), condition), "sql")
     )
     query.from_(relation("predicate"), copy=False).group_by(column("query_id"), copy=False)
     query.with_("query", as_=exp.select(query_id), copy=False)
-    query.with_("asked", as_=union_all(choices), copy=False)
+    query.with_("choice", as_=union_all(choices), copy=False)
     return query.with_("predicate", as_=union_all(predicates), copy=False)
 
 
 def _picked(indexes: Sequence[int], count: int, seed: int) -> exp.Select:
-    """query_id and place: `count` of the indexes of attributes for each query, drawn without repetition."""
+    """query_id and attribute: `count` of the indexes of attributes for each query, drawn without repetition."""
     rows = exp.Array(expressions=[literal(index) for index in indexes])
-    each = exp.select(column("query_id"), alias(f.unnest(rows), "place")).from_(relation("query"))
-    order = order_by(exp.Ordered(this=_draw(seed, "attribute", column("query_id"), column("place"))))
+    each = exp.select(column("query_id"), alias(f.unnest(rows), "attribute")).from_(relation("query"))
+    order = order_by(_draw(seed, "attribute", column("query_id"), column("attribute")))
     number = window(f.row_number(), partition_by=[column("query_id")], order=order)
     numbered = exp.select(exp.Star(), alias(number, "number")).from_(each.subquery("each"))
-    few = column("number") <= literal(count)
+    is_chosen = column("number") <= literal(count)
     return (
-        exp.select(column("query_id"), alias(integer(column("place")), "place"))
+        exp.select(column("query_id"), alias(integer(column("attribute")), "attribute"))
         .from_(numbered.subquery("n"))
-        .where(few)
+        .where(is_chosen)
     )
 
 
 def _predicates(index: int, attribute: Queried, seed: int) -> exp.Select:
-    """query_id, place and predicate of the queries that have a predicate on the attribute at this index."""
-    here = column("place", "asked").eq(literal(index))
+    """query_id, attribute and predicate of the queries that have a predicate on the attribute at this index."""
+    on_attribute = column("attribute", "choice").eq(literal(index))
     if attribute.ranges:
-        return _ranges(index, attribute, seed).where(here, copy=False)
-    draw = _draw(seed, f"value {index}", column("query_id", "asked"), column("rank", "known"))
-    number = window(f.row_number(), partition_by=[column("query_id", "asked")], order=order_by(exp.Ordered(this=draw)))
+        return _ranges(index, attribute, seed).where(on_attribute, copy=False)
+    draw = _draw(seed, f"value {index}", column("query_id", "choice"), column("rank", "known"))
+    number = window(f.row_number(), partition_by=[column("query_id", "choice")], order=order_by(draw))
     each = exp.select(
-        column("query_id", "asked"), column("rank", "known"), column("text", "known"), alias(number, "number")
+        column("query_id", "choice"), column("rank", "known"), column("text", "known"), alias(number, "number")
     )
-    each.from_(relation("asked"), copy=False).join(
+    each.from_(relation("choice"), copy=False).join(
         relation(attribute.table, as_="known"), join_type="CROSS", copy=False
     )
-    each.where(here, copy=False)
-    few = column("number") <= literal(attribute.named)
-    texts = f.call("string_agg", column("text"), exp.Order(this=_text(", "), expressions=[_ascending("rank")]))
+    each.where(on_attribute, copy=False)
+    is_named = column("number") <= literal(attribute.named)
+    texts = f.string_agg(column("text"), _text(", "), order_by(_ascending("rank")))
     predicate = joined(_text(f"{attribute.column} IN ("), texts, _text(")"))
-    query = exp.select(column("query_id"), alias(integer(literal(index)), "place"), alias(predicate, "predicate"))
+    query = exp.select(column("query_id"), alias(integer(literal(index)), "attribute"), alias(predicate, "predicate"))
     return (
-        query.from_(each.subquery("each"), copy=False).where(few, copy=False).group_by(column("query_id"), copy=False)
+        query.from_(each.subquery("each"), copy=False)
+        .where(is_named, copy=False)
+        .group_by(column("query_id"), copy=False)
     )
 
 
 def _ranges(index: int, attribute: Queried, seed: int) -> exp.Select:
-    """query_id, place and a predicate that is a range, whose first value is drawn where enough values follow it."""
-    draw = _draw(seed, f"value {index}", column("query_id", "asked"), literal(0))
+    """query_id, attribute and a predicate that is a range, whose first value is drawn where enough values follow it."""
+    draw = _draw(seed, f"value {index}", column("query_id", "choice"), literal(0))
     first = big(infix(draw, "%", literal(attribute.known - attribute.named + 1)))
     last = infix(first.copy(), "+", literal(attribute.named - 1))
     ends = [column("text", "low"), column("text", "high")]
     predicate = joined(_text(f"{attribute.column} BETWEEN "), ends[0], _text(" AND "), ends[1])
     query = exp.select(
-        column("query_id", "asked"), alias(integer(literal(index)), "place"), alias(predicate, "predicate")
+        column("query_id", "choice"), alias(integer(literal(index)), "attribute"), alias(predicate, "predicate")
     )
-    query.from_(relation("asked"), copy=False)
+    query.from_(relation("choice"), copy=False)
     for end, rank in (("low", first), ("high", last)):
         on = infix(column("rank", end), "=", paren(rank))
         query.join(relation(attribute.table, as_=end), on=on, copy=False)

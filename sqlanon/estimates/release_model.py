@@ -41,7 +41,7 @@ class Generalized:
     of INTERVALS, CALENDAR and PREFIXES; as `range`, the ends of a region in the order of the
     values, or `tree_range`, in that of a hierarchy whose order is not known; by `bounds`, the
     columns with these ends; as `listed`, a label of a stored hierarchy, or `listed_range`, a
-    range of its values. Below a `star` may be any value, and `any` label says nothing at all.
+    range of its values. A `star` may stand for any value, and a label read by `any` tells nothing.
     """
 
     # The column with the source's type, and its hierarchy if that is a stored one whose labels are at hand.
@@ -50,7 +50,7 @@ class Generalized:
     keys: tuple[str, ...]
     # How to read a label.
     forms: tuple[str, ...]
-    # How to read whether NULL is below a label, if not by `forms`.
+    # How to read whether a label may stand for NULL, if not by `forms`.
     nulls: tuple[str, ...] = ()
     # The levels of the stored hierarchy that a label may be at.
     levels: tuple[int, ...] = ()
@@ -69,7 +69,7 @@ class ReleaseModel:
     """A release as an estimate reads it; nothing else of the release is needed."""
 
     name: str
-    # The rows of the release. Of separate tables, which buckets of the tables belong together.
+    # The rows of the release; for separate tables, the rows that say which of their buckets belong together.
     rows: exp.Query
     # The names by which a query may call the source.
     names: tuple[str, ...]
@@ -90,8 +90,8 @@ class ReleaseModel:
     @property
     def bucket(self) -> str | None:
         """The column of `rows` with the bucket of all bucketed columns; None where there is no common one."""
-        found = {columns.bucket for columns in self.bucketed}
-        return found.pop() if len(found) == 1 else None
+        buckets = {columns.bucket for columns in self.bucketed}
+        return buckets.pop() if len(buckets) == 1 else None
 
     @property
     def linked(self) -> bool:

@@ -72,9 +72,9 @@ def staging(layout: Layout) -> Iterator[Staging]:
             folder.mkdir(exist_ok=True)
         remove_leftovers(beside)
         with working_folder(beside) as outer:
-            place = Staging(outer / EXPORT, outer / SPILL)
-            place.files.mkdir()
-            yield place
+            staged = Staging(outer / EXPORT, outer / SPILL)
+            staged.files.mkdir()
+            yield staged
     except BaseException:
         for folder in missing:
             with suppress(OSError):
@@ -129,12 +129,12 @@ def _put_files(files: Path, layout: Layout) -> None:
         return
     aside = files.with_name(FORMER)
     aside.mkdir()
-    there = [name for name in certificates if os.path.lexists(layout.folder / name)]
-    _rename(there, layout.folder, aside)
+    present = [name for name in certificates if os.path.lexists(layout.folder / name)]
+    _rename(present, layout.folder, aside)
     try:
         _rename((data,), files, layout.folder)
     except OSError:
-        _rename(there, aside, layout.folder)
+        _rename(present, aside, layout.folder)
         raise
     _rename(certificates, files, layout.folder)
 

@@ -93,11 +93,14 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
         },
         "requirements": [
             *map(_requirement, evidence.proofs),
-            *(_kept(one, wording.figures[one.question], release.method_arguments) for one in evidence.structure),
+            *(
+                _structure_proof(item, wording.figures[item.question], release.method_arguments)
+                for item in evidence.structure
+            ),
         ],
         "assumptions": [
-            {"name": one.name, "attributes": list(one.attributes), "meaning": one.meaning, "not_hidden": one.leaves}
-            for one in assumed_of(release)
+            {"name": item.name, "attributes": list(item.attributes), "meaning": item.meaning, "not_hidden": item.leaves}
+            for item in assumed_of(release)
         ],
         "levels": [
             {"attribute": a.name, "hierarchy": a.hierarchy, "level": a.level, "height": a.height}
@@ -123,7 +126,7 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
             "published": wording.published,
         },
         "other_releases": list(map(_other, evidence.others)),
-        **_shown(evidence),
+        **_evidence_by_requirement(evidence),
         "versions": {
             "released_with": {"engine": release.engine_version, "sqlanon": release.sqlanon_version},
             "exported_with": {"engine": evidence.engine_version, "sqlanon": __version__},
@@ -132,18 +135,18 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _other(one: KnownRelease) -> dict[str, Any]:
+def _other(release: KnownRelease) -> dict[str, Any]:
     """A release of the same source, whose reader may have this one too. What both were made from is not told."""
     return {
-        "release": one.name.name,
-        "kind": one.kind,
-        "method": one.method,
-        "exported": None if one.exported_at is None else _utc(one.exported_at),
-        "stands": one.stands,
+        "release": release.name.name,
+        "kind": release.kind,
+        "method": release.method,
+        "exported": None if release.exported_at is None else _utc(release.exported_at),
+        "stands": release.stands,
     }
 
 
-def _shown(evidence: Evidence) -> dict[str, Any]:
+def _evidence_by_requirement(evidence: Evidence) -> dict[str, Any]:
     """The columns, of the one table or of each."""
     if not evidence.tables:
         return {"columns": _columns(evidence, None, evidence.columns)}
@@ -199,20 +202,22 @@ def _requirement(proof: Proof) -> dict[str, Any]:
     }
 
 
-def _kept(found: Measurement, figure: Figure, arguments: Sequence[tuple[str, Value]]) -> dict[str, Any]:
+def _structure_proof(
+    measurement: Measurement, figure: Figure, arguments: Sequence[tuple[str, Value]]
+) -> dict[str, Any]:
     """What the tables keep besides requirements of classes."""
     return {
-        "requirement": figure.named(found),
-        "model": found.question,
-        "question": found.question,
+        "requirement": figure.named(measurement),
+        "model": measurement.question,
+        "question": measurement.question,
         "arguments": _arguments(arguments),
         "meaning": figure.meaning,
         "paper": figure.paper,
         "attribute": None,
         "attributes": [],
-        "required": _figure(found.required),
-        "achieved": _figure(found.achieved),
-        "satisfied": found.satisfied,
+        "required": _figure(measurement.required),
+        "achieved": _figure(measurement.achieved),
+        "satisfied": measurement.satisfied,
         "recomputed_from": figure.recomputed_from,
     }
 
@@ -274,7 +279,7 @@ def _arguments(arguments: Sequence[tuple[str, Value]]) -> dict[str, Any]:
 
 def _plain(value: Value) -> Any:
     if isinstance(value, tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if isinstance(value, Decimal):
         # A reader of JSON holds a number in a DOUBLE: what does not fit in one is text.
         return float(value) if Decimal(repr(float(value))) == value else f"{value:f}"

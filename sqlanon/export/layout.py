@@ -25,13 +25,13 @@ _LONGEST_NAME = 150  # bytes: file systems allow 255
 
 @dataclass(frozen=True)
 class Layout:
-    """`given` is the path as the user wrote it, `target` the folder or the data file that it means.
+    """`path` is the path as the user wrote it, `target` the folder or the data file that it means.
 
     `data`, `certificate` and `markdown` are the files' names, `others` those of the further
     data files of a release of several tables, which takes a folder.
     """
 
-    given: str
+    path: str
     target: Path
     is_folder: bool
     data: str
@@ -53,10 +53,10 @@ class Layout:
         """The folder that the files lie in."""
         return self.target if self.is_folder else self.target.parent
 
-    def shown(self, name: str) -> str:
+    def path_of(self, name: str) -> str:
         """The path of one of the files as the user would write it, with forward slashes."""
-        given = Path(self.given)
-        return (given / name if self.is_folder else given.with_name(name)).as_posix()
+        path = Path(self.path)
+        return (path / name if self.is_folder else path.with_name(name)).as_posix()
 
 
 def layout_of(path: str, format_: str, table: str, *others: str) -> Layout:

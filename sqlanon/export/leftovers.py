@@ -55,8 +55,8 @@ def _remove(folder: Path) -> None:
     if lock is None:
         return
     try:
-        own = os.fstat(lock).st_uid == os.getuid() and set(os.listdir(folder)) <= {EXPORT, FORMER, SPILL}
-        if own and not _is_needed(folder):
+        is_ours = os.fstat(lock).st_uid == os.getuid() and set(os.listdir(folder)) <= {EXPORT, FORMER, SPILL}
+        if is_ours and not _is_needed(folder):
             shutil.rmtree(folder, ignore_errors=True)
     finally:
         _close(lock)

@@ -133,19 +133,19 @@ def _counted(seen: str) -> str:
 
 def _assumed(assumptions: Sequence[dict[str, Any]]) -> Iterator[str]:
     """What the figures above rest on, and what is open because of it."""
-    for one in assumptions:
-        about = f"Of {', '.join(map(_code, one['attributes']))}: " if one["attributes"] else ""
-        yield f"{about}{one['meaning']} {one['not_hidden']}"
+    for entry in assumptions:
+        about = f"Of {', '.join(map(_code, entry['attributes']))}: " if entry["attributes"] else ""
+        yield f"{about}{entry['meaning']} {entry['not_hidden']}"
 
 
 def _limits_of_others(others: Sequence[dict[str, Any]]) -> Iterator[str]:
     """The releases that this one can be laid over."""
     named = []
-    for one in others:
-        about = [one["method"]] if one["method"] else []
-        about += [f"exported {one['exported'][:10]}"] if one["exported"] else []
-        about += ["live"] if one["kind"] == "view" else []
-        named.append(_code(one["release"]) + (f" ({', '.join(about)})" if about else ""))
+    for entry in others:
+        about = [entry["method"]] if entry["method"] else []
+        about += [f"exported {entry['exported'][:10]}"] if entry["exported"] else []
+        about += ["live"] if entry["kind"] == "view" else []
+        named.append(_code(entry["release"]) + (f" ({', '.join(about)})" if about else ""))
     if named:
         yield f"It is not the only release of its source: there is {', '.join(named)}. Together they may tell more."
 

@@ -51,9 +51,9 @@ def is_open(path: Path) -> bool:
     The file itself is not opened: to close it again would give up the locks that a database holds on it.
     """
     with suppress(OSError):
-        own = os.stat(path)
+        file_status = os.stat(path)
         for folder in filter(os.path.isdir, _OPEN):
-            return any(os.path.samestat(own, found) for found in _described(folder))
+            return any(os.path.samestat(file_status, status) for status in _described(folder))
     return False
 
 
@@ -75,7 +75,7 @@ def why_not_data(file: Path, certificate: Path) -> str | None:
             return None if said else "was changed since it was exported"
         # A killed export may have left its certificates where it was to rename them.
         left = file.parent.glob(f"{UNFINISHED}*/*/{glob.escape(certificate.name)}")
-        if _carries_certificate(file) or any(_certified(file, one) for one in left):
+        if _carries_certificate(file) or any(_certified(file, certificate_left) for certificate_left in left):
             return None
     except OSError:
         return "cannot be read"

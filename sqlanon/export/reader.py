@@ -26,6 +26,7 @@ from sqlanon.export.previous_export import CERTIFICATE_FORMAT, file_hash
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.methods.former_certificates import upgraded
 from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable, published
+from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.release.region_rows import ENDS
 from sqlanon.statements.estimate import Answered, estimate, require_parsed, source_names
@@ -64,10 +65,10 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
     """
     query = parsed(text)
     require_parsed(engine, text)
-    found = _found(engine, Path(path).expanduser())
+    export = _export_at(engine, Path(path).expanduser())
     try:
-        files = _files(found)
-        recorded = _recorded(found, files)
+        files = _files(export)
+        recorded = _recorded(export, files)
         release = published(recorded, [*source_names(recorded.policy), recorded.name])
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, SqlglotError, SqlanonError):
         raise UserError(
@@ -77,7 +78,7 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
         return estimate(engine, query, release, scratch, recorded.policy, marginals)
 
 
-def _found(engine: Engine, path: Path) -> _Export:
+def _export_at(engine: Engine, path: Path) -> _Export:
     """The data file and the certificate that stands beside it or in it."""
     if not path.is_file():
         raise UserError(f"there is no file {path}", hint="name the file of an export, or its certificate in JSON")
@@ -106,11 +107,11 @@ def _tables(stated: dict[str, Any]) -> list[dict[str, Any]]:
     return stated.get("tables") or [{"name": stated["release"], "columns": stated["columns"]}]
 
 
-def _files(found: _Export) -> list[ExportFile]:
+def _files(export: _Export) -> list[ExportFile]:
     """The files with the names of their tables and columns, in the certificate's order."""
     return [
         ExportFile(path, str(table["name"]), tuple((str(c["name"]), str(c["type"])) for c in table["columns"]))
-        for path, table in zip(found.data, _tables(found.stated), strict=True)
+        for path, table in zip(export.data, _tables(export.stated), strict=True)
     ]
 
 
@@ -127,16 +128,16 @@ def _certificate(path: Path, text: str) -> dict[str, Any]:
 def _entries(stated: dict[str, Any]) -> list[dict[str, Any]]:
     """What the certificate says of each file that it names."""
     files = stated.get("files")
-    return [one for one in files if isinstance(one, dict)] if isinstance(files, list) else []
+    return [entry for entry in files if isinstance(entry, dict)] if isinstance(files, list) else []
 
 
 def _names(stated: dict[str, Any]) -> list[str]:
-    return [str(one.get("name")) for one in _entries(stated)]
+    return [str(entry.get("name")) for entry in _entries(stated)]
 
 
 def _with_data(path: Path, stated: dict[str, Any]) -> _Export:
     """The data files that a certificate names, if they still are the ones that were certified."""
-    found: list[tuple[Path, str]] = []
+    export: list[tuple[Path, str]] = []
     for entry in _entries(stated):
         data = path.with_name(Path(str(entry.get("name"))).name)
         format_ = suffixes().get(data.suffix.lower())
@@ -146,24 +147,24 @@ def _with_data(path: Path, stated: dict[str, Any]) -> _Export:
             raise UserError(f"there is no file {data}, which the certificate {path} names")
         if file_hash(data) != entry.get("sha256"):
             raise UserError(f"{data} is not the file that {path} certifies", hint="take both from one export")
-        found.append((data, str(format_)))
-    if not found:
+        export.append((data, str(format_)))
+    if not export:
         raise UserError(f"the certificate {path} names no file")
-    return _Export(tuple(data for data, _ in found), found[0][1], stated)
+    return _Export(tuple(data for data, _ in export), export[0][1], stated)
 
 
-def _recorded(found: _Export, files: Sequence[ExportFile]) -> Recorded:
+def _recorded(export: _Export, files: Sequence[ExportFile]) -> Recorded:
     """What the certificate records of the release, whose rows are in these files.
 
     It has no labels of stored hierarchies, which may list values that the release does not show.
     """
-    policy = _policy(found.stated["policy"]["statement"])
-    stated = upgraded(found.stated, policy)
+    policy = _policy(export.stated["policy"]["statement"])
+    stated = upgraded(export.stated, policy)
     if stated["policy"]["source"] == "query":
         # The query is not in a certificate, and what stands for it is no name.
         policy = replace(policy, source=Source(query=""))
     types = {fold(str(a["name"])): str(a["type"]) for a in stated["policy"]["attributes"] if a.get("type")}
-    rows = map(export_format(found.format).read, files)
+    rows = map(export_format(export.format).read, files)
     tables = [
         _typed(file, [_column(part) for part in table["columns"]], read, types)
         for file, table, read in zip(files, _tables(stated), rows, strict=True)
@@ -222,8 +223,8 @@ def _typed(
     for part in columns:
         kind = types.get(fold(_valued(part)))
         as_it_is = kind is None or kind == ENUM or part.reading not in _VALUES
-        cast = exp.Cast(this=column(part.name), to=exp.DataType.build(kind or "VARCHAR", dialect="duckdb"))
-        outputs.append(column(part.name) if as_it_is else alias(cast, part.name))
+        typed = cast(column(part.name), kind or "VARCHAR")
+        outputs.append(column(part.name) if as_it_is else alias(typed, part.name))
     return RecordedTable(columns, exp.select(*outputs).from_(rows.subquery("file")))
 
 

@@ -35,6 +35,8 @@ from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import require_kept
 from sqlanon.releases.composition import others_of, sources_read, warning
 from sqlanon.releases.content import fingerprint_of
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.syntax.statements import ExportRelease
 
@@ -70,14 +72,14 @@ def export_release(engine: Engine, release: Release, statement: ExportRelease) -
         recover(layout.target)
         require_free(layout, replace=statement.replace)
         others = others_of(engine, release)
-        with staging(layout) as place:
-            counts = _write(engine, release, kind, layout, place, others)
+        with staging(layout) as staged:
+            counts = _write(engine, release, kind, layout, staged, others)
             with _remembered(engine, release, statement.format):
-                put(place.files, layout, replace=statement.replace)
-    stated = layout.shown(layout.certificate)
+                put(staged.files, layout, replace=statement.replace)
+    stated = layout.path_of(layout.certificate)
     said = "; ".join(filter(None, (warning(others), None if _is_kept(engine) else _NOT_KEPT))) or None
     return [
-        Exported(str(release.name), statement.format, layout.shown(name), rows, stated, said)
+        Exported(str(release.name), statement.format, layout.path_of(name), rows, stated, said)
         for name, rows in zip(layout.tables, counts, strict=True)
     ]
 
@@ -134,27 +136,27 @@ class _Written:
 
 
 def _write(
-    engine: Engine, release: Release, kind: Format, layout: Layout, place: Staging, others: Sequence[KnownRelease]
+    engine: Engine, release: Release, kind: Format, layout: Layout, staged: Staging, others: Sequence[KnownRelease]
 ) -> list[int]:
     """The data files, verified, and both certificates; the number of rows of each table."""
     with engine.transaction():
         snapshot = checked_snapshot(engine, release)
-        files = [place.files / name for name in layout.tables]
-        tables = [_prepared(engine, kind, *one) for one in zip(snapshot.tables, files, strict=True)]
+        files = [staged.files / name for name in layout.tables]
+        tables = [_prepared(engine, kind, *written) for written in zip(snapshot.tables, files, strict=True)]
         _require_structure(engine, snapshot, tables)
     stated = certificate(_evidence(engine, snapshot, tables, others))
     text = to_json(stated)
-    for one in tables:
-        kind.require(one.file)
-        kind.write(engine, one.file, one.rows, text)
+    for written in tables:
+        kind.require(written.file)
+        kind.write(engine, written.file, written.rows, text)
         expected = Expected(
-            one.fingerprint, text, snapshot.shown, snapshot.achieved, snapshot.frozen, one.table.fragment
+            written.fingerprint, text, snapshot.answerable, snapshot.achieved, snapshot.frozen, written.table.fragment
         )
-        verify_file(engine, kind, one.file, expected, place.spill)
-    stated = with_files(stated, [_described(one.file.path) for one in tables])
-    (place.files / layout.certificate).write_text(to_json(stated), encoding="utf-8")
-    (place.files / layout.markdown).write_text(to_markdown(stated), encoding="utf-8")
-    return [one.count for one in tables]
+        verify_file(engine, kind, written.file, expected, staged.spill)
+    stated = with_files(stated, [_described(written.file.path) for written in tables])
+    (staged.files / layout.certificate).write_text(to_json(stated), encoding="utf-8")
+    (staged.files / layout.markdown).write_text(to_markdown(stated), encoding="utf-8")
+    return [written.count for written in tables]
 
 
 def _require_structure(engine: Engine, snapshot: Snapshot, tables: Sequence[_Written]) -> None:
@@ -163,28 +165,28 @@ def _require_structure(engine: Engine, snapshot: Snapshot, tables: Sequence[_Wri
     published = PublishedTables(
         engine=engine,
         policy=snapshot.policy,
-        tables={one.table.fragment or "": _as_read(one, release).subquery("held") for one in tables},
-        values=snapshot.shown.values,
+        tables={written.table.fragment or "": _as_read(written, release).subquery("file") for written in tables},
+        values=snapshot.answerable.values,
         suppressed=release.suppressed_rows,
         recorded=releases.measurements(engine, release),
     )
     require_kept(release.method, release.method_arguments, published, release.name, "exported")
 
 
-def _as_read(one: _Written, release: Release) -> exp.Select:
+def _as_read(written: _Written, release: Release) -> exp.Select:
     """The rows as the file has them; numbers of rows are added up, whatever the format holds them as."""
-    counts = {a.name for a in release.attributes_of(one.table.fragment) if a.reading is Reading.COUNT}
+    counts = {a.name for a in release.attributes_of(written.table.fragment) if a.reading is Reading.COUNT}
     if not counts:
-        return one.rows
-    outputs: list[exp.Expr] = [column(name) for name, _ in one.table.columns if name not in counts]
+        return written.rows
+    outputs: list[exp.Expr] = [column(name) for name, _ in written.table.columns if name not in counts]
     outputs += [alias(exp.cast(column(name), "BIGINT"), name) for name in sorted(counts)]
-    return exp.select(*outputs).from_(one.rows.subquery("read"))
+    return exp.select(*outputs).from_(written.rows.subquery("read"))
 
 
 def _prepared(engine: Engine, kind: Format, table: ReleasedTable, path: Path) -> _Written:
     columns = tuple((name, kind.published_type(type_)) for name, type_ in table.columns)
     rows = _rows(table, columns)
-    count = engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table.name)))[0][0]
+    count = engine.rows(exp.select(f.count()).from_(relation(table.name)))[0][0]
     file = ExportFile(path, table.name.name, columns)
     return _Written(table, file, rows, fingerprint_of(engine, rows), int(count))
 
@@ -192,10 +194,9 @@ def _prepared(engine: Engine, kind: Format, table: ReleasedTable, path: Path) ->
 def _rows(table: ReleasedTable, columns: tuple[tuple[str, str], ...]) -> exp.Select:
     """The table's columns by name, cast where the format holds another type."""
     outputs: list[exp.Expr] = []
-    for (name, held), (_, published) in zip(table.columns, columns, strict=True):
+    for (name, kind), (_, published) in zip(table.columns, columns, strict=True):
         as_is: exp.Expr = column(name)
-        cast = exp.Cast(this=as_is, to=exp.DataType.build(published, dialect="duckdb"))
-        outputs.append(alias(as_is if held == published else cast, name))
+        outputs.append(alias(as_is if kind == published else cast(as_is, published), name))
     return exp.select(*outputs).from_(relation(table.name))
 
 
@@ -204,23 +205,23 @@ def _evidence(
 ) -> Evidence:
     several = snapshot.tables[0].fragment is not None
     # Requirements come first among the measurements, and what the tables keep besides after them.
-    asked = len(snapshot.shown.requirements)
+    requirement_count = len(snapshot.answerable.requirements)
     return Evidence(
         release=snapshot.release,
         policy=snapshot.policy,
         hierarchies=snapshot.hierarchies,
         proofs=[
-            Proof(requirement, achieved, snapshot.shown.hidden.get(place))
-            for place, (requirement, achieved) in enumerate(
-                zip(snapshot.shown.requirements, snapshot.achieved[:asked], strict=True)
+            Proof(requirement, achieved, snapshot.answerable.hidden.get(index))
+            for index, (requirement, achieved) in enumerate(
+                zip(snapshot.answerable.requirements, snapshot.achieved[:requirement_count], strict=True)
             )
         ],
         columns=tables[0].file.columns if not several else (),
         engine_version=engine.version(),
         exported_at=datetime.now(UTC).replace(tzinfo=None),
-        tables=[(one.file.table, one.count, one.file.columns) for one in tables] if several else (),
+        tables=[(written.file.table, written.count, written.file.columns) for written in tables] if several else (),
         types=types_of(snapshot.release),
-        structure=snapshot.achieved[asked:],
+        structure=snapshot.achieved[requirement_count:],
         others=others,
         rounds=releases.rounds(engine, snapshot.release),
     )

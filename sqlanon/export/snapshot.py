@@ -18,9 +18,9 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Column, Engine
 from sqlanon.errors import CatalogError, EngineError, PrivacyViolation
 from sqlanon.inputs.column_types import without_enums
-from sqlanon.releases.answerable import Shown, shown_by
+from sqlanon.releases.answerable import AnswerableRequirements, answerable_by
 from sqlanon.releases.content import fingerprint_of_tables
-from sqlanon.sqlgen.build.names import column, literal, relation
+from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.statements.check import check_release
 
 __all__ = ["Frozen", "ReleasedTable", "Snapshot", "checked_snapshot"]
@@ -58,7 +58,7 @@ class Snapshot:
     policy: Policy
     hierarchies: Sequence[StoredHierarchy]
     tables: tuple[ReleasedTable, ...]
-    shown: Shown
+    answerable: AnswerableRequirements
     achieved: tuple[Measurement, ...]
     frozen: Mapping[str, Frozen]
 
@@ -75,15 +75,15 @@ def checked_snapshot(engine: Engine, release: Release) -> Snapshot:
         ReleasedTable(made.name, made.fragment, _columns(engine, release, made)) for made in release.published
     )
     report = check_release(engine, release)
-    shown = shown_by(engine, release)
-    _require_achieved(release, shown, report)
+    answerable = answerable_by(engine, release)
+    _require_achieved(release, answerable, report)
     if fingerprint_of_tables(engine, [table.name for table in tables]) != release.content_fingerprint:
         raise PrivacyViolation(
             f"{release.name} does not have the rows any more that were checked when it was made; nothing was exported",
             hint=_since(engine, release),
         )
     frozen = {table: _frozen(engine, table, release.release_id) for table in _FROZEN}
-    return Snapshot(release, policy, hierarchies, tables, shown, report.measurements, frozen)
+    return Snapshot(release, policy, hierarchies, tables, answerable, report.measurements, frozen)
 
 
 def _since(engine: Engine, release: Release) -> str:
@@ -124,22 +124,22 @@ def _columns(engine: Engine, release: Release, made: ReleaseObject) -> tuple[Col
     return columns
 
 
-def _require_achieved(release: Release, shown: Shown, report: PrivacyReport) -> None:
+def _require_achieved(release: Release, answerable: AnswerableRequirements, report: PrivacyReport) -> None:
     """Raises PrivacyViolation unless something is required, and all of it met."""
     if not report.measurements:
         raise PrivacyViolation(f"{release.name} was made without a requirement; nothing was exported")
-    structure = report.measurements[len(shown.requirements) :]
-    named = [*shown.requirements, *(found.question for found in structure)]
-    for requirement, found in zip(named, report.measurements, strict=True):
-        if not found.satisfied:
+    structure = report.measurements[len(answerable.requirements) :]
+    named = [*answerable.requirements, *(measurement.question for measurement in structure)]
+    for requirement, measurement in zip(named, report.measurements, strict=True):
+        if not measurement.satisfied:
             raise PrivacyViolation(
-                f"{release.name} does not meet {requirement}: it reaches {found.achieved}; nothing was exported",
+                f"{release.name} does not meet {requirement}: it reaches {measurement.achieved}; nothing was exported",
                 hint="it was changed since it was made: create it again",
             )
 
 
 def _frozen(engine: Engine, table: str, release_id: str) -> Frozen:
     """The rows that the catalog keeps for this release in one of its tables, and their columns."""
-    every = exp.select(exp.Star()).from_(relation(("anon", table)))
-    own = exp.EQ(this=column("release_id"), expression=literal(release_id))
-    return Frozen(tuple(engine.columns(every)), tuple(engine.rows(every.where(own))))
+    rows = exp.select(exp.Star()).from_(relation(("anon", table)))
+    of_release = column("release_id").eq(release_id)
+    return Frozen(tuple(engine.columns(rows)), tuple(engine.rows(rows.where(of_release))))

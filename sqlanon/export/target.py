@@ -24,12 +24,12 @@ def require_no_database(engine: Engine, layout: Layout) -> None:
     A database may have other names too: links, and paths that are written in another way.
     """
     for name, path in engine.rows(_DATABASES):
-        own = Path(os.path.realpath(path))
-        taken = {own.with_name(own.name + end) for end in _BESIDE}
+        database = Path(os.path.realpath(path))
+        taken = {database.with_name(database.name + end) for end in _BESIDE}
         for part in (layout.target, *layout.target.parents):
-            if part in taken or (part.is_file() and own.is_file() and os.path.samefile(part, own)):
+            if part in taken or (part.is_file() and database.is_file() and os.path.samefile(part, database)):
                 raise UserError(
-                    f"{layout.given} belongs to the database {name}, which is open; nothing was exported",
+                    f"{layout.path} belongs to the database {name}, which is open; nothing was exported",
                     hint="choose another path: an export is a file of its own",
                 )
 
@@ -40,28 +40,28 @@ def require_free(layout: Layout, *, replace: bool) -> set[str]:
     Raises UserError where anything else does, and for a former export unless it may be replaced.
     """
     _require_no_log(layout)
-    there = _there(layout)
-    found = {name: why for name in sorted(there) if (why := _why_not(layout, name))}
-    if there and not found and not replace:
+    present = _present(layout)
+    reasons = {name: why for name in sorted(present) if (why := _why_not(layout, name))}
+    if present and not reasons and not replace:
         raise UserError(
-            f"{_called(layout, there)} exists already",
+            f"{_called(layout, present)} exists already",
             hint="choose another path, or say (REPLACE true), on the command line --replace: it is a former export",
         )
-    if found:
-        raise UserError(_said(layout, found), hint="choose another path, or remove yourself what you do not need")
-    return there
+    if reasons:
+        raise UserError(_said(layout, reasons), hint="choose another path, or remove yourself what you do not need")
+    return present
 
 
-def _there(layout: Layout) -> set[str]:
+def _present(layout: Layout) -> set[str]:
     """What is in the target's folder, or which of the files to be written are there."""
     if not layout.is_folder:
         return {name for name in layout.names if os.path.lexists(layout.folder / name)}
     if not os.path.lexists(layout.target):
         return set()
     if not layout.target.is_dir():
-        raise UserError(f"{layout.given} exists and is not a folder", hint="choose another path")
+        raise UserError(f"{layout.path} exists and is not a folder", hint="choose another path")
     if layout.target == Path(os.path.realpath(os.curdir)):
-        raise UserError(f"{layout.given} is the current folder", hint="name a folder for the export, such as 'out/'")
+        raise UserError(f"{layout.path} is the current folder", hint="name a folder for the export, such as 'out/'")
     return set(os.listdir(layout.target))
 
 
@@ -77,14 +77,14 @@ def _why_not(layout: Layout, name: str) -> str | None:
     return why_not_data(file, certificate)
 
 
-def _called(layout: Layout, there: set[str]) -> str:
-    return layout.given if layout.is_folder else layout.shown(min(there))
+def _called(layout: Layout, present: set[str]) -> str:
+    return layout.path if layout.is_folder else layout.path_of(min(present))
 
 
-def _said(layout: Layout, found: dict[str, str]) -> str:
-    shown = [f"{name} {why}" for name, why in list(found.items())[:_SHOWN]]
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return f"{layout.given} is taken: {', '.join(shown)}{more}; nothing but a former export is replaced"
+def _said(layout: Layout, reasons: dict[str, str]) -> str:
+    listed = [f"{name} {why}" for name, why in list(reasons.items())[:_SHOWN]]
+    rest = f" and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else ""
+    return f"{layout.path} is taken: {', '.join(listed)}{rest}; nothing but a former export is replaced"
 
 
 def _require_no_log(layout: Layout) -> None:
@@ -92,6 +92,6 @@ def _require_no_log(layout: Layout) -> None:
     log = layout.folder / f"{layout.data}.wal"
     if not layout.is_folder and os.path.lexists(log):
         raise UserError(
-            f"{layout.shown(log.name)} is the log of a database that was not closed; nothing was exported",
+            f"{layout.path_of(log.name)} is the log of a database that was not closed; nothing was exported",
             hint="choose another path, or open that database and close it again",
         )

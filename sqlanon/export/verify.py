@@ -16,9 +16,12 @@ from sqlanon.export.formats.base import ExportFile, Format
 from sqlanon.export.snapshot import Frozen
 from sqlanon.pipeline.check import measured
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.releases.answerable import Shown
+from sqlanon.releases.answerable import AnswerableRequirements
 from sqlanon.releases.content import fingerprint_of
-from sqlanon.sqlgen.build.names import alias, column, parameter, relation
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.ddl import create_temporary
+from sqlanon.sqlgen.build.expressions import cast
+from sqlanon.sqlgen.build.names import alias, column, parameter
 from sqlanon.sqlgen.classes.buckets import COUNT, VALUE
 from sqlanon.sqlgen.classes.normal_relations import Background
 
@@ -44,7 +47,7 @@ class Expected:
 
     fingerprint: str
     certificate: str
-    shown: Shown
+    answerable: AnswerableRequirements
     achieved: Sequence[Measurement]
     frozen: Mapping[str, Frozen]
     fragment: str | None = None
@@ -72,52 +75,53 @@ def verify_file(engine: Engine, kind: Format, file: ExportFile, expected: Expect
 
 
 def _require_requirements(reader: Engine, rows: exp.Query, columns: Sequence[Column], expected: Expected) -> None:
-    shown = expected.shown
+    answerable = expected.answerable
     for table, frozen in expected.frozen.items():
         _put_beside(reader, table, frozen)
-    exported = _typed(rows.copy(), columns, shown, expected.fragment).subquery("exported")
-    for asked in shown.asked({expected.fragment: exported}):
-        requirements = shown.requirements_at(asked.indexes)
-        found = measured(reader, requirements, asked.rows, _beside(shown.background(asked.indexes)))
-        for place, requirement, reached in zip(asked.indexes, requirements, found, strict=True):
-            _require(requirement, reached, expected.achieved[place])
+    exported = _typed(rows.copy(), columns, answerable, expected.fragment).subquery("exported")
+    for part in answerable.rows_of_requirements({expected.fragment: exported}):
+        requirements = answerable.requirements_at(part.indexes)
+        reached = measured(reader, requirements, part.rows, _beside(answerable.background(part.indexes)))
+        for index, requirement, measurement in zip(part.indexes, requirements, reached, strict=True):
+            _require(requirement, measurement, expected.achieved[index])
 
 
-def _require(requirement: BoundRequirement, found: Measurement, expected: Measurement) -> None:
-    if not found.satisfied:
+def _require(requirement: BoundRequirement, reached: Measurement, expected: Measurement) -> None:
+    if not reached.satisfied:
         raise PrivacyViolation(
-            f"the exported file would violate {requirement}: it reaches {found.achieved}; nothing was exported",
+            f"the exported file would violate {requirement}: it reaches {reached.achieved}; nothing was exported",
             hint="values that compare as equal in the database are told apart in the file",
         )
-    if not _alike(found.achieved, expected.achieved):
+    if not _alike(reached.achieved, expected.achieved):
         raise InternalError(
-            f"the exported file reaches {found.achieved} in {requirement}, the snapshot {expected.achieved}; "
+            f"the exported file reaches {reached.achieved} in {requirement}, the snapshot {expected.achieved}; "
             "it was removed"
         )
 
 
-def _alike(one: float | None, other: float | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return isclose(one, other, rel_tol=_SAME, abs_tol=_SAME)
+def _alike(first: float | None, second: float | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return isclose(first, second, rel_tol=_SAME, abs_tol=_SAME)
 
 
-def _typed(rows: exp.Query, columns: Sequence[Column], shown: Shown, fragment: str | None) -> exp.Select:
+def _typed(
+    rows: exp.Query, columns: Sequence[Column], answerable: AnswerableRequirements, fragment: str | None
+) -> exp.Select:
     """The file's rows, with sensitive values in the types that the snapshot has: their order is that of the type.
 
     Quasi-identifiers stay as they are in the file, where equal values may be told apart.
     """
-    held = {b.column: b.published_type for b in shown.bound.sensitive}
-    if shown.values:
-        own = next((name for name, part in shown.values.items() if part == fragment), None)
+    types = {b.column: b.published_type for b in answerable.bound.sensitive}
+    if answerable.values:
+        attribute = next((name for name, part in answerable.values.items() if part == fragment), None)
         # Numbers that a format holds as texts are added up.
-        held = {} if own is None else {VALUE: held[own], COUNT: "BIGINT"}
+        types = {} if attribute is None else {VALUE: types[attribute], COUNT: "BIGINT"}
     outputs: list[exp.Expr] = []
     for name, kind in columns:
-        type_ = held.get(name, kind)
+        type_ = types.get(name, kind)
         as_is = type_ == kind or type_.endswith("]") or type_.startswith(_COMPOSITE)
-        cast = exp.Cast(this=column(name), to=exp.DataType.build(type_, dialect="duckdb"))
-        outputs.append(alias(column(name) if as_is else cast, name))
+        outputs.append(alias(column(name) if as_is else cast(column(name), type_), name))
     return exp.select(*outputs).from_(rows.subquery("read"))
 
 
@@ -125,14 +129,15 @@ def _put_beside(reader: Engine, table: str, frozen: Frozen) -> None:
     """The catalog's rows as a temporary table: the file itself cannot be written."""
     lists = [
         alias(
-            exp.Explode(this=exp.Cast(this=parameter(place), to=exp.DataType.build(f"{kind}[]", dialect="duckdb"))),
+            f.unnest(cast(parameter(index), f"{kind}[]")),
             name,
         )
-        for place, (name, kind) in enumerate(frozen.columns, start=1)
+        for index, (name, kind) in enumerate(frozen.columns, start=1)
     ]
-    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-    made = exp.Create(kind="TABLE", this=relation(table), expression=exp.select(*lists), properties=temporary)
-    reader.run(made, [[row[place] for row in frozen.rows] for place in range(len(frozen.columns))])
+    reader.run(
+        create_temporary("TABLE", table, exp.select(*lists)),
+        [[row[index] for row in frozen.rows] for index in range(len(frozen.columns))],
+    )
 
 
 def _beside(background: Background) -> Background:
@@ -141,7 +146,7 @@ def _beside(background: Background) -> Background:
         name: replace(taxonomy, listed=_moved(taxonomy.listed) if taxonomy.listed else None)
         for name, taxonomy in background.taxonomies.items()
     }
-    ranges = {place: _moved(query) for place, query in background.ranges.items()}
+    ranges = {index: _moved(query) for index, query in background.ranges.items()}
     return replace(background, taxonomies=taxonomies, ranges=ranges)
 
 

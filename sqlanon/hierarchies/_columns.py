@@ -30,6 +30,7 @@ from sqlanon.hierarchies._trees import (
     times,
     try_cast,
 )
+from sqlanon.sqlgen.build import functions as f
 
 __all__ = ["DIGITS", "INTEGERS", "Units", "counted", "is_numeric"]
 
@@ -134,11 +135,11 @@ def _scaled(whole: exp.Expr, scale: int) -> exp.Expr:
 def _fixed(value: exp.Expr, precision: int, digits: int, scale: int, working: str) -> exp.Expr:
     """A DECIMAL(precision, digits) in units of 10**-scale."""
     if scale == 0:
-        return try_cast(exp.Floor(this=value.copy()), working)
+        return try_cast(f.floor(value.copy()), working)
     if precision + scale <= 38:
         # DuckDB makes the product of two narrow decimals no wider than 18 digits, and raises an error beyond.
         power = cast(number(10**scale), f"DECIMAL({scale + 1 if precision + scale < 18 else 38},0)")
-        return try_cast(exp.Floor(this=product(value, power)), working)
+        return try_cast(f.floor(product(value, power)), working)
     # There is no wider DECIMAL to multiply in. Its text has all digits of its scale: without the point it is a count.
     point_less = function("replace", cast(value, "VARCHAR"), text("."), text(""))
     whole = try_cast(point_less, "HUGEINT")
@@ -157,10 +158,10 @@ def _floating(value: exp.Expr, column_type: str, scale: int) -> Units:
         return ratio(cast(units, "DOUBLE"), 10**scale) if scale else cast(units, "DOUBLE")
 
     if scale:
-        nearest = try_cast(exp.Round(this=times(double, 10**scale)), "BIGINT")
+        nearest = try_cast(f.round(times(double, 10**scale)), "BIGINT")
         count = subtract(nearest, choose([(less(double, bound(nearest)), number(1))], number(0)))
     else:
-        count = try_cast(exp.Floor(this=double.copy()), "BIGINT")
+        count = try_cast(f.floor(double.copy()), "BIGINT")
     infinite = [(equals(double, cast(text(name), "DOUBLE")), name) for name in ("Infinity", "-Infinity")]
     reach = _REACH["DOUBLE"]
     return Units(

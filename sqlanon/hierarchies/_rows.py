@@ -9,7 +9,8 @@ from sqlglot import exp
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.hierarchies._trees import cast, choose, join_text, number, text
 from sqlanon.hierarchies.base import Check, refused
-from sqlanon.sqlgen.build.names import alias, column, identifier, relation
+from sqlanon.sqlgen.build import expressions
+from sqlanon.sqlgen.build.names import alias, column, relation
 
 __all__ = [
     "alias",
@@ -36,7 +37,7 @@ def text_column(name: str) -> exp.Expr:
 
 
 def is_null(tree: exp.Expr) -> exp.Expr:
-    return exp.Is(this=tree.copy(), expression=exp.Null())
+    return expressions.is_null(tree.copy())
 
 
 def quoted(tree: exp.Expr) -> exp.Expr:
@@ -48,27 +49,22 @@ def union_all(parts: Sequence[exp.Select]) -> exp.Select:
     """The rows of all parts, in one SELECT."""
     if len(parts) == 1:
         return parts[0]
-    union: exp.Expr = parts[0]
-    for part in parts[1:]:
-        union = exp.Union(this=union, expression=part, distinct=False)
-    whole = exp.Subquery(this=union, alias=exp.TableAlias(this=identifier("part")))
     names = [column(tree.alias) for tree in parts[0].expressions]
-    return select(*names).from_(whole)
+    return select(*names).from_(expressions.union_all(parts).subquery("part", copy=False))
 
 
 def long_rows(parts: Sequence[exp.Select]) -> exp.Select:
     """Rows (value VARCHAR, level INTEGER, label VARCHAR) from parts with these columns."""
-    whole = exp.Subquery(this=union_all(parts), alias=exp.TableAlias(this=identifier("long")))
     level = alias(cast(column("level"), "INTEGER"), "level")
-    return select(column("value"), level, column("label")).from_(whole)
+    return select(column("value"), level, column("label")).from_(union_all(parts).subquery("long", copy=False))
 
 
 def no_rows(definition: HierarchyDefinition, rows: exp.Expr) -> Check:
     """The query must return rows: a hierarchy without values covers nothing."""
-    exists = exp.Exists(this=select(number(1)).from_(rows.copy()))
+    row = select(number(1)).from_(rows.copy())
     return Check(
         "no_rows",
-        select(alias(text(definition.name), "name")).where(exp.Not(this=exists)),
+        select(alias(text(definition.name), "name")).where(expressions.not_(expressions.exists(row))),
         f"hierarchy {definition.name}: its query returns no rows",
         "check the query by running it alone",
     )

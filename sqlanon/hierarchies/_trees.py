@@ -6,6 +6,10 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from sqlanon.sqlgen.build import expressions
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import infix, joined, paren
+
 __all__ = [
     "add",
     "at_least",
@@ -45,7 +49,7 @@ def text(value: str) -> exp.Expr:
 def _operand(tree: exp.Expr) -> exp.Expr:
     """A copy that can stand beside any operator."""
     bare = isinstance(tree, exp.Column | exp.Literal | exp.Func | exp.Paren)
-    return tree.copy() if bare else exp.Paren(this=tree.copy())
+    return tree.copy() if bare else paren(tree.copy())
 
 
 def plus(left: exp.Expr, right: int) -> exp.Expr:
@@ -57,15 +61,15 @@ def plus(left: exp.Expr, right: int) -> exp.Expr:
 
 
 def add(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.Add(this=_operand(left), expression=_operand(right))
+    return infix(_operand(left), "+", _operand(right))
 
 
 def subtract(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.Sub(this=_operand(left), expression=_operand(right))
+    return infix(_operand(left), "-", _operand(right))
 
 
 def product(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.Mul(this=_operand(left), expression=_operand(right))
+    return infix(_operand(left), "*", _operand(right))
 
 
 def times(left: exp.Expr, right: int) -> exp.Expr:
@@ -74,17 +78,17 @@ def times(left: exp.Expr, right: int) -> exp.Expr:
 
 def divide(left: exp.Expr, right: int) -> exp.Expr:
     """Integer division, toward zero as engines do it."""
-    return left.copy() if right == 1 else exp.IntDiv(this=_operand(left), expression=number(right))
+    return left.copy() if right == 1 else infix(_operand(left), "//", right)
 
 
 def remainder(left: exp.Expr, right: int) -> exp.Expr:
     """What `divide` leaves, with the sign of the dividend."""
-    return exp.Mod(this=_operand(left), expression=number(right))
+    return infix(_operand(left), "%", right)
 
 
 def ratio(left: exp.Expr, right: int) -> exp.Expr:
     """Floating-point division; `right` is never 0."""
-    return exp.Div(this=_operand(left), expression=number(right), typed=False, safe=False)
+    return infix(_operand(left), "/", right)
 
 
 def floor_divide(left: exp.Expr, right: int) -> exp.Expr:
@@ -96,11 +100,11 @@ def floor_divide(left: exp.Expr, right: int) -> exp.Expr:
 
 
 def equals(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.EQ(this=_operand(left), expression=_operand(right))
+    return infix(_operand(left), "=", _operand(right))
 
 
 def less(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.LT(this=_operand(left), expression=_operand(right))
+    return infix(_operand(left), "<", _operand(right))
 
 
 def below(left: exp.Expr, right: int) -> exp.Expr:
@@ -108,43 +112,39 @@ def below(left: exp.Expr, right: int) -> exp.Expr:
 
 
 def at_least(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    return exp.GTE(this=_operand(left), expression=_operand(right))
+    return infix(_operand(left), ">=", _operand(right))
 
 
 def cast(tree: exp.Expr, to: str) -> exp.Expr:
-    return exp.Cast(this=tree.copy(), to=exp.DataType.build(to, dialect="duckdb"))
+    return expressions.cast(tree.copy(), to)
 
 
 def try_cast(tree: exp.Expr, to: str) -> exp.Expr:
     """NULL where the value does not fit, since an error inside a view prints the value."""
-    return exp.TryCast(this=tree.copy(), to=exp.DataType.build(to, dialect="duckdb"))
+    return expressions.try_cast(tree.copy(), to)
 
 
 def function(name: str, *arguments: exp.Expr) -> exp.Expr:
     """A call that every engine spells the same, or that only DuckDB has."""
-    return exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
+    return f.call(name, *(argument.copy() for argument in arguments))
 
 
 def choose(branches: Sequence[Branch], otherwise: exp.Expr) -> exp.Expr:
     """CASE WHEN ... ELSE ... END, or just the last part if there is no branch."""
     if not branches:
         return otherwise.copy()
-    case = exp.Case(default=otherwise.copy())
-    for condition, result in branches:
-        case.append("ifs", exp.If(this=condition.copy(), true=result.copy()))
-    return case
+    return expressions.case(
+        *((condition.copy(), value.copy()) for condition, value in branches), otherwise=otherwise.copy()
+    )
 
 
 def join_text(*parts: exp.Expr) -> exp.Expr:
     """The parts one after the other; NULL if one of them is."""
-    joined = _operand(parts[0])
-    for part in parts[1:]:
-        joined = exp.DPipe(this=joined, expression=_operand(part))
-    return joined
+    return joined(*map(_operand, parts))
 
 
 def zero_padded(tree: exp.Expr, width: int) -> exp.Expr:
     """A non-negative integer in at least `width` digits (lpad would cut the longer ones)."""
     digits = cast(tree, "VARCHAR")
-    missing = subtract(number(width), exp.Length(this=digits.copy()))
-    return join_text(exp.Repeat(this=text("0"), times=missing), digits)
+    missing = subtract(number(width), f.length(digits.copy()))
+    return join_text(f.repeat(text("0"), missing), digits)

@@ -35,6 +35,8 @@ from sqlanon.hierarchies._trees import (
     zero_padded,
 )
 from sqlanon.hierarchies.base import refused
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import is_not_null, is_null, not_
 
 __all__ = ["KEEPS_ORDER", "READ_AS", "STORED", "accepts", "height", "labels", "validate"]
 
@@ -99,9 +101,9 @@ def _label(value: exp.Expr, column_type: str, unit: str) -> exp.Expr:
     kind = "DATE" if column_type == "DATE" else "TIMESTAMP"
     branches = [(equals(whole, cast(text(name), kind)), text(name)) for name in ("infinity", "-infinity")]
     if column_type in ("TIMESTAMP_S", "TIMESTAMP_MS"):
-        missing = exp.Is(this=whole.copy(), expression=exp.Null())
-        present = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
-        branches.insert(0, (exp.And(this=missing, expression=present), text("out of range")))
+        missing = is_null(whole.copy())
+        present = is_not_null(value.copy())
+        branches.insert(0, (exp.and_(missing, present), text("out of range")))
     return choose(branches, _period(_moment(value) if column_type == "TIMESTAMP_NS" else whole, unit))
 
 
@@ -129,7 +131,7 @@ def _period(moment: exp.Expr, unit: str) -> exp.Expr:
 def _year_text(year: exp.Expr, masked: int = 0) -> exp.Expr:
     """A year with its last digits masked."""
     sign = choose([(below(year, 0), text("-"))], text(""))
-    shown = zero_padded(divide(exp.Abs(this=year.copy()), 10**masked), 4 - masked)
+    shown = zero_padded(divide(f.abs(year.copy()), 10**masked), 4 - masked)
     return join_text(sign, shown, text("*" * masked)) if masked else join_text(sign, shown)
 
 
@@ -154,9 +156,9 @@ def _week(moment: exp.Expr) -> exp.Expr:
 
 
 def _days_in(year: exp.Expr) -> exp.Expr:
-    fourth, hundredth, four_hundredth = (equals(remainder(year, every), number(0)) for every in (4, 100, 400))
-    common = exp.And(this=hundredth, expression=exp.Not(this=four_hundredth))
-    leap = exp.And(this=fourth, expression=exp.Not(this=exp.Paren(this=common)))
+    fourth, hundredth, four_hundredth = (equals(remainder(year, period), number(0)) for period in (4, 100, 400))
+    common = exp.and_(hundredth, not_(four_hundredth))
+    leap = exp.and_(fourth, exp.not_(common))
     return choose([(leap, number(366))], number(365))
 
 
@@ -174,8 +176,8 @@ def _units(definition: HierarchyDefinition) -> tuple[str, ...]:
     return tuple(_unit(definition, argument) for argument in definition.arguments)
 
 
-def _unit(definition: HierarchyDefinition, given: Value) -> str:
-    name = str(given).upper() if isinstance(given, str | QualifiedName) else ""
+def _unit(definition: HierarchyDefinition, argument: Value) -> str:
+    name = str(argument).upper() if isinstance(argument, str | QualifiedName) else ""
     if name not in (*_UNITS, "WEEK"):
-        raise refused(definition, f"{given} is no unit", f"there are: {', '.join(_UNITS)} and WEEK")
+        raise refused(definition, f"{argument} is no unit", f"there are: {', '.join(_UNITS)} and WEEK")
     return name

@@ -18,8 +18,9 @@ from sqlglot import exp
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.hierarchies._columns import DIGITS, Units, counted, is_numeric
-from sqlanon.hierarchies._trees import cast, choose, divide, join_text, number, plus, product, text, times, try_cast
+from sqlanon.hierarchies._trees import cast, choose, divide, join_text, plus, product, text, times, try_cast
 from sqlanon.hierarchies.base import refused
+from sqlanon.sqlgen.build import functions as f
 
 __all__ = ["KEEPS_ORDER", "READ_AS", "STORED", "accepts", "height", "labels", "validate"]
 
@@ -115,8 +116,8 @@ def _interval(grid: _Grid, units: Units, level: int) -> exp.Expr:
     start, end = plus(before, foot // unit), plus(before, (foot + width) // unit)
     if grid.high is not None and (grid.high - grid.origin) % width:
         # ignore_nulls keeps sqlglot from wrapping it; a missing value has no start either.
-        end = exp.Least(this=end, expressions=[number(grid.high // unit)], ignore_nulls=True)
-    return join_text(text("["), _shown(start, digits), text(","), _shown(end, digits), text(")"))
+        end = f.least(end, grid.high // unit, ignore_nulls=True)
+    return join_text(text("["), _decimal_text(start, digits), text(","), _decimal_text(end, digits), text(")"))
 
 
 def _foot(grid: _Grid, units: Units) -> int:
@@ -127,7 +128,7 @@ def _foot(grid: _Grid, units: Units) -> int:
     return min(0, units.least // coarsest * coarsest)
 
 
-def _shown(count: exp.Expr, digits: int) -> exp.Expr:
+def _decimal_text(count: exp.Expr, digits: int) -> exp.Expr:
     """The text of a whole number of 10**-digits, with that many decimals."""
     if digits == 0:
         return cast(count, "VARCHAR")
@@ -179,26 +180,26 @@ def _nest(definition: HierarchyDefinition, widths: Sequence[tuple[Decimal, int]]
 
 def _options(definition: HierarchyDefinition) -> dict[str, Decimal]:
     ends: dict[str, Decimal] = {}
-    for name, given in definition.options:
+    for name, value in definition.options:
         if name not in _OPTIONS:
             raise refused(definition, f"INTERVALS has no option {name}", f"there are: {', '.join(_OPTIONS)}")
         if name in ends:
             raise refused(definition, f"option {name} is given twice", "give it once")
-        ends[name] = _number(definition, given, name)
+        ends[name] = _number(definition, value, name)
     return ends
 
 
-def _number(definition: HierarchyDefinition, given: object, what: str) -> Decimal:
-    if isinstance(given, bool) or not isinstance(given, int | Decimal) or not Decimal(given).is_finite():
-        raise refused(definition, f"{what} {given} is no number", "write it in digits, such as 5 or 0.25")
-    exact = Decimal(given)
+def _number(definition: HierarchyDefinition, value: object, what: str) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal) or not Decimal(value).is_finite():
+        raise refused(definition, f"{what} {value} is no number", "write it in digits, such as 5 or 0.25")
+    exact = Decimal(value)
     if abs(exact) > 10**DIGITS or _decimals(exact) > DIGITS:
-        raise refused(definition, f"{what} {given} has more than {DIGITS} digits", "use a rounder number")
+        raise refused(definition, f"{what} {value} has more than {DIGITS} digits", "use a rounder number")
     return exact
 
 
-def _decimals(given: Decimal) -> int:
+def _decimals(number: Decimal) -> int:
     """How many digits stand after the point, without trailing zeros."""
-    _, digits, exponent = given.as_tuple()
+    _, digits, exponent = number.as_tuple()
     trailing = len(digits) - len("".join(map(str, digits)).rstrip("0"))
     return max(0, -int(exponent) - trailing) if any(digits) else 0

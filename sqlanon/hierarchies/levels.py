@@ -27,6 +27,8 @@ from sqlanon.hierarchies._rows import (
 )
 from sqlanon.hierarchies._trees import join_text, number, text
 from sqlanon.hierarchies.base import Check, refused
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import different, exists
 
 __all__ = ["STORED", "checks", "validate", "values"]
 
@@ -54,8 +56,8 @@ def values(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
 
 def _below_top(columns: Sequence[str], relation: exp.Expr) -> exp.Expr:
     """Whether any of the columns, in any row, has another label than `*`."""
-    other = [exp.NullSafeNEQ(this=text_column(name), expression=text("*")) for name in columns]
-    return exp.Exists(this=select(number(1)).from_(relation.copy()).where(exp.or_(*other)))
+    other = [different(text_column(name), text("*")) for name in columns]
+    return exists(select(number(1)).from_(relation.copy()).where(exp.or_(*other)))
 
 
 def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
@@ -71,7 +73,7 @@ def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
 
 def _value_twice(definition: HierarchyDefinition, name: str, relation: exp.Expr) -> Check:
     value = text_column(name)
-    many = exp.GT(this=exp.Count(this=exp.Star()), expression=number(1))
+    many = f.count() > 1
     query = select(alias(quoted(value), "name")).from_(relation.copy()).group_by(value).having(many)
     return Check(
         "value_twice",
@@ -100,10 +102,10 @@ def _levels_nest(definition: HierarchyDefinition, columns: Sequence[str], relati
     parts = []
     for level, (finer, coarser) in enumerate(pairwise(columns[1:]), 1):
         label, above = text_column(finer), text_column(coarser)
-        first, last = exp.Min(this=above.copy()), exp.Max(this=above.copy())
+        first, last = f.min(above.copy()), f.max(above.copy())
         words = (text(f" of level {level} under "), text(" and "), text(f" of level {level + 1}"))
         name = join_text(quoted(label), words[0], quoted(first), words[1], quoted(last), words[2])
-        differ = exp.NEQ(this=first.copy(), expression=last.copy())
+        differ = first.neq(last)
         parts.append(select(alias(name, "name")).from_(relation.copy()).group_by(label).having(differ))
     return Check(
         "levels_nest",

@@ -26,6 +26,8 @@ from sqlanon.hierarchies._rows import (
 )
 from sqlanon.hierarchies._trees import cast, choose, equals, join_text, number, subtract, text
 from sqlanon.hierarchies.base import Check, refused
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import exists, identical, is_not_null, not_, union_all
 from sqlanon.sqlgen.build.names import identifier
 
 __all__ = ["STORED", "checks", "validate", "values"]
@@ -57,7 +59,7 @@ def values(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
         .from_(_step(_LEAF, "leaf"))
         .join(_step(_ANCESTOR, "path"), on=_same(column("node", "path"), column("node", "leaf")))
         .join(_step(_DEPTH, "above"), on=equals(column("node", "above"), column("ancestor", "path")))
-        .where(exp.or_(exp.GT(this=depth.copy(), expression=number(0)), _several_roots()))
+        .where(exp.or_(depth > 0, _several_roots()))
     )
     return _with_steps(long_rows([leaf, above]), columns, relation)
 
@@ -92,17 +94,17 @@ def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
 def _node_twice() -> exp.Select:
     edge = join_text(quoted(column("node")), text(" under "), quoted(column("parent")))
     query = select(alias(edge, "name")).from_(_step(_EDGE)).group_by(column("node"), column("parent"))
-    return query.having(exp.GT(this=_count(), expression=number(1)))
+    return query.having(f.count() > 1)
 
 
 def _two_parents() -> exp.Select:
-    first, last = exp.Min(this=column("parent")), exp.Max(this=column("parent"))
-    root = exp.NEQ(this=exp.Count(this=column("parent")), expression=_count())
+    first, last = f.min(column("parent")), f.max(column("parent"))
+    root = f.count(column("parent")).neq(f.count())
     # Min and max pass over NULL: a node that is a root and has a parent too has one of each.
     other = choose([(root, text("NULL"))], quoted(last))
     name = join_text(quoted(column("node")), text(" under "), quoted(first), text(" and "), other)
-    both = exp.and_(root.copy(), exp.GT(this=exp.Count(this=column("parent")), expression=number(0)))
-    differ = exp.NEQ(this=first.copy(), expression=last.copy())
+    both = exp.and_(root.copy(), f.count(column("parent")) > 0)
+    differ = first.neq(last)
     query = select(alias(name, "name")).from_(_step(_EDGE)).group_by(column("node"))
     return query.having(exp.or_(differ, both))
 
@@ -110,28 +112,28 @@ def _two_parents() -> exp.Select:
 def _orphans() -> exp.Select:
     parent = column("parent", "child")
     known = select(number(1)).from_(_step(_EDGE, "node")).where(equals(column("node", "node"), parent))
-    missing = exp.and_(exp.Not(this=is_null(parent)), exp.Not(this=exp.Exists(this=known)))
-    child = exp.Min(this=quoted(column("node", "child")))
+    missing = exp.and_(is_not_null(parent), not_(exists(known)))
+    child = f.min(quoted(column("node", "child")))
     name = join_text(quoted(parent), text(" (parent of "), child, text(")"))
     return select(alias(name, "name")).from_(_step(_EDGE, "child")).where(missing).group_by(parent)
 
 
 def _cycles() -> exp.Select:
-    own = equals(column("node"), column("ancestor"))
-    return select(alias(quoted(column("node")), "name")).from_(_step(_ANCESTOR)).where(own)
+    in_cycle = equals(column("node"), column("ancestor"))
+    return select(alias(quoted(column("node")), "name")).from_(_step(_ANCESTOR)).where(in_cycle)
 
 
 def _unequal_depths() -> exp.Select:
-    deepest = exp.Subquery(this=select(exp.Max(this=column("depth"))).from_(_step(_LEAF)))
+    deepest = select(f.max(column("depth"))).from_(_step(_LEAF)).subquery(copy=False)
     depth = cast(column("depth"), "VARCHAR")
     words = (text(" (depth "), text(", others "), text(")"))
     name = join_text(quoted(column("node")), words[0], depth, words[1], cast(deepest, "VARCHAR"), words[2])
-    return select(alias(name, "name")).from_(_step(_LEAF)).where(exp.NEQ(this=column("depth"), expression=deepest))
+    return select(alias(name, "name")).from_(_step(_LEAF)).where(column("depth").neq(deepest))
 
 
 def _several_roots() -> exp.Expr:
-    roots = select(_count()).from_(_step(_EDGE)).where(is_null(column("parent")))
-    return exp.GT(this=exp.Subquery(this=roots), expression=number(1))
+    roots = select(f.count()).from_(_step(_EDGE)).where(is_null(column("parent")))
+    return roots.subquery(copy=False) > 1
 
 
 def _with_steps(query: exp.Select, columns: Sequence[str], rows: exp.Expr) -> exp.Select:
@@ -154,20 +156,20 @@ def _ancestors() -> exp.Expr:
     start = (
         select(column("node"), alias(column("parent"), "ancestor"))
         .from_(_step(_EDGE))
-        .where(exp.Not(this=is_null(column("parent"))))
+        .where(is_not_null(column("parent")))
     )
     further = (
         select(column("node", "path"), column("parent", "edge"))
         .from_(_step(_ANCESTOR, "path"))
         .join(_step(_EDGE, "edge"), on=equals(column("node", "edge"), column("ancestor", "path")))
-        .where(exp.Not(this=is_null(column("parent", "edge"))))
+        .where(is_not_null(column("parent", "edge")))
     )
-    return exp.Union(this=start, expression=further, distinct=True)
+    return union_all([start, further], distinct=True)
 
 
 def _depths() -> exp.Expr:
     return (
-        select(column("node", "edge"), alias(exp.Count(this=column("ancestor", "path")), "depth"))
+        select(column("node", "edge"), alias(f.count(column("ancestor", "path")), "depth"))
         .from_(_step(_EDGE, "edge"))
         .join(_step(_ANCESTOR, "path"), on=_same(column("node", "path"), column("node", "edge")), join_type="left")
         .group_by(column("node", "edge"))
@@ -176,11 +178,7 @@ def _depths() -> exp.Expr:
 
 def _leaves() -> exp.Expr:
     child = select(number(1)).from_(_step(_EDGE, "edge")).where(equals(column("parent", "edge"), column("node", "tip")))
-    return (
-        select(column("node", "tip"), column("depth", "tip"))
-        .from_(_step(_DEPTH, "tip"))
-        .where(exp.Not(this=exp.Exists(this=child)))
-    )
+    return select(column("node", "tip"), column("depth", "tip")).from_(_step(_DEPTH, "tip")).where(not_(exists(child)))
 
 
 def _step(name: str, as_: str | None = None) -> exp.Table:
@@ -189,11 +187,7 @@ def _step(name: str, as_: str | None = None) -> exp.Table:
 
 def _same(left: exp.Expr, right: exp.Expr) -> exp.Expr:
     """Equality with NULL as a value: a leaf may be NULL."""
-    return exp.NullSafeEQ(this=left.copy(), expression=right.copy())
-
-
-def _count() -> exp.Expr:
-    return exp.Count(this=exp.Star())
+    return identical(left.copy(), right.copy())
 
 
 def _needs_two(definition: HierarchyDefinition, columns: Sequence[str]) -> None:

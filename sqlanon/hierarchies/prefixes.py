@@ -16,6 +16,7 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.hierarchies._columns import INTEGERS
 from sqlanon.hierarchies._trees import cast, join_text, number, subtract, text
 from sqlanon.hierarchies.base import refused
+from sqlanon.sqlgen.build import functions as f
 
 __all__ = ["KEEPS_ORDER", "READ_AS", "STORED", "accepts", "height", "labels", "validate"]
 
@@ -70,9 +71,9 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
 
 
 def _masked(whole: exp.Expr, length: int) -> exp.Expr:
-    kept = exp.Left(this=whole.copy(), expression=number(length))
-    hidden = subtract(exp.Length(this=whole.copy()), number(length))
-    return join_text(kept, exp.Repeat(this=text("*"), times=hidden))
+    prefix = f.left(whole.copy(), length)
+    hidden = subtract(f.length(whole.copy()), number(length))
+    return join_text(prefix, f.repeat(text("*"), hidden))
 
 
 def _lengths(definition: HierarchyDefinition) -> tuple[int, ...]:

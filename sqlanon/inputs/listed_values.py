@@ -39,8 +39,10 @@ def require_listed(engine: Engine, bound: BoundAttribute, tree_name: str, hierar
 
 def _named(engine: Engine, values: exp.Select) -> str:
     """The first few values and how many there are; empty if there is none."""
-    count = engine.rows(exp.select(f.count()).from_(values.copy().subquery("found")))[0][0]
-    shown = [repr(row[0]) for row in engine.rows(values.order_by(literal(1)).limit(_MAX_VALUES_SHOWN))] if count else []
-    return ", ".join(shown) + (
+    count = engine.rows(exp.select(f.count()).from_(values.copy().subquery("missing")))[0][0]
+    examples = (
+        [repr(row[0]) for row in engine.rows(values.order_by(literal(1)).limit(_MAX_VALUES_SHOWN))] if count else []
+    )
+    return ", ".join(examples) + (
         f" and {count - _MAX_VALUES_SHOWN} more ({count} in all)" if count > _MAX_VALUES_SHOWN else ""
     )

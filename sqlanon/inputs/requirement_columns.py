@@ -15,8 +15,8 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, is_not_null, total
-from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.build.expressions import cast, is_not_null, named, total
+from sqlanon.sqlgen.build.names import alias, column, identifier, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import carried_code, public_cells, rank_name, tree
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
@@ -92,7 +92,7 @@ def given_relations(
     a sensitive attribute lacks values that a requirement has to place.
     """
     indexes = {c.bound.column: index for index, c in enumerate(carried)}
-    kept = _KeptRelations(scratch)
+    relations = _KeptRelations(scratch)
     wanted = {name for requirement in requirements for name in requirement.reads}
     for number, subject in enumerate(subjects(requirements)):
         code = carried_code(layout, [indexes[name] for name in subject])
@@ -101,26 +101,26 @@ def given_relations(
             .from_(relation(cells))
             .group_by(code.copy())
         )
-        kept.add(f"sensitive_value_{number}", whole)
+        relations.add(f"sensitive_value_{number}", whole)
         if len(subject) > 1 or not wanted & {"sensitive_ancestor", "guarding_node", "value_range"}:
             continue
         values = carried[indexes[subject[0]]].table
         named = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
-        kept.add(f"sensitive_code_{number}", exp.select(*named).from_(relation(values)))
+        relations.add(f"sensitive_code_{number}", exp.select(*named).from_(relation(values)))
         taxonomy = _taxonomy(policy, subject[0])
         reads = {n for r in requirements if tuple(r.attributes) == subject for n in r.reads}
         if reads & {"sensitive_ancestor", "guarding_node"}:
-            kept.add(f"sensitive_path_{number}", sensitive_path(f"sensitive_code_{number}", taxonomy))
-            _require_placed(engine, taxonomy.bound, kept.tables[f"sensitive_path_{number}"])
-            kept.add(
+            relations.add(f"sensitive_path_{number}", sensitive_path(f"sensitive_code_{number}", taxonomy))
+            _require_placed(engine, taxonomy.bound, relations.tables[f"sensitive_path_{number}"])
+            relations.add(
                 f"sensitive_ancestor_{number}", sensitive_ancestor(f"sensitive_path_{number}", taxonomy.bound.height)
             )
-    _own_relations(policy, requirements, carried, indexes, kept)
+    _own_relations(policy, requirements, carried, indexes, relations)
     # Which guarding nodes a class has is for each node of the lattice to say.
     of_guards = {f"guarded_{index}" for index in guards_of(requirements)}
     return tuple(
         (name, exp.select(exp.Star()).from_(relation(table)))
-        for name, table in kept.tables.items()
+        for name, table in relations.tables.items()
         if name not in of_guards
     )
 
@@ -136,9 +136,8 @@ class _KeptRelations:
         """Keeps the rows of a query, which may read relations that were added before it."""
         for table in query.find_all(exp.Table):
             if table.name in self.tables:
-                known = table.alias_or_name
-                table.set("this", exp.to_identifier(self.tables[table.name], quoted=True))
-                table.set("alias", exp.TableAlias(this=exp.to_identifier(known, quoted=True)))
+                named(table, table.alias_or_name)
+                table.set("this", identifier(self.tables[table.name]))
         self.tables[name] = self._scratch.table(name, query)
 
 
@@ -147,7 +146,7 @@ def _own_relations(
     requirements: Sequence[BoundRequirement],
     carried: Sequence[Carried],
     indexes: Mapping[str, int],
-    kept: _KeptRelations,
+    relations: _KeptRelations,
 ) -> None:
     """The relations that belong to one requirement's own arguments."""
     numbers = {subject: number for number, subject in enumerate(subjects(requirements))}
@@ -157,18 +156,18 @@ def _own_relations(
         rows = _guards(carried[indexes[guard]])
         height = _taxonomy(policy, subject[0]).bound.height
         for name, query in guarding_steps(index, rows, "guard", f"sensitive_path_{numbers[subject]}", height):
-            kept.add(name, query)
+            relations.add(name, query)
         # The cells carry the code of the guarding node's text.
         pairs = exp.select(alias(column("class_id", "text"), "node"), column("value", "below")).from_(
             relation(f"guarded_{index}", as_="text")
         )
         same = column("node", "text").eq(column("node", "below"))
-        kept.add(f"guarding_node_{index}", pairs.join(relation(f"guarding_node_{index}", as_="below"), on=same))
+        relations.add(f"guarding_node_{index}", pairs.join(relation(f"guarding_node_{index}", as_="below"), on=same))
     for index, table in ranges.items():
         subject = tuple(requirements[index].attributes)
         listed = exp.select(exp.Star()).from_(relation(table))
         taxonomy = _taxonomy(policy, subject[0])
-        kept.add(f"value_range_{index}", value_range(listed, f"sensitive_code_{numbers[subject]}", taxonomy))
+        relations.add(f"value_range_{index}", value_range(listed, f"sensitive_code_{numbers[subject]}", taxonomy))
 
 
 def _guards(carried: Carried) -> Rows:
@@ -193,14 +192,14 @@ def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
     missing = [str(row[0]) for row in engine.rows(outside.order_by(column(level_name(0))))]
     if missing:
         assert bound.hierarchy is not None
-        shown = ", ".join(map(repr, missing[:_MAX_VALUES_SHOWN]))
-        more = (
+        examples = ", ".join(map(repr, missing[:_MAX_VALUES_SHOWN]))
+        rest = (
             f" and {len(missing) - _MAX_VALUES_SHOWN} more ({len(missing)} in all)"
             if len(missing) > _MAX_VALUES_SHOWN
             else ""
         )
         raise DataError(
-            f"the hierarchy {bound.hierarchy.name} lacks values of the column {bound.column}: {shown}{more}",
+            f"the hierarchy {bound.hierarchy.name} lacks values of the column {bound.column}: {examples}{rest}",
             hint=f"add them to its query and run CREATE OR REPLACE HIERARCHY {bound.hierarchy.name} again",
         )
 

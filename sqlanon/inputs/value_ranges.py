@@ -144,7 +144,7 @@ def _repeated(table: exp.Table) -> exp.Select:
 
 def _named(engine: Engine, values: exp.Select) -> str:
     """The first few values and how many there are; empty if there is none."""
-    count = int(engine.rows(exp.select(f.count()).from_(values.copy().subquery("found")))[0][0])
-    shown = engine.rows(values.order_by(literal(1)).limit(_MAX_VALUES_SHOWN)) if count else []
-    texts = ", ".join("NULL" if text is None else repr(text) for (text,) in shown)
+    count = int(engine.rows(exp.select(f.count()).from_(values.copy().subquery("offending")))[0][0])
+    examples = engine.rows(values.order_by(literal(1)).limit(_MAX_VALUES_SHOWN)) if count else []
+    texts = ", ".join("NULL" if text is None else repr(text) for (text,) in examples)
     return texts + (f" and {count - _MAX_VALUES_SHOWN} more ({count} in all)" if count > _MAX_VALUES_SHOWN else "")

@@ -13,6 +13,7 @@ from sqlanon.inputs.listed_values import require_listed
 from sqlanon.inputs.requirement_columns import carry, given_relations, public_cells_of, public_values
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.cells.cells import cells, codes, tree, tree_summary
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
@@ -56,7 +57,7 @@ def encode(
         values.append(int(leaves))
         if flat:
             tables.append(scratch.table("ranked", ranked(bound, name)))
-            siblings.append([_held(engine, name)])
+            siblings.append([_row_count(engine, name)])
         else:
             siblings.append([int(count) for count in rest[: bound.height]])
         others, top = rest[bound.height :], max(int(leaves) - 1, 0)
@@ -89,5 +90,5 @@ def encode(
     )
 
 
-def _held(engine: Engine, table: str) -> int:
-    return int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
+def _row_count(engine: Engine, table: str) -> int:
+    return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])

@@ -16,8 +16,9 @@ from sqlanon.methods.registry import require_kept
 from sqlanon.pipeline.materialize import helper_columns, hidden_of
 from sqlanon.pipeline.state import State, need
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.releases.answerable import frozen_background, shown_rows
-from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.releases.answerable import frozen_background, rows_with_keys
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import infix, union_all
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.shared_steps import shared_steps
@@ -39,13 +40,13 @@ def measured(
     if not requirements:
         return []
     each = enumerate(zip(requirements, relation_names(requirements), strict=True))
-    every = union_all([report_row(index, requirement, names) for index, (requirement, names) in each])
-    query = exp.select(exp.Star()).from_(every.subquery("report"), copy=False)
+    rows_of_report = union_all([report_row(index, requirement, names) for index, (requirement, names) in each])
+    query = exp.select(exp.Star()).from_(rows_of_report.subquery("report"), copy=False)
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
     # What a statement groups to say what is achieved, and again to find what violates, is grouped once.
     steps += shared_steps(query, [name for name, _ in steps])
-    found = reported(engine, with_steps(query, steps), dict(enumerate(requirements)))
-    return [found[index] for index in range(len(requirements))]
+    measurements = reported(engine, with_steps(query, steps), dict(enumerate(requirements)))
+    return [measurements[index] for index in range(len(requirements))]
 
 
 def violating_classes(
@@ -58,17 +59,17 @@ def violating_classes(
     return with_steps(exp.select(exp.Star()).from_(statement.subquery("violations"), copy=False), steps)
 
 
-def reported(engine: Engine, report: exp.Query, asked: Mapping[int, BoundRequirement]) -> dict[int, Measurement]:
+def reported(engine: Engine, report: exp.Query, requirements: Mapping[int, BoundRequirement]) -> dict[int, Measurement]:
     """The measurements of requirements, by index, from a query with the columns place, achieved and violating.
 
     Raises InternalError unless there is just one row for each.
     """
     columns = [column(name) for name in ("place", "achieved", "violating")]
-    found = engine.rows(exp.select(*columns).from_(report.subquery("reported"), copy=False))
-    by_place = {int(index): (achieved, int(violating)) for index, achieved, violating in found}
-    if len(found) != len(asked) or by_place.keys() != asked.keys():
+    rows = engine.rows(exp.select(*columns).from_(report.subquery("reported"), copy=False))
+    by_index = {int(index): (achieved, int(violating)) for index, achieved, violating in rows}
+    if len(rows) != len(requirements) or by_index.keys() != requirements.keys():
         raise InternalError("a report has other requirements than those that were asked")
-    return {index: _measurement(requirement, *by_place[index]) for index, requirement in asked.items()}
+    return {index: _measurement(requirement, *by_index[index]) for index, requirement in requirements.items()}
 
 
 def _measurement(requirement: BoundRequirement, achieved: float | None, violating: int) -> Measurement:
@@ -86,15 +87,15 @@ def check_stage(state: State) -> State:
     """Checks the candidate. Raises PrivacyViolation, with the query that finds the classes, if a requirement breaks."""
     structure = _of_structure(state)
     hidden = hidden_of(state) if state.create.kind == "view" else {}
-    found = _of_candidate(state, [index for index in range(len(state.requirements)) if index not in hidden])
+    measurements = _of_candidate(state, [index for index in range(len(state.requirements)) if index not in hidden])
     if hidden:
         # A view has no helper columns: its own report, which reads the source, speaks for these.
         report = state.one_query.report(tuple(hidden))
-        found |= reported(state.engine, report, {index: state.requirements[index] for index in hidden})
+        measurements |= reported(state.engine, report, {index: state.requirements[index] for index in hidden})
         for index in hidden:
-            _require(state, index, found[index], report)
+            _require(state, index, measurements[index], report)
     _require_complete(state)
-    return state.having(report=PrivacyReport((*(found[index] for index in sorted(found)), *structure)))
+    return state.having(report=PrivacyReport((*(measurements[index] for index in sorted(measurements)), *structure)))
 
 
 def _of_structure(state: State) -> tuple[Measurement, ...]:
@@ -103,10 +104,10 @@ def _of_structure(state: State) -> tuple[Measurement, ...]:
     published = PublishedTables(
         engine=state.engine,
         policy=need(state.policy),
-        tables={one.fragment or "": relation(one.stands) for one in state.candidates},
+        tables={made.fragment or "": relation(made.stands) for made in state.candidates},
         values=query.values if isinstance(query, TablesQuery) else {},
-        suppressed=state.found.suppressed,
-        choice=state.found,
+        suppressed=state.choice.suppressed,
+        choice=state.choice,
     )
     return require_kept(method.name, method.arguments, published, state.create.name, "published")
 
@@ -121,7 +122,7 @@ def _of_candidate(state: State, indexes: Sequence[int]) -> dict[int, Measurement
     helpers = helper_columns(query) if state.create.kind == "table" else {}
     columns = {name: helpers.get(name, name) for name in guards.values()}
     entity = helpers.get(bound.entity.column) if bound.entity else None
-    rows = shown_rows(bound, relation(state.candidates[0].stands), query.keys, columns, entity)
+    rows = rows_with_keys(bound, relation(state.candidates[0].stands), query.keys, columns, entity)
     needs_public = any("public_class" in requirement.reads for requirement in requirements)
     public = query.public_class() if needs_public else None
     background = frozen_background(bound, requirements, query.release_id, indexes, guards, public)
@@ -130,26 +131,26 @@ def _of_candidate(state: State, indexes: Sequence[int]) -> dict[int, Measurement
 
 def _of_tables(state: State, query: TablesQuery) -> dict[int, Measurement]:
     """What the requirements come to in the candidates of buckets and values."""
-    sources = {one.fragment or "": relation(one.stands) for one in state.candidates}
-    every = range(len(state.requirements))
+    sources = {made.fragment or "": relation(made.stands) for made in state.candidates}
+    indexes = range(len(state.requirements))
     if not state.requirements:
         return {}
-    found: dict[int, Measurement] = {}
-    for asked in asked_of_buckets(sources, state.requirements, every, query.values, once=True):
-        requirements = [state.requirements[index] for index in asked.indexes]
-        background = frozen_background(need(state.bound), requirements, query.release_id, asked.indexes)
-        found |= _required(state, asked.indexes, asked.rows, background)
-    return found
+    measurements: dict[int, Measurement] = {}
+    for part in asked_of_buckets(sources, state.requirements, indexes, query.values, once=True):
+        requirements = [state.requirements[index] for index in part.indexes]
+        background = frozen_background(need(state.bound), requirements, query.release_id, part.indexes)
+        measurements |= _required(state, part.indexes, part.rows, background)
+    return measurements
 
 
 def _required(state: State, indexes: Sequence[int], rows: Rows, background: Background) -> dict[int, Measurement]:
     """What the requirements at these indexes come to. Raises PrivacyViolation for one that is not met."""
     requirements = [state.requirements[index] for index in indexes]
-    found = measured(state.engine, requirements, rows, background)
-    for number, (index, reached) in enumerate(zip(indexes, found, strict=True)):
+    measurements = measured(state.engine, requirements, rows, background)
+    for number, (index, reached) in enumerate(zip(indexes, measurements, strict=True)):
         if not reached.satisfied:
             _require(state, index, reached, violating_classes(requirements, number, rows, background))
-    return dict(zip(indexes, found, strict=True))
+    return dict(zip(indexes, measurements, strict=True))
 
 
 def _require(state: State, index: int, reached: Measurement, query: exp.Query) -> None:
@@ -163,27 +164,27 @@ def _require(state: State, index: int, reached: Measurement, query: exp.Query) -
 
 def _require_complete(state: State) -> None:
     """The rows published and the rows suppressed make up the source, as the search had it."""
-    found, public = state.found, need(state.bound).public
+    choice, public = state.choice, need(state.bound).public
     if state.create.kind == "view" and not (need(state.source).stable and (public is None or public.stable)):
         # A view or a query may answer with other rows than the search had; the guard holds for any.
         return
     query = state.compiled
     placed = None if isinstance(query, TablesQuery) else query.placed
-    if state.released_rows < found.rows and placed is not None and _alike(state, placed):
+    if state.released_rows < choice.rows and placed is not None and _alike(state, placed):
         raise PrivacyViolation(
             f"{state.create.name}: regions that show the same are one class, and it violates what each of them meets; "
             "nothing was published",
             hint="use publish => 'range' with mode => 'strict': no two regions show the same",
         )
-    if state.released_rows != found.rows - found.suppressed:
+    if state.released_rows != choice.rows - choice.suppressed:
         raise InternalError(
-            f"{state.create.name} has {state.released_rows} rows where its method keeps {found.rows - found.suppressed}"
-            f" of {found.rows}; nothing was published"
+            f"{state.create.name} has {state.released_rows} rows where its method keeps "
+            f"{choice.rows - choice.suppressed} of {choice.rows}; nothing was published"
         )
 
 
 def _alike(state: State, placed: Placed) -> bool:
     """Whether some regions show the same, and are one class."""
-    classes, regions = (exp.Count(this=part) for part in (exp.Distinct(expressions=[column("class")]), exp.Star()))
-    query = exp.select(exp.LT(this=classes, expression=regions)).from_(relation(placed.regions))
+    classes, regions = (f.count(part) for part in (exp.Distinct(expressions=[column("class")]), exp.Star()))
+    query = exp.select(infix(classes, "<", regions)).from_(relation(placed.regions))
     return bool(state.engine.rows(query)[0][0])

@@ -26,12 +26,12 @@ __all__ = ["compile_stage"]
 
 def compile_stage(state: State) -> State:
     """The SELECT of the release. A live view reads the lasting source, a snapshot the one that was searched."""
-    bound, found = need(state.bound), state.found
+    bound, choice = need(state.bound), state.choice
     release_id = secrets.token_hex(16)
     live = state.create.kind == "view"
     source = need(state.source)
     tokens = {b.column: state.scratch.name("token") for b in bound.published if b.attribute.pseudonym}
-    made = find_method(state.create.method.name).compile(state.task, found, release_id, tokens)
+    made = find_method(state.create.method.name).compile(state.task, choice, release_id, tokens)
     if isinstance(made, TablesQuery):
         return state.having(query=made)
     query = ReleaseQuery(

@@ -21,10 +21,10 @@ __all__ = ["explain_stage", "explanation", "printable"]
 
 def explain_stage(state: State) -> State:
     """What the method's choice is owed to, where the method can tell."""
-    return state.having(explanation=find_method(state.create.method.name).why(state.task, state.found))
+    return state.having(explanation=find_method(state.create.method.name).why(state.task, state.choice))
 
 
-def _shown(state: State, attribute: BoundAttribute) -> str:
+def _place_in_words(state: State, attribute: BoundAttribute) -> str:
     """In which table a column is, and whether as a value of a bucket, in words."""
     table, part = _published(state).get(attribute.column, (None, None))
     if table is None or part is None or part.reading is not Reading.BUCKET_VALUE:
@@ -45,8 +45,8 @@ def _shown_columns(state: State) -> tuple[BoundAttribute, ...]:
     published = need(state.bound).published
     if not isinstance(state.compiled, TablesQuery):
         return published
-    shown = _published(state)
-    return tuple(bound for bound in published if bound.column in shown)
+    columns = _published(state)
+    return tuple(bound for bound in published if bound.column in columns)
 
 
 def _is_value(state: State, attribute: BoundAttribute) -> bool:
@@ -67,14 +67,14 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     for one in assumed_by(call.name, call.arguments, sensitive):
         about = f"of {', '.join(one.attributes)}: " if one.attributes else ""
         yield "resolve", "assumption", printable(f"{about}{one.meaning} {one.leaves}")
-    yield "bind", "source", f"{policy.source}, {state.found.rows} rows"
+    yield "bind", "source", f"{policy.source}, {state.choice.rows} rows"
     if said := warning(others_than(state.engine, state.create.name, need(state.sources))):
         yield "bind", "warning", printable(said)
     shown_columns = _shown_columns(state)
     for attribute in shown_columns:
         if attribute.role is not Role.QUASI_IDENTIFIER or _is_value(state, attribute):
-            shown = "as a token" if attribute.attribute.pseudonym else _shown(state, attribute)
-            yield "bind", attribute.column, f"{attribute.role.value}, published {shown}"
+            form = "as a token" if attribute.attribute.pseudonym else _place_in_words(state, attribute)
+            yield "bind", attribute.column, f"{attribute.role.value}, published {form}"
     for attribute in bound.attributes:
         if attribute not in shown_columns:
             why_not = "the policy hides it" if attribute not in bound.published else "no fragment has it"
@@ -82,7 +82,7 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     for name in bound.unpublished:
         yield "bind", name, "not published: the policy does not name it"
     method = find_method(state.create.method.name)
-    for stage, item, detail in method.reasons(state.task, state.found, state.explanation):
+    for stage, item, detail in method.reasons(state.task, state.choice, state.explanation):
         yield stage, item, printable(detail)
     query = state.compiled
     if isinstance(query, ReleaseQuery):

@@ -32,10 +32,10 @@ def require_within(
     """
     # The first use of each is what is told.
     used = dict(reversed(list(_used(create, policy, hierarchies, requirements))))
-    for one in fields(limits):
-        refusal = getattr(limits, one.name)
-        if refusal is not None and one.name in used:
-            about = {"policy": policy, "method": create.method.name} | used[one.name]
+    for limit in fields(limits):
+        refusal = getattr(limits, limit.name)
+        if refusal is not None and limit.name in used:
+            about = {"policy": policy, "method": create.method.name} | used[limit.name]
             raise PolicyError(refusal.sentence.format_map(about), hint=refusal.hint.format_map(about))
 
 

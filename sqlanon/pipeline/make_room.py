@@ -20,11 +20,15 @@ def make_room(state: State) -> State | None:
     UserError for anything that is not a release: a user's table is never replaced.
     """
     target = target_name(state)
-    found = find_relation(state.engine, own_object(state.engine, target))
+    standing_object = find_relation(state.engine, own_object(state.engine, target))
     known = releases.find(state.engine, target)
-    own = next((made for made in known.published if made.name == known.name), None) if known else None
-    if found and (known is None or own is None or not is_own(state.engine, known, own, found)):
-        raise UserError(f"{target} is a {found[0]} that is not a release", hint="drop it first, or choose another name")
+    standing_release = next((made for made in known.published if made.name == known.name), None) if known else None
+    if standing_object and (
+        known is None or standing_release is None or not is_own(state.engine, known, standing_release, standing_object)
+    ):
+        raise UserError(
+            f"{target} is a {standing_object[0]} that is not a release", hint="drop it first, or choose another name"
+        )
     if known is None:
         return state
     if not state.create.or_replace and all(stands(state.engine, known, made) for made in known.published):

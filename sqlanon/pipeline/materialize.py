@@ -19,6 +19,7 @@ from sqlanon.releases.answerable import hidden_parts
 from sqlanon.releases.companion_views import own_queries
 from sqlanon.releases.frozen_inputs import freeze_labels, freeze_ranges, freeze_taxonomies
 from sqlanon.releases.kept_regions import keep_regions
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.ddl import create_table, mixed, secure_view, shuffled, view_over
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.classes.buckets import BUCKET
@@ -58,15 +59,15 @@ def helper_columns(query: ReleaseQuery | TablesQuery) -> dict[str, str]:
     if isinstance(query, TablesQuery):
         return {}
     entity = query.policy.entity
-    found = {entity.column: query.respondent} if entity else {}
+    helpers = {entity.column: query.respondent} if entity else {}
     taken = {fold(name) for name in query.columns}
     for guard in dict.fromkeys(query.guards.values()):
         if guard not in _as_it_is(query):
-            name = f"{_GUARD}_{len(found)}"
+            name = f"{_GUARD}_{len(helpers)}"
             while name in taken:
                 name += "_"
-            found[guard] = name
-    return found
+            helpers[guard] = name
+    return helpers
 
 
 def materialize_stage(state: State) -> State:
@@ -78,7 +79,7 @@ def materialize_stage(state: State) -> State:
         state = _live(state, made[0].stands)
     else:
         _snapshot(state, made)
-    rows = state.engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(made[0].stands)))[0][0]
+    rows = state.engine.rows(exp.select(f.count()).from_(relation(made[0].stands)))[0][0]
     return state.having(candidates=made, released_rows=int(rows))
 
 
@@ -88,8 +89,8 @@ def _snapshot(state: State, made: Sequence[Candidate]) -> None:
     _freeze(state)
     # The source's order links rows to it, so the rows are put in one that nobody can draw again.
     with registered(state.engine, "random_draw") as draw:
-        for one, rows in zip(made, _tables(state, draw), strict=True):
-            state.engine.run(create_table(one.stands, rows))
+        for table, rows in zip(made, _tables(state, draw), strict=True):
+            state.engine.run(create_table(table.stands, rows))
 
 
 def _tables(state: State, draw: str) -> Iterator[exp.Select]:
@@ -110,9 +111,9 @@ def _shuffled(state: State, table: PublishedTable, draw: str) -> exp.Select:
     """A table's rows in a random order, in that of `by` first; few different texts are sorted as words."""
     rows, words = table.query, table.words
     if words is None:
-        own = [part.bound for part in table.columns if part.bound and part.bound.column == part.name]
-        found = words_of(state.engine, state.scratch, relation(need(state.bound).relation), own)
-        rows, words = coded(rows, found) if found else rows, tuple(found)
+        bound_columns = [part.bound for part in table.columns if part.bound and part.bound.column == part.name]
+        words_found = words_of(state.engine, state.scratch, relation(need(state.bound).relation), bound_columns)
+        rows, words = coded(rows, words_found) if words_found else rows, tuple(words_found)
     in_order = shuffled(rows, draw, table.by)
     return spelled(table.query, in_order, words) if words else in_order
 
@@ -122,7 +123,7 @@ def _with_helpers(query: ReleaseQuery) -> exp.Select:
     helpers = helper_columns(query)
     for guard in dict.fromkeys(query.guards.values()):
         if guard in helpers:
-            value = column(f"asked_{query.asked.index(guard)}", "recoded")
+            value = column(f"asked_{query.requirement_columns.index(guard)}", "recoded")
             rows.select(alias(value, helpers[guard]), copy=False)
     return rows
 

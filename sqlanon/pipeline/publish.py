@@ -67,13 +67,13 @@ def _publish_view(state: State, query: ReleaseQuery, made: Candidate) -> list[Re
     read = [name for name, _ in own_queries(query.release_id, need(state.policy))]
     checks = make_checks(engine, query, body, tuple(hidden_of(state)))
     tables = region_tables(query.placed) if query.placed else []
-    kept = (ReleaseObject("table", name, digest=table_digest(engine, name)) for name in tables)
-    return [*(ReleaseObject("view", name) for name in (*read, *checks)), *kept]
+    region_objects = (ReleaseObject("table", name, digest=table_digest(engine, name)) for name in tables)
+    return [*(ReleaseObject("view", name) for name in (*read, *checks)), *region_objects]
 
 
 def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, ...]) -> Release:
-    policy, found = need(state.policy), state.found
-    searched = found.searched
+    policy, choice = need(state.policy), state.choice
+    searched = choice.searched
     is_view = state.create.kind == "view"
     return Release(
         release_id=state.compiled.release_id,
@@ -84,10 +84,10 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
         policy_json=release_json(policy, state.hierarchies, column_types(need(state.bound))),
         method=state.create.method.name,
         method_arguments=state.create.method.arguments,
-        source_rows=found.rows,
+        source_rows=choice.rows,
         released_rows=state.released_rows,
-        suppressed_rows=found.suppressed,
-        loss=float(found.loss),
+        suppressed_rows=choice.suppressed,
+        loss=float(choice.loss),
         nodes=searched.nodes if searched else None,
         nodes_checked=searched.checked if searched else None,
         content_fingerprint=None
@@ -101,7 +101,7 @@ def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, 
         nodes_pruned=searched.pruned if searched else None,
         proven_optimal=searched.proven if searched else None,
         loss_bound=None if not searched or searched.proven or searched.least is None else float(searched.least),
-        loss_name=found.loss_name,
+        loss_name=choice.loss_name,
         sources=state.sources,
     )
 

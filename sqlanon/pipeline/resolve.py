@@ -30,13 +30,13 @@ def resolve_stage(state: State) -> State:
     """
     state = state.having(create=_named(state.create))
     method = find_method(state.create.method.name)
-    given = method.options(state.create.method.arguments)
+    options = method.options(state.create.method.arguments)
     policy = policies.load(state.engine, state.create.policy)
     hierarchies = hierarchies_of(state.engine, policy)
     requirements = resolve_requirements(policy, promised=_promised(state))
-    require_within(method.limits(given), state.create, policy, hierarchies, requirements)
+    require_within(method.limits(options), state.create, policy, hierarchies, requirements)
     return state.having(
-        options=given, policy=policy, hierarchies=tuple(hierarchies.values()), requirements=requirements
+        options=options, policy=policy, hierarchies=tuple(hierarchies.values()), requirements=requirements
     )
 
 

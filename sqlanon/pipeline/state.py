@@ -77,7 +77,7 @@ class State:
         )
 
     @property
-    def found(self) -> Choice:
+    def choice(self) -> Choice:
         """What the method chose."""
         if self.transformation is None:
             raise InternalError("a stage asks for what the method chose before it has")

@@ -20,7 +20,7 @@ Argument = int | Decimal | str | QualifiedName
 _GENERIC = ("attribute", "jointly")
 
 
-def chosen(questions: Sequence[Question], given: dict[str, Value]) -> Question:
+def chosen(questions: Sequence[Question], arguments: dict[str, Value]) -> Question:
     """The one of a model's questions that the arguments mean; takes the argument that chooses out of `given`.
 
     Raises PolicyError, with the choices, for a value that means none.
@@ -29,14 +29,14 @@ def chosen(questions: Sequence[Question], given: dict[str, Value]) -> Question:
     if not by_value:
         return questions[0]
     argument = next(q.when.argument for q in questions if q.when)
-    if argument not in given:
+    if argument not in arguments:
         default = next((q for q in questions if q.when is None or q.when.default), None)
         if default is None:
             raise PolicyError(
                 f"{questions[0].model} lacks its argument {argument!r}", hint=_choices(argument, by_value)
             )
         return default
-    value = given.pop(argument)
+    value = arguments.pop(argument)
     if not isinstance(value, str) or value not in by_value:
         raise PolicyError(f"{questions[0].model} has no {argument} {written(value)}", hint=_choices(argument, by_value))
     return by_value[value]
@@ -46,19 +46,19 @@ def _choices(argument: str, values: Mapping[str, object] | Sequence[str]) -> str
     return f"write {' or '.join(f'{argument} => {written(value)}' for value in values)}"
 
 
-def bound_arguments(question: Question, given: Mapping[str, Value]) -> tuple[tuple[str, Argument], ...]:
+def bound_arguments(question: Question, arguments: Mapping[str, Value]) -> tuple[tuple[str, Argument], ...]:
     """A value for every parameter, in the header's order.
 
     Raises PolicyError for an argument that is missing, unknown, of the wrong type,
     outside its bounds or not among its choices.
     """
     names = [parameter.name for parameter in question.parameters]
-    for name in given:
+    for name in arguments:
         if name not in names:
             raise PolicyError(f"{_called(question)} has no argument {name!r}", hint=f"write {_shape(question)}")
     bound: list[tuple[str, Argument]] = []
     for parameter in question.parameters:
-        value = given.get(parameter.name, parameter.default)
+        value = arguments.get(parameter.name, parameter.default)
         if value is None:
             raise PolicyError(
                 f"{_called(question)} lacks its argument {parameter.name!r}", hint=f"write {_shape(question)}"
@@ -113,7 +113,7 @@ def _number(question: Question, parameter: Parameter, value: Value) -> int | Dec
     return Decimal(number) if parameter.type == "DECIMAL" else number
 
 
-def asked_about(question: Question, given: dict[str, Value], sensitive: Sequence[str]) -> list[tuple[str, ...]]:
+def asked_about(question: Question, arguments: dict[str, Value], sensitive: Sequence[str]) -> list[tuple[str, ...]]:
     """The sensitive columns that the model is asked about, each by itself or all jointly; [()] if about none.
 
     Takes the arguments `attribute` and `jointly` out of `given`. Raises PolicyError if
@@ -122,7 +122,7 @@ def asked_about(question: Question, given: dict[str, Value], sensitive: Sequence
     """
     if not question.of_sensitive_values:
         return [()]
-    attribute, jointly = (given.pop(name, None) for name in _GENERIC)
+    attribute, jointly = (arguments.pop(name, None) for name in _GENERIC)
     if jointly is not None and not isinstance(jointly, bool):
         raise PolicyError(f"{question.model}: jointly is true or false, not {written(jointly)}")
     if not sensitive:
@@ -144,8 +144,8 @@ def asked_about(question: Question, given: dict[str, Value], sensitive: Sequence
 
 def _named(question: Question, attribute: Value, sensitive: Sequence[str]) -> str:
     known = {fold(name): name for name in sensitive}
-    one = isinstance(attribute, QualifiedName) and len(attribute.parts) == 1
-    name = attribute.name if isinstance(attribute, QualifiedName) and one else attribute
+    is_unqualified = isinstance(attribute, QualifiedName) and len(attribute.parts) == 1
+    name = attribute.name if isinstance(attribute, QualifiedName) and is_unqualified else attribute
     if not isinstance(name, str) or fold(name) not in known:
         raise PolicyError(
             f"{question.model}: {written(attribute)} is no sensitive attribute",

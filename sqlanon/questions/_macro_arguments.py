@@ -54,7 +54,7 @@ def general(questions: Sequence[Question]) -> str:
     question = questions[0]
     of = {"model": question.model, "called": question.model}
     columns = ["columns"]
-    given = {
+    entries = {
         "relation": filled("arguments", "relation", name="relation", **of),
         "columns": filled("arguments", "columns", **of),
         "value": filled("arguments", "none"),
@@ -63,27 +63,27 @@ def general(questions: Sequence[Question]) -> str:
     if question.of_sensitive_values:
         sensitive = filled("arguments", "sensitive")
         columns.append(sensitive)
-        given["value"] = filled("arguments", "value", sensitive=sensitive, **of)
+        entries["value"] = filled("arguments", "value", sensitive=sensitive, **of)
     columns += [filled("arguments", "one_column", name=p.name) for p in question.parameters if p.type == "COLUMN"]
-    given["collations"] = filled("arguments", "collations", names=" || ".join(columns))
-    return _maps(given, _shared(questions), question, question.model)
+    entries["collations"] = filled("arguments", "collations", names=" || ".join(columns))
+    return _maps(entries, _shared(questions), question, question.model)
 
 
 def particular(questions: Sequence[Question], question: Question) -> str:
     """An expression for the map of what one question of a model is given that another is not, or not alike."""
     of = {"called": called(question)}
-    given = {}
+    entries = {}
     if question.of_sensitive_values and not question.joint:
-        given["several"] = filled("arguments", "one_only", sensitive=filled("arguments", "sensitive"), **of)
+        entries["several"] = filled("arguments", "one_only", sensitive=filled("arguments", "sensitive"), **of)
     if "hierarchy" in named(question):
-        given["hierarchy"] = filled("arguments", "hierarchy", **of)
-        given["database"] = filled("arguments", "database")
+        entries["hierarchy"] = filled("arguments", "hierarchy", **of)
+        entries["database"] = filled("arguments", "database")
     if "against" in named(question):
-        given["against"] = filled("arguments", "relation", name="against", **of)
+        entries["against"] = filled("arguments", "relation", name="against", **of)
     known = {name for other in questions for name in named(other)}
-    given |= {name: filled("arguments", "unknown", name=name, **of) for name in sorted(known - {*named(question)})}
-    own = [parameter for parameter in question.parameters if parameter not in _shared(questions)]
-    return _maps(given, own, question, called(question))
+    entries |= {name: filled("arguments", "unknown", name=name, **of) for name in sorted(known - {*named(question)})}
+    parameters = [parameter for parameter in question.parameters if parameter not in _shared(questions)]
+    return _maps(entries, parameters, question, called(question))
 
 
 def _shared(questions: Sequence[Question]) -> list[Parameter]:
@@ -100,13 +100,13 @@ def _shared(questions: Sequence[Question]) -> list[Parameter]:
     ]
 
 
-def _maps(given: dict[str, str], parameters: Sequence[Parameter], question: Question, model: str) -> str:
-    """An expression for one map of all that is given; a DECIMAL is a map by itself."""
+def _maps(entries: dict[str, str], parameters: Sequence[Parameter], question: Question, model: str) -> str:
+    """An expression for one map of these entries and of the parameters; a DECIMAL is a map by itself."""
     single = {_STANDS_FOR.get(p.type, p.name): _argument(question, p, model) for p in parameters if p.type != "DECIMAL"}
     # A map needs an entry that is no NULL, for its type.
-    entries = ", ".join(f"{literal(name)}: {value}" for name, value in ({"": literal("")} | given | single).items())
+    text = ", ".join(f"{literal(name)}: {value}" for name, value in ({"": literal("")} | entries | single).items())
     decimals = [_argument(question, p, model) for p in parameters if p.type == "DECIMAL"]
-    maps = [filled("arguments", "map", entries=entries), *decimals]
+    maps = [filled("arguments", "map", entries=text), *decimals]
     return maps[0] if len(maps) == 1 else filled("arguments", "merged", maps=", ".join(maps))
 
 

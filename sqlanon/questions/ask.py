@@ -124,10 +124,10 @@ def bind_requirement(requirement: Requirement, sensitive: Sequence[str] = ()) ->
     unknown, of the wrong type or outside its bounds, and for a model about sensitive
     values where there are none.
     """
-    given = dict(requirement.arguments)
-    question = chosen(questions_of(requirement.model), given)
-    about = asked_about(question, given, sensitive)
-    arguments = bound_arguments(question, given)
+    values = dict(requirement.arguments)
+    question = chosen(questions_of(requirement.model), values)
+    about = asked_about(question, values, sensitive)
+    arguments = bound_arguments(question, values)
     bound = tuple(BoundRequirement(question, arguments, attributes) for attributes in about)
     if not isfinite(bound[0].required):
         raise PolicyError(f"{question.model}: {question.required} is too large")

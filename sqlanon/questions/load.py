@@ -124,14 +124,14 @@ def model_names(kind: str = "models") -> tuple[str, ...]:
 
 def questions_of(model: str, kind: str = "models") -> tuple[Question, ...]:
     """The questions of one model, the default first; raises UserError, with the models there are, if there is none."""
-    every = (load_question(name, kind) for name in question_names(kind))
-    own = [question for question in every if question.model == model]
-    if not own:
+    loaded = (load_question(name, kind) for name in question_names(kind))
+    questions = [question for question in loaded if question.model == model]
+    if not questions:
         known = model_names(kind)
         hint = nearest(model, known) or f"there are: {', '.join(known)}"
         raise UserError(f"there is no privacy model {model!r}", hint=hint)
-    own.sort(key=lambda question: (question.when is not None and not question.when.default, question.name))
-    return tuple(own)
+    questions.sort(key=lambda question: (question.when is not None and not question.when.default, question.name))
+    return tuple(questions)
 
 
 @cache
@@ -152,18 +152,18 @@ def parse_question(name: str, text: str) -> Question:
     header = _Header(name, text)
     question = Question(
         name=name,
-        model=header.one("model"),
+        model=header.only_value("model"),
         when=header.selector(),
-        title=header.one("title"),
-        paper=header.one("paper"),
+        title=header.only_value("title"),
+        paper=header.only_value("paper"),
         parameters=tuple(header.parameter(text) for text in header.values.get("parameter", ())),
-        required=header.one("required"),
+        required=header.only_value("required"),
         monotone=header.yes("monotone"),
         monotone_under_suppression=header.yes("monotone under suppression"),
-        excess=header.one("excess"),
-        excess_maximum=header.one("excess maximum"),
+        excess=header.only_value("excess"),
+        excess_maximum=header.only_value("excess maximum"),
         joint=header.yes("joint") if "joint" in header.values else True,
-        reads=tuple(part.strip() for part in header.one("reads").split(",")),
+        reads=tuple(part.strip() for part in header.only_value("reads").split(",")),
         statements=header.statements,
         least_rows=header.named("least rows"),
         enough_rows=header.named("enough rows"),
@@ -206,26 +206,26 @@ class _Header:
                 self.values.setdefault(match[1], []).append(match[2].strip())
         self.statements = {statement: "\n".join(body).strip() for statement, body in lines.items()}
 
-    def one(self, key: str) -> str:
-        found = self.values.get(key, [])
-        if len(found) != 1 or not found[0]:
+    def only_value(self, key: str) -> str:
+        values = self.values.get(key, [])
+        if len(values) != 1 or not values[0]:
             raise InternalError(f"the header of {self._name} needs exactly one line '-- {key}: ...'")
-        return found[0]
+        return values[0]
 
     def yes(self, key: str) -> bool:
-        word = self.one(key).split()[0]
+        word = self.only_value(key).split()[0]
         if word not in ("yes", "no"):
             raise InternalError(f"the header of {self._name} is to say yes or no after '{key}', not {word}")
         return word == "yes"
 
     def named(self, key: str) -> str | None:
         """The parameter that a line names, before the reason why; None without the line."""
-        return self.one(key).split()[0] if key in self.values else None
+        return self.only_value(key).split()[0] if key in self.values else None
 
     def selector(self) -> Selector | None:
         if "when" not in self.values:
             return None
-        match = _SELECTOR.fullmatch(self.one("when"))
+        match = _SELECTOR.fullmatch(self.only_value("when"))
         if not match:
             raise InternalError(f"the header of {self._name} has a 'when' other than 'argument = value'")
         return Selector(match[1], match[2], bool(match[3]))

@@ -106,8 +106,8 @@ def _relations(question: Question) -> str:
         problems.append(_problem_of_hierarchy())
     wanted = dict.fromkeys(("equivalence_class", *reads))
     parts += [filled("relations", name) for name in wanted]
-    found = "\nUNION ALL\n".join(problems) or filled("relations", "no_problem")
-    return "\n".join([*parts, filled("relations", "problem", problems=found)])
+    text = "\nUNION ALL\n".join(problems) or filled("relations", "no_problem")
+    return "\n".join([*parts, filled("relations", "problem", problems=text)])
 
 
 def _problem_of_hierarchy() -> str:

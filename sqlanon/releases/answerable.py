@@ -25,9 +25,9 @@ from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
 from sqlanon.sqlgen.classes.buckets import asked_of_buckets
 from sqlanon.sqlgen.classes.normal_relations import Background
-from sqlanon.sqlgen.classes.rows import Asked, Rows, rows_of
+from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, rows_of
 
-__all__ = ["Shown", "frozen_background", "hidden_parts", "shown_by", "shown_rows"]
+__all__ = ["AnswerableRequirements", "answerable_by", "frozen_background", "hidden_parts", "rows_with_keys"]
 
 # What a requirement may ask about that no released row shows.
 _RESPONDENTS = "respondents"
@@ -43,15 +43,15 @@ def hidden_parts(
     `guards` has the columns of guarding nodes by index, `visible` the columns that are
     published as they are; `entity` says that respondents are counted.
     """
-    found: dict[int, str] = {}
+    hidden: dict[int, str] = {}
     for index, requirement in enumerate(requirements):
         if entity and _counts_respondents(requirement):
-            found[index] = _RESPONDENTS
+            hidden[index] = _RESPONDENTS
         elif index in guards and guards[index] not in visible:
-            found[index] = _GUARDS
+            hidden[index] = _GUARDS
         elif "public_class" in requirement.reads:
-            found[index] = _PUBLIC
-    return found
+            hidden[index] = _PUBLIC
+    return hidden
 
 
 def _counts_respondents(requirement: BoundRequirement) -> bool:
@@ -67,7 +67,7 @@ def _counts_respondents(requirement: BoundRequirement) -> bool:
     return False
 
 
-def shown_rows(
+def rows_with_keys(
     bound: BoundPolicy,
     source: exp.Table | exp.Subquery,
     keys: Sequence[str],
@@ -80,7 +80,7 @@ def shown_rows(
     `entity` is the one that holds the respondents.
     """
     columns = {b.column: b.column for b in bound.sensitive} | dict(guards or {})
-    return rows_of(source, keys, {name: column(own) for name, own in columns.items()}, entity)
+    return rows_of(source, keys, {name: column(source_name) for name, source_name in columns.items()}, entity)
 
 
 def frozen_background(
@@ -111,7 +111,7 @@ def frozen_background(
 
 
 @dataclass(frozen=True)
-class Shown:
+class AnswerableRequirements:
     """A release as whoever reads it sees it, and what its requirements need besides.
 
     `bound` has the release's own columns, quasi-identifiers and sensitive attributes
@@ -132,7 +132,7 @@ class Shown:
         """The places of the requirements that the released rows answer."""
         return tuple(index for index in range(len(self.requirements)) if index not in self.hidden)
 
-    def asked(self, sources: Mapping[str | None, exp.Table | exp.Subquery]) -> list[Asked]:
+    def rows_of_requirements(self, sources: Mapping[str | None, exp.Table | exp.Subquery]) -> list[RowsOfRequirements]:
         """The released rows, wherever they stand now, and which requirements they answer; by fragment, if there are."""
         if not self.requirements:
             return []
@@ -140,8 +140,8 @@ class Shown:
             named = {name: source for name, source in sources.items() if name is not None}
             return list(asked_of_buckets(named, self.requirements, self.indexes, self.values))
         keys = [bound.column for bound in self.bound.quasi_identifiers]
-        rows = shown_rows(self.bound, sources[None], keys, {name: name for name in self.guards.values()})
-        return [Asked(rows, self.indexes)]
+        rows = rows_with_keys(self.bound, sources[None], keys, {name: name for name in self.guards.values()})
+        return [RowsOfRequirements(rows, self.indexes)]
 
     def requirements_at(self, indexes: Sequence[int]) -> list[BoundRequirement]:
         return [self.requirements[index] for index in indexes]
@@ -151,7 +151,7 @@ class Shown:
         return frozen_background(self.bound, self.requirements_at(indexes), self.release_id, indexes, self.guards)
 
 
-def shown_by(engine: Engine, release: Release) -> Shown:
+def answerable_by(engine: Engine, release: Release) -> AnswerableRequirements:
     """What a release shows. Its policy is the one that it carries.
 
     Raises PrivacyViolation if it does not have the columns that its policy publishes,
@@ -166,7 +166,7 @@ def shown_by(engine: Engine, release: Release) -> Shown:
         source = BoundSource(columns, name, None, stable=False)
         bound = bind(_asked_of(policy, promised, release), source, hierarchies, fingerprint="")
         if not (policy.requirements or promised):
-            return Shown(bound, (), {}, {}, release.release_id)
+            return AnswerableRequirements(bound, (), {}, {}, release.release_id)
         requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive), promised)
     except PolicyError as error:
         raise PrivacyViolation(
@@ -175,9 +175,9 @@ def shown_by(engine: Engine, release: Release) -> Shown:
     guards = guards_of(requirements)
     visible = _published_as_it_is(policy, columns)
     hidden = hidden_parts(requirements, {p: fold(g) for p, g in guards.items()}, policy.entity is not None, visible)
-    own = {index: visible[fold(guard)] for index, guard in guards.items() if index not in hidden}
+    published_guards = {index: visible[fold(guard)] for index, guard in guards.items() if index not in hidden}
     values = _values(release, bound)
-    return Shown(bound, requirements, hidden, own, release.release_id, values)
+    return AnswerableRequirements(bound, requirements, hidden, published_guards, release.release_id, values)
 
 
 def _values(release: Release, bound: BoundPolicy) -> dict[str, str]:
@@ -207,9 +207,9 @@ def _columns(engine: Engine, release: Release) -> Iterator[Column]:
     """
     known: set[str] = set()
     for made in release.published:
-        found = engine.columns(exp.select(exp.Star()).from_(relation(own_object(engine, made.name))))
+        columns = engine.columns(exp.select(exp.Star()).from_(relation(own_object(engine, made.name))))
         behind = {fold(a.name): a.source for a in release.attributes_of(made.fragment)}
-        for name, kind in found:
+        for name, kind in columns:
             named = behind.get(fold(name)) or name
             if fold(named) not in known:
                 known.add(fold(named))

@@ -31,30 +31,34 @@ def sources_read(engine: Engine, release: Release) -> tuple[SourceRead, ...]:
 
 def others_of(engine: Engine, release: Release) -> list[KnownRelease]:
     """The other releases, standing or exported, that were made from what this one was made from."""
-    every = exports.known(engine, but=release.release_id)
-    return _sharing(engine, every, sources_read(engine, release)) if every else []
+    known = exports.known(engine, but=release.release_id)
+    return _sharing(engine, known, sources_read(engine, release)) if known else []
 
 
 def others_than(engine: Engine, name: QualifiedName, sources: Iterable[SourceRead]) -> list[KnownRelease]:
     """The other releases from these sources, for one not made yet; what it would replace counts if it was exported."""
     schema = name.parts[-2] if len(name.parts) > 1 else str(engine.rows(_CURRENT_SCHEMA)[0][0])
     target = _key(QualifiedName((schema, name.name)))
-    every = [one for one in exports.known(engine) if _key(one.name) != target or one.exported_at or not one.stands]
-    return _sharing(engine, every, sources)
+    others = [
+        release
+        for release in exports.known(engine)
+        if _key(release.name) != target or release.exported_at or not release.stands
+    ]
+    return _sharing(engine, others, sources)
 
 
-def _sharing(engine: Engine, every: Sequence[KnownRelease], sources: Iterable[SourceRead]) -> list[KnownRelease]:
-    """Those that share a source, and those of which it is not known."""
-    own = {_key(one) for one in sources}
-    found = (replace(one, sources=_sources(engine, one)) for one in every)
-    return [one for one in found if one.sources is None or own & set(map(_key, one.sources))]
+def _sharing(engine: Engine, others: Sequence[KnownRelease], sources: Iterable[SourceRead]) -> list[KnownRelease]:
+    """The others that share a source with these, and those whose sources nobody knows."""
+    keys = {_key(source) for source in sources}
+    candidates = (replace(other, sources=_sources(engine, other)) for other in others)
+    return [other for other in candidates if other.sources is None or keys & set(map(_key, other.sources))]
 
 
-def _sources(engine: Engine, one: KnownRelease) -> tuple[SourceRead, ...] | None:
-    if one.sources is not None or not one.stands:
-        return one.sources
+def _sources(engine: Engine, release: KnownRelease) -> tuple[SourceRead, ...] | None:
+    if release.sources is not None or not release.stands:
+        return release.sources
     try:
-        return sources_read(engine, releases.load(engine, one.name))
+        return sources_read(engine, releases.load(engine, release.name))
     except SqlanonError:
         # Its rows were changed, or its source is gone.
         return None
@@ -65,12 +69,12 @@ def _key(source: SourceRead) -> tuple[str, ...]:
 
 
 def warning(others: Sequence[KnownRelease]) -> str | None:
-    """What to say of a release that is not the only one; None if it is."""
+    """The warning that a release is not the only one from its source; None if there are no others."""
     if not others:
         return None
     alike: dict[tuple[tuple[str, ...], bool], list[KnownRelease]] = {}
-    for one in others:
-        alike.setdefault((_key(one.name), one.stands), []).append(one)
+    for release in others:
+        alike.setdefault((_key(release.name), release.stands), []).append(release)
     named = [_named(several) for several in alike.values()]
     if len(named) > _SHOWN:
         named[_SHOWN:] = [f"{len(named) - _SHOWN} more"]
@@ -81,16 +85,16 @@ def warning(others: Sequence[KnownRelease]) -> str | None:
     )
 
 
-def _named(several: Sequence[KnownRelease]) -> str:
+def _named(releases_of_name: Sequence[KnownRelease]) -> str:
     """Releases of one name, of which at most one stands. What is gone is known because it was exported."""
-    one = several[-1]
-    about = [f"{len(several)} of this name"] if len(several) > 1 else []
-    if one.exported_at or not one.stands:
-        about.append(f"exported {one.exported_at:%Y-%m-%d}" if one.exported_at else "given away")
-    if not one.stands:
+    last_release = releases_of_name[-1]
+    about = [f"{len(releases_of_name)} of this name"] if len(releases_of_name) > 1 else []
+    if last_release.exported_at or not last_release.stands:
+        about.append(f"exported {last_release.exported_at:%Y-%m-%d}" if last_release.exported_at else "given away")
+    if not last_release.stands:
         about.append("gone since")
-    if one.kind == "view":
+    if last_release.kind == "view":
         about.append("live")
-    if any(one.sources is None for one in several):
+    if any(release.sources is None for release in releases_of_name):
         about.append("its source is not known")
-    return str(one.name) + (f" ({', '.join(about)})" if about else "")
+    return str(last_release.name) + (f" ({', '.join(about)})" if about else "")

@@ -17,6 +17,7 @@ from sqlanon.estimates.axes import axis_of
 from sqlanon.estimates.release_model import BucketedColumns, Generalized, ReleaseModel, bucketed_value
 from sqlanon.hierarchies.base import builder, functional
 from sqlanon.inputs.column_types import ENUM
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.cells.value_ranks import by_value
 from sqlanon.sqlgen.release.region_rows import ENDS
@@ -126,16 +127,20 @@ def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColum
     if len(rows.having(Reading.LINK)) != len([table for table in recorded.tables if table.having(Reading.GROUP)]):
         raise _do_not_fit(recorded)
     for table in recorded.tables:
-        values, groups, own = (table.having(one) for one in (Reading.BUCKET_VALUE, Reading.GROUP, Reading.BUCKET))
+        values, groups, buckets_of_table = (
+            table.having(reading) for reading in (Reading.BUCKET_VALUE, Reading.GROUP, Reading.BUCKET)
+        )
         if not values:
             continue
-        if (own and not buckets) or (groups and own):
+        if (buckets_of_table and not buckets) or (groups and buckets_of_table):
             raise _do_not_fit(recorded)
-        if own and table is rows:
-            yield BucketedColumns(_names(values), _counted_rows(table, own[0], values), own[0].name)
+        if buckets_of_table and table is rows:
+            yield BucketedColumns(
+                _names(values), _counted_rows(table, buckets_of_table[0], values), buckets_of_table[0].name
+            )
             continue
-        key = own[0].name if own else groups[0].name if groups else None
-        link = buckets[0].name if own else next(links).name if groups else None
+        key = buckets_of_table[0].name if buckets_of_table else groups[0].name if groups else None
+        link = buckets[0].name if buckets_of_table else next(links).name if groups else None
         counts = table.having(Reading.COUNT)
         yield BucketedColumns(_names(values), _weighted(table, key, values, counts[0].name if counts else None), link)
 
@@ -150,20 +155,20 @@ def _names(values: Sequence[RecordedColumn]) -> tuple[str, ...]:
 
 def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedColumn], count: str | None) -> exp.Select:
     """The values of each bucket, and how many of its rows have them: as many as are counted, or one."""
-    shown = [alias(column(part.name), bucketed_value(index)) for index, part in enumerate(values)]
+    outputs = [alias(column(part.name), bucketed_value(index)) for index, part in enumerate(values)]
     weight = exp.cast(column(count) if count else literal(1), "DOUBLE")
     bucket = column(key) if key else literal(0)
-    rows = exp.select(alias(bucket, "bucket"), *shown, alias(weight, "weight"))
+    rows = exp.select(alias(bucket, "bucket"), *outputs, alias(weight, "weight"))
     return rows.from_(table.rows.copy().subquery("published"))
 
 
 def _counted_rows(table: RecordedTable, bucket: RecordedColumn, values: Sequence[RecordedColumn]) -> exp.Select:
     """The values that were dealt out in each bucket, and how many of its rows have them."""
-    own = [column(bucket.name), *(column(part.name) for part in values)]
-    shown = [alias(part.copy(), bucketed_value(index)) for index, part in enumerate(own[1:])]
-    weight = exp.cast(exp.Count(this=exp.Star()), "DOUBLE")
-    counted = exp.select(alias(own[0].copy(), "bucket"), *shown, alias(weight, "weight"))
-    return counted.from_(table.rows.copy().subquery("released")).group_by(*own)
+    keys = [column(bucket.name), *(column(part.name) for part in values)]
+    outputs = [alias(part.copy(), bucketed_value(index)) for index, part in enumerate(keys[1:])]
+    weight = exp.cast(f.count(), "DOUBLE")
+    counted = exp.select(alias(keys[0].copy(), "bucket"), *outputs, alias(weight, "weight"))
+    return counted.from_(table.rows.copy().subquery("released")).group_by(*keys)
 
 
 def _why_hidden(attribute: Attribute, why: str = "it is not published") -> str:
@@ -183,12 +188,12 @@ def _generalized(recorded: Recorded, table: RecordedTable, part: RecordedColumn)
     if missing and (ends or part.reading is not Reading.LABEL):
         return Generalized(bound, (part.name,), ("any",))
     if bound.stored:
-        forms, shown = {
+        forms, listed_levels = {
             Reading.LABEL: (("listed", "star"), levels),
             Reading.RANGE: (("listed_range",), ()),
             Reading.CENTROID: (("listed", "any"), ()),
         }[part.reading]
-        return Generalized(bound, (part.name,), forms, levels=shown)
+        return Generalized(bound, (part.name,), forms, levels=listed_levels)
     if ends and by_value(bound) and axis_of(bound.type):
         nulls = {Reading.RANGE: "range", Reading.LABEL: "star", Reading.CENTROID: "any"}[part.reading]
         return Generalized(bound, (part.name, *ends), ("bounds",), (nulls,))
@@ -200,7 +205,7 @@ def _generalized(recorded: Recorded, table: RecordedTable, part: RecordedColumn)
 
 
 def _attribute(recorded: Recorded, part: RecordedColumn) -> Attribute:
-    named = [one for one in recorded.policy.attributes if fold(one.name) == fold(part.source)]
+    named = [attribute for attribute in recorded.policy.attributes if fold(attribute.name) == fold(part.source)]
     if not named:
         raise PolicyError(f"{recorded.name}: its policy has no column {part.source}")
     return named[0]
@@ -209,13 +214,13 @@ def _attribute(recorded: Recorded, part: RecordedColumn) -> Attribute:
 def _ends(table: RecordedTable, part: RecordedColumn) -> tuple[str, ...]:
     """The columns with the ends of a column's range; none where there are not both."""
     readings = (Reading.LOWER_BOUND, Reading.UPPER_BOUND)
-    found = [
+    names = [
         bound.name
         for end, reading in zip(ENDS, readings, strict=True)
         for bound in table.having(reading)
         if fold(bound.name) == fold(f"{part.name}_{end}")
     ]
-    return tuple(found) if len(found) == len(ENDS) else ()
+    return tuple(names) if len(names) == len(ENDS) else ()
 
 
 def _bound(recorded: Recorded, attribute: Attribute, name: str) -> BoundAttribute:

@@ -11,7 +11,8 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError
 from sqlanon.questions.ask import BoundRequirement
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.build.expressions import as_text, exists, insert, into, is_null, not_
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.release.recode import Recoding
 
 __all__ = ["forget_labels", "freeze_labels", "freeze_ranges", "freeze_taxonomies"]
@@ -35,12 +36,10 @@ def freeze_labels(engine: Engine, release_id: str, recoding: Recoding) -> None:
         # NULL stays a value of its own where the hierarchy does not list it.
         row = [literal(release_id), literal(recoding.bound.column), exp.Null(), literal(0), exp.Null()]
         listed = exp.select(literal(1)).from_(relation(("anon", "release_taxonomy")))
-        listed = listed.where(
-            *_of_attribute(release_id, recoding.bound), exp.Is(this=column("value"), expression=exp.Null())
-        )
+        listed = listed.where(*_of_attribute(release_id, recoding.bound), is_null(column("value")))
         unlisted = exp.select(*row).from_(exp.select(literal(1)).subquery("one"))
-        unlisted = unlisted.where(exp.Not(this=exp.Exists(this=listed)))
-        engine.run(exp.Insert(this=_into("release_taxonomy", _TAXONOMY), expression=unlisted))
+        unlisted = unlisted.where(not_(exists(listed)))
+        engine.run(insert(_into("release_taxonomy", _TAXONOMY), unlisted))
         return
     rows = (
         exp.select(
@@ -51,35 +50,35 @@ def freeze_labels(engine: Engine, release_id: str, recoding: Recoding) -> None:
         )
         .from_(relation(("anon", "hierarchy_value")))
         .where(
-            exp.EQ(this=column("hierarchy"), expression=literal(_stored_name(recoding.bound))),
-            exp.EQ(this=column("level"), expression=literal(recoding.level)),
+            column("hierarchy").eq(_stored_name(recoding.bound)),
+            column("level").eq(recoding.level),
         )
     )
     table = relation(("anon", "release_recoding"))
-    engine.run(exp.Insert(this=table, expression=rows))
+    engine.run(insert(table, rows))
     # NULL stays a value of its own where the hierarchy does not list it.
     unlisted = (
         exp.select(rows.expressions[0].copy(), rows.expressions[1].copy(), exp.Null(), exp.Null())
         .from_(exp.select(literal(1)).subquery("one"))
-        .where(exp.Not(this=exp.Exists(this=rows.copy().where(exp.Is(this=column("value"), expression=exp.Null())))))
+        .where(not_(exists(rows.copy().where(is_null(column("value"))))))
     )
-    engine.run(exp.Insert(this=table.copy(), expression=unlisted))
+    engine.run(insert(table.copy(), unlisted))
 
 
 def forget_labels(engine: Engine, release_id: str, recodings: Sequence[Recoding]) -> None:
     """Removes the labels of a snapshot: they stand in its rows, and the copy has values that were suppressed."""
-    own = exp.EQ(this=column("release_id"), expression=literal(release_id))
-    engine.run(exp.Delete(this=relation(("anon", "release_recoding")), where=exp.Where(this=own)))
+    of_release = column("release_id").eq(release_id)
+    engine.run(exp.delete(relation(("anon", "release_recoding")), where=of_release))
     for recoding in recodings:
         if recoding.mixed:
-            labels = exp.Where(this=exp.and_(*_of_attribute(release_id, recoding.bound)))
-            engine.run(exp.Delete(this=relation(("anon", "release_taxonomy")), where=labels))
+            labels = exp.and_(*_of_attribute(release_id, recoding.bound))
+            engine.run(exp.delete(relation(("anon", "release_taxonomy")), where=labels))
 
 
 def _of_attribute(release_id: str, bound: BoundAttribute) -> list[exp.Expr]:
     return [
-        exp.EQ(this=column("release_id"), expression=literal(release_id)),
-        exp.EQ(this=column("attribute"), expression=literal(bound.column)),
+        column("release_id").eq(release_id),
+        column("attribute").eq(bound.column),
     ]
 
 
@@ -88,9 +87,9 @@ def freeze_taxonomies(
 ) -> None:
     """Copies the stored hierarchy of each sensitive attribute that a requirement looks values up in."""
     reading = [r for r in requirements if any(name in r.reads for name in _OF_HIERARCHY)]
-    asked = {name for requirement in reading for name in requirement.attributes}
+    attributes = {name for requirement in reading for name in requirement.attributes}
     for bound in policy.sensitive:
-        if bound.stored and bound.column in asked:
+        if bound.stored and bound.column in attributes:
             # Level 0 is the value itself, and says nothing that the others do not; a flat list has no other.
             _freeze_all(engine, release_id, bound, min(1, bound.height - 1))
 
@@ -101,21 +100,21 @@ def _freeze_all(engine: Engine, release_id: str, bound: BoundAttribute, lowest: 
         exp.select(literal(release_id), literal(bound.column), column("value"), column("level"), column("label"))
         .from_(relation(("anon", "hierarchy_value")))
         .where(
-            exp.EQ(this=column("hierarchy"), expression=literal(_stored_name(bound))),
-            exp.GTE(this=column("level"), expression=literal(lowest)),
+            column("hierarchy").eq(_stored_name(bound)),
+            column("level") >= lowest,
         )
     )
-    engine.run(exp.Insert(this=_into("release_taxonomy", _TAXONOMY), expression=rows))
+    engine.run(insert(_into("release_taxonomy", _TAXONOMY), rows))
 
 
 def freeze_ranges(engine: Engine, release_id: str, ranges: Sequence[tuple[int, QualifiedName]]) -> None:
     """Copies the tables of ranges that requirements name, each under the requirement's place."""
     for index, table in ranges:
-        text = exp.Cast(this=column("value"), to=exp.DataType.build("VARCHAR"))
+        text = as_text(column("value"))
         rows = exp.select(literal(release_id), literal(index), text, column("low"), column("high"))
         columns = ("release_id", "requirement", "value", "low", "high")
-        engine.run(exp.Insert(this=_into("release_value_range", columns), expression=rows.from_(relation(table))))
+        engine.run(insert(_into("release_value_range", columns), rows.from_(relation(table))))
 
 
 def _into(table: str, columns: Sequence[str]) -> exp.Schema:
-    return exp.Schema(this=relation(("anon", table)), expressions=[identifier(name) for name in columns])
+    return into(relation(("anon", table)), columns)

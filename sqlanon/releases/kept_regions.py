@@ -33,8 +33,8 @@ def region_tables(placed: Placed) -> list[QualifiedName]:
 
 def keep_regions(engine: Engine, placed: Placed, release_id: str) -> Placed:
     """Copies what a live view reads of the regions beside it, and returns the names of the copies."""
-    kept = _kept_names(placed, release_id)
-    for table, copy in zip(region_tables(placed), region_tables(kept), strict=True):
+    copies = _kept_names(placed, release_id)
+    for table, copy in zip(region_tables(placed), region_tables(copies), strict=True):
         columns = [column("value"), column(rank_name(0))] if table in placed.ranks else [exp.Star()]
         engine.run(create_table(copy, exp.select(*columns).from_(relation(table))))
-    return kept
+    return copies

@@ -33,42 +33,44 @@ def sources_of(engine: Engine, source: Source) -> tuple[SourceRead, ...]:
     Of a table that is itself part of a release, also what that was made from. A relation of this database is named by
     its schema and its name, a file as the query names it.
     """
-    found: set[SourceRead] = set()
+    sources: set[SourceRead] = set()
     for name in _names(engine, source):
         full = find_relation(engine, name)
-        found.add(_own(engine, full[1]) if full else name)
-    found |= exports.made_from(engine, [one for one in found if isinstance(one, QualifiedName)])
+        sources.add(_without_database(engine, full[1]) if full else name)
+    sources |= exports.made_from(
+        engine, [source_read for source_read in sources if isinstance(source_read, QualifiedName)]
+    )
     if source.query:
-        found.add(hashlib.sha256(source.query.strip().encode()).hexdigest())
+        sources.add(hashlib.sha256(source.query.strip().encode()).hexdigest())
     # What beside live views stands in the catalog's schema belongs to one release each.
-    return tuple(sorted((one for one in found if not _of_catalog(one)), key=str))
+    return tuple(sorted((source_read for source_read in sources if not _of_catalog(source_read)), key=str))
 
 
-def _of_catalog(one: SourceRead) -> bool:
-    return isinstance(one, QualifiedName) and len(one.parts) == 2 and one.parts[0] == "anon"
+def _of_catalog(source: SourceRead) -> bool:
+    return isinstance(source, QualifiedName) and len(source.parts) == 2 and source.parts[0] == "anon"
 
 
-def _own(engine: Engine, full: QualifiedName) -> QualifiedName:
+def _without_database(engine: Engine, full: QualifiedName) -> QualifiedName:
     """A relation's name without that of this database, which may be opened under another one."""
-    own = current_database(engine)
-    return QualifiedName(full.parts[1:]) if full.parts[0] == own else full
+    database = current_database(engine)
+    return QualifiedName(full.parts[1:]) if full.parts[0] == database else full
 
 
 def _names(engine: Engine, source: Source) -> Iterator[QualifiedName]:
     if source.name:
         yield source.name
-        found = find_relation(engine, source.name)
-        if found is None or found[0] == "table":
+        relation_found = find_relation(engine, source.name)
+        if relation_found is None or relation_found[0] == "table":
             return
-        text = to_sql(exp.select(exp.Star()).from_(relation(found[1])))
+        text = to_sql(exp.select(exp.Star()).from_(relation(relation_found[1])))
     else:
         text = str(source.query)
     yield from _files(engine, text)
     # Where it cannot be told what a query reads, it is compared by its text alone.
     with suppress(UserError, EngineError):
         read_too = engine.reads(text)
-        yield from (one.name for one in read_too)
-        yield from _files_of_views(engine, {one.name for one in read_too if one.kind == "view"})
+        yield from (reading.name for reading in read_too)
+        yield from _files_of_views(engine, {reading.name for reading in read_too if reading.kind == "view"})
 
 
 def _files_of_views(engine: Engine, views: set[QualifiedName]) -> Iterator[QualifiedName]:
@@ -86,7 +88,9 @@ def _files(engine: Engine, text: str) -> Iterator[QualifiedName]:
     for node in _objects(parsed):
         if node.get("type") == "TABLE_FUNCTION":
             constants = _objects(node.get("function", {}).get("arguments", [])[:1])
-            yield from (QualifiedName((str(one["text"]),)) for one in constants if one.get("kind") == "STRING")
+            yield from (
+                QualifiedName((str(constant["text"]),)) for constant in constants if constant.get("kind") == "STRING"
+            )
 
 
 def _objects(part: Any) -> Iterator[dict[str, Any]]:

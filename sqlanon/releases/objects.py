@@ -16,20 +16,22 @@ __all__ = ["drop_release", "is_own", "stands"]
 def drop_release(engine: Engine, release: Release) -> None:
     """Drops a release's objects and forgets it. What has taken an object's name since, and is another, stays."""
     for made in release.objects:
-        found = find_relation(engine, own_object(engine, made.name))
-        if found and (is_own(engine, release, made, found) if made in release.published else found[0] == made.kind):
-            engine.run(drop_object(made.kind, found[1]))
+        described = find_relation(engine, own_object(engine, made.name))
+        if described and (
+            is_own(engine, release, made, described) if made in release.published else described[0] == made.kind
+        ):
+            engine.run(drop_object(made.kind, described[1]))
     releases.delete(engine, release.release_id)
 
 
 def stands(engine: Engine, release: Release, made: ReleaseObject) -> bool:
-    found = find_relation(engine, own_object(engine, made.name))
-    return found is not None and is_own(engine, release, made, found)
+    described = find_relation(engine, own_object(engine, made.name))
+    return described is not None and is_own(engine, release, made, described)
 
 
-def is_own(engine: Engine, release: Release, made: ReleaseObject, found: tuple[str, QualifiedName]) -> bool:
+def is_own(engine: Engine, release: Release, made: ReleaseObject, described: tuple[str, QualifiedName]) -> bool:
     """Whether what stands under a released object's name has its kind and its columns, or is somebody else's by now."""
-    kind, name = found
+    kind, name = described
     # Asked of the catalog, for a view whose source is gone cannot be described.
     columns = [column for (column,) in engine.rows(sql_file("statements", "relation_columns"), name.parts)]
     return kind == made.kind and columns == [attribute.name for attribute in release.attributes_of(made.fragment)]

@@ -29,6 +29,9 @@ def _sets(release: Release) -> tuple[tuple[str, ...], ...]:
     if not policy.confidential:
         return ()
     known = {attribute.name for attribute in policy.attributes}
-    names = dict.fromkeys(one.fragment for one in release.published)
-    every = (tuple(own for a in release.attributes_of(name) if (own := a.source or a.name) in known) for name in names)
-    return tuple(one for one in every if one)
+    names = dict.fromkeys(made.fragment for made in release.published)
+    sets = (
+        tuple(name_in_policy for a in release.attributes_of(name) if (name_in_policy := a.source or a.name) in known)
+        for name in names
+    )
+    return tuple(columns for columns in sets if columns)

@@ -56,6 +56,6 @@ def _missing(engine: Engine, source: Source, names: list[str]) -> Iterator[str]:
     except EngineError as error:
         yield f"the view {source.name} cannot be read itself: {error.message}"
         return
-    there = {fold(name) for name in columns}
-    if gone := [name for name in names if fold(name) not in there]:
+    present = {fold(name) for name in columns}
+    if gone := [name for name in names if fold(name) not in present]:
         yield f"{source.name} has no column {', '.join(gone)} any more; it has {', '.join(columns)}"

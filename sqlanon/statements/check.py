@@ -22,12 +22,14 @@ from sqlanon.inputs.taxonomies import listed_taxonomy
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import verified
 from sqlanon.pipeline.check import measured, reported
-from sqlanon.releases.answerable import Shown, shown_by, shown_rows
+from sqlanon.releases.answerable import AnswerableRequirements, answerable_by, rows_with_keys
 from sqlanon.releases.companion_views import content_view, report_view
 from sqlanon.releases.content import content_fingerprint, fingerprint_of_tables
 from sqlanon.releases.objects import is_own
 from sqlanon.releases.original_statement import statement_again
 from sqlanon.releases.unreadable import unreadable
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.labels import published_value
 from sqlanon.sqlgen.classes.normal_relations import Background
@@ -40,7 +42,7 @@ __all__ = ["check_relation", "check_release", "require_own_columns"]
 def check_release(engine: Engine, release: Release) -> PrivacyReport:
     """Recomputes every requirement from the release as it is now.
 
-    Some ask about what no released row shows: the respondents, guarding nodes, the public
+    Some are about what no released row shows: the respondents, guarding nodes, the public
     table. A snapshot must then have the rows that were checked when it was made, and that
     check's result stands; a live view must show the rows that its own query gives, and
     that query's report counts. Raises PrivacyViolation if they have others, or if the
@@ -48,18 +50,22 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
     """
     require_own_columns(engine, release)
     try:
-        shown = shown_by(engine, release)
-        structure = _of_structure(engine, release, shown)
-        hidden = _of_view(engine, release, shown) if release.kind == "view" else _of_snapshot(engine, release, shown)
-        answered = _answered(engine, release, shown)
+        answerable = answerable_by(engine, release)
+        structure = _of_structure(engine, release, answerable)
+        hidden = (
+            _of_view(engine, release, answerable)
+            if release.kind == "view"
+            else _of_snapshot(engine, release, answerable)
+        )
+        answered = _answered(engine, release, answerable)
     except EngineError as error:
         raise unreadable(engine, release, error) from None
-    found = hidden | answered
-    return PrivacyReport((*(found[index] for index in sorted(found)), *structure))
+    measurements = hidden | answered
+    return PrivacyReport((*(measurements[index] for index in sorted(measurements)), *structure))
 
 
-def _of_structure(engine: Engine, release: Release, shown: Shown) -> tuple[Measurement, ...]:
-    """What the tables keep of what the method promises besides requirements of classes.
+def _of_structure(engine: Engine, release: Release, answerable: AnswerableRequirements) -> tuple[Measurement, ...]:
+    """What is measured of the structure that the method promises, besides the requirements of classes.
 
     The tables of a release of several have to fit together, and to be those that were released.
     """
@@ -68,7 +74,7 @@ def _of_structure(engine: Engine, release: Release, shown: Shown) -> tuple[Measu
         engine=engine,
         policy=policy_of(release),
         tables={made.fragment or "": relation(own_object(engine, made.name)) for made in release.published},
-        values=shown.values,
+        values=answerable.values,
         suppressed=release.suppressed_rows,
         recorded=releases.measurements(engine, release),
     )
@@ -82,15 +88,15 @@ def _of_structure(engine: Engine, release: Release, shown: Shown) -> tuple[Measu
     return structure.measurements
 
 
-def _answered(engine: Engine, release: Release, shown: Shown) -> dict[int, Measurement]:
-    """What the released rows come to in the requirements that they answer, by index."""
+def _answered(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
+    """What is measured of the requirements that the released rows answer, by their index."""
     sources = {made.fragment: relation(own_object(engine, made.name)) for made in release.published}
-    found: dict[int, Measurement] = {}
-    for asked in shown.asked(sources):
-        requirements = shown.requirements_at(asked.indexes)
-        reached = measured(engine, requirements, asked.rows, shown.background(asked.indexes))
-        found |= dict(zip(asked.indexes, reached, strict=True))
-    return found
+    measurements: dict[int, Measurement] = {}
+    for part in answerable.rows_of_requirements(sources):
+        requirements = answerable.requirements_at(part.indexes)
+        reached = measured(engine, requirements, part.rows, answerable.background(part.indexes))
+        measurements |= dict(zip(part.indexes, reached, strict=True))
+    return measurements
 
 
 def _require_released(engine: Engine, release: Release) -> None:
@@ -102,55 +108,55 @@ def _require_released(engine: Engine, release: Release) -> None:
 
 
 def require_own_columns(engine: Engine, release: Release) -> None:
-    """The objects still have the kind and the columns of the release: a column more is one that nobody checked."""
+    """Raises if an object does not have the kind and the columns of the release: nobody has checked another column."""
     for made in release.published:
-        found = find_relation(engine, own_object(engine, made.name))
-        if found is None:
+        found_object = find_relation(engine, own_object(engine, made.name))
+        if found_object is None:
             what = f"{made.name} of the release {release.name}" if made.fragment else f"of the release {release.name}"
             raise UserError(
                 f"the {made.kind} {what} is gone",
                 hint=f"{statement_again(release)} makes it again, DROP ANONYMIZED {release.kind.upper()} forgets it",
             )
-        if not is_own(engine, release, made, found):
+        if not is_own(engine, release, made, found_object):
             raise PrivacyViolation(
                 f"{made.name} is not the {made.kind} that was released: its kind or its columns are others",
                 hint="create it again",
             )
 
 
-def _of_snapshot(engine: Engine, release: Release, shown: Shown) -> dict[int, Measurement]:
+def _of_snapshot(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
     """What was measured when the snapshot was made, of the requirements that its rows alone cannot answer."""
-    if not shown.hidden:
+    if not answerable.hidden:
         return {}
     if content_fingerprint(engine, release.name) != release.content_fingerprint:
         raise PrivacyViolation(
-            f"{release.name} is not as it was when {_seen(shown)} were counted, so nothing can be said of it",
+            f"{release.name} is not as it was when {_seen(answerable)} were counted, so nothing can be said of it",
             hint="create it again",
         )
-    left = releases.measurements(engine, release)
-    found: dict[int, Measurement] = {}
-    for index in shown.hidden:
-        asked = shown.requirements[index]
-        same = (asked.question_name, ", ".join(asked.attributes) or None, asked.required)
-        known = next((m for m in left if (m.question, m.attribute, m.required) == same), None)
+    recorded = releases.measurements(engine, release)
+    measurements: dict[int, Measurement] = {}
+    for index in answerable.hidden:
+        requirement = answerable.requirements[index]
+        same = (requirement.question_name, ", ".join(requirement.attributes) or None, requirement.required)
+        known = next((m for m in recorded if (m.question, m.attribute, m.required) == same), None)
         if known is None:
             raise CatalogError(
-                f"release {release.name}: nothing is recorded of what it comes to in {asked}",
+                f"release {release.name}: nothing is recorded of what it comes to in {requirement}",
                 hint="rows of anon.measurement were removed: create the release again",
             )
-        left.remove(known)
-        found[index] = known
-    return found
+        recorded.remove(known)
+        measurements[index] = known
+    return measurements
 
 
-def _seen(shown: Shown) -> str:
+def _seen(answerable: AnswerableRequirements) -> str:
     whose = {"respondents": "its respondents", "guarding nodes": "its guarding nodes", "public table": "public rows"}
-    return " and ".join(whose[part] for part in dict.fromkeys(shown.hidden.values()))
+    return " and ".join(whose[part] for part in dict.fromkeys(answerable.hidden.values()))
 
 
-def _of_view(engine: Engine, release: Release, shown: Shown) -> dict[int, Measurement]:
+def _of_view(engine: Engine, release: Release, answerable: AnswerableRequirements) -> dict[int, Measurement]:
     """What the live view's own query comes to in the requirements that its rows alone cannot answer."""
-    if not shown.hidden:
+    if not answerable.hidden:
         return {}
     report, content = (own_object(engine, view(release.release_id)) for view in (report_view, content_view))
     if find_relation(engine, report) is None or find_relation(engine, content) is None:
@@ -161,10 +167,11 @@ def _of_view(engine: Engine, release: Release, shown: Shown) -> dict[int, Measur
     [(expected,)] = engine.rows(exp.select(exp.Star()).from_(relation(content)))
     if content_fingerprint(engine, release.name) != expected:
         raise PrivacyViolation(
-            f"{release.name} shows other rows than those for which {_seen(shown)} are counted", hint="create it again"
+            f"{release.name} shows other rows than those for which {_seen(answerable)} are counted",
+            hint="create it again",
         )
     rows = exp.select(exp.Star()).from_(relation(report))
-    return reported(engine, rows, {index: shown.requirements[index] for index in shown.hidden})
+    return reported(engine, rows, {index: answerable.requirements[index] for index in answerable.hidden})
 
 
 def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
@@ -188,7 +195,7 @@ def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
                 public_class=_public_class(bound, bound.public) if bound.public else None,
             )
             keys = [b.column for b in bound.quasi_identifiers]
-            rows = shown_rows(bound, _columns(bound), keys, {name: name for name in bound.guarding})
+            rows = rows_with_keys(bound, _columns(bound), keys, {name: name for name in bound.guarding})
             return PrivacyReport(tuple(measured(engine, requirements, rows, background)))
         except EngineError as error:
             raise PolicyError(f"{statement.source} cannot be checked: {error.message}") from None
@@ -219,9 +226,8 @@ def _public_class(bound: BoundPolicy, public: PublicTable) -> exp.Select:
     """The public table by class: class_id, n."""
     pairs = list(zip(bound.quasi_identifiers, public.columns, strict=True))
     values: dict[str, exp.Expr] = {
-        b.column: exp.Cast(this=column(own), to=exp.DataType.build(b.published_type, dialect="duckdb"))
-        for b, own in pairs
+        b.column: cast(column(public_column), b.published_type) for b, public_column in pairs
     }
-    count = alias(exp.Count(this=exp.Star()), "n")
+    count = alias(f.count(), "n")
     named = exp.select(alias(class_label(values), "class_id"), count).from_(relation(public.relation))
     return named.group_by(*(value.copy() for value in values.values()))

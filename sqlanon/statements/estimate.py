@@ -58,8 +58,8 @@ def estimate_release(engine: Engine, release: Release, text: str, marginals: Mar
     query = parsed(text)
     require_parsed(engine, text)
     with engine.transaction(), Scratch(engine) as scratch:
-        own = readable(engine, release, [query])
-        return estimate(engine, query, own, scratch, policy_of(release), marginals)
+        model = readable(engine, release, [query])
+        return estimate(engine, query, model, scratch, policy_of(release), marginals)
 
 
 def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]) -> ReleaseModel:
@@ -84,7 +84,7 @@ def estimate(
     require_binary_text(engine, query.source, (), called=release.name)
     try:
         rows = _answer(engine, query, with_marginals(engine, release, marginals, policy, scratch), scratch, policy)
-        return tuple(engine.columns(rows.shown())), engine.rows(rows.as_texts())
+        return tuple(engine.columns(rows.query())), engine.rows(rows.as_texts())
     except EngineError as error:
         raise UserError(f"the query cannot be estimated from {release.name}: {error.message}") from None
 
@@ -118,19 +118,19 @@ def require_same_source(query: AggregateQuery, release: str, names: Sequence[str
 
 def _answer(engine: Engine, query: AggregateQuery, release: ReleaseModel, scratch: Scratch, policy: Policy) -> Rows:
     lookups = [_lookup(engine, lookup, policy) for lookup in query.lookups]
-    found = combined(engine, query, release, lookups, scratch.table)
-    return answered(engine, query, found, release.withheld, scratch.table)
+    combinations = combined(engine, query, release, lookups, scratch.table)
+    return answered(engine, query, combinations, release.withheld, scratch.table)
 
 
 def source_names(policy: Policy) -> list[str]:
     """The names by which a query may call what the policy is on: a query has that of the policy."""
-    own = [policy.source.name.name] if policy.source.name else []
-    return [*own, policy.name]
+    table = [policy.source.name.name] if policy.source.name else []
+    return [*table, policy.name]
 
 
-def _recorded(engine: Engine, release: Release, asked: set[str]) -> Recorded:
+def _recorded(engine: Engine, release: Release, columns: set[str]) -> Recorded:
     policy, hierarchies = policy_of(release), hierarchies_of(release)
-    using = {fold(a.hierarchy) for a in policy.quasi_identifiers if a.hierarchy and fold(a.name) in asked}
+    using = {fold(a.hierarchy) for a in policy.quasi_identifiers if a.hierarchy and fold(a.name) in columns}
     stored = [h for h in hierarchies if builder(h.definition.kind).STORED]
     rounds = releases.rounds(engine, release)
     levels: Levels = {
@@ -138,9 +138,9 @@ def _recorded(engine: Engine, release: Release, asked: set[str]) -> Recorded:
         for a in release.attributes
         if a.role is Role.QUASI_IDENTIFIER
     }
-    for one in stored:
-        if fold(one.definition.name) in using and _shows_labels(policy, one, levels):
-            _require_same(engine, release, one)
+    for hierarchy in stored:
+        if fold(hierarchy.definition.name) in using and _shows_labels(policy, hierarchy, levels):
+            _require_same(engine, release, hierarchy)
     return Recorded(
         name=str(release.name),
         policy=policy,
@@ -156,12 +156,16 @@ def _recorded(engine: Engine, release: Release, asked: set[str]) -> Recorded:
 def _table(engine: Engine, release: Release, made: ReleaseObject, levels: Levels) -> RecordedTable:
     """A published table, and how its columns are read."""
     columns: list[RecordedColumn] = []
-    for one in release.attributes_of(made.fragment):
-        if one.reading is None:
+    for attribute in release.attributes_of(made.fragment):
+        if attribute.reading is None:
             raise CatalogError(
-                f"release {release.name}: nothing says how its column {one.name} is read", hint="create it again"
+                f"release {release.name}: nothing says how its column {attribute.name} is read", hint="create it again"
             )
-        columns.append(RecordedColumn(one.name, one.reading, one.source or one.name, levels.get(fold(one.name))))
+        columns.append(
+            RecordedColumn(
+                attribute.name, attribute.reading, attribute.source or attribute.name, levels.get(fold(attribute.name))
+            )
+        )
     return RecordedTable(columns, exp.select(exp.Star()).from_(relation(own_object(engine, made.name))))
 
 
@@ -171,33 +175,35 @@ def _columns_of(query: AggregateQuery) -> set[str]:
     return {fold(part.name) for tree in parts if tree is not None for part in tree.find_all(exp.Column)}
 
 
-def _shows_labels(policy: Policy, one: StoredHierarchy, levels: Levels) -> bool:
+def _shows_labels(policy: Policy, hierarchy: StoredHierarchy, levels: Levels) -> bool:
     """Whether a column with this hierarchy is shown at another level than its values."""
-    named = [a for a in policy.quasi_identifiers if a.hierarchy and fold(a.hierarchy) == fold(one.definition.name)]
+    named = [
+        a for a in policy.quasi_identifiers if a.hierarchy and fold(a.hierarchy) == fold(hierarchy.definition.name)
+    ]
     return any(levels.get(fold(attribute.name)) != (0,) for attribute in named)
 
 
-def _require_same(engine: Engine, release: Release, one: StoredHierarchy) -> None:
+def _require_same(engine: Engine, release: Release, hierarchy: StoredHierarchy) -> None:
     """The hierarchy in the catalog lists what it listed when the release was made."""
-    name = one.definition.name
+    name = hierarchy.definition.name
     again = f"create {release.name} again, or the hierarchy as it was"
     try:
         now = stored_hierarchies.load(engine, name)
     except PolicyError:
         raise PolicyError(f"the hierarchy {name} of the release {release.name} is gone", hint=again) from None
-    if now.digest != one.digest:
+    if now.digest != hierarchy.digest:
         raise PolicyError(f"the hierarchy {name} is not any more what {release.name} was made with", hint=again)
 
 
 def _lookup(engine: Engine, lookup: Lookup, policy: Policy) -> tuple[exp.Table, Sequence[str]]:
     """A joined table with its columns. Raises PolicyError if it does not have the key, or is the source itself."""
-    found = find_relation(engine, lookup.table)
-    if found is None:
+    joined_object = find_relation(engine, lookup.table)
+    if joined_object is None:
         raise PolicyError(f"there is no table or view {lookup.table} to join")
-    table = relation(found[1])
+    table = relation(joined_object[1])
     require_not_source(engine, lookup.table, table, policy)
     typed = engine.columns(exp.select(exp.Star()).from_(table.copy()))
-    require_binary_text(engine, found[1], typed, called=str(lookup.table))
+    require_binary_text(engine, joined_object[1], typed, called=str(lookup.table))
     columns = [name for name, _ in typed]
     if fold(lookup.key) not in map(fold, columns):
         raise PolicyError(f"{lookup.table} has no column {lookup.key}")

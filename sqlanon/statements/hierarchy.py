@@ -11,8 +11,10 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError
 from sqlanon.hierarchies.base import builder, functional, stored
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.ddl import view_over
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.build.expressions import insert, into
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.statements.create_or_replace import to_be_made
 from sqlanon.syntax.statements import CreateHierarchy, DropHierarchy
 
@@ -55,22 +57,19 @@ def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scra
     values = scratch.table("values", kind.values(definition, columns, relation(rows)))
     name = alias(literal(definition.name), "hierarchy")
     parts = [column(part) for part in ("value", "level", "label")]
-    target = exp.Schema(
-        this=relation(("anon", "hierarchy_value")),
-        expressions=[identifier(part) for part in ("hierarchy", "value", "level", "label")],
-    )
-    engine.run(exp.Insert(this=target, expression=exp.select(name, *parts).from_(relation(values))))
-    top = engine.rows(exp.select(exp.Max(this=column("level"))).from_(relation(values)))[0][0]
+    target = into(relation(("anon", "hierarchy_value")), ("hierarchy", "value", "level", "label"))
+    engine.run(insert(target, exp.select(name, *parts).from_(relation(values))))
+    top = engine.rows(exp.select(f.max(column("level"))).from_(relation(values)))[0][0]
     return int(top or 0) + 1
 
 
 def _require_none(engine: Engine, query: exp.Query, message: str, hint: str | None) -> None:
     offending = query.subquery("offending")
-    count = int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(offending))[0][0])
+    count = int(engine.rows(exp.select(f.count()).from_(offending))[0][0])
     if count:
-        shown = engine.rows(exp.select(exp.Star()).from_(offending.copy()).order_by(literal(1)).limit(_SHOWN))
-        more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
-        raise PolicyError(f"{message}: {', '.join(str(row[0]) for row in shown)}{more}", hint=hint)
+        rows = engine.rows(exp.select(exp.Star()).from_(offending.copy()).order_by(literal(1)).limit(_SHOWN))
+        rest = f" and {count - _SHOWN} more" if count > _SHOWN else ""
+        raise PolicyError(f"{message}: {', '.join(str(row[0]) for row in rows)}{rest}", hint=hint)
 
 
 def drop_hierarchy(engine: Engine, statement: DropHierarchy) -> bool:

@@ -13,11 +13,12 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import SqlanonError, UserError
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.build.expressions import cast, insert, into
+from sqlanon.sqlgen.build.names import alias, column, relation
 
 __all__ = ["Results", "batches", "named", "results_of"]
 
-# So many rows in one statement.
+# The most rows that one INSERT adds.
 _INSERTED = 200
 _KINDS = {
     **{"query_id": "BIGINT", "groups": "VARCHAR", "result": "VARCHAR", "room": "BIGINT"},
@@ -31,35 +32,33 @@ class Results:
     """A temporary table of results. `kept` is a column that is true for the rows of a query that does not have it."""
 
     def __init__(self, engine: Engine, scratch: Scratch, name: str, names: Sequence[str]) -> None:
-        empty = [
-            alias(exp.Cast(this=exp.null(), to=exp.DataType.build(_KINDS.get(one, "DOUBLE"))), one) for one in names
-        ]
+        empty = [alias(cast(exp.null(), _KINDS.get(name, "DOUBLE")), name) for name in names]
         self.table = scratch.table(name, exp.select(*empty).where(exp.false()))
         self._engine, self._names = engine, names
-        self._target = exp.Schema(this=relation(self.table), expressions=[identifier(one) for one in names])
+        self._target = into(relation(self.table), names)
 
     def add(self, query: exp.Query) -> None:
         """The rows of a query that has the table's columns."""
         columns = [alias(exp.true(), name) if name == "kept" else column(name) for name in self._names]
-        own = exp.select(*columns).from_(query.subquery("found", copy=False))
-        self._engine.run(exp.Insert(this=self._target.copy(), expression=own))
+        rows = exp.select(*columns).from_(query.subquery("results", copy=False))
+        self._engine.run(insert(self._target.copy(), rows))
 
     def forget(self, numbers: Collection[int]) -> None:
         """Takes the rows of some queries out again."""
-        among = exp.In(this=column("query_id"), expressions=[literal(number) for number in numbers])
-        self._engine.run(exp.Delete(this=relation(self.table), where=exp.Where(this=among)))
+        among = column("query_id").isin(*numbers)
+        self._engine.run(exp.delete(relation(self.table), where=among))
 
     def add_rows(self, rows: Iterable[Sequence[object]]) -> None:
-        for some in batches(rows, _INSERTED):
-            values = [exp.Tuple(expressions=[exp.Placeholder() for _ in self._names]) for _ in some]
-            insert = exp.Insert(this=self._target.copy(), expression=exp.Values(expressions=values))
-            self._engine.run(insert, [value for row in some for value in row])
+        for batch in batches(rows, _INSERTED):
+            values = [exp.Tuple(expressions=[exp.Placeholder() for _ in self._names]) for _ in batch]
+            rows_of_values = insert(self._target.copy(), exp.Values(expressions=values))
+            self._engine.run(rows_of_values, [value for row in batch for value in row])
 
 
 def results_of(number: int, query: AggregateQuery, row: Sequence[object], width: int) -> Iterator[tuple[object, ...]]:
     """A row for each aggregate of a query's row, in which an aggregate has `width` columns and a group one.
 
-    What stands behind these in the row ends each of them.
+    Each of the rows ends with the values that follow the groups and aggregates in the query's row.
     """
     values = iter(row)
     parts = [(item, [next(values) for _ in range(width if isinstance(item, Aggregate) else 1)]) for item in query.items]
@@ -71,9 +70,10 @@ def results_of(number: int, query: AggregateQuery, row: Sequence[object], width:
 
 
 def batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
+    """The items in lists of `size`, of which the last may be shorter."""
     rest = iter(items)
-    while some := list(islice(rest, size)):
-        yield some
+    while batch := list(islice(rest, size)):
+        yield batch
 
 
 def named(workload: str, number: int | str, error: SqlanonError) -> UserError:

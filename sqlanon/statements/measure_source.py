@@ -24,37 +24,37 @@ from sqlanon.statements.measure_results import Results, batches, named, results_
 
 __all__ = ["AskSource", "NotAnswered", "Note"]
 
-# So many queries in one statement over the source.
+# The most queries that one statement asks the source.
 _BATCH = 100
 
 Note = Callable[[int], None]
 
 
 class NotAnswered(Exception):
-    """One of some queries does not run. That has ended the transaction, so it is found out afterwards which."""
+    """One of several queries does not run. The error has ended the transaction, so which one it is, is found later."""
 
-    def __init__(self, some: Sequence[WorkloadQuery], error: EngineError) -> None:
+    def __init__(self, queries: Sequence[WorkloadQuery], error: EngineError) -> None:
         super().__init__(error.message)
-        self.some, self.error = some, error
+        self.queries, self.error = queries, error
 
-    def found(self, engine: Engine, workload: str, source: Source) -> UserError:
-        """The error that names the query; in a transaction of the user's, which has ended, those of which it is one."""
-        first, last = min(one.number for one in self.some), max(one.number for one in self.some)
+    def user_error(self, engine: Engine, workload: str, source: Source) -> UserError:
+        """The error with the query's number: in a transaction of the user's, with the numbers of all of the queries."""
+        first, last = min(query.number for query in self.queries), max(query.number for query in self.queries)
         if first == last or engine.in_transaction():
             return named(workload, first if first == last else f"one of {first} to {last}", self.error)
-        for one in self.some:
+        for query in self.queries:
             try:
                 with engine.transaction(), Scratch(engine) as scratch:
                     rows = relation(bind_source(engine, source, scratch).relation)
-                    engine.rows(as_it_is(one.text, one.query, rows))
+                    engine.rows(as_it_is(query.text, query.query, rows))
             except EngineError as error:
-                return named(workload, one.number, error)
+                return named(workload, query.number, error)
         return named(workload, f"one of {first} to {last}", self.error)
 
 
 @dataclass
 class AskSource:
-    """Asks the source of a workload's queries. Raises NotAnswered for one that does not run."""
+    """Asks the source the queries of a workload. Raises NotAnswered for one that does not run."""
 
     engine: Engine
     source: Source
@@ -62,30 +62,30 @@ class AskSource:
     constants: Constants
     note: Note
 
-    def ask(self, asked: Sequence[WorkloadQuery], into: Results) -> None:
+    def ask(self, queries: Sequence[WorkloadQuery], into: Results) -> None:
         """Adds the value of every query's results."""
         name = bind_source(self.engine, self.source, self.scratch).relation
-        plain = [one for one in asked if is_plain(one.query)]
+        plain = [query for query in queries if is_plain(query.query)]
         if plain:
             self._ask_plain(plain, name, into)
-        for done, one in enumerate([one for one in asked if not is_plain(one.query)], start=len(plain)):
+        for done, query in enumerate([query for query in queries if not is_plain(query.query)], start=len(plain)):
             self.note(done)
             try:
-                found = self.engine.rows(as_it_is(one.text, one.query, relation(name)))
+                rows = self.engine.rows(as_it_is(query.text, query.query, relation(name)))
             except EngineError as error:
-                raise NotAnswered([one], error) from None
-            into.add_rows(result for row in found for result in results_of(one.number, one.query, row, 1))
+                raise NotAnswered([query], error) from None
+            into.add_rows(result for row in rows for result in results_of(query.number, query.query, row, 1))
 
     def _ask_plain(self, plain: Sequence[WorkloadQuery], name: QualifiedName, into: Results) -> None:
-        """Those of the queries that have a single row each: of rows that are counted first where they repeat."""
+        """Adds the results of queries with a single row each, over distinct rows with counts if the rows repeat."""
         source = relation(name)
         kinds = {fold(name): kind for name, kind in self.engine.columns(exp.select(exp.Star()).from_(source.copy()))}
-        # Those of a template share one query.
-        for one in {id(one.query): one for one in plain}.values():
-            if missing := [own for own in columns_of([one.query]) if fold(own) not in kinds]:
-                raise NotAnswered([one], EngineError(f"the source has no column {missing[0]}"))
-        repeated = repeats(self.engine, source, columns_of([one.query for one in plain]))
-        at_once = [one for one in plain if countable(one, kinds)]
+        # Queries of one template share a parsed query.
+        for query in {id(query.query): query for query in plain}.values():
+            if missing := [name for name in columns_of([query.query]) if fold(name) not in kinds]:
+                raise NotAnswered([query], EngineError(f"the source has no column {missing[0]}"))
+        repeated = repeats(self.engine, source, columns_of([query.query for query in plain]))
+        at_once = [query for query in plain if countable(query, kinds)]
         done = 0
         if at_once:
             self.note(done)
@@ -99,31 +99,33 @@ class AskSource:
                     self.note(done)
             except EngineError as error:
                 raise NotAnswered(at_once, error) from None
-        known = {one.number for one in at_once}
-        self._ask_others([one for one in plain if one.number not in known], source, repeated, done, into)
+        known = {query.number for query in at_once}
+        self._ask_others([query for query in plain if query.number not in known], source, repeated, done, into)
 
     def _ask_others(
         self, others: Sequence[WorkloadQuery], source: exp.Table, repeated: bool, done: int, into: Results
     ) -> None:
-        """Adds the results of those queries that are not counted at once."""
+        """Adds the results of the queries that cannot be counted together."""
         rows, n = source, None
-        # What is added up is added up as the source has it: a number times a count might not fit its type.
-        added = any(part.function in ("sum", "avg") for one in others for part in one.query.aggregates)
+        # Sums are taken over the rows as they are: a number times a count might not fit its type.
+        added = any(part.function in ("sum", "avg") for query in others for part in query.query.aggregates)
         if others and repeated and not added:
-            names = columns_of([one.query for one in others])
+            names = columns_of([query.query for query in others])
             n = COUNTED
             while fold(n) in map(fold, names):
                 n += "_"
             rows = relation(self.scratch.table("counted", counted_rows(source, names, n)))
-        for some in batches(others, _BATCH):
+        for queries in batches(others, _BATCH):
             self.note(done)
-            values = iter(self._figures(some, rows, n))
-            into.add_rows((one.number, "[]", part.name, next(values)) for one in some for part in one.query.aggregates)
-            done += len(some)
+            values = iter(self._figures(queries, rows, n))
+            into.add_rows(
+                (query.number, "[]", part.name, next(values)) for query in queries for part in query.query.aggregates
+            )
+            done += len(queries)
 
-    def _figures(self, some: Sequence[WorkloadQuery], rows: exp.Table, weight: str | None) -> Sequence[object]:
+    def _figures(self, queries: Sequence[WorkloadQuery], rows: exp.Table, weight: str | None) -> Sequence[object]:
         """The figures of several queries in one scan."""
         try:
-            return self.engine.rows(many([one.whole() for one in some], rows.copy(), weight))[0]
+            return self.engine.rows(many([query.whole() for query in queries], rows.copy(), weight))[0]
         except EngineError as error:
-            raise NotAnswered(some, error) from None
+            raise NotAnswered(queries, error) from None

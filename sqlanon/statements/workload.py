@@ -20,6 +20,7 @@ from sqlanon.estimates.random_queries import LISTED, Queried, drawn_queries, val
 from sqlanon.inputs.bind_policy import bind, hierarchies_of
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.inputs.source import bind_source
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.cells.value_ranks import is_number
@@ -46,9 +47,9 @@ def create_workload(engine: Engine, statement: CreateWorkload) -> int | None:
         source = bind_source(engine, policy.source, scratch)
         bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
         queried = _queried(engine, bound, options, scratch)
-        # A query calls what a policy is on by the policy's name, unless it is a table.
-        own = relation(policy.source.name or policy.name)
-        head = " ".join(["SELECT", _aggregate(bound, options), "FROM", to_sql(own), "WHERE "])
+        # In a query, a source that is no table has the policy's name.
+        source_table = relation(policy.source.name or policy.name)
+        head = " ".join(["SELECT", _aggregate(bound, options), "FROM", to_sql(source_table), "WHERE "])
         catalog.save(engine, drawn_queries(statement.name, head, queried, options))
     return options.queries
 
@@ -66,18 +67,20 @@ def drop_workload(engine: Engine, statement: DropWorkload) -> bool:
 
 def _queried(engine: Engine, bound: BoundPolicy, options: WorkloadOptions, scratch: Scratch) -> list[Queried]:
     """The attributes that queries may ask about: quasi-identifiers, or what else is published if there are none."""
-    hidden = {id(one) for one in (*bound.quasi_identifiers, *bound.sensitive)}
-    others = [one for one in bound.published if id(one) not in hidden and not one.attribute.pseudonym]
+    hidden = {id(attribute) for attribute in (*bound.quasi_identifiers, *bound.sensitive)}
+    others = [
+        attribute for attribute in bound.published if id(attribute) not in hidden and not attribute.attribute.pseudonym
+    ]
     quasi = _with_values(engine, bound, bound.quasi_identifiers or others, scratch)
     sensitive = _with_values(engine, bound, bound.sensitive, scratch)
-    asked = options.predicates(len(quasi))
-    if asked > len(quasi):
+    dimensions = options.predicates(len(quasi))
+    if dimensions > len(quasi):
         raise PolicyError(
             f"{bound.policy} has {len(quasi)} quasi-identifiers with a value to ask about, and a query would ask "
-            f"about {asked}",
+            f"about {dimensions}",
             hint=f"write dimensions => {len(quasi)}" if quasi else "leave dimensions out",
         )
-    predicates = asked + bool(sensitive)
+    predicates = dimensions + bool(sensitive)
     if not predicates:
         raise PolicyError(
             f"{bound.policy} has no column with a value to ask about",
@@ -85,32 +88,39 @@ def _queried(engine: Engine, bound: BoundPolicy, options: WorkloadOptions, scrat
         )
     return [
         Queried(
-            to_sql(column(one.column)), one in bound.sensitive, table, known, options.values(known, predicates), ranges
+            to_sql(column(attribute.column)),
+            attribute in bound.sensitive,
+            table,
+            known,
+            options.values(known, predicates),
+            ranges,
         )
-        for one, table, known, ranges in (*quasi, *sensitive)
+        for attribute, table, known, ranges in (*quasi, *sensitive)
     ]
 
 
 def _with_values(
     engine: Engine, bound: BoundPolicy, attributes: Sequence[BoundAttribute], scratch: Scratch
 ) -> list[tuple[BoundAttribute, str, int, bool]]:
-    """Those of some attributes that a query can name values of: the table of these, how many, and if they are many."""
-    found: list[tuple[BoundAttribute, str, int, bool]] = []
+    """The attributes with values that a query can name, each with the table of its values, their number, and
+    whether a query names ranges of them.
+    """
+    attributes_with_values: list[tuple[BoundAttribute, str, int, bool]] = []
     for attribute in attributes:
         if _NESTED.search(attribute.type) is None:
             values = values_of(relation(bound.relation), attribute.column, attribute.type, is_number(attribute))
             table = scratch.table("values", values)
-            known = int(engine.rows(exp.select(exp.Count(this=exp.Star())).from_(relation(table)))[0][0])
+            known = int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])
             # No release shows the order of an ENUM.
             ranges = known > LISTED and not attribute.type.startswith(ENUM)
-            found += [(attribute, table, known, ranges)] if known else []
-    return found
+            attributes_with_values += [(attribute, table, known, ranges)] if known else []
+    return attributes_with_values
 
 
 def _aggregate(bound: BoundPolicy, options: WorkloadOptions) -> str:
     if options.of is None:
         return "count(*) AS n"
-    attribute = next((one for one in bound.published if fold(one.column) == fold(options.of)), None)
+    attribute = next((b for b in bound.published if fold(b.column) == fold(options.of)), None)
     if attribute is None or not is_number(attribute) or number(attribute.type) is None:
         raise PolicyError(
             f"{options.of} is no number that {bound.policy} publishes", hint="name a numeric attribute of the policy"

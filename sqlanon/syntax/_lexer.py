@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from sqlanon.errors import Position
 
-__all__ = ["Kind", "Places", "Token", "keyword_of", "tokens"]
+__all__ = ["Kind", "Positions", "Token", "keyword_of", "tokens"]
 
 # The characters between tokens. DuckDB takes just these Unicode spaces for spaces;
 # every other character above ASCII is part of a word, emoji included.
@@ -118,7 +118,7 @@ def keyword_of(token: Token) -> str:
     return token.text.upper() if token.kind is Kind.WORD and token.text.isascii() else ""
 
 
-class Places:
+class Positions:
     """Offsets of one script as lines and columns."""
 
     def __init__(self, text: str) -> None:

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import Position, StatementError
-from sqlanon.syntax._lexer import Kind, Places, Token, keyword_of, tokens
+from sqlanon.syntax._lexer import Kind, Positions, Token, keyword_of, tokens
 from sqlanon.syntax._reserved import RESERVED
 
 __all__ = ["QUERY_WORDS", "SEPARATORS", "Reader", "either", "shortened"]
@@ -25,9 +25,9 @@ class Reader:
     place of the token that stands there instead.
     """
 
-    def __init__(self, text: str, places: Places, start: int, end: int, *, label: str, form: str) -> None:
+    def __init__(self, text: str, positions: Positions, start: int, end: int, *, label: str, form: str) -> None:
         self._text = text
-        self._places = places
+        self._positions = positions
         self._tokens = [*tokens(text, start, end), Token(Kind.END, "", end, end)]
         self._next = 0
         self._label = label
@@ -51,10 +51,10 @@ class Reader:
 
     def accept(self, *keywords: str) -> bool:
         """Takes these keywords if all of them stand next."""
-        found = self.sees(*keywords)
-        if found:
+        is_next = self.sees(*keywords)
+        if is_next:
             self._next += len(keywords)
-        return found
+        return is_next
 
     def expect(self, *keywords: str) -> None:
         for keyword in keywords:
@@ -153,26 +153,26 @@ class Reader:
 
     def position(self) -> Position:
         """Where the next token stands in the script."""
-        return self._places.at(self.peek().start)
+        return self._positions.at(self.peek().start)
 
     def text_before(self, *keywords: str) -> str:
         """The user's own text up to where these keywords stand last outside of parentheses; takes it and them.
 
         Raises StatementError if they do not stand there, or nothing stands before them.
         """
-        first, depth, found = self._next, 0, None
-        for place in range(first, len(self._tokens)):
-            self._next = place
+        first, depth, last = self._next, 0, None
+        for index in range(first, len(self._tokens)):
+            self._next = index
             depth += {"(": 1, ")": -1}.get(self.peek().text, 0) if self.peek().kind is Kind.SYMBOL else 0
             if not depth and self.sees(*keywords):
-                found = place
-        if found is None:
+                last = index
+        if last is None:
             raise self.expected(" ".join(keywords), among=())
-        self._next = found
-        if found == first:
+        self._next = last
+        if last == first:
             raise self.expected("a query")
         self.expect(*keywords)
-        return self._text[self._tokens[first].start : self._tokens[found - 1].end]
+        return self._text[self._tokens[first].start : self._tokens[last - 1].end]
 
     def end(self, *instead: str) -> None:
         """Nothing more may stand in the statement; `instead` are the keywords that could have."""
@@ -195,12 +195,12 @@ class Reader:
         return StatementError(
             f"{self._label}: expected {what}, found {found or _described(token)}",
             hint=suggestion + (hint or f"a correct form is: {self._form}"),
-            position=self._places.at(token.start),
+            position=self._positions.at(token.start),
         )
 
     def refused(self, message: str, *, hint: str, token: Token) -> StatementError:
         """The error for what is written correctly but cannot stand here."""
-        return StatementError(f"{self._label}: {message}", hint=hint, position=self._places.at(token.start))
+        return StatementError(f"{self._label}: {message}", hint=hint, position=self._positions.at(token.start))
 
 
 def either(*choices: str) -> str:

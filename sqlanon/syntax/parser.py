@@ -12,7 +12,7 @@ from itertools import islice, takewhile
 
 from sqlanon.errors import Position, StatementError
 from sqlanon.syntax import _estimate, _hierarchy, _policy, _release, _workload
-from sqlanon.syntax._lexer import Places, keyword_of, tokens
+from sqlanon.syntax._lexer import Positions, keyword_of, tokens
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.script import Piece, split
 from sqlanon.syntax.statements import PassThrough, Statement
@@ -83,8 +83,8 @@ def parse_script(text: str) -> list[Statement]:
     Raises StatementError for one of our own that is not written correctly, before any
     of the script has run. What is not ours is not looked at: DuckDB says what is wrong with it.
     """
-    places = Places(text)
-    return [_parsed(text, places, piece) for piece in split(text)]
+    positions = Positions(text)
+    return [_parsed(text, positions, piece) for piece in split(text)]
 
 
 def query_text(text: str) -> str:
@@ -95,7 +95,7 @@ def query_text(text: str) -> str:
     """
     pieces = list(split(text))
     inside = f"({pieces[0].text}\n)" if len(pieces) == 1 else ""
-    reader = Reader(inside, Places(inside), 0, len(inside), label="query", form="SELECT * FROM patients")
+    reader = Reader(inside, Positions(inside), 0, len(inside), label="query", form="SELECT * FROM patients")
     try:
         if not reader.sees_query():
             raise reader.expected("one query")
@@ -107,12 +107,12 @@ def query_text(text: str) -> str:
     return query
 
 
-def _parsed(text: str, places: Places, piece: Piece) -> Statement:
+def _parsed(text: str, positions: Positions, piece: Piece) -> Statement:
     label = _label(piece.text)
     if label is None:
         return PassThrough(piece.text, position=piece.position)
     form = _FORMS[label]
-    reader = Reader(text, places, piece.start, piece.end, label=label, form=form.example)
+    reader = Reader(text, positions, piece.start, piece.end, label=label, form=form.example)
     return form.read(reader, piece.position)
 
 

@@ -128,7 +128,7 @@ def _create_policy(statement: CreatePolicy) -> str:
 
 def _sets(keyword: str, sets: Sequence[Sequence[str]]) -> str:
     """CONFIDENTIAL, VISIBLE or FRAGMENTS with its sets of attributes; nothing if there are none."""
-    return f"{keyword} " + ", ".join(f"({', '.join(map(_name, one))})" for one in sets) if sets else ""
+    return f"{keyword} " + ", ".join(f"({', '.join(map(_name, columns))})" for columns in sets) if sets else ""
 
 
 def _attribute(attribute: Attribute) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from sqlanon.errors import Position
-from sqlanon.syntax._lexer import Kind, Places, Token, keyword_of, tokens
+from sqlanon.syntax._lexer import Kind, Positions, Token, keyword_of, tokens
 
 __all__ = ["Piece", "after_as", "is_complete", "split"]
 
@@ -36,14 +36,14 @@ def split(text: str) -> Iterator[Piece]:
     Semicolons in strings, quoted names, `$$` bodies and comments do not cut; empty
     statements are left out. Never fails: a string that is never closed reaches to the end.
     """
-    places = Places(text)
+    positions = Positions(text)
     first: Token | None = None
     last: Token | None = None
     for token in chain(tokens(text), [Token(Kind.SYMBOL, ";", len(text), len(text))]):
         if not _is_semicolon(token):
             first, last = first or token, token
         elif first and last:
-            yield Piece(text[first.start : last.end], first.start, places.at(first.start))
+            yield Piece(text[first.start : last.end], first.start, positions.at(first.start))
             first = last = None
 
 

@@ -20,6 +20,7 @@ from sqlglot import exp
 
 from sqlanon import assets
 from sqlanon.errors import UserError
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
 
@@ -135,18 +136,18 @@ def load_adult(connection: Any, table: str = "adult", *, replace: bool = False) 
         connection.execute(assets.read("sql", "datasets", "adult.sql"), [files])
     connection.execute(to_sql(_create(table, replace)))
     connection.execute("DROP TABLE temp.sqlanon_dataset_adult")
-    count = exp.select(exp.Count(this=exp.Star())).from_(relation(table))
+    count = exp.select(f.count()).from_(relation(table))
     return int(connection.execute(to_sql(count)).fetchall()[0][0])
 
 
 def _kind(connection: Any, name: str) -> str | None:
     """The type of the relation with this name in the current schema: 'BASE TABLE', 'VIEW', or None without one."""
-    found = connection.execute(
+    tables = connection.execute(
         "SELECT table_type FROM information_schema.tables WHERE table_catalog = current_database()"
         " AND table_schema = current_schema() AND lower(table_name) = lower(?)",
         [name],
     ).fetchall()
-    return str(found[0][0]) if found else None
+    return str(tables[0][0]) if tables else None
 
 
 def _create(table: str, replace: bool) -> exp.Create:

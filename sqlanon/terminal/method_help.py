@@ -38,11 +38,11 @@ def argument_completions(before: str) -> list[Completion] | None:
     if pieces is None:
         return None
     known = arguments_of(find_method(opened.group(1)).OPTIONS)
-    *given, last = pieces
+    *written, last = pieces
     name, arrow, value = (part.strip() for part in last.partition("=>"))
     if not arrow:
-        said = {piece.partition("=>")[0].strip().lower() for piece in given}
-        left = {f"{other} => ": one.help for other, one in known.items() if other not in said}
+        said = {piece.partition("=>")[0].strip().lower() for piece in written}
+        left = {f"{other} => ": argument.help for other, argument in known.items() if other not in said}
         return list(_beginning(name, left))
     about = known.get(name.lower())
     if about is None or about.kind is Kind.COLUMN:
@@ -58,7 +58,7 @@ def methods_described() -> str:
 def _described(name: str) -> str:
     options = find_method(name).OPTIONS
     known = arguments_of(options)
-    defaults = {one.name: one.default for one in fields(options)}
+    defaults = {field.name: field.default for field in fields(options)}
     if not known:
         return ""
     lines = [

@@ -231,8 +231,8 @@ class ScriptRun:
             self._output.result(rows, **_about(statement, self._script, seconds))
             return
         if isinstance(statement, CreateRelease):
-            shown = rows if any(rows.column(_WARNING)) else rows.without(_WARNING)
-            for table in _common_and_varying(shown):
+            result = rows if any(rows.column(_WARNING)) else rows.without(_WARNING)
+            for table in _common_and_varying(result):
                 self._output.result(table)
         elif isinstance(statement, ExportRelease):
             # The warning is printed once, and not with each file.

@@ -110,6 +110,7 @@ def test_running_the_program_again_leaves_all_candidates(engine: DuckDBEngine, n
     assert all(abs(hits - runs / 4) < 5 * (runs * 3 / 16) ** 0.5 for hits in found)
 
 
+@pytest.mark.long
 def test_everybody_is_left_out_as_often_whatever_the_disease(engine: DuckDBEngine) -> None:
     """That somebody is missing tells nothing of how frequent the disease is: rows are drawn, and not diseases."""
     runs, diseases = 80, people(8, 16, 2, 12, 23)

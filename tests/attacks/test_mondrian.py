@@ -404,6 +404,7 @@ def test_what_is_copied_from_a_view_holds_no_withheld_value(views: Any, tmp_path
         cursor.execute("RESET force_compression")
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("kind", EXTREMES)
 @pytest.mark.parametrize("using", ["", " USING h"])
 def test_extreme_values_raise_no_error_inside_the_body(kind: str, using: str) -> None:
@@ -534,6 +535,7 @@ def values_in(content: str) -> set[str]:
     }
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("compressed", [True, False])
 @pytest.mark.parametrize("format_", FORMATS)
 @pytest.mark.parametrize("name", EXPORTED)

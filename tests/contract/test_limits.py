@@ -81,6 +81,7 @@ def test_every_ability_has_a_line_here() -> None:
     assert list(USES) == [one.name for one in fields(Limits)]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("ability", USES)
 @pytest.mark.parametrize("call", CALLS)
 def test_an_ability_is_carried_out_or_refused_in_the_method_s_words(

@@ -96,6 +96,7 @@ def test_a_migration_infers_what_methods_record(con: Connection) -> None:
             assert all(row[-1] for row in con.execute(f"CHECK r{number}").fetchall())
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("number", range(len(CALLS)))
 def test_a_certificate_of_the_first_format_is_read_as_one_of_today(number: int, tmp_path: Path) -> None:
     policy_name, call = CALLS[number]

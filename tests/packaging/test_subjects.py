@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from tests.support.subjects import SUBJECTS, subjects_of
 
@@ -42,3 +46,13 @@ def test_what_draws_more_inputs_in_the_long_part_runs_there() -> None:
     texts = {path: path.read_text(encoding="utf-8") for path in FILES if path != Path(__file__)}
     drawing = [path for path, text in texts.items() if draws_more(text, shared)]
     assert [path.relative_to(TESTS).as_posix() for path in drawing if "mark.drawn" not in texts[path]] == []
+
+
+@pytest.mark.long
+def test_every_test_file_has_tests_in_make_test() -> None:
+    """And with it each subject and each kind of evidence: what takes long may leave a file, but not all of it."""
+    collect = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "--part=quick", str(TESTS)]
+    run = subprocess.run(collect, cwd=TESTS.parent, capture_output=True, text=True, check=True)
+    collected = {line.partition("::")[0] for line in run.stdout.splitlines() if "::" in line}
+    files = {path.relative_to(TESTS.parent).as_posix() for path in FILES if path.parent.name != "spark"}
+    assert files - collected == set()

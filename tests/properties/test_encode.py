@@ -85,7 +85,7 @@ def _type(con: Connection, name: str, column: str) -> str:
     return {str(row[0]): str(row[1]) for row in con.duckdb.execute(f"DESCRIBE {name}").fetchall()}[column]
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(15)
 @pytest.mark.parametrize("kind", TYPES)
 def test_any_type_keeps_its_values_and_groups_as_group_by_does(kind: str) -> None:
     con = _source(kind)

@@ -124,7 +124,7 @@ def told(node: ExaminedNode) -> int | None:
     return None if node.later is None else node.suppressed
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @pytest.mark.parametrize("question", OF_OTHERS)
 def test_rows_are_counted_through_all_rounds(question: str) -> None:
     @given(case=staged(question))

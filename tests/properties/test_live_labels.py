@@ -167,6 +167,7 @@ def test_new_labels_in_many_columns_withhold_no_old_row(threads: int) -> None:
     con.close()
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("columns", [1, 2, 3, 5])
 @pytest.mark.parametrize("local", [False, True])
 def test_labels_without_a_place_are_withheld(columns: int, local: bool) -> None:

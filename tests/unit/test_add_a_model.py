@@ -101,6 +101,7 @@ def test_the_model_keeps_the_contract_of_every_model(connection: Any) -> None:
         drawn_tables(check, connection)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("added")
 @pytest.mark.parametrize(
     ("right", "wrong"),

@@ -32,7 +32,7 @@ def buckets(con: Connection, release: str) -> Table:
     return Table(dict(classes), values, taxonomy=taxonomy, ranges=ranges)  # type: ignore[arg-type]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("name", "grouping"), [*((name, "random") for name in BUCKETS), *((name, "near") for name in BUCKETS[::4])]
 )

@@ -119,6 +119,7 @@ def test_a_loose_association_is_three_tables(con: Connection) -> None:
     assert rows(con, "SELECT min(n), max(n) FROM (SELECT count(*) AS n FROM r_1 GROUP BY group_id)") == [(2, 2)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("method", "sizes"),
     [
@@ -140,6 +141,7 @@ def test_groups_have_the_sizes_asked_for_or_even_ones(con: Connection, method: s
         assert rows(con, f"SELECT min(n) FROM (SELECT count(*) AS n FROM r_{place} GROUP BY group_id)") == [(size,)]
 
 
+@pytest.mark.long
 def test_rows_without_a_place_are_counted_and_in_no_table(con: Connection) -> None:
     con.execute("UPDATE visits SET disease = 'flu' WHERE age < 24")
     answer, *_, missing = release(con, LOOSE)
@@ -218,6 +220,7 @@ def test_an_error_says_which_k_is_possible(con: Connection) -> None:
     assert tables(con) == {"visits", "two"}
 
 
+@pytest.mark.long
 def test_what_the_rows_left_out_tell_is_what_was_found_then(con: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     con.execute("DELETE FROM visits WHERE visit = 'v0'")
     before = release(con, LOOSE)[2]
@@ -397,6 +400,7 @@ def test_fewer_rows_than_a_block_are_refused_too(con: Connection) -> None:
         release(con, "loose(k => 4) FRAGMENTS (age, zip), (ward)")
 
 
+@pytest.mark.long
 def test_names_that_are_taken_are_refused_before_anything_is_published(con: Connection) -> None:
     con.execute("CREATE TABLE s_association AS SELECT 1 AS i")
     with pytest.raises(UserError, match=r"publishes a table main\.s_association, and there is a table of that name"):
@@ -412,6 +416,7 @@ def test_names_that_are_taken_are_refused_before_anything_is_published(con: Conn
     assert rows(con, "SELECT count(*) FROM s_association") == [(1,)]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("method", "made"), [("fragments", {"r_1", "r_2"}), (LOOSE, {"r_1", "r_2", "r_association"})])
 def test_a_release_is_one_thing(con: Connection, method: str, made: set[str]) -> None:
     create = f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}"
@@ -436,7 +441,7 @@ def test_a_release_is_one_thing(con: Connection, method: str, made: set[str]) ->
     assert rows(con, "SELECT count(*) FROM anon.release_object") == [(0,)]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("edit", "why"),
     [
@@ -456,7 +461,7 @@ def test_check_and_export_notice_an_edit(con: Connection, tmp_path: Path, edit: 
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     "edit",
     [

@@ -380,6 +380,7 @@ def test_each_requirement_has_ranges_of_its_own(engine):
     assert len({table for _, table in found.ranges}) == 2
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("made", "column", "problem"),
     [

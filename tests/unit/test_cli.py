@@ -301,6 +301,7 @@ def test_colours_on_a_terminal_and_nowhere_else(tmp_path: Path) -> None:
     assert "\x1b" not in piped.stdout + piped.stderr
 
 
+@pytest.mark.long
 def test_progress_on_a_terminal_after_a_second(tmp_path: Path) -> None:
     script = tmp_path / "s.sql"
     script.write_text("SELECT count(*) FROM range(24_000_000) a(i) WHERE md5(i::VARCHAR) < '8';")

@@ -46,7 +46,7 @@ def check_estimate(con: Connection, query: str) -> None:
         assert high is None or truth is None or truth <= high, (query, group)
 
 
-@pytest.mark.one_in(14)
+@pytest.mark.one_in(42)
 @pytest.mark.parametrize("kind", TYPES)
 def test_a_column_of_every_type_goes_through_all_statements(kind: str, tmp_path: Path) -> None:
     with connect(config={"threads": "1"}) as con:

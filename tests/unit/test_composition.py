@@ -217,6 +217,7 @@ def test_if_not_exists_says_it_too(con: Any) -> None:
         assert f"main.{other} is" in str(said)
 
 
+@pytest.mark.long
 def test_many_are_counted(con: Any) -> None:
     for number in range(12):
         make(con, f"r{number}", "patients")
@@ -242,6 +243,7 @@ def test_explain_says_it(con: Any, tmp_path: Path) -> None:
     assert "main.first (exported" in said
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("format_", ["parquet", "csv", "duckdb"])
 def test_an_export_and_its_certificate_say_it(con: Any, tmp_path: Path, format_: str) -> None:
     make(con, "first", "patients")

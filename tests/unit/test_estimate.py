@@ -135,6 +135,7 @@ def test_a_lookup_table(clinic: Connection) -> None:
     assert "several rows for one ward" in refused(clinic, query)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("kind", "hierarchy", "values", "where", "share"),
     [
@@ -340,6 +341,7 @@ def test_a_parquet_file_carries_what_it_needs(clinic: Connection, tmp_path: Path
     assert one(connect(), "SELECT count(*) AS n FROM released WHERE age < 34", f"'{tmp_path}/one.parquet'")[0] > 4
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("edited", "said"),
     [

@@ -116,6 +116,7 @@ def test_one_table_is_exact(con: Connection) -> None:
     assert asked(con, "SELECT count(*) FROM t", "one") == [(24.0, 0.0, 24, 24)]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "name", ["apart_1", "apart_2", "apart_3", "linked_1", "linked_2", "linked_3", "linked_association"]
 )
@@ -204,6 +205,7 @@ def rounded(con: Connection, query: str, release: str) -> list[list[Any]]:
     return [[round(part, 9) if isinstance(part, float) else part for part in row] for row in found]
 
 
+@pytest.mark.long
 def test_a_workload_of_counts_and_of_others_is_measured(con: Connection) -> None:
     asked_of = [
         'SELECT count(*) AS n FROM t WHERE "a ge" < 4 AND "dis ease" = \'x\'',

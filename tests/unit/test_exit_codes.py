@@ -62,6 +62,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("arguments", "rows"),
     [
@@ -96,6 +97,7 @@ def test_a_quiet_run_has_nothing_to_print() -> None:
     os.close(write)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("arguments", "rows"), [(RUN, 1), (RUN, 100_000), ([*RUN, "--json"], 100_000), (["shell"], 1)])
 def test_what_is_printed_finds_no_room(arguments: list[str], rows: int) -> None:
     with open("/dev/full", "w") as full:
@@ -105,6 +107,7 @@ def test_what_is_printed_finds_no_room(arguments: list[str], rows: int) -> None:
     assert "defect" not in said
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("number", "word", "arguments"),
     [
@@ -176,6 +179,7 @@ def limited(*arguments: str | Path, text: str = "") -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "script",
     [
@@ -194,6 +198,7 @@ def test_the_disk_is_full_while_something_is_committed(script: str, tmp_path: Pa
     assert FULL in said
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
 def test_the_disk_is_full_while_a_release_is_exported(file: Path, kind: str, tmp_path: Path) -> None:
     code, said = limited("export", "released", tmp_path / "out", "-d", file, "--format", kind)
@@ -202,6 +207,7 @@ def test_the_disk_is_full_while_a_release_is_exported(file: Path, kind: str, tmp
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "arguments", [["run", "-", "-d"], ["shell"], ["migrate"], ["export", "released", "out", "-d"]], ids=lambda x: x[0]
 )

@@ -326,6 +326,7 @@ def test_a_stored_hierarchy_that_lists_more_than_occurs(con: Connection) -> None
     assert "1 with 1 rows, the smallest (job = desk) with 1" in found["explain"][0][1]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names(con: Connection, name: str) -> None:
     """A column's name is the item as it is; in a detail it stands on one line."""

@@ -59,6 +59,7 @@ def test_an_export_is_recomputed_from_its_file(con: Connection, name: str, tmp_p
     assert b"lung" not in data.read_bytes(), "a label of a sensitive attribute's hierarchy is none of the release"
 
 
+@pytest.mark.long
 def test_an_exported_text_file_is_measured_in_the_types_of_the_snapshot(con: Connection, tmp_path: Path) -> None:
     """In CSV 9 and 10 are texts, which have another order than the numbers."""
     con.execute("ALTER TABLE source ADD COLUMN income INTEGER; UPDATE source SET income = 7 + id % 9")

@@ -231,7 +231,7 @@ def child() -> Iterator[Child]:
     made.close()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_killed_statement_has_happened_whole_or_not_at_all(kind: str, child: Child, tmp_path: Path) -> None:
     database, folder = tmp_path / "people.duckdb", tmp_path / "out"

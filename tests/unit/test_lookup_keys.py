@@ -86,6 +86,7 @@ def test_keys_that_are_no_number_are_named() -> None:
         assert UNCAST in refusal(con, "SELECT count(*) AS n FROM s JOIN k ON s.ward = k.k")
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kinds", JOINED)
 def test_the_truth_is_within_the_bounds_or_a_key_is_there_twice(kinds: tuple[str, str]) -> None:
     values, keys = JOINED[kinds]

@@ -237,6 +237,7 @@ def test_near_groups_stay_near_where_one_value_is_nearly_too_frequent() -> None:
     assert sum(max(group) - min(group) for group in groups.values()) / len(groups) < 2000 / 3 / 8
 
 
+@pytest.mark.long
 def test_near_groups_leave_out_few_rows_more_with_several_keys() -> None:
     # As before, and two rows are alike in what is confidential of the first fragment, too.
     rows = [(number // 2, number, "flu" if number < 180 and number % 2 else f"b{number % 13}") for number in range(600)]

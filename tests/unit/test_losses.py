@@ -18,11 +18,12 @@ from sqlanon.methods.generalization.losses.average_class_size import AverageClas
 from sqlanon.methods.generalization.losses.discernibility import Discernibility
 from sqlanon.methods.generalization.method import options
 from sqlanon.sqlgen.sizes import sizes
+from tests.support.draws import draws
 from tests.support.losses import ORACLES
 from tests.support.losses_laid_out import Laid, Places, laid
 from tests.support.policies import Case, cases
 
-BUDGET = settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+BUDGET = settings(max_examples=draws(3, long=8), deadline=None, suppress_health_check=list(HealthCheck))
 # An entropy is a multiple of a unit, and its oracle adds up floating point numbers.
 NEAR = 1e-7
 
@@ -32,6 +33,7 @@ def test_every_loss_has_an_oracle() -> None:
 
 
 # With few bits a word, a key has several: then a class_id is a struct.
+@pytest.mark.drawn
 @pytest.mark.parametrize("bits", [62, 5])
 @given(case=cases(), random=st.randoms(use_true_random=False))
 @BUDGET

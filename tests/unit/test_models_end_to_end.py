@@ -66,7 +66,7 @@ def made(shared: Connection, name: str) -> Iterator[tuple[str, str]]:
     shared.execute("ROLLBACK")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(9)
 @every_model
 def test_a_release_meets_its_model(shared: Connection, name: str, made: tuple[str, str]) -> None:
     for release in made:
@@ -85,6 +85,7 @@ def test_a_release_meets_its_model(shared: Connection, name: str, made: tuple[st
         assert measured == pytest.approx((table.rows, *found[name][1:]))
 
 
+@pytest.mark.one_in(6)
 @every_model
 def test_a_changed_release_is_found_out(shared: Connection, name: str, made: tuple[str, str]) -> None:
     """One class of the snapshot is cut down to a row, and another view takes the live view's place."""
@@ -107,6 +108,7 @@ def test_a_changed_release_is_found_out(shared: Connection, name: str, made: tup
         assert checked(shared, view)[name][-1] is False
 
 
+@pytest.mark.one_in(2)
 @both_kinds
 def test_several_models_at_once(con: Connection, kind: str) -> None:
     policy(con, *TOGETHER)
@@ -118,6 +120,7 @@ def test_several_models_at_once(con: Connection, kind: str) -> None:
         holds(name, table, answer[name])
 
 
+@pytest.mark.one_in(2)
 @both_kinds
 def test_several_sensitive_attributes(con: Connection, kind: str) -> None:
     con.execute(
@@ -200,6 +203,7 @@ def _everything(con: Connection) -> dict[str, int]:
     return {name: con.duckdb.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0] for (name,) in names}
 
 
+@pytest.mark.long
 def test_nothing_is_left_of_a_release_that_is_dropped_or_replaced(con: Connection) -> None:
     policy(
         con,
@@ -235,7 +239,7 @@ CHANGES: tuple[Callable[[list[Row]], list[Row]], ...] = (
 )
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @every_model
 def test_a_live_view_keeps_its_promise_whatever_becomes_of_its_source(
     shared: Connection, name: str, made: tuple[str, str]
@@ -264,6 +268,7 @@ def test_where_rows_outside_a_class_tell_it_is_nothing_or_all(con: Connection) -
     assert checked(con) == {"equal_t_closeness": ("disease", 0.25, None, True)}
 
 
+@pytest.mark.one_in(2)
 @both_kinds
 def test_what_a_release_froze_may_be_replaced(con: Connection, kind: str) -> None:
     policy(con, *TOGETHER)
@@ -280,6 +285,7 @@ def test_what_a_release_froze_may_be_replaced(con: Connection, kind: str) -> Non
     assert checked(con) == answer
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("name", "public"), [("delta_presence", "voters"), ("k_map", "(SELECT * FROM voters)"), ("delta_presence", "seen")]
 )
@@ -299,6 +305,7 @@ def test_a_live_view_follows_its_public_table_and_a_snapshot_does_not(con: Conne
     assert checked(con, "v")[name][-1] is True
 
 
+@pytest.mark.one_in(2)
 @both_kinds
 def test_respondents_count_where_a_model_counts_them_and_rows_elsewhere(con: Connection, kind: str) -> None:
     con.execute("ALTER TABLE source ADD COLUMN who INTEGER; UPDATE source SET who = id // 2")
@@ -397,6 +404,7 @@ def test_hostile_names(con: Connection, tmp_path: Path) -> None:
     con.execute(f"DROP ANONYMIZED TABLE {release}")
 
 
+@pytest.mark.long
 def test_bare_clients_read_live_views_of_every_model(tmp_path: Path, con: Connection) -> None:
     """What a live view is made of is SQL alone: another client of the file sees the same rows."""
     path = tmp_path / "d.duckdb"

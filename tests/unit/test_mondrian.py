@@ -143,6 +143,7 @@ def test_a_release_records_its_regions_and_its_loss(con: Connection) -> None:
     assert {name for name, _ in named} == {"age", "age_low", "age_high", "zip", "zip_low", "zip_high"}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("method", "message"),
     [

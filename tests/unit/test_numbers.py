@@ -101,6 +101,7 @@ def test_the_entropy_of_many_values_is_not_laxer(con: Connection) -> None:
     assert checked(con, f"l_diversity(l => {below:.20f}, variant => 'entropy')")
 
 
+@pytest.mark.long
 def test_the_ordered_distance_of_many_values_is_not_laxer(con: Connection) -> None:
     """A million different values: products of rows, rows and values are beyond what a DOUBLE counts exactly."""
     rows, held = 1_000_003, [0, 0]

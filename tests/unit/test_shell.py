@@ -230,6 +230,7 @@ def test_a_session_on_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
     assert "mistake" not in history
 
 
+@pytest.mark.long
 def test_end_of_input_leaves(terminal: Terminal) -> None:
     terminal.type("\x04")
     assert terminal.close() == 0

@@ -46,7 +46,7 @@ def objects(con: Connection) -> list[str]:
     return sorted(name for (name,) in names if name not in ("people", "voters", "seen"))
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(15)
 @pytest.mark.parametrize("words", WORDS)
 @pytest.mark.parametrize(("made", "part"), PARTS)
 def test_a_release_of_which_something_was_dropped_is_made_again(
@@ -67,6 +67,7 @@ def test_a_release_of_which_something_was_dropped_is_made_again(
         con.execute(f"CREATE ANONYMIZED {made}")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("made", "part"), PARTS)
 def test_the_hint_makes_the_same_release_again(con: Connection, made: str, part: str) -> None:
     con.execute(f"CREATE ANONYMIZED {made}")

@@ -287,6 +287,7 @@ class TestErrors:
 
 
 class TestSources:
+    @pytest.mark.one_in(3)
     @pytest.mark.parametrize(
         "source",
         [
@@ -357,6 +358,7 @@ class TestSources:
             con.execute(f"CREATE OR REPLACE {TABLE}; CREATE OR REPLACE {VIEW}")
             assert set(con.execute("FROM t").fetchall()) == {(value, -value)} == set(con.execute("FROM v").fetchall())
 
+    @pytest.mark.one_in(2)
     @pytest.mark.parametrize("sampled", ["(SELECT * FROM source WHERE random() < 0.7)", "sampled"])
     def test_a_volatile_source_never_shows_a_small_class(self, con: Connection, sampled: str) -> None:
         """Guard and rows come from one reading: of two samples one would vouch for what the other shows."""

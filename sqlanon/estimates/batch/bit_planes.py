@@ -15,7 +15,7 @@ __all__ = ["Plane", "Totals", "counted", "lesser", "product", "sort_bits", "squa
 
 Plane = NDArray[np.uint64]
 
-# Rows are folded in halves down to this many; then the bits of each are counted.
+# Rows are folded in halves until there are no more than this; then the bits of each are counted.
 _ROWS_NOT_FOLDED = 8
 
 
@@ -63,9 +63,9 @@ def product(a: Sequence[Plane], b: Sequence[Plane]) -> Iterator[tuple[int, Plane
 
 def squares(a: Sequence[Plane]) -> list[tuple[int, Plane]]:
     """Planes and their positions that add up to the square of a number: a bit is its own square."""
-    found = [(2 * i, bit) for i, bit in enumerate(a)]
-    found += [(i + j + 1, bit & a[j]) for i, bit in enumerate(a) for j in range(i)]
-    return found
+    planes = [(2 * i, bit) for i, bit in enumerate(a)]
+    planes += [(i + j + 1, bit & a[j]) for i, bit in enumerate(a) for j in range(i)]
+    return planes
 
 
 def lesser(a: Sequence[Plane], b: Sequence[Plane]) -> list[Plane]:

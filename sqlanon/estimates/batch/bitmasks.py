@@ -16,7 +16,7 @@ from sqlglot import exp
 from sqlanon.engines.temp_tables import Keep
 from sqlanon.estimates.batch.distinct_rows import listed, number_of
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, if_, infix, integer, paren, same, union_all
+from sqlanon.sqlgen.build.expressions import cast, filtered, if_, infix, integer, paren, same, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["WORD", "MaskedColumn", "bits", "each", "masked"]
@@ -44,7 +44,7 @@ class MaskedColumn:
 def bits(size: int, keep: Keep) -> str:
     """The table of the bits (bit and value) that a word of masks has for this number of queries."""
     numbers = f.unnest(f.call("range", literal(min(size, WORD))))
-    rows = exp.select(alias(numbers, "bit")).subquery("every")
+    rows = exp.select(alias(numbers, "bit")).subquery("number")
     bit = integer(column("bit"))
     return keep("bit", exp.select(alias(bit, "bit"), alias(_shifted(bit.copy()), "value")).from_(rows))
 
@@ -61,8 +61,8 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
     masks = keep("masks", _masks(columns, size, keep))
     for col in columns:
         # In a table of its own, so that DuckDB knows how few they are when it orders the joins.
-        here = column("place").eq(literal(col.index))
-        table = keep("mask", exp.select(exp.Star()).from_(relation(masks)).where(here))
+        of_column = column("column_index").eq(literal(col.index))
+        table = keep("mask", exp.select(exp.Star()).from_(relation(masks)).where(of_column))
         number = column(number_of(col.index), "class").eq(column("number", f"mask_{col.index}"))
         query.join(relation(table, as_=f"mask_{col.index}"), on=number, copy=False)
     for side in sides:
@@ -72,9 +72,9 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
     lists: dict[str, list[exp.Expr]] = {"word": [integer(literal(word)) for word in words]}
     lists |= {side: [column(_name(side, word)) for word in words] for side in sides}
     unnested = [alias(f.call("unnest", exp.Array(expressions=parts)), name) for name, parts in lists.items()]
-    long = exp.select(*map(column, carried), *unnested).from_(query.subquery("every", copy=False))
+    long = exp.select(*map(column, carried), *unnested).from_(query.subquery("words", copy=False))
     any_possible = column("possible").neq(0)
-    # Classes may be too few for several threads, and their words are many: from a table these are read by all threads.
+    # A few classes are read by one thread, and have many words: as rows of a table, all threads read these.
     return keep(
         "masked", exp.select(exp.Star()).from_(long.subquery("long", copy=False)).where(any_possible, copy=False)
     )
@@ -96,9 +96,9 @@ def _sides(columns: Sequence[MaskedColumn]) -> Sequence[str]:
 
 
 def _masks(columns: Sequence[MaskedColumn], size: int, keep: Keep) -> exp.Select:
-    """place, number and the words of each label's masks: possible_0, ... and, unless all are exact, certain_0, ..."""
+    """column_index, number and words of masks: possible_0, ... and, unless all columns are exact, certain_0, ..."""
     numbers = [
-        exp.select(alias(literal(col.index), "place"), column("number"))
+        exp.select(alias(literal(col.index), "column_index"), column("number"))
         .distinct(copy=False)
         .from_(relation(col.labels))
         for col in columns
@@ -106,42 +106,45 @@ def _masks(columns: Sequence[MaskedColumn], size: int, keep: Keep) -> exp.Select
     words = range(-(-size // WORD))
     others = [(col.index, word, _others(col, word, size)) for col in columns for word in words]
     lists: list[object] = [list(part) for part in zip(*others, strict=True)]
-    table = keep("others", listed({"place": "INTEGER", "word": "INTEGER", "others": "UBIGINT"}), lists)
-    label_words = exp.select(column("place", "label"), column("number", "label"), column("word", "word"))
+    table = keep("others", listed({"column_index": "INTEGER", "word": "INTEGER", "others": "UBIGINT"}), lists)
+    label_words = exp.select(column("column_index", "label"), column("number", "label"), column("word", "word"))
     sides = _sides(columns)
     for side in sides:
         # The queries whose condition holds, and those without a condition on the column.
-        satisfied = f.coalesce(column(side, "held"), _mask_of(0))
+        satisfied = f.coalesce(column(side, "satisfied"), _mask_of(0))
         label_words.select(alias(infix(satisfied, "|", column("others", "word")), side), copy=False)
     label_words.from_(union_all(numbers).subquery("label", copy=False), copy=False)
-    label_words.join(relation(table, as_="word"), on=same("place", "label", "word"), copy=False)
-    on = exp.and_(same("place", "label", "held"), same("number", "label", "held"), same("word", "word", "held"))
-    label_words.join(_satisfied_words(columns).subquery("held", copy=False), on=on, join_type="LEFT", copy=False)
-    query = exp.select(column("place"), column("number")).from_(label_words.subquery("every", copy=False))
+    label_words.join(relation(table, as_="word"), on=same("column_index", "label", "word"), copy=False)
+    on = exp.and_(
+        same("column_index", "label", "satisfied"),
+        same("number", "label", "satisfied"),
+        same("word", "word", "satisfied"),
+    )
+    label_words.join(_satisfied_words(columns).subquery("satisfied", copy=False), on=on, join_type="LEFT", copy=False)
+    query = exp.select(column("column_index"), column("number")).from_(label_words.subquery("label_words", copy=False))
     for side in sides:
         for word in words:
-            here = exp.Where(this=column("word").eq(literal(word)))
-            one_word = exp.Filter(this=f.any_value(column(side)), expression=here)
+            one_word = filtered(f.any_value(column(side)), column("word").eq(word))
             query.select(alias(one_word, _name(side, word)), copy=False)
-    return query.group_by(column("place"), column("number"), copy=False)
+    return query.group_by(column("column_index"), column("number"), copy=False)
 
 
 def _satisfied_words(columns: Sequence[MaskedColumn]) -> exp.Select:
-    """place, number, word, possible and certain: the words of queries that a label satisfies, where there are any."""
+    """column_index, number, word, possible and certain: the words with queries that a label satisfies."""
     shares: list[exp.Query] = []
     for col in columns:
         certain = exp.true() if col.exact else column("certain", "share")
         parts = (column("number", "share"), column("query", "share"), alias(certain, "certain"))
-        rows = exp.select(alias(literal(col.index), "place"), *parts)
+        rows = exp.select(alias(literal(col.index), "column_index"), *parts)
         shares.append(rows.from_(exp.alias_(col.shares.copy(), "share", table=True, quoted=True), copy=False))
     word = column("query") // literal(WORD)
     bit = _shifted(integer(paren(column("query") % literal(WORD))))
     certain_bit = if_(column("certain"), bit.copy())
-    query = exp.select(column("place"), column("number"), alias(word, "word"))
-    query.select(alias(exp.BitwiseOrAgg(this=bit), "possible"), copy=False)
-    query.select(alias(exp.BitwiseOrAgg(this=certain_bit), "certain"), copy=False)
+    query = exp.select(column("column_index"), column("number"), alias(word, "word"))
+    query.select(alias(f.bit_or(bit), "possible"), copy=False)
+    query.select(alias(f.bit_or(certain_bit), "certain"), copy=False)
     query.from_(union_all(shares).subquery("share", copy=False), copy=False)
-    return query.group_by(column("place"), column("number"), word.copy(), copy=False)
+    return query.group_by(column("column_index"), column("number"), word.copy(), copy=False)
 
 
 def _others(col: MaskedColumn, word: int, size: int) -> int:

@@ -30,7 +30,7 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["ConditionsByTable", "Figures", "figures_by_tables", "figures_of", "group_column"]
 
-# The queries that one statement answers at most.
+# The most queries that one statement answers.
 _MOST_QUERIES = 500
 
 _BOOLEAN = exp.DataType.build("BOOLEAN")
@@ -61,7 +61,9 @@ def figures_by_tables(
 
     Raises DataError where the release's tables do not belong together.
     """
-    by_query = {n: found for n, query in queries.items() if (found := _conditions_by_table(query, release)) is not None}
+    by_query = {
+        n: by_table for n, query in queries.items() if (by_table := _conditions_by_table(query, release)) is not None
+    }
     if by_query:
         require_linked(engine, release)
     # Queries about the same tables read the same rows.
@@ -120,21 +122,21 @@ def _linked(release: ReleaseModel, indexes: Sequence[int]) -> exp.Select:
 
 
 def _satisfying(release: ReleaseModel, index: int, batch: Mapping[int, Mapping[int, exp.Expr]]) -> exp.Select:
-    """query, bucket, satisfying and total: how many of all rows of each group satisfy each query, where any does."""
+    """query, bucket, satisfying and total: how many of the rows of each group satisfy each query, where any do."""
     values = release.bucketed[index].values
     parts: list[exp.Query] = []
     for number, conditions in batch.items():
         rows = exp.select(alias(literal(number), "query"), column("bucket")).from_(relation("value"))
         parts.append(rows.where(conditions[index].copy(), copy=False))
     satisfying = exp.select(column("query"), column("bucket"), alias(f.count(), "satisfying"))
-    satisfying = satisfying.from_(union_all(parts).subquery("every", copy=False)).group_by(
+    satisfying = satisfying.from_(union_all(parts).subquery("all_rows", copy=False)).group_by(
         column("query"), column("bucket")
     )
     totals = exp.select(column("bucket"), alias(f.count(), "total")).from_(relation("value"))
-    names = [column(name, "held") for name in ("query", "bucket", "satisfying")]
-    query = exp.select(*names, column("total", "every")).from_(satisfying.subquery("held", copy=False))
-    alike = identical(column("bucket", "held"), column("bucket", "every"))
-    query = query.join(totals.group_by(column("bucket")).subquery("every"), on=alike, copy=False)
+    names = [column(name, "satisfied") for name in ("query", "bucket", "satisfying")]
+    query = exp.select(*names, column("total", "all_rows")).from_(satisfying.subquery("satisfied", copy=False))
+    alike = identical(column("bucket", "satisfied"), column("bucket", "all_rows"))
+    query = query.join(totals.group_by(column("bucket")).subquery("all_rows"), on=alike, copy=False)
     return query.with_(exp.to_identifier("value", quoted=True), as_=values.copy(), materialized=True, copy=False)
 
 
@@ -162,8 +164,8 @@ def figures_of(
         "grouped": groups,
         "withheld": withheld_rows(release.withheld),
     }
-    found = engine.rows(fixed("by_table_groups", tables))
-    return [(query, value, stderr, low, high) for query, value, stderr, low, high in found]
+    rows = engine.rows(fixed("by_table_groups", tables))
+    return [(query, value, stderr, low, high) for query, value, stderr, low, high in rows]
 
 
 def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> exp.Select:

@@ -38,7 +38,7 @@ class DistinctRows:
     """The distinct combinations of labels that rows show."""
 
     # The table of `number_of` each column, the number of its label, and n, how many rows show these labels together.
-    # Buckets that hold the same values equally often have the same number; `bucket_of` a column tells them apart.
+    # Buckets with the same values, equally often, have the same number; `bucket_of` a column tells them apart.
     table: str
     # The number of rows of that table.
     count: int
@@ -59,41 +59,46 @@ def bucket_of(index: int) -> str:
 def classes(
     engine: Engine,
     rows: exp.Expr,
-    shown: Sequence[ShownColumn],
+    columns: Sequence[ShownColumn],
     keep: Keep,
     *,
     also: Sequence[exp.Alias] = (),
     counted: bool = True,
     dictionaries: bool = False,
 ) -> DistinctRows:
-    """The distinct rows of a relation by their labels and by the columns `also`, which are columns of the result, too.
+    """The distinct rows of a relation by their labels, and by the columns `also`, which the result has, too.
 
     Unless rows are `counted`, each is a row of the result. `dictionaries` says that the relation is a table, which
     stores texts that repeat in dictionaries.
     """
     labelled_rows = exp.select(
-        *(alias(shown_column.label, _label(index)) for index, shown_column in enumerate(shown)), *also
+        *(alias(shown_column.label, _label(index)) for index, shown_column in enumerate(columns)), *also
     )
     labelled_rows.from_(rows, copy=False)
-    digests = _digests(engine, labelled_rows, len(shown), keep) if counted and dictionaries else {}
+    digests = _digests(engine, labelled_rows, len(columns), keep) if counted and dictionaries else {}
     table = (
         _counted(labelled_rows, digests, keep)
         if counted
-        else labelled_rows.select(alias(literal(1), "n")).subquery("shown")
+        else labelled_rows.select(alias(literal(1), "n")).subquery("labelled")
     )
-    query = exp.select(column("n", "shown"), *(column(part.alias, "shown") for part in also))
+    query = exp.select(column("n", "labelled"), *(column(part.alias, "labelled") for part in also))
     query.from_(table.copy(), copy=False)
     labels: list[str] = []
-    for index, shown_column in enumerate(shown):
-        label_table, found = f"held_{index}", digests.get(index)
+    for index, shown_column in enumerate(columns):
+        label_table, digest_table = f"labels_{index}", digests.get(index)
         distinct = (
             exp.select(alias(column(_label(index)), "label")).distinct(copy=False).from_(table.copy(), copy=False)
         )
         labels.append(
-            keep("label", _labels(shown_column, exp.select(exp.Star()).from_(relation(found)) if found else distinct))
+            keep(
+                "label",
+                _labels(
+                    shown_column, exp.select(exp.Star()).from_(relation(digest_table)) if digest_table else distinct
+                ),
+            )
         )
-        same = column("digest" if found else "label", label_table)
-        on = identical(column(_label(index), "shown"), same)
+        same = column("digest" if digest_table else "label", label_table)
+        on = identical(column(_label(index), "labelled"), same)
         query.join(relation(labels[-1], as_=label_table), on=on, copy=False)
         query.select(alias(column("number", label_table), number_of(index)), copy=False)
         if shown_column.bucketed is not None:
@@ -114,17 +119,19 @@ def _digests(engine: Engine, labelled_rows: exp.Select, count: int, keep: Keep) 
     equal if their bytes are, so equal texts have equal digests.
     """
     kinds = [kind for _, kind in engine.columns(labelled_rows)]
-    found: dict[int, str] = {}
+    tables: dict[int, str] = {}
     for index in (index for index in range(count) if kinds[index] == "VARCHAR"):
         label = alias(column(_label(index)), "label")
-        rows = exp.select(label).distinct(copy=False).from_(labelled_rows.subquery("every"))
-        digested = exp.select(column("label"), alias(digest([column("label")]), "digest")).from_(rows.subquery("every"))
+        rows = exp.select(label).distinct(copy=False).from_(labelled_rows.subquery("labelled"))
+        digested = exp.select(column("label"), alias(digest([column("label")]), "digest")).from_(
+            rows.subquery("labelled")
+        )
         table = keep("digest", digested)
         different = f.count_distinct(column("digest"))
         alone = f.count().eq(different)
         if engine.rows(exp.select(alone).from_(relation(table)))[0][0]:
-            found[index] = table
-    return found
+            tables[index] = table
+    return tables
 
 
 def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], keep: Keep) -> exp.Expr:
@@ -135,15 +142,15 @@ def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], keep: Keep) 
     ]
     rows = labelled_rows.copy().select(*labels, append=False, copy=False)
     names = [column(part.alias) for part in labels]
-    query = exp.select(*names, alias(f.count(), "n")).from_(rows.subquery("every", copy=False))
-    return relation(keep("shown", query.group_by(*(name.copy() for name in names), copy=False)), as_="shown")
+    query = exp.select(*names, alias(f.count(), "n")).from_(rows.subquery("labelled", copy=False))
+    return relation(keep("labelled", query.group_by(*(name.copy() for name in names), copy=False)), as_="labelled")
 
 
 def _labels(shown_column: ShownColumn, rows: exp.Select) -> exp.Select:
     """number and label of every label that occurs in the column `label` of these rows, and text where there is one."""
     if shown_column.bucketed is not None:
         return _buckets(rows, shown_column.bucketed)
-    query = exp.select(alias(_number(), "number"), exp.Star()).from_(rows.subquery("every"))
+    query = exp.select(alias(_number(), "number"), exp.Star()).from_(rows.subquery("distinct"))
     return query if shown_column.text is None else query.select(alias(shown_column.text, "text"), copy=False)
 
 
@@ -156,16 +163,16 @@ def _number(order: exp.Expr | None = None) -> exp.Expr:
 
 
 def _buckets(rows: exp.Select, bucketed: BucketedColumns) -> exp.Select:
-    """number, bucket and label of buckets: those that hold the same values, equally often, have the same number."""
+    """number, bucket and label of buckets: those with the same values, equally often, have the same number."""
     names = [*map(bucketed_value, range(len(bucketed.columns))), "weight"]
     values = class_label({name: column(name) for name in names})
-    values_list = f.call("list_sort", exp.ArrayAgg(this=values))
-    content = exp.select(column("bucket"), alias(values_list, "content")).from_(bucketed.values.subquery("dealt"))
+    values_list = f.call("list_sort", f.list_(values))
+    content = exp.select(column("bucket"), alias(values_list, "content")).from_(bucketed.values.subquery("value"))
     content = content.group_by(column("bucket"), copy=False)
-    same = identical(column("label", "every"), column("bucket", "held"))
-    number = alias(_number(column("content", "held")), "number")
-    query = exp.select(number, alias(_number(), "bucket"), column("label", "every")).from_(rows.subquery("every"))
-    return query.join(content.subquery("held"), on=same, join_type="LEFT", copy=False)
+    same = identical(column("label", "distinct"), column("bucket", "content"))
+    number = alias(_number(column("content", "content")), "number")
+    query = exp.select(number, alias(_number(), "bucket"), column("label", "distinct")).from_(rows.subquery("distinct"))
+    return query.join(content.subquery("content"), on=same, join_type="LEFT", copy=False)
 
 
 def listed(names: Mapping[str, str]) -> exp.Select:

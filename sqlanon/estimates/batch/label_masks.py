@@ -20,8 +20,7 @@ __all__ = ["WORD", "CodePosition", "Codes", "Masks", "encoded", "masks_of"]
 
 WORD = 64
 
-# The masks of columns that share a digit, one for each combination, are no more than this: they stay in a
-# processor's cache.
+# The most masks of columns that share a digit, one for each combination. They stay in a processor's cache.
 _MASKS_OF_A_DIGIT = 1 << 11
 
 
@@ -67,22 +66,22 @@ class Codes:
         words = -(-self.queries // WORD)
         if not self.digits:
             return np.full((*rows.shape[1:], words), _packed(np.ones(self.queries, dtype=bool), words))
-        found = np.empty((*rows.shape[1:], words), dtype=np.uint64)
-        other = np.empty_like(found)
+        masks = np.empty((*rows.shape[1:], words), dtype=np.uint64)
+        other = np.empty_like(masks)
         for number, digit in enumerate(self.digits):
             which = rows[digit.index] >> digit.shift
             which &= (1 << digit.bits) - 1
             # No code is out of range, and to clip is faster than to look.
-            np.take(digit.words, which, axis=0, out=found if number == 0 else other, mode="clip")
+            np.take(digit.words, which, axis=0, out=masks if number == 0 else other, mode="clip")
             if number:
-                np.bitwise_and(found, other, out=found)
-        return found
+                np.bitwise_and(masks, other, out=masks)
+        return masks
 
 
 def masks_of(queries: int, asking: Sequence[int], intervals: Sequence[tuple[int, int, int]]) -> Masks:
-    """The masks of the labels of a column for queries of which those in `asking` have a condition on the column.
+    """The masks of the labels of a column for queries, of which those in `asking` have a condition on the column.
 
-    An interval is a query with the first and the last number of labels that satisfy it; those of a query are apart.
+    An interval is a query with the first and the last number of labels that satisfy it; those of a query do not touch.
     """
     words = -(-queries // WORD)
     query, first, last = np.asarray(intervals, dtype=np.int64).reshape(-1, 3).T
@@ -102,7 +101,7 @@ def encoded(
 
     A code has `bits`, and columns share a digit if that has at most `together` masks.
     """
-    found: dict[int, CodePosition] = {}
+    positions: dict[int, CodePosition] = {}
     digits: list[_Digit] = []
     index = shift = 0
     for members in _digits([len(masks.words) for masks in columns], together):
@@ -116,18 +115,18 @@ def encoded(
         stride = len(words)
         for number in members:
             stride //= len(columns[number].words)
-            found[number] = CodePosition(index, stride << shift)
+            positions[number] = CodePosition(index, stride << shift)
         shift += bits_needed
-    return Codes([found[number] for number in range(len(columns))], index + 1, queries, digits)
+    return Codes([positions[number] for number in range(len(columns))], index + 1, queries, digits)
 
 
 def _digits(sizes: Sequence[int], most: int) -> list[list[int]]:
     """The columns of each digit, from the number of masks of each column."""
     digits: list[tuple[int, list[int]]] = []
     for number in sorted(range(len(sizes)), key=lambda number: -sizes[number]):
-        for at, (size, members) in enumerate(digits):
+        for index, (size, members) in enumerate(digits):
             if size * sizes[number] <= most:
-                digits[at] = (size * sizes[number], [*members, number])
+                digits[index] = (size * sizes[number], [*members, number])
                 break
         else:
             digits.append((sizes[number], [number]))

@@ -26,12 +26,14 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
     ascending,
     big,
+    cast,
     infix,
     integer,
     is_not_null,
     is_null,
     order_by,
     paren,
+    try_cast,
     union_all,
     window,
 )
@@ -51,7 +53,7 @@ __all__ = [
 ]
 
 # The relation of the values of buckets.
-BUCKETED = "dealt"
+BUCKETED = "bucketed"
 
 
 # A query of a workload: its number, and its conditions by the folded names of the columns.
@@ -81,21 +83,21 @@ class Encoded:
             block, local = in_block(bucket)
             also = [*also, alias(block, "block"), alias(local, "local")]
         named = [alias(value, f"value_{number}") for number, value in enumerate(values)]
-        shown = exp.select(*named, *also).from_(rows.copy(), copy=False)
-        others = (column(part.alias, "shown") for part in also if part.alias != "local")
-        query = exp.select(*others).from_(shown.subquery("shown"), copy=False)
+        labelled = exp.select(*named, *also).from_(rows.copy(), copy=False)
+        others = (column(part.alias, "labelled") for part in also if part.alias != "local")
+        query = exp.select(*others).from_(labelled.subquery("labelled"), copy=False)
         sums: list[exp.Expr] = [literal(0) for _ in range(self.codes.count)]
         if bucket is not None:
-            sums[0] = paren(infix(column("local", "shown"), "<<", literal(CODE_BITS)))
-        for number, (table, where) in enumerate(zip(self.tables, self.codes.columns, strict=True)):
-            code_table = f"held_{number}"
+            sums[0] = paren(infix(column("local", "labelled"), "<<", literal(CODE_BITS)))
+        for number, (table, position) in enumerate(zip(self.tables, self.codes.columns, strict=True)):
+            code_table = f"labels_{number}"
             # A join that finds NULL for NULL is a third slower.
-            same = column(f"value_{number}", "shown").eq(column(VALUE, code_table))
+            same = column(f"value_{number}", "labelled").eq(column(VALUE, code_table))
             query.join(relation(table, as_=code_table), on=same, join_type="LEFT", copy=False)
             null = is_null(column(VALUE))
             of_null = exp.select(column("code")).from_(relation(table)).where(null).subquery()
             code = f.coalesce(column("code", code_table), of_null)
-            sums[where.index] = infix(sums[where.index], "+", code)
+            sums[position.index] = infix(sums[position.index], "+", code)
         return query.select(*(alias(big(paren(tree)), code_name(i)) for i, tree in enumerate(sums)), copy=False)
 
 
@@ -109,7 +111,7 @@ def in_block(bucket: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
 class NumberedLabels:
     """The labels of columns, numbered, and their masks for batches of queries.
 
-    `columns` has for each column the relation in which it is found, and the column there.
+    `columns` has for each column its relation, and the column there.
     """
 
     def __init__(self, context: BatchContext, columns: Mapping[str, tuple[exp.Expr, exp.Expr]]) -> None:
@@ -134,13 +136,13 @@ class NumberedLabels:
             if any(isinstance(condition, Slot) for condition in conditions.values())
         }
         compared = among(with_slots, self.keep)
-        found: dict[str, Masks] = {}
+        masks: dict[str, Masks] = {}
         for name in names:
             asking = {query: conditions[name] for query, (_, conditions) in enumerate(batch) if name in conditions}
             constants, kind = self._context.constants.of(name, compared), self._context.kinds[name]
             intervals = self.engine.rows(_intervals(self.engine, self.labels_of(name), kind, asking, constants))
-            found[name] = masks_of(len(batch), list(asking), intervals)
-        return found
+            masks[name] = masks_of(len(batch), list(asking), intervals)
+        return masks
 
     def encoded(self, names: Sequence[str], masks_of_columns: Mapping[str, Masks], queries: int) -> Encoded:
         """The codes of rows for columns with these masks."""
@@ -190,15 +192,15 @@ def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: 
     from sqlanon.estimates.batch.label_masks import encoded
 
     codes = encoded(masks_of_columns, queries)
-    found: list[str] = []
-    for table, masks, where in zip(tables, masks_of_columns, codes.columns, strict=True):
-        codes_of_masks = [number * where.stride for number in range(len(masks.first))]
+    code_tables: list[str] = []
+    for table, masks, position in zip(tables, masks_of_columns, codes.columns, strict=True):
+        codes_of_masks = [number * position.stride for number in range(len(masks.first))]
         starts = keep("mask", listed({"first": "BIGINT", "code": "BIGINT"}), [masks.first.tolist(), codes_of_masks])
         on = column("number", "label") >= column("first", "mask")
         query = exp.select(column(VALUE, "label"), column("code", "mask")).from_(relation(table, as_="label"))
         query.append("joins", exp.Join(this=relation(starts, as_="mask"), method="ASOF", on=on))
-        found.append(keep("code", query))
-    return Encoded(codes, found)
+        code_tables.append(keep("code", query))
+    return Encoded(codes, code_tables)
 
 
 def listed_codes(codes: int) -> exp.Expr:
@@ -215,31 +217,33 @@ def _intervals(
         query: condition for query, condition in conditions.items() if isinstance(condition, Slot) and condition.between
     }
     others = {query: condition for query, condition in conditions.items() if query not in between}
-    found: list[exp.Query] = []
+    queries: list[exp.Query] = []
     if between and compared is not None and (common := common_type(next(iter(between.values())), kind)):
-        found.append(_between(table, common, compared))
+        queries.append(_between(table, common, compared))
     if others:
         value = exp.select(column("number"), column(VALUE), alias(literal(1), "weight")).from_(relation(table))
         satisfied = satisfying(engine, value.subquery("leaf", copy=False), kind, others, compared)
-        found.append(_runs(exp.select(column("query"), column("number")).from_(satisfied.subquery("held", copy=False))))
-    return union_all(found)
+        queries.append(
+            _runs(exp.select(column("query"), column("number")).from_(satisfied.subquery("satisfied", copy=False)))
+        )
+    return union_all(queries)
 
 
 def _between(table: str, common: str, compared: exp.Select) -> exp.Select:
     """query, low and high: the numbers of the first and the last label between the two constants of each query."""
     kind = exp.DataType.build(common, dialect="duckdb")
-    ends = [alias(exp.TryCast(this=column(end), to=kind.copy()), end) for end in ("low", "high")]
+    ends = [alias(try_cast(column(end), kind), end) for end in ("low", "high")]
     has = is_not_null(column("high"))
     ranges = exp.select(column("query"), *ends).distinct(copy=False).from_(compared.subquery("compared")).where(has)
-    value = alias(exp.Cast(this=column(VALUE), to=kind.copy()), VALUE)
+    value = alias(cast(column(VALUE), kind), VALUE)
     known = is_not_null(column(VALUE))
     labelled = exp.select(column("number"), value).from_(relation(table)).where(known)
-    query = exp.select(column("query", "asked"), alias(column("number", "first"), "low")).from_(
-        ranges.subquery("asked")
+    query = exp.select(column("query", "bounds"), alias(column("number", "first"), "low")).from_(
+        ranges.subquery("bounds")
     )
     query.select(alias(column("number", "last"), "high"), copy=False)
     for name, end, compares in (("first", "low", exp.LTE), ("last", "high", exp.GTE)):
-        on = compares(this=column(end, "asked"), expression=column(VALUE, name))
+        on = compares(this=column(end, "bounds"), expression=column(VALUE, name))
         query.append("joins", exp.Join(this=labelled.copy().subquery(name), method="ASOF", on=on))
     return query.where(column("number", "first") <= column("number", "last"), copy=False)
 
@@ -249,7 +253,7 @@ def _runs(satisfied: exp.Select) -> exp.Select:
     order = order_by(ascending(column("number")))
     position = window(f.row_number(), partition_by=[column("query")], order=order)
     run = column("number") - position
-    numbered = exp.select(column("query"), column("number"), alias(run, "run")).from_(satisfied.subquery("held"))
+    numbered = exp.select(column("query"), column("number"), alias(run, "run")).from_(satisfied.subquery("satisfied"))
     query = exp.select(column("query"), alias(f.min(column("number")), "low"))
     query.select(alias(f.max(column("number")), "high"), copy=False)
-    return query.from_(numbered.subquery("every")).group_by(column("query"), column("run"))
+    return query.from_(numbered.subquery("numbered")).group_by(column("query"), column("run"))

@@ -31,9 +31,9 @@ from sqlanon.udfs import registered
 
 __all__ = ["BucketCounts", "counts_of_rows", "in_blocks", "most_queries", "part", "sums_over_blocks"]
 
-# The bytes that the masks of a column's labels have at most.
+# The most bytes that the masks of a column's labels have.
 MOST_BYTES = 1 << 28
-# The blocks that rows without buckets are divided into.
+# The number of blocks that rows without buckets are divided into.
 _BLOCKS = 64
 
 
@@ -50,20 +50,20 @@ def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, keep: Keep) ->
     """The table of query and rows: how many of the rows with these codes satisfy each query."""
     names = [column(code_name(index)) for index in range(by.codes.count)]
     block = alias(digest(names) % literal(_BLOCKS), "block")
-    shown = exp.select(*names, block).from_(rows.subquery("encoded", copy=False))
+    encoded_rows = exp.select(*names, block).from_(rows.subquery("encoded", copy=False))
     with registered(engine, "satisfying_rows", codes=by.codes) as function:
-        counts = alias(f.call(function, listed_codes(len(names))), "found")
-        found = exp.select(counts).from_(shown.subquery("shown")).group_by(column("block"))
-        queries = f.call("range", f.call("len", column("found")))
-        long = exp.select(alias(f.unnest(column("found")), "rows"), alias(f.unnest(queries), "query"))
+        counts = alias(f.call(function, listed_codes(len(names))), "counts")
+        sums = exp.select(counts).from_(encoded_rows.subquery("encoded_rows")).group_by(column("block"))
+        queries = f.call("range", f.call("len", column("counts")))
+        long = exp.select(alias(f.unnest(column("counts")), "rows"), alias(f.unnest(queries), "query"))
         summed = exp.select(column("query"), alias(big(f.sum(column("rows"))), "rows"))
         return keep(
-            "counts", summed.from_(long.from_(found.subquery("block")).subquery("long")).group_by(column("query"))
+            "counts", summed.from_(long.from_(sums.subquery("block")).subquery("long")).group_by(column("query"))
         )
 
 
 class BucketCounts:
-    """Asks counts of one release, as ESTIMATE asks each. Raises DataError where its tables do not belong together."""
+    """Counts rows of one release, as ESTIMATE counts them. Raises DataError where its tables do not belong together."""
 
     def __init__(
         self,
@@ -113,19 +113,19 @@ class BucketCounts:
         return self._figures(self._summed(table, len(batch)), batch)
 
     def _copies(self, bucketed: BucketedColumns) -> list[exp.Alias]:
-        """A column that repeats a value as often as its bucket has it; nothing where no bucket has a value twice."""
+        """A column that repeats a value as often as its bucket has it; no column where no bucket has a value twice."""
         other = column("weight").neq(1)
         ((several,),) = self._engine.rows(exp.select(f.count()).from_(bucketed.values.subquery(BUCKETED)).where(other))
         return [alias(f.unnest(f.call("range", big(column("weight", BUCKETED)))), "copy")] if several else []
 
-    def _summed(self, found: str, queries: int) -> str:
+    def _summed(self, table: str, queries: int) -> str:
         """The table of query, n, hits, squares, low and high: sums over the buckets of n rows."""
         numbers = f.call("range", literal(queries))
         long = exp.select(alias(part("n"), "n"), alias(f.unnest(numbers), "query"))
         for name in ("hits", "squares", "low", "high"):
             long.select(alias(f.unnest(part(name)), name), copy=False)
         known = is_not_null(part("n"))
-        return self._keep("summed", long.from_(relation(found)).where(known))
+        return self._keep("summed", long.from_(relation(table)).where(known))
 
     def _figures(self, summed: str | exp.Select, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
         kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "alone": "BOOLEAN"}
@@ -139,24 +139,24 @@ class BucketCounts:
 
 def _blocks(rows: exp.Select, values: exp.Select) -> exp.Select:
     """block: the rows and the values of the buckets in a block, as `bucket_sums` reads them."""
-    block = class_label({"rows": column("rows", "own"), "value": column("value", "held")})
-    query = exp.select(alias(block, "block")).from_(rows.subquery("own"))
-    on = identical(column("block", "own"), column("block", "held"))
-    return query.join(values.subquery("held"), on=on, join_type="FULL", copy=False)
+    block = class_label({"rows": column("rows", "block_rows"), "value": column("value", "block_values")})
+    query = exp.select(alias(block, "block")).from_(rows.subquery("block_rows"))
+    on = identical(column("block", "block_rows"), column("block", "block_values"))
+    return query.join(values.subquery("block_values"), on=on, join_type="FULL", copy=False)
 
 
 def part(name: str) -> exp.Expr:
-    """A field of the structs that `sums_over_blocks` finds."""
-    return f.call("struct_extract", column("found"), literal(name))
+    """A field of the structs of `sums_over_blocks`."""
+    return f.call("struct_extract", column("sums"), literal(name))
 
 
 def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, keep: Keep, message: str) -> str:
-    """The table of the structs (found) that a function under udfs/ returns for blocks.
+    """The table of the structs (sums) that a function under udfs/ returns for blocks.
 
-    Raises DataError with the message where one of them counts something `wrong` in the blocks.
+    Raises DataError with the message where one of them says that something is `wrong` in the blocks.
     """
-    sums = exp.select(alias(f.call(function, column("block")), "found")).from_(blocks.subquery("blocks"))
-    table = keep("sums", exp.select(alias(f.unnest(column("found")), "found")).from_(sums.subquery("sums")))
+    sums = exp.select(alias(f.call(function, column("block")), "sums")).from_(blocks.subquery("blocks"))
+    table = keep("sums", exp.select(alias(f.unnest(column("sums")), "sums")).from_(sums.subquery("sums")))
     ((wrong,),) = engine.rows(exp.select(f.sum(part("wrong"))).from_(relation(table)))
     if wrong:
         raise DataError(message, hint=AGAIN)

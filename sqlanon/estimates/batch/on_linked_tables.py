@@ -43,14 +43,14 @@ def figures_of_links(labelled: ReleaseLabels, sides: Sequence[Side], queries: in
         "summed": summed,
         "withheld": withheld_rows(labelled.release.withheld),
     }
-    found = labelled.engine.rows(fixed("by_links", relations))
-    return [(number, value, stderr, low, high) for number, value, stderr, low, high in found]
+    rows = labelled.engine.rows(fixed("by_links", relations))
+    return [(number, value, stderr, low, high) for number, value, stderr, low, high in rows]
 
 
 def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, links: bool) -> str:
     """The table of place, total, query and sums over the groups of one table and, with `links`, over all links.
 
-    Raises DataError where a group does not have as many rows as links, or one leads to a group that has none.
+    Raises DataError where a group does not have as many rows as links, or a link leads to a group without rows.
     """
     of_own, of_other = (labelled.encoded(list(masks), masks, queries) for _, masks in (side, other))
     blocks = _blocks(labelled, (*side, of_own), (*other, of_other))
@@ -86,14 +86,16 @@ def _blocks(
     led = exp.select(column("block", "linked"), column("link", "linked"))
     for index in range(other_by.codes.count):
         # No row has this code: the link leads to no row.
-        missing = f.coalesce(column(code_name(index), "held"), literal(-1))
+        missing = f.coalesce(column(code_name(index), "linked_row"), literal(-1))
         led.select(alias(missing, code_name(index)), copy=False)
-    on: exp.Expr = identical(column("bucket", "linked"), column("bucket", "held"))
-    led = led.from_(link.subquery("linked")).join(linked_rows.subquery("held"), on=on, join_type="LEFT", copy=False)
-    owned = in_blocks(rows, "own", by.codes.count)
+    on: exp.Expr = identical(column("bucket", "linked"), column("bucket", "linked_row"))
+    led = led.from_(link.subquery("linked")).join(
+        linked_rows.subquery("linked_row"), on=on, join_type="LEFT", copy=False
+    )
+    group_rows = in_blocks(rows, "own", by.codes.count)
     linked = in_blocks(led, "other", other_by.codes.count, ["link"])
-    parts = {"own": "owned", "other": "linked", "link": "linked"}
+    parts = {"own": "grouped", "other": "linked", "link": "linked"}
     lists = class_label({name: column(name, table) for name, table in parts.items()})
-    query = exp.select(alias(lists, "block")).from_(owned.subquery("owned"))
-    on = identical(column("block", "owned"), column("block", "linked"))
+    query = exp.select(alias(lists, "block")).from_(group_rows.subquery("grouped"))
+    on = identical(column("block", "grouped"), column("block", "linked"))
     return query.join(linked.subquery("linked"), on=on, join_type="FULL", copy=False)

@@ -1,6 +1,6 @@
 """Aggregates on a release, many at once, with the figures that each of them would have by itself.
 
-The released rows are counted by the labels that they show of the columns in conditions. For each column there is a
+The released rows are counted by their labels in the columns that have conditions. For each column there is a
 table of the share of each label's leaves that satisfy each query. Bitmasks of the labels say which classes of rows may
 satisfy which query. Estimates add up n for classes that satisfy for certain, and n times the product of the shares for
 others.
@@ -49,7 +49,7 @@ _MOMENTS = tuple(f"{moment}_{ONE}" for moment in MOMENTS)
 class _ReleaseColumn(MaskedColumn):
     """A column of the release and the queries that have a condition on it."""
 
-    # Of the argument, the moments of the leaves that satisfy: query, number, mean, square, least and greatest.
+    # For the argument, the moments of the leaves that satisfy: query, number, mean, square, least and greatest.
     moments: exp.Select | None
 
 
@@ -66,7 +66,7 @@ def kinds_of(engine: Engine, release: ReleaseModel) -> dict[str, str]:
 
 
 class ReleaseAggregates:
-    """Answers aggregates on one release, whose texts are stored in `dictionaries` or are not.
+    """Answers aggregates on one release; `dictionaries` says whether its texts are stored in dictionaries.
 
     Raises what ESTIMATE raises for one of the queries, PolicyError or DataError.
     """
@@ -87,10 +87,10 @@ class ReleaseAggregates:
             dict.fromkeys([*names, *(aggregate.argument for aggregate in aggregates if aggregate.argument is not None)])
         )
         self._aggregates = aggregates
-        self._shown_by: dict[int, str] = {}
+        self._row_counts: dict[int, str] = {}
         rows = release.rows.copy().subquery(ROW)
-        shown = [self._shown(name) for name in self._names]
-        self._classes = classes(context.engine, rows, shown, context.keep, dictionaries=dictionaries)
+        columns = [self._shown_column(name) for name in self._names]
+        self._classes = classes(context.engine, rows, columns, context.keep, dictionaries=dictionaries)
         for index, name in enumerate(self._names):
             if name in release.bucketed_positions:
                 self._require_whole(index, name)
@@ -120,7 +120,7 @@ class ReleaseAggregates:
                 batch = alike[first : first + size]
                 yield len(batch), self._sums(batch, argument) if argument else self._counts(batch, name)
 
-    def _shown(self, name: str) -> ShownColumn:
+    def _shown_column(self, name: str) -> ShownColumn:
         release = self._release
         if name in release.generalized:
             generalized = release.generalized[name]
@@ -132,12 +132,12 @@ class ReleaseAggregates:
         return ShownColumn(column(release.exact[name], ROW))
 
     def _require_whole(self, index: int, name: str) -> None:
-        same_label = column("bucket", "held").eq(column(bucket_of(index), "class"))
-        rows = exp.select(alias(column("label", "held"), "bucket"), column("n", "class"))
+        same_label = column("bucket", "labels").eq(column(bucket_of(index), "class"))
+        rows = exp.select(alias(column("label", "labels"), "bucket"), column("n", "class"))
         rows.from_(relation(self._classes.table, as_="class"), copy=False)
-        rows.join(relation(self._classes.labels[index], as_="held"), on=same_label, copy=False)
+        rows.join(relation(self._classes.labels[index], as_="labels"), on=same_label, copy=False)
         bucketed = self._release.bucketed[self._release.bucketed_positions[name][0]]
-        values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(bucketed.values.subquery("dealt"))
+        values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(bucketed.values.subquery("value"))
         require_whole(self._engine, self._release.name, self._keep("rows", rows), self._keep("values", values))
 
     def _counts(self, batch: Sequence[ConjunctiveAggregate], bucketed: str | None) -> exp.Query:
@@ -145,20 +145,20 @@ class ReleaseAggregates:
         index = None if bucketed is None else self._names.index(bucketed)
         extra = [] if index is None else [bucket_of(index), number_of(index)]
         columns = self._masked_columns(batch, None)
-        found = self._matched(batch, columns, extra)
-        query = exp.select(*(column(name, "found") for name in _MATCHED))
-        query.from_(found.subquery("found", copy=False), copy=False)
+        candidates = self._matched(batch, columns, extra)
+        query = exp.select(*(column(name, "candidate") for name in _MATCHED))
+        query.from_(candidates.subquery("candidate", copy=False), copy=False)
         if index is None:
             nothing = cast(exp.null(), "DOUBLE")
             parts = {"bucket": literal(0), "satisfying": nothing, "total": nothing.copy()}
             query.select(*(alias(tree, name) for name, tree in parts.items()), copy=False)
         else:
             shares = next(col.shares for col in columns if col.index == index)
-            number = column(number_of(index), "found").eq(column("number", "share"))
-            query.select(alias(column(bucket_of(index), "found"), "bucket"), copy=False)
+            number = column(number_of(index), "candidate").eq(column("number", "share"))
+            query.select(alias(column(bucket_of(index), "candidate"), "bucket"), copy=False)
             query.select(column("satisfying", "share"), column("total", "share"), copy=False)
             share = exp.alias_(shares.copy(), "share", table=True, quoted=True)
-            query.join(share, on=exp.and_(same("query", "found", "share"), number), copy=False)
+            query.join(share, on=exp.and_(same("query", "candidate", "share"), number), copy=False)
             # They have nearly as many groups as rows: DuckDB adds them up faster from a table.
             query = exp.select(exp.Star()).from_(relation(self._keep("matched", query)))
         return self._figures(fixed("counts"), query, batch)
@@ -167,26 +167,28 @@ class ReleaseAggregates:
         """The figures of sums, averages, minima and maxima of one column."""
         index = self._names.index(argument)
         columns = self._masked_columns(batch, index)
-        found = self._matched(batch, columns, [number_of(index)])
-        query = exp.select(*(column(name, "found") for name in _MATCHED), *(column(name, "value") for name in MOMENTS))
-        query.from_(found.subquery("found", copy=False), copy=False)
-        on: exp.Expr = column(number_of(index), "found").eq(column("number", "value"))
+        candidates = self._matched(batch, columns, [number_of(index)])
+        query = exp.select(
+            *(column(name, "candidate") for name in _MATCHED), *(column(name, "value") for name in MOMENTS)
+        )
+        query.from_(candidates.subquery("candidate", copy=False), copy=False)
+        on: exp.Expr = column(number_of(index), "candidate").eq(column("number", "value"))
         kind = self._number(argument)
         values = next((col.moments for col in columns if col.index == index), None)
         if values is None:
             values = label_moments(self._classes.labels[index], kind)
         else:
-            on = exp.and_(on, same("query", "found", "value"))
+            on = exp.and_(on, same("query", "candidate", "value"))
         query.join(values.subquery("value"), on=on, copy=False)
         return as_stored(self._figures(sums(kind), query, batch), kind)
 
     def _number(self, argument: str) -> Number:
-        found = number(self._kinds[argument])
-        assert found is not None
-        return found
+        kind = number(self._kinds[argument])
+        assert kind is not None
+        return kind
 
     def _masked_columns(self, batch: Sequence[ConjunctiveAggregate], argument: int | None) -> list[_ReleaseColumn]:
-        """The columns that the queries, numbered from 0, have conditions on; `argument` is an index of them."""
+        """The columns that the queries, numbered from 0, have conditions on; `argument` is the index of one of them."""
         compared = among(
             {query: aggregate.number for query, aggregate in enumerate(batch) if aggregate.condition.compared},
             self._keep,
@@ -200,15 +202,15 @@ class ReleaseAggregates:
                 leaf = self._leaves(index, batch, counted)
                 constants = self._constants.of(name, compared)
                 also = _MOMENTS if counted and not exact else ()
-                found: exp.Query = satisfying(self._engine, leaf, self._kinds[name], known, constants, also)
+                satisfied: exp.Query = satisfying(self._engine, leaf, self._kinds[name], known, constants, also)
                 moments = None
                 if also:
-                    found = exp.select(exp.Star()).from_(relation(self._keep("satisfying", found)))
-                    moments = satisfying_moments(found, self._number(name))
+                    satisfied = exp.select(exp.Star()).from_(relation(self._keep("satisfying", satisfied)))
+                    moments = satisfying_moments(satisfied, self._number(name))
                 if exact:
-                    shares: exp.Expr = found.subquery()
+                    shares: exp.Expr = satisfied.subquery()
                 else:
-                    share = fixed("share", {"leaf": leaf.name, "satisfying": found})
+                    share = fixed("share", {"leaf": leaf.name, "satisfying": satisfied})
                     shares = relation(self._keep("share", share))
                 columns.append(_ReleaseColumn(index, self._classes.labels[index], shares, known.keys(), exact, moments))
         return columns
@@ -222,29 +224,31 @@ class ReleaseAggregates:
         masks = masked(self._classes.table, carried, columns, len(batch), self._keep)
         return matched(masks, bits(len(batch), self._keep), recoded, extra)
 
-    def _figures(self, query: exp.Query, found: exp.Query, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
+    def _figures(self, query: exp.Query, candidates: exp.Query, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
         numbers = [
             (query, aggregate.number, aggregate.result, aggregate.function) for query, aggregate in enumerate(batch)
         ]
         queries = self._keep("asked", *numbered(numbers))
-        return reading(query, {"asked": queries, "matched": found, "withheld": withheld_rows(self._release.withheld)})
+        return reading(
+            query, {"asked": queries, "matched": candidates, "withheld": withheld_rows(self._release.withheld)}
+        )
 
     def _with_counts(self, index: int) -> exp.Select:
         """label, shown and n of every label of a column: how many rows show it, or 1 where no label is `*`."""
         generalized, label_table = (
             self._release.generalized[self._names[index]],
-            relation(self._classes.labels[index], as_="held"),
+            relation(self._classes.labels[index], as_="labels"),
         )
         labels = exp.select(column("label"), alias(column("text"), "shown")).from_(label_table)
         if "star" not in generalized.forms:
             return labels.select(alias(literal(1), "n"))
-        if index not in self._shown_by:
+        if index not in self._row_counts:
             n = exp.select(alias(column(number_of(index)), "number"), alias(f.sum(column("n")), "n"))
             n = n.from_(relation(self._classes.table)).group_by(column(number_of(index)))
-            self._shown_by[index] = self._keep("counts", n)
-        on = same("number", "held", "counts")
+            self._row_counts[index] = self._keep("counts", n)
+        on = same("number", "labels", "counts")
         return labels.select(column("n", "counts")).join(
-            relation(self._shown_by[index], as_="counts"), on=on, copy=False
+            relation(self._row_counts[index], as_="counts"), on=on, copy=False
         )
 
     def _leaves(self, index: int, batch: Sequence[ConjunctiveAggregate], counted: bool) -> exp.Expr:
@@ -253,32 +257,32 @@ class ReleaseAggregates:
         If the values of a generalized column are `counted`, it has their moments, too.
         """
         release, name, labels = self._release, self._names[index], self._classes.labels[index]
-        label_table = relation(labels, as_="held")
+        label_table = relation(labels, as_="labels")
         if name in release.exact:
             parts = (column("number"), alias(column("label"), VALUE), alias(unit_weight(), "weight"))
             return exp.select(*parts).from_(label_table).subquery("leaf", copy=False)
         if name in release.bucketed_positions:
-            which, at = release.bucketed_positions[name]
-            # All buckets with the same number hold the same values.
+            set_index, index_in_set = release.bucketed_positions[name]
+            # All buckets with the same number have the same values.
             first = alias(f.any_value(column("label")), "label")
             several = exp.select(column("number"), first).from_(label_table).group_by(column("number"))
-            values = alias(column(bucketed_value(at), "leaf"), VALUE)
-            rows = exp.select(column("number", "held"), values, column("weight", "leaf")).from_(
-                several.subquery("held")
+            values = alias(column(bucketed_value(index_in_set), "leaf"), VALUE)
+            rows = exp.select(column("number", "labels"), values, column("weight", "leaf")).from_(
+                several.subquery("labels")
             )
-            on = identical(column("label", "held"), column("bucket", "leaf"))
-            rows.join(release.bucketed[which].values.subquery("leaf"), on=on, copy=False)
+            on = identical(column("label", "labels"), column("bucket", "leaf"))
+            rows.join(release.bucketed[set_index].values.subquery("leaf"), on=on, copy=False)
         else:
-            shown = self._with_counts(index)
-            use = ColumnUse(shown, _constants(name, batch), (), False)
+            labels_with_counts = self._with_counts(index)
+            use = ColumnUse(labels_with_counts, _constants(name, batch), (), False)
             made = leaves(self._engine, release.generalized[name], use, self._keep)
-            rows = exp.select(column("number", "held"), column("value", "leaf"), column("weight", "leaf")).from_(
+            rows = exp.select(column("number", "labels"), column("value", "leaf"), column("weight", "leaf")).from_(
                 label_table
             )
             if counted:
                 kind = self._number(name)
                 rows.select(*leaf_moments(column("value", "leaf"), ONE, "leaf", not made.each, kind), copy=False)
-            on = identical(column("label", "held"), column("label", "leaf"))
+            on = identical(column("label", "labels"), column("label", "leaf"))
             rows.join(relation(made.table, as_="leaf"), on=on, copy=False)
         return relation(self._keep("leaf", rows), as_="leaf")
 

@@ -1,7 +1,7 @@
 """Counts on a release whose columns are published in separate tables, many conjunctions at once.
 
-Where no links say which rows of the tables belong together, all rows are one bucket: it is enough to count the rows of
-each table that satisfy. So it is for conditions on one table. Else there are sums over the links
+Where no links say which rows of the tables belong together, all rows are one bucket, and it is enough to count the
+rows of each table that satisfy. The same holds for conditions on one table. Other counts are sums over the links
 (`on_linked_tables.py`).
 """
 
@@ -26,7 +26,7 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["SeparateTableCounts"]
 
-# The linked tables that one query may have conditions on.
+# The most linked tables that one query may have conditions on.
 _MOST_LINKED = 2
 
 # The indexes of the tables that have a condition, and of the table whose rows stand for the release's.
@@ -59,8 +59,8 @@ class SeparateTableCounts:
             size = most_queries(self._engine, [self._labelled.labels_of(name) for name in names])
             for first in range(0, len(alike_counts), size):
                 batch = alike_counts[first : first + size]
-                for found in self._batch(batch, indexes, base):
-                    yield batch[found[0]], found
+                for figures in self._batch(batch, indexes, base):
+                    yield batch[figures[0]], figures
 
     def _require_linked(self) -> None:
         if not self._is_linked:
@@ -72,7 +72,7 @@ class SeparateTableCounts:
         return tuple(sorted({positions[name][0] for name in part.condition.conditions}))
 
     def _base(self, query: AggregateQuery) -> int | None:
-        # Queries of a template share one.
+        # Queries of one template share an object, and its base.
         if id(query) not in self._bases:
             self._bases[id(query)] = Binding(query, self._release, ()).base
         return self._bases[id(query)]
@@ -80,7 +80,7 @@ class SeparateTableCounts:
     def _batch(
         self, batch: Sequence[ConjunctiveAggregate], indexes: Sequence[int], base: int | None
     ) -> Sequence[Figures]:
-        names = dict.fromkeys(name for all_rows in batch for name in all_rows.condition.conditions)
+        names = dict.fromkeys(name for count in batch for name in count.condition.conditions)
         masks = self._labelled.masks(names, [count.conditions for count in batch])
         names_by_table = {
             index: [name for name in names if name in self._release.bucketed[index].columns] for index in indexes
@@ -90,7 +90,7 @@ class SeparateTableCounts:
                 (index, {name: masks[name] for name in some_names}) for index, some_names in names_by_table.items()
             ]
             return figures_of_links(self._labelled, sides, len(batch))
-        # Sums over links count this by themselves.
+        # Sums over links check this themselves.
         self._require_linked()
         satisfying: dict[int, str] = {}
         rows = 0
@@ -100,13 +100,13 @@ class SeparateTableCounts:
             counts = counts_of_rows(
                 self._engine, self._labelled.rows(names_by_table[index], by, bucketed=bucketed), by, self._keep
             )
-            row_count = exp.select(f.count()).from_(bucketed.values.subquery("dealt"))
+            row_count = exp.select(f.count()).from_(bucketed.values.subquery("value"))
             ((rows,),) = self._engine.rows(row_count)
             satisfying[index] = self._keep("satisfying", _satisfying(counts, int(rows)))
-        all_rows = exp.select(
+        count = exp.select(
             alias(literal(int(rows)), "n"), *(alias(literal(0), group_column(index)) for index in indexes)
         )
-        linked = self._keep("linked", all_rows)
+        linked = self._keep("linked", count)
         return figures_of(self._engine, self._release, range(len(batch)), linked, satisfying, base, self._keep)
 
 

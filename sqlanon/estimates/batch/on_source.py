@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -25,17 +24,15 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, if_, is_not_null
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = ["SourceAggregates", "countable"]
 
 _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def countable(workload_query: WorkloadQuery, kinds: Mapping[str, str]) -> bool:
-    """Whether the condition of a query compares different columns with constants, and its aggregates are of rows, or of
-    columns with numbers so short that a few hundred can be added up.
+    """Whether a query compares different columns with constants, and its aggregates can be added up.
+
+    They can if they are of rows, or of numbers that are short enough for the sum of a few hundred to fit.
 
     `kinds` are the types of the source's columns, by their folded names.
     """
@@ -91,11 +88,11 @@ class SourceAggregates:
         if not others:
             return
         also = [alias(column(name), result_name) for name, result_name in self._arguments.items()]
-        shown = [ShownColumn(column(name)) for name in self._names]
+        columns = [ShownColumn(column(name)) for name in self._names]
         self._classes = classes(
             self._engine,
             self._source,
-            shown,
+            columns,
             self._keep,
             also=also,
             counted=self._repeated,
@@ -124,8 +121,8 @@ class SourceAggregates:
             others = ("total", "least", "greatest")
             nothing = (alias(cast(exp.null(), "DOUBLE"), name) for name in others)
             rows = alias(cast(column("rows"), "DOUBLE"), "rows")
-            found = exp.select(column("query"), rows, *nothing).from_(relation(counts))
-            yield len(batch), self._answers(found, batch)
+            counted = exp.select(column("query"), rows, *nothing).from_(relation(counts))
+            yield len(batch), self._answers(counted, batch)
 
     def _batch(self, parts: Sequence[_ColumnAggregates], argument: str | None) -> exp.Query:
         slots_of_queries = [part.workload_query.conditions() for part in parts]
@@ -153,18 +150,18 @@ class SourceAggregates:
     def _figures(self, masks: str, carried: Sequence[str], parts: Sequence[_ColumnAggregates]) -> exp.Query:
         rows = each(masks, bits(len(parts), self._keep), carried, column("possible", "masked"))
         functions = {aggregate.function for part in parts for aggregate in part.aggregates}
-        found = exp.select(column("query"), *self._sums(functions, parts[0].argument))
-        found = found.from_(rows.subquery("each", copy=False)).group_by(column("query"))
-        return self._answers(self._keep("counted", found), parts)
+        counted = exp.select(column("query"), *self._sums(functions, parts[0].argument))
+        counted = counted.from_(rows.subquery("each", copy=False)).group_by(column("query"))
+        return self._answers(self._keep("counted", counted), parts)
 
-    def _answers(self, found: str | exp.Query, parts: Sequence[_ColumnAggregates]) -> exp.Query:
+    def _answers(self, counted: str | exp.Query, parts: Sequence[_ColumnAggregates]) -> exp.Query:
         """query_id, groups, result and value of the aggregates, from the counts and sums of each query."""
         results = [
             (query, part.workload_query.number, aggregate.name, aggregate.function)
             for query, part in enumerate(parts)
             for aggregate in part.aggregates
         ]
-        return fixed("actual", {"asked": self._keep("asked", *numbered(results)), "counted": found})
+        return fixed("actual", {"asked": self._keep("asked", *numbered(results)), "counted": counted})
 
     def _sums(self, functions: set[str], argument: str | None) -> list[exp.Expr]:
         """rows, total, least and greatest over rows that each stand for n; NULL where no function needs them."""
@@ -172,10 +169,10 @@ class SourceAggregates:
         value = literal(1) if argument is None else column(self._arguments[argument])
         known = is_not_null(value.copy())
         rows = f.sum(n if argument is None else if_(known, n))
-        # Counts may be of values of any type.
+        # Values of any type can be counted.
         kind = number(self._kinds[argument]) if argument is not None and functions - {"count"} else None
         added = f.sum(kind.times(value.copy(), n.copy())) if kind else nothing.copy()
-        found: dict[str, exp.Expr] = {
+        figures: dict[str, exp.Expr] = {
             "rows": rows,
             "total": added,
             "least": f.min(value.copy()),
@@ -184,7 +181,7 @@ class SourceAggregates:
         needed = {"rows": {"count", "avg"}, "total": {"sum", "avg"}, "least": {"min"}, "greatest": {"max"}}
         return [
             alias(cast(tree, "DOUBLE") if needed[name] & functions else nothing.copy(), name)
-            for name, tree in found.items()
+            for name, tree in figures.items()
         ]
 
 

@@ -11,7 +11,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
 from sqlanon.estimates.query.parse import AggregateQuery
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import is_not_null, or_zero, paren, try_cast
+from sqlanon.sqlgen.build.expressions import filtered, is_not_null, or_zero, paren, row_alias, try_cast
 from sqlanon.sqlgen.build.names import alias, column, literal
 from sqlanon.sqlgen.classes.rows import class_label
 
@@ -28,14 +28,14 @@ _VARCHAR = exp.DataType.build("VARCHAR")
 
 def columns_of(queries: Sequence[AggregateQuery]) -> list[str]:
     """The columns that plain queries read, each once, by their folded names."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     # The queries of a template share one object.
     for query in {id(query): query for query in queries}.values():
         parts = [query.where, *(aggregate.argument for aggregate in query.aggregates)]
         for tree in parts:
             for part in tree.find_all(exp.Column) if tree is not None else ():
-                found.setdefault(fold(part.name), part.name)
-    return list(found.values())
+                names.setdefault(fold(part.name), part.name)
+    return list(names.values())
 
 
 def counted_rows(source: exp.Table, columns: Sequence[str], weight: str) -> exp.Select:
@@ -50,7 +50,7 @@ def repeats(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> bool:
     """Whether equal rows are frequent in these columns, so that it pays to count them first."""
     count = f.count()
     label = class_label({name: column(name) for name in columns})
-    different = exp.ApproxDistinct(this=label) if columns else literal(1)
+    different = f.approx_count_distinct(label) if columns else literal(1)
     ((number, about),) = engine.rows(exp.select(count, different).from_(rows.copy(), copy=False))
     return bool(about <= number / _LEAST_REPETITION)
 
@@ -58,14 +58,14 @@ def repeats(engine: Engine, rows: exp.Expr, columns: Sequence[str]) -> bool:
 def many(queries: Sequence[AggregateQuery], rows: exp.Table, weight: str | None) -> exp.Select:
     """One row: the figures of all aggregates of plain queries, in their order, over a table of `counted_rows`.
 
-    Where there is no `weight`, each row stands for itself. Sums and averages are of such rows.
+    Without a `weight`, each row stands for itself; sums and averages are always of such rows.
     """
     figures: list[exp.Expr] = []
     for query in queries:
         for aggregate in query.aggregates:
             holds = _unqualified(query.where) if query.where is not None else exp.true()
             argument = None if aggregate.argument is None else _unqualified(aggregate.argument)
-            # A result that is no number becomes NULL: no release is asked for it.
+            # A result that is no number becomes NULL: no release can answer such a query.
             figures.append(try_cast(_figure(aggregate.function, argument, holds, weight), "DOUBLE"))
     row = exp.Select(expressions=[alias(figure, f"figure_{i}") for i, figure in enumerate(figures)])
     return row.from_(rows, copy=False)
@@ -84,7 +84,7 @@ def _figure(function: str, argument: exp.Expr | None, holds: exp.Expr, weight: s
 
 
 def _where(aggregate: exp.Expr, condition: exp.Expr) -> exp.Expr:
-    return exp.Filter(this=aggregate, expression=exp.Where(this=condition.copy() if condition.parent else condition))
+    return filtered(aggregate, condition.copy() if condition.parent else condition)
 
 
 def _unqualified(tree: exp.Expr) -> exp.Expr:
@@ -100,9 +100,6 @@ def as_it_is(text: str, query: AggregateQuery, source: exp.Table) -> exp.Select:
     clause.this.replace(exp.alias_(source.copy(), query.alias, table=True, quoted=True))
     names = [f"column_{i}" for i in range(len(query.items))]
     numbers = {i for i, item in enumerate(query.items) if item in query.aggregates}
-    casts = [
-        exp.TryCast(this=column(name), to=(_DOUBLE if i in numbers else _VARCHAR).copy())
-        for i, name in enumerate(names)
-    ]
-    answer = exp.Subquery(this=tree, alias=exp.TableAlias(this="answer", columns=[exp.to_identifier(n) for n in names]))
+    casts = [try_cast(column(name), _DOUBLE if i in numbers else _VARCHAR) for i, name in enumerate(names)]
+    answer = exp.Subquery(this=tree, alias=row_alias("answer", names))
     return exp.select(*casts).from_(answer)

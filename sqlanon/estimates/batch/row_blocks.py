@@ -12,7 +12,7 @@ from sqlanon.estimates.batch.code_layout import CODE_BITS, LOCAL_BITS
 
 __all__ = ["MOST_LOCAL", "Numbers", "fields", "in_order", "lists", "results", "rows_of"]
 
-# The buckets, or groups, in a block at most.
+# The most buckets, or groups, in a block.
 MOST_LOCAL = 1 << LOCAL_BITS
 
 Numbers = NDArray[np.int64]
@@ -29,9 +29,9 @@ def fields(array: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
 
 def lists(array: pa.Array | pa.ChunkedArray) -> Iterator[Numbers]:
     """The numbers of each list. NULL is an empty list."""
-    found = _contiguous(array)
-    ends = np.cumsum(found.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)).tolist()
-    values = found.flatten().to_numpy(zero_copy_only=False)
+    number_lists = _contiguous(array)
+    ends = np.cumsum(number_lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)).tolist()
+    values = number_lists.flatten().to_numpy(zero_copy_only=False)
     for start, end in zip([0, *ends], ends, strict=False):
         yield values[start:end]
 
@@ -44,13 +44,13 @@ def rows_of(array: pa.Array | pa.ChunkedArray, codes: int) -> Iterator[Numbers]:
 def in_order(rows: Numbers) -> tuple[Numbers, Numbers]:
     """The rows of a block in the order of their buckets, and the number of rows of each bucket."""
     # Sorting numbers is several times as fast as finding their order.
-    found = np.sort(rows) if len(rows) == 1 else rows[:, np.argsort(rows[0])]
-    return found, np.bincount(found[0] >> CODE_BITS, minlength=MOST_LOCAL)
+    ordered = np.sort(rows) if len(rows) == 1 else rows[:, np.argsort(rows[0])]
+    return ordered, np.bincount(ordered[0] >> CODE_BITS, minlength=MOST_LOCAL)
 
 
-def results(rows: int, found: Numbers) -> pa.Array:
+def results(rows: int, numbers: Numbers) -> pa.Array:
     """One list for the first row, and an empty one for each of the others."""
-    offsets = np.full(rows + 1, len(found), dtype=np.int32)
+    offsets = np.full(rows + 1, len(numbers), dtype=np.int32)
     if rows:
         offsets[0] = 0
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(found))
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(numbers))

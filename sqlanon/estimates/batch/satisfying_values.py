@@ -14,7 +14,7 @@ from sqlanon.estimates.query.conjunctions import VALUE, Condition, common_type
 from sqlanon.estimates.query.templates import Slot, WorkloadQuery
 from sqlanon.estimates.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import integer, is_null, same, union_all
+from sqlanon.sqlgen.build.expressions import cast, entry, integer, is_null, same, try_cast, union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
@@ -23,9 +23,9 @@ __all__ = ["Constants", "among", "constants", "satisfying"]
 
 @dataclass(frozen=True)
 class Constants:
-    """What the queries of a workload compare values with."""
+    """The constants that the queries of a workload compare values with."""
 
-    # The table of query_id, place (the index of a column), low and, for a range, high.
+    # The table of query_id, column_index, low and, for a range, high.
     table: str
     # The indexes of the columns, by their folded names.
     indexes: Mapping[str, int]
@@ -34,11 +34,11 @@ class Constants:
         """query, low and high of one column, for the queries in a table of `among`; None if it is never compared."""
         if name not in self.indexes:
             return None
-        here = column("place", "constant").eq(literal(self.indexes[name]))
-        rows = exp.select(column("query", "asked"), column("low", "constant"), column("high", "constant"))
+        of_column = column("column_index", "constant").eq(literal(self.indexes[name]))
+        rows = exp.select(column("query", "batch_query"), column("low", "constant"), column("high", "constant"))
         rows.from_(relation(self.table, as_="constant"), copy=False)
-        rows.join(relation(queries, as_="asked"), on=same("query_id", "constant", "asked"), copy=False)
-        return rows.where(here, copy=False)
+        rows.join(relation(queries, as_="batch_query"), on=same("query_id", "constant", "batch_query"), copy=False)
+        return rows.where(of_column, copy=False)
 
 
 def constants(queries: Sequence[WorkloadQuery], keep: Keep) -> Constants:
@@ -53,7 +53,7 @@ def constants(queries: Sequence[WorkloadQuery], keep: Keep) -> Constants:
             else:
                 rows += [(query.number, index, value, None) for value in slot.values]
     columns = list(map(list, zip(*rows, strict=True))) if rows else [[], [], [], []]
-    kinds = {"query_id": "BIGINT", "place": "INTEGER", "low": "VARCHAR", "high": "VARCHAR"}
+    kinds = {"query_id": "BIGINT", "column_index": "INTEGER", "low": "VARCHAR", "high": "VARCHAR"}
     return Constants(keep("constant", listed(kinds), columns), indexes)
 
 
@@ -77,34 +77,34 @@ def satisfying(
     """
     carried = ("number", "weight", *also)
     slots = [slot for slot in conditions.values() if isinstance(slot, Slot)]
-    found: list[exp.Query] = []
+    queries: list[exp.Query] = []
     for between in (False, True):
         alike = [slot for slot in slots if slot.between is between]
         if alike and compared is not None and (common := common_type(alike[0], kind)):
-            found.append(_compared(leaf, common, between, compared, carried))
+            queries.append(_compared(leaf, common, between, compared, carried))
     trees: dict[exp.Expr, list[int]] = {}
     for query, condition in conditions.items():
         if not isinstance(condition, Slot):
             trees.setdefault(condition, []).append(query)
     if trees:
-        found.append(_of_trees(engine, leaf, trees, carried))
-    return union_all(found)
+        queries.append(_of_trees(engine, leaf, trees, carried))
+    return union_all(queries)
 
 
 def _compared(leaf: exp.Expr, common: str, between: bool, compared: exp.Select, carried: Sequence[str]) -> exp.Select:
     """query and the columns `carried` of the leaves that equal a constant of a query, or lie between its two."""
     kind = exp.DataType.build(common, dialect="duckdb")
     ends = ("low", "high") if between else ("low",)
-    rows = exp.select(column("query"), *(alias(exp.TryCast(this=column(e), to=kind.copy()), e) for e in ends))
+    rows = exp.select(column("query"), *(alias(try_cast(column(e), kind), e) for e in ends))
     no_end = is_null(column("high"))
     rows = rows.distinct(copy=False).from_(compared.subquery("compared"))
     rows.where(exp.not_(no_end) if between else no_end, copy=False)
-    value = exp.Cast(this=column(VALUE, "leaf"), to=kind.copy())
-    holds: exp.Expr = value.eq(column("low", "asked"))
+    value = cast(column(VALUE, "leaf"), kind)
+    holds: exp.Expr = value.eq(column("low", "bounds"))
     if between:
-        holds = value.between(column("low", "asked"), column("high", "asked"))
-    query = exp.select(column("query", "asked"), *(column(name, "leaf") for name in carried))
-    return query.from_(leaf.copy()).join(rows.subquery("asked"), on=holds, copy=False)
+        holds = value.between(column("low", "bounds"), column("high", "bounds"))
+    query = exp.select(column("query", "bounds"), *(column(name, "leaf") for name in carried))
+    return query.from_(leaf.copy()).join(rows.subquery("bounds"), on=holds, copy=False)
 
 
 def _of_trees(
@@ -118,12 +118,12 @@ def _of_trees(
         structs = [class_label({"tree": literal(index), "holds": tree}) for index, tree in enumerate(trees)]
         truths = _listed(structs).select(*map(column, carried), copy=False).from_(leaf.copy(), copy=False)
         names = (column(name) for name in ("tree", *carried))
-        satisfied = exp.select(*names).from_(truths.subquery("every", copy=False)).where(column("holds"))
+        satisfied = exp.select(*names).from_(truths.subquery("truths", copy=False)).where(column("holds"))
     pairs = [(index, query) for index, queries in enumerate(trees.values()) for query in queries]
     numbers = _listed([class_label({"tree": literal(index), "query": literal(query)}) for index, query in pairs])
-    rows = exp.select(column("query", "asked"), *(column(name, "held") for name in carried))
-    rows.from_(satisfied.subquery("held", copy=False), copy=False)
-    return rows.join(numbers.subquery("asked"), on=same("tree", "held", "asked"), copy=False)
+    rows = exp.select(column("query", "query_of_tree"), *(column(name, "satisfied") for name in carried))
+    rows.from_(satisfied.subquery("satisfied", copy=False), copy=False)
+    return rows.join(numbers.subquery("query_of_tree"), on=same("tree", "satisfied", "query_of_tree"), copy=False)
 
 
 def _where(leaf: exp.Expr, index: int, condition: exp.Expr, carried: Sequence[str]) -> exp.Select:
@@ -137,6 +137,6 @@ def _listed(structs: Sequence[exp.Expr]) -> exp.Select:
     unnested = f.call(
         "unnest",
         exp.Array(expressions=list(structs)),
-        exp.PropertyEQ(this=exp.to_identifier("recursive"), expression=exp.true()),
+        entry("recursive", exp.true()),
     )
     return exp.Select(expressions=[unnested])

@@ -20,16 +20,16 @@ ONE = 1
 
 def label_moments(labels: str, kind: Number) -> exp.Select:
     """number and the moments of every label of an exact column, which is a value."""
-    found = zip(MOMENTS, value_moments(column("label"), kind), strict=True)
-    query = exp.select(column("number"), *(alias(moment, name) for name, moment in found))
+    moments = zip(MOMENTS, value_moments(column("label"), kind), strict=True)
+    query = exp.select(column("number"), *(alias(moment, name) for name, moment in moments))
     return query.from_(relation(labels)).where(is_not_null(column("label")))
 
 
-def satisfying_moments(found: exp.Query, kind: Number) -> exp.Select:
+def satisfying_moments(satisfying: exp.Query, kind: Number) -> exp.Select:
     """query, number and the moments of the leaves below each label that satisfy the query."""
     keys = [column("query"), column("number")]
     moments = (alias(moment.this, name) for moment, name in zip(moments_of(ONE, kind), MOMENTS, strict=True))
-    return exp.select(*keys, *moments).from_(found.subquery("leaf")).group_by(*(key.copy() for key in keys))
+    return exp.select(*keys, *moments).from_(satisfying.subquery("leaf")).group_by(*(key.copy() for key in keys))
 
 
 def sums(kind: Number) -> exp.Query:

@@ -41,11 +41,11 @@ from sqlanon.sqlgen.build.steps import Step
 
 __all__ = ["MOST_LEAVES", "ColumnUse", "Leaves", "leaves"]
 
-# The values below the labels of a column that are listed one by one at most.
+# The most values below the labels of a column that are listed one by one.
 MOST_LEAVES = 100_000
 
 _LISTED = ("listed", "listed_range")
-# Types that have no axis, and of whose values no two have the same text.
+# Types without an axis, of which no two values have the same text.
 _WRITTEN = (
     *("UHUGEINT", "BIGNUM", "BLOB", "BIT", "UUID", "JSON", "INTERVAL"),
     *("TIME", "TIME_NS", "TIME WITH TIME ZONE"),
@@ -59,7 +59,7 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 class ColumnUse:
     """How a query uses one generalized column."""
 
-    # label, shown, its text, and n, how many rows show it, for each label of the column.
+    # label, shown (its text) and n (how many rows show it) for each label of the column.
     labels: exp.Query
     # The constants that values of the column are compared with.
     constants: Sequence[exp.Expr]
@@ -67,7 +67,7 @@ class ColumnUse:
     keys: Sequence[tuple[exp.Table, str]]
     # Whether each value has to be a leaf of its own.
     each: bool
-    # The part of the query that needs this.
+    # The part of the query that needs each value.
     why: str = ""
 
 
@@ -92,43 +92,43 @@ def leaves(engine: Engine, generalized: Generalized, use: ColumnUse, keep: Keep)
         raise PolicyError(
             f"{generalized.column}: the release does not say of which type its values are", hint="create it again"
         )
-    shown = keep("shown", use.labels)
+    labels = keep("labels", use.labels)
     if any(form in _LISTED for form in generalized.forms):
-        table = keep("leaf", _with(listed_leaves(generalized), [_shown(shown), *tree_steps(generalized)]))
-        _require_all(engine, generalized, shown, table)
+        table = keep("leaf", _with(listed_leaves(generalized), [_labels_step(labels), *tree_steps(generalized)]))
+        _require_all(engine, generalized, labels, table)
         return Leaves(_by_marginal(generalized, table, keep), each=True)
     axis = axis_of(generalized.bound.type)
     if generalized.bound.type == "FLOAT" and "interval" in generalized.forms:
-        # Which of two intervals a FLOAT is in that lies between their decimal ends is not told by its value.
+        # A FLOAT between the decimal ends of two intervals may be in either.
         raise _unknown_type(generalized)
     each = use.each or axis is None or axis.listed
     if axis is None:
-        table = keep("leaf", _with(_written_leaves(generalized), [_shown(shown)]))
+        table = keep("leaf", _with(_written_leaves(generalized), [_labels_step(labels)]))
     else:
-        table = _leaves_on_axis(engine, generalized, use, axis, shown, each, keep)
+        table = _leaves_on_axis(engine, generalized, use, axis, labels, each, keep)
     if "star" not in generalized.forms or (axis is not None and axis.listed):
-        _require_all(engine, generalized, shown, table)
+        _require_all(engine, generalized, labels, table)
         return Leaves(_by_marginal(generalized, table, keep), each)
-    starred = exp.select(column("label")).from_(relation(shown)).where(_is_star())
-    _require_all(engine, generalized, shown, table, starred)
-    return _starred_leaves(engine, generalized, use, table, shown, starred, each, keep)
+    starred = exp.select(column("label")).from_(relation(labels)).where(_is_star())
+    _require_all(engine, generalized, labels, table, starred)
+    return _starred_leaves(engine, generalized, use, table, labels, starred, each, keep)
 
 
 def _leaves_on_axis(
-    engine: Engine, generalized: Generalized, use: ColumnUse, axis: Axis, shown: str, each: bool, keep: Keep
+    engine: Engine, generalized: Generalized, use: ColumnUse, axis: Axis, labels: str, each: bool, keep: Keep
 ) -> str:
     """The leaves of a type whose values lie on an axis: values if `each`, else pieces of it."""
-    span = keep("span", _with(_spans(generalized, axis, listed=each), [_shown(shown)]))
-    steps: list[Step] = [_shown(shown), ("span", exp.select(exp.Star()).from_(relation(span)))]
+    span = keep("span", _with(_spans(generalized, axis, listed=each), [_labels_step(labels)]))
+    steps: list[Step] = [_labels_step(labels), ("span", exp.select(exp.Star()).from_(relation(span)))]
     if each:
         _require_few(engine, generalized, use, axis, span)
-        found: exp.Query = every_number(axis) if axis.kind == "integer" else single_values(axis)
+        rows: exp.Query = every_number(axis) if axis.kind == "integer" else single_values(axis)
     else:
         # Each value of a marginal is then a piece of its own.
         keys = [*use.keys, (relation(generalized.marginal), MARGINAL)] if generalized.marginal else use.keys
         steps += piece_steps(engine, generalized, axis, use.constants, keys, keep)
-        found = pieces(generalized, axis)
-    return keep("leaf", _with(_and_null(found, generalized, axis), steps))
+        rows = pieces(generalized, axis)
+    return keep("leaf", _with(_and_null(rows, generalized, axis), steps))
 
 
 def _starred_leaves(
@@ -136,21 +136,21 @@ def _starred_leaves(
     generalized: Generalized,
     use: ColumnUse,
     table: str,
-    shown: str,
+    labels: str,
     starred: exp.Query,
     each: bool,
     keep: Keep,
 ) -> Leaves:
-    """The leaves, and those below `*`, which nothing lists: the rows that show it are taken to be like the others."""
+    """The leaves, those below `*` included, which nothing lists: rows that show `*` are taken to be like the others."""
     unlisted = each and _any_rows(engine, starred)
-    known = _any_rows(engine, starred) and bool(engine.rows(others_are_known(table, shown, starred))[0][0])
+    known = _any_rows(engine, starred) and bool(engine.rows(others_are_known(table, labels, starred))[0][0])
     if unlisted and use.each and not known and not generalized.marginal:
         raise PolicyError(f"{use.why}: the values below the labels of {generalized.column} are not known", hint=_HINT)
     if generalized.marginal:
         table = keep("leaf", also_marginal(table, generalized.marginal, starred)) if unlisted else table
         table = _by_marginal(generalized, table, keep)
     elif known:
-        table = keep("spread", spread(table, shown, starred))
+        table = keep("spread", spread(table, labels, starred))
     if not unlisted:
         return Leaves(table, each)
     weight = real(0.0) if known or generalized.marginal else cast(exp.null(), "DOUBLE")
@@ -167,8 +167,8 @@ def _by_marginal(generalized: Generalized, table: str, keep: Keep) -> str:
     return keep("weighed", weighed(table, generalized.marginal)) if generalized.marginal else table
 
 
-def _shown(shown: str) -> Step:
-    return ("shown", exp.select(exp.Star()).from_(relation(shown)))
+def _labels_step(labels: str) -> Step:
+    return ("shown", exp.select(exp.Star()).from_(relation(labels)))
 
 
 def _is_star() -> exp.Expr:
@@ -182,10 +182,10 @@ def _with(query: exp.Query, steps: Sequence[Step]) -> exp.Query:
 
 
 def _spans(generalized: Generalized, axis: Axis, *, listed: bool) -> exp.Query:
-    """The spans of all labels; if they are to be `listed` without those of `*`, below which nothing is."""
+    """The spans of all labels; with `listed`, without those of `*`, whose values nobody can list."""
     forms = [form for form in generalized.forms if not (listed and form == "star" and not axis.listed)]
     all_spans = union_all([spans(form, axis) for form in forms]) if forms else _no_spans(axis)
-    rows = exp.select(exp.Star()).distinct(copy=False).from_(all_spans.subquery("every", copy=False), copy=False)
+    rows = exp.select(exp.Star()).distinct(copy=False).from_(all_spans.subquery("all_spans", copy=False), copy=False)
     if axis.kind != "integer":
         return rows
     # A label may reach beyond the values of the type.
@@ -213,7 +213,7 @@ def _no_spans(axis: Axis) -> exp.Query:
 
 
 def _written_leaves(generalized: Generalized) -> exp.Query:
-    """The values that labels show, of a type of which nothing more is known."""
+    """The values that are labels themselves, for a type without an axis."""
     kind = generalized.bound.type
     if set(generalized.forms) - {"value", "star"} or ("value" in generalized.forms and kind not in _WRITTEN):
         raise _unknown_type(generalized)
@@ -222,8 +222,8 @@ def _written_leaves(generalized: Generalized) -> exp.Query:
     rows = exp.select(column("label"), column("value"), alias(unit_weight(), "weight"), *no_moments()).from_(
         rows.subquery("written")
     )
-    found = rows.where(is_not_null(column("value")))
-    return _and_null(found if "value" in generalized.forms else found.where(exp.false()), generalized, None)
+    written = rows.where(is_not_null(column("value")))
+    return _and_null(written if "value" in generalized.forms else written.where(exp.false()), generalized, None)
 
 
 def _unknown_type(generalized: Generalized) -> PolicyError:
@@ -234,7 +234,7 @@ def _unknown_type(generalized: Generalized) -> PolicyError:
 
 
 def _require_few(engine: Engine, generalized: Generalized, use: ColumnUse, axis: Axis, span: str) -> None:
-    """Every leaf can be listed, and there are not too many."""
+    """Raises PolicyError where a leaf cannot be listed, or where there are too many of them."""
     unlisted: exp.Expr = exp.not_(column("known"))
     if axis.kind != "integer":
         unlisted = exp.or_(unlisted, column("low").neq(column("high")))
@@ -249,17 +249,17 @@ def _require_few(engine: Engine, generalized: Generalized, use: ColumnUse, axis:
         )
 
 
-def _and_null(found: exp.Query, generalized: Generalized, axis: Axis | None) -> exp.Query:
+def _and_null(rows: exp.Query, generalized: Generalized, axis: Axis | None) -> exp.Query:
     """The leaves, and NULL below the labels that may stand for it; the label NULL stands for nothing else."""
-    return exp.union(found, nulls(generalized, axis), distinct=False, copy=False)
+    return exp.union(rows, nulls(generalized, axis), distinct=False, copy=False)
 
 
 def _require_all(
-    engine: Engine, generalized: Generalized, shown: str, table: str, starred: exp.Query | None = None
+    engine: Engine, generalized: Generalized, labels: str, table: str, starred: exp.Query | None = None
 ) -> None:
-    """Every label has a leaf, or is `starred`."""
+    """Raises DataError for a label that has no leaf and is not `starred`."""
     same = identical(column("label", "shown"), column("label", "leaf"))
-    query = exp.select(f.count()).from_(relation(shown, as_="shown"))
+    query = exp.select(f.count()).from_(relation(labels, as_="shown"))
     query = query.join(relation(table, as_="leaf"), on=same, join_type="ANTI")
     if starred is not None:
         other = column("shown", "shown").neq(literal(STAR))

@@ -24,7 +24,7 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 
 
 def nulls(generalized: Generalized, axis: Axis | None) -> exp.Query:
-    """NULL as a leaf of the labels below which it may be, and of the label NULL."""
+    """NULL as a leaf of the labels that may stand for it, and of the label NULL."""
     is_null = column("shown").is_(exp.null())
     if "bounds" in generalized.forms:
         ends = f.call("struct_extract", column("label"), "low")
@@ -48,7 +48,7 @@ def listed_leaves(generalized: Generalized) -> exp.Query:
         alias(f.max(column("weight")), "weight"),
         *no_moments(),
     )
-    return rows.from_(_listed(generalized).subquery("every")).group_by(column("label"), column("value"))
+    return rows.from_(_listed(generalized).subquery("listed_leaf")).group_by(column("label"), column("value"))
 
 
 def _listed(generalized: Generalized) -> exp.Query:
@@ -113,9 +113,9 @@ def unit_weight() -> exp.Expr:
 
 
 def no_moments() -> list[exp.Expr]:
-    """The moments of a leaf whose values are not added up as pieces are.
+    """The moments of a leaf that is a single value: NULL, since a query's argument is evaluated on the value itself.
 
-    The ends have the type of those that they stand beside.
+    The ends take their types from the other queries of a UNION.
     """
     nothing = cast(exp.null(), "DOUBLE")
     return [alias(nothing.copy() if name in ("mean", "square") else exp.null(), name) for name in MOMENTS]

@@ -1,4 +1,4 @@
-"""How frequent the values of a column are elsewhere, as a user says that they are below the labels of a release too."""
+"""Tables of how frequent the values of a column are, by which a user weighs the leaves below a release's labels."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _DOUBLE = exp.DataType.build("DOUBLE")
 def with_marginals(
     engine: Engine, release: ReleaseModel, marginals: Marginals, policy: Policy, scratch: Scratch
 ) -> ReleaseModel:
-    """The release, the leaves of these columns weighed as often as the tables say that they occur.
+    """The release, with the tables by which the leaves of these columns are weighed.
 
     Raises PolicyError for a column that is no quasi-identifier, and for a table that does not say
-    of each of its values once how frequent it is, or that reads the source of the release.
+    once for each of its values how frequent it is, or that reads the source of the release.
     """
     generalized = dict(release.generalized)
     quasi_identifiers = [attribute.name for attribute in policy.quasi_identifiers]
@@ -50,7 +50,7 @@ def with_marginals(
         if fold(name) in weighed:
             raise PolicyError(f"MARGINALS: {name} is given twice", hint=f"keep one {name} => ...")
         weighed.add(fold(name))
-        # One that is published as it is has nothing below its labels.
+        # A column that is published as it is has no leaves to weigh.
         if recoded := generalized.get(fold(name)):
             generalized[fold(name)] = replace(recoded, marginal=_checked(engine, recoded, table, policy, scratch))
     return replace(release, generalized=generalized)
@@ -58,13 +58,13 @@ def with_marginals(
 
 def _checked(engine: Engine, generalized: Generalized, name: QualifiedName, policy: Policy, scratch: Scratch) -> str:
     """The values of a column and how often each occurs, as a table of their own."""
-    found = find_relation(engine, name)
-    if found is None:
+    found_table = find_relation(engine, name)
+    if found_table is None:
         raise PolicyError(f"MARGINALS: there is no table or view {name}")
-    rows = relation(found[1])
+    rows = relation(found_table[1])
     require_not_source(engine, name, rows, policy)
     typed = engine.columns(exp.select(exp.Star()).from_(rows.copy()))
-    require_binary_text(engine, found[1], typed, called=str(name))
+    require_binary_text(engine, found_table[1], typed, called=str(name))
     values = [column_name for column_name, _ in typed if fold(column_name) == fold(generalized.column)]
     weights = [
         column_name for column_name, kind in typed if fold(column_name) != fold(generalized.column) and number(kind)
@@ -111,4 +111,4 @@ def _numbers(listed: str) -> exp.Select:
     """How many rows there are, and how many different values, NULL among them."""
     different = exp.select(column(MARGINAL)).distinct().from_(relation(listed))
     count = exp.select(f.count()).from_(different.subquery("different"))
-    return exp.select(f.count(), exp.Subquery(this=count)).from_(relation(listed))
+    return exp.select(f.count(), count.subquery(copy=False)).from_(relation(listed))

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from sqlanon.estimates.labels.listed_leaves import MOMENTS, no_moments
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import identical, if_, infix, real
+from sqlanon.sqlgen.build.expressions import exists, identical, if_, infix, real
 from sqlanon.sqlgen.build.names import alias, column, relation
 
 __all__ = ["MARGINAL", "MARGINAL_WEIGHT", "also_marginal", "weighed"]
@@ -16,10 +16,10 @@ MARGINAL, MARGINAL_WEIGHT = "value", "weight"
 
 
 def weighed(table: str, marginal: str) -> exp.Select:
-    """The leaves, each as likely as the marginal says; what it does not name is possible and never counted on."""
+    """The leaves, each as likely as the marginal says; a value that it does not name is possible, with weight 0."""
     weight = f.coalesce(column(MARGINAL_WEIGHT, "marginal"), real(0.0))
     counted = infix(weight.copy(), ">", 0)
-    # Of pieces that weigh nothing these may be too large to be multiplied by it.
+    # The moments of pieces without weight may be too large to be multiplied by it.
     moments = [
         alias(if_(counted.copy(), column(name, "leaf")), name) if name in ("mean", "square") else column(name, "leaf")
         for name in MOMENTS
@@ -37,11 +37,11 @@ def also_marginal(table: str, marginal: str, starred: exp.Query) -> exp.Query:
     listed = exp.select(column("value")).from_(relation(table))
     named = exp.select(alias(column(MARGINAL), "value")).from_(relation(marginal))
     values = exp.union(listed, named, distinct=True, copy=False)
-    known_leaf = exp.select(column("value")).from_(relation(table, as_="held"))
-    known_leaf.where(column("label", "held").eq(column("label", "star")), copy=False)
+    known_leaf = exp.select(column("value")).from_(relation(table, as_="known_leaf"))
+    known_leaf.where(column("label", "known_leaf").eq(column("label", "star")), copy=False)
     parts = [column("label", "star"), column("value", "other"), alias(real(0.0), "weight"), *no_moments()]
     others = exp.select(*parts).from_(starred.copy().subquery("star"))
     others.join(values.subquery("other"), join_type="CROSS", copy=False)
-    missing = identical(column("value", "held"), column("value", "other"))
-    others.where(exp.not_(exp.Exists(this=known_leaf.where(missing, copy=False))), copy=False)
+    missing = identical(column("value", "known_leaf"), column("value", "other"))
+    others.where(exp.not_(exists(known_leaf.where(missing, copy=False))), copy=False)
     return exp.union(leaves, others, distinct=False, copy=False)

@@ -43,8 +43,8 @@ def value_moments(value: exp.Expr, kind: Number) -> list[exp.Expr]:
 def leaf_moments(argument: exp.Expr, number: int, name: str, pieces: bool, kind: Number) -> list[exp.Alias]:
     """The moments of an argument on each leaf: those of its piece, or the value itself."""
     of_pieces: list[exp.Expr] = [column(moment, name) for moment in MOMENTS]
-    found = of_pieces if pieces else value_moments(argument, kind)
-    return [alias(tree, f"{moment}_{number}") for tree, moment in zip(found, MOMENTS, strict=True)]
+    moments = of_pieces if pieces else value_moments(argument, kind)
+    return [alias(tree, f"{moment}_{number}") for tree, moment in zip(moments, MOMENTS, strict=True)]
 
 
 def moments_of(number: int, kind: Number) -> list[exp.Alias]:
@@ -67,10 +67,10 @@ def moments_of(number: int, kind: Number) -> list[exp.Alias]:
     single = low.eq(high)
     known = f.count().eq(f.count(column("weight")))
     alone = kind.real_of_parts(paren(low))
-    found = (
+    moments = (
         mixed(mean, alone),
         mixed(square, paren(alone.copy()) * paren(alone.copy())),
         low,
         high,
     )
-    return [alias(tree, f"{moment}_{number}") for tree, moment in zip(found, MOMENTS, strict=True)]
+    return [alias(tree, f"{moment}_{number}") for tree, moment in zip(moments, MOMENTS, strict=True)]

@@ -15,7 +15,18 @@ from sqlanon.estimates.labels.listed_leaves import MOMENTS, no_moments, unit_wei
 from sqlanon.estimates.query.parse import refused
 from sqlanon.estimates.release_model import Generalized
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, big, infix, integer, is_not_null, is_null, paren, real, union_all
+from sqlanon.sqlgen.build.expressions import (
+    as_text,
+    big,
+    infix,
+    integer,
+    is_not_null,
+    is_null,
+    joined,
+    paren,
+    real,
+    union_all,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step
 
@@ -37,8 +48,8 @@ def piece_steps(
 ) -> list[Step]:
     """The steps `cut` and `piece`, which read the step `span`.
 
-    `constants` are what values are compared with, `keys` (relation, column) what they are joined with. Raises
-    PolicyError for a constant that has no place among the values.
+    Values are compared with the `constants` and joined with the `keys` (relation, column). Raises PolicyError for a
+    constant that lies nowhere on the axis.
     """
     _require_comparable(engine, generalized, axis, constants, keys)
     cut = keep("cut", _cuts(axis, constants, keys))
@@ -50,7 +61,7 @@ def piece_steps(
 
 
 def pieces(generalized: Generalized, axis: Axis) -> exp.Query:
-    """The leaves: a row a piece, from the step `piece`."""
+    """The leaves: a row for each piece, from the step `piece`."""
     scale = 10.0**axis.scale
     moments: list[exp.Expr] = []
     for name in MOMENTS:
@@ -71,7 +82,7 @@ def _require_comparable(
     constants: Sequence[exp.Expr],
     keys: Sequence[tuple[exp.Table, str]],
 ) -> None:
-    """What values are compared with keeps them in their order: text with text, and whole numbers with exact ones."""
+    """Raises PolicyError where a comparison would not follow the axis: text needs text, exact numbers exact ones."""
     named = [alias(constant.copy(), f"constant_{index}") for index, constant in enumerate(constants)]
     kinds = [kind for _, kind in engine.columns(exp.select(*named))] if named else []
     for table, key in keys:
@@ -92,14 +103,14 @@ def _require_comparable(
 
 
 def _cuts(axis: Axis, constants: Sequence[exp.Expr], keys: Sequence[tuple[exp.Table, str]]) -> exp.Query:
-    """The points of the axis around every constant and every key, NULL for one that has no point there."""
+    """The points of the axis around every constant and every key; NULL for one that lies nowhere on the axis."""
     texts: list[exp.Query] = []
     if constants:
         listed = f.unnest(exp.Array(expressions=[_text(constant) for constant in constants]))
         texts.append(exp.select(alias(listed, "text")).distinct())
     texts += [exp.select(alias(_text(column(key)), "text")).from_(table) for table, key in keys]
     if not texts:
-        return exp.select(alias(axis.end(axis.low), "at")).from_(exp.select(literal(1)).subquery("one"))
+        return exp.select(alias(axis.end(axis.low), "at")).from_(exp.select(literal(1)).subquery("single_row"))
     distinct_texts = union_all(texts, distinct=True)
     edges = [
         exp.select(alias(edge, "at"))
@@ -126,7 +137,7 @@ def _refuse(engine: Engine, generalized: Generalized, axis: Axis, constants: Seq
 def _digit_leaves() -> exp.Select:
     """The texts of digits below masks of digits, equally likely; pieces of other texts there weigh nothing."""
     stars = f.call("length", column("mask")) - f.call("length", column("low"))
-    most = infix(exp.Pow(this=literal(10), expression=paren(stars.copy())), "-", 1)
+    most = infix(f.power(literal(10), paren(stars.copy())), "-", 1)
     ends = [big(end) for end in (literal(0), paren(most))]
     series = f.unnest(exp.GenerateSeries(start=ends[0], end=ends[1]))
     wide = integer(paren(stars))
@@ -134,7 +145,7 @@ def _digit_leaves() -> exp.Select:
     rows = rows.from_(relation("span")).where(column("known"), is_not_null(column("mask")))
     text = as_text(column("number"))
     padded = f.call("lpad", text, column("stars"), "0")
-    whole = exp.DPipe(this=column("low"), expression=padded, safe=False)
+    whole = joined(column("low"), padded)
     query = exp.select(column("label"), alias(whole, "value"), alias(unit_weight(), "weight"), *no_moments())
     return query.from_(rows.subquery("digits"))
 

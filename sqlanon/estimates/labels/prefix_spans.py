@@ -1,4 +1,4 @@
-"""The spans of labels that end in stars: of the values below `10***`, the first digits and the length are known."""
+"""The spans of labels that end in stars: `10***` says the first digits of its values, and how long they are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from sqlanon.estimates.axes import Axis, span
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import if_, infix, integer, is_not_null, paren, try_cast
+from sqlanon.sqlgen.build.expressions import if_, infix, integer, is_not_null, joined, paren, try_cast
 from sqlanon.sqlgen.build.names import alias, column, literal
 
 __all__ = ["starred"]
@@ -29,14 +29,14 @@ def starred(axis: Axis, masks: exp.Subquery) -> exp.Query:
 def _of_numbers(axis: Axis, masks: exp.Subquery) -> exp.Query:
     """The whole numbers that have these digits, and as many more as there are stars."""
     zeros, nines = (_repeated(digit, column("stars")) for digit in "09")
-    ends = [axis.of(_integer(exp.DPipe(this=column("prefix"), expression=part, safe=False))) for part in (zeros, nines)]
+    ends = [axis.of(_integer(joined(column("prefix"), part))) for part in (zeros, nines)]
     minus = column("prefix").eq("-")
     # Below "-" and stars no number begins with 0.
     others = column("stars") - 1
-    least = _integer(exp.DPipe(this=exp.Literal.string("-1"), expression=_repeated("0", others), safe=False))
+    least = _integer(joined(exp.Literal.string("-1"), _repeated("0", others)))
     first = if_(minus, axis.of(least), ends[0])
-    low = exp.Least(this=first, expressions=[ends[1]], ignore_nulls=True)
-    high = exp.Greatest(this=first.copy(), expressions=[ends[1].copy()], ignore_nulls=True)
+    low = f.least(first, ends[1], ignore_nulls=True)
+    high = f.greatest(first.copy(), ends[1].copy(), ignore_nulls=True)
     rows = exp.select(column("label"), alias(low, "low"), alias(high, "high")).from_(masks)
     query = span(column("low"), column("high"), (0, 1)).from_(rows.subquery("masked"))
     return query.where(*(is_not_null(column(end)) for end in ("low", "high")))
@@ -56,7 +56,7 @@ def _integer(tree: exp.Expr) -> exp.Expr:
 
 def _of_digits() -> exp.Expr:
     """Whether a mask has digits and few stars: the values below it are then taken to have digits in their place."""
-    return exp.RegexpLike(this=column("mask"), expression=literal("^[0-9]+[*]{1,4}$"))
+    return column("mask").rlike("^[0-9]+[*]{1,4}$")
 
 
 def _behind(prefix: exp.Expr) -> exp.Expr:
@@ -67,11 +67,7 @@ def _behind(prefix: exp.Expr) -> exp.Expr:
     valid = if_(infix(raised, "=", 0xD800), 0xE000, raised.copy())
     length = f.call("length", prefix.copy())
     most = _as_integer(length - 1)
-    text = exp.DPipe(
-        this=f.left(prefix.copy(), most),
-        expression=f.call("chr", _as_integer(valid)),
-        safe=False,
-    )
+    text = joined(f.left(prefix.copy(), most), f.call("chr", _as_integer(valid)))
     no_last = exp.or_(
         prefix.eq(""),
         last.eq(0x10FFFF),

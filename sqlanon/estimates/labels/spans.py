@@ -17,43 +17,43 @@ from sqlanon.estimates.axes import Axis, span
 from sqlanon.estimates.fixed_sql import fixed
 from sqlanon.estimates.labels.prefix_spans import starred
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import cast, if_, infix, is_null, try_cast, union_all, window
+from sqlanon.sqlgen.build.expressions import cast, if_, infix, is_null, not_, try_cast, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["STAR", "null_labels", "spans"]
 
-# The label below which any value may be.
+# The label that may stand for any value.
 STAR = "*"
 
 
 def spans(form: str, axis: Axis) -> exp.Query:
-    """The spans of the labels that are to be read in one form."""
+    """The spans of the labels that are read in one form."""
     return _FORMS[form](axis)
 
 
 def null_labels(forms: tuple[str, ...], axis: Axis | None) -> exp.Query | None:
-    """label, weight: the labels below which NULL may be, unless they are NULL themselves.
+    """label, weight: the labels that may stand for NULL, apart from the label NULL.
 
     Where a range says that NULL is among its values, it is one more leaf; on the real
     line, where a range has no number of leaves, it weighs nothing. Below `*` it may or may not be.
     """
     nothing = cast(literal(0), "DOUBLE")
-    found: list[exp.Query] = []
+    queries: list[exp.Query] = []
     if "star" in forms:
-        found.append(exp.select(column("label"), alias(nothing, "weight")).from_(relation("shown")).where(_is_star()))
+        queries.append(exp.select(column("label"), alias(nothing, "weight")).from_(relation("shown")).where(_is_star()))
     if "any" in forms:
         labels = exp.select(column("label"), alias(nothing.copy(), "weight")).from_(relation("shown"))
-        found.append(labels.where(_not_null(column("shown"))))
+        queries.append(labels.where(_not_null(column("shown"))))
     if set(forms) & {"range", "tree_range", "listed_range"}:
         weight: exp.Expr = cast(literal(1), "DOUBLE")
         if axis and axis.kind == "real":
             weight = if_(column("low").eq(column("high")), weight, nothing.copy())
         ranges = exp.select(column("label"), alias(weight, "weight")).from_(fixed("range").subquery("range"))
-        found.append(ranges.where(column("with_null"), _fits(axis)))
-    if not found:
+        queries.append(ranges.where(column("with_null"), _fits(axis)))
+    if not queries:
         return None
     most = alias(f.max(column("weight")), "weight")
-    return exp.select(column("label"), most).from_(union_all(found).subquery("nulls")).group_by(column("label"))
+    return exp.select(column("label"), most).from_(union_all(queries).subquery("nulls")).group_by(column("label"))
 
 
 def _fits(axis: Axis | None) -> exp.Expr:
@@ -80,7 +80,7 @@ def _interval(axis: Axis) -> exp.Query:
     intervals = query.from_(fixed("interval").subquery("interval"))
     if axis.kind != "real":
         return intervals
-    # What is no number, or infinite, has a label of its own.
+    # NaN and the infinite values have labels of their own.
     points = _labelled(axis, ("NaN", "Infinity", "-Infinity"))
     return exp.union(intervals, points, distinct=False, copy=False)
 
@@ -92,7 +92,7 @@ def _or_end(axis: Axis, end: str) -> exp.Expr:
 
 def _period(axis: Axis) -> exp.Query:
     moment = exp.DataType.build("DATE" if axis.unit_of == "day" else "TIMESTAMP")
-    low, high = (axis.of(exp.Cast(this=column(end), to=moment.copy())) for end in ("low", "high"))
+    low, high = (axis.of(cast(column(end), moment)) for end in ("low", "high"))
     periods = span(low, high, (0, 0)).from_(fixed("period").subquery("period"))
     return exp.union(periods, _labelled(axis, ("infinity", "-infinity")), distinct=False, copy=False)
 
@@ -113,7 +113,7 @@ def _range(axis: Axis) -> exp.Query:
     rows = exp.select(column("label"), alias(low, "low"), alias(high, "high")).from_(fixed("range").subquery("range"))
     known = _known(axis)
     if axis.kind == "text":
-        # A text may hold brackets and commas: only what can be read in one way is certain.
+        # A text may hold brackets and commas: only a label that can be read in one way is certain.
         ways = window(f.count(), partition_by=[column("label")])
         same = column("low").eq(column("high"))
         known = exp.and_(same, infix(ways, "=", 1))
@@ -123,7 +123,7 @@ def _range(axis: Axis) -> exp.Query:
 
 
 def _tree_range(axis: Axis) -> exp.Query:
-    """Ranges in an order that depends on values nobody knows: below one that has two ends may be anything."""
+    """Ranges in an order that depends on values nobody knows: one with two ends may stand for any value."""
     low, high = (axis.down(column(end)) for end in ("low", "high"))
     rows = exp.select(column("label"), alias(low, "low"), alias(high, "high")).from_(fixed("range").subquery("range"))
     ways = window(f.count(), partition_by=[column("label")])
@@ -133,7 +133,7 @@ def _tree_range(axis: Axis) -> exp.Query:
     once = column("ways").eq(1)
     single = span(column("low"), column("high"), (0, 1), known=once)
     single = single.from_(numbered.copy().subquery("single")).where(same)
-    others = exp.select(column("label")).from_(numbered.subquery("other")).where(exp.Not(this=same.copy()))
+    others = exp.select(column("label")).from_(numbered.subquery("other")).where(not_(same.copy()))
     other = _everything(axis, others.subquery("everything"))
     return exp.union(single, other, distinct=False, copy=False)
 
@@ -164,14 +164,14 @@ def _everything(axis: Axis, rows: exp.Expr) -> exp.Query:
 
 
 def _star(axis: Axis) -> exp.Query:
-    return _everything(axis, _shown_where(_is_star()))
+    return _everything(axis, _labels_where(_is_star()))
 
 
 def _any(axis: Axis) -> exp.Query:
-    return _everything(axis, _shown_where(_not_null(column("shown"))))
+    return _everything(axis, _labels_where(_not_null(column("shown"))))
 
 
-def _shown_where(condition: exp.Expr) -> exp.Subquery:
+def _labels_where(condition: exp.Expr) -> exp.Subquery:
     return exp.select(column("label")).from_(relation("shown")).where(condition).subquery("everything")
 
 
@@ -188,14 +188,14 @@ def _not_null(tree: exp.Expr) -> exp.Expr:
 
 
 def _known(axis: Axis) -> exp.Expr:
-    """Whether values between two ends are equally likely: they can be counted, or are one."""
+    """Whether values between two ends are equally likely: they can be counted, or there is one."""
     if axis.kind == "real":
         ends = (f.call("isfinite", column(end)) for end in ("low", "high"))
         return exp.or_(exp.and_(*ends), column("low").eq(column("high")))
     if not axis.beyond:
         return exp.true()
     endless = [column(end).isin(*(axis.end(value) for value in axis.beyond)) for end in ("low", "high")]
-    return exp.or_(exp.Not(this=exp.or_(*endless)), column("low").eq(column("high")))
+    return exp.or_(not_(exp.or_(*endless)), column("low").eq(column("high")))
 
 
 _FORMS: dict[str, Callable[[Axis], exp.Query]] = {

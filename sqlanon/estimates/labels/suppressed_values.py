@@ -21,46 +21,47 @@ _VALUES = ("value", *MOMENTS)
 _ROWS_PER_STAR = 20
 
 
-def others_are_known(leaves: str, shown: str, starred: exp.Query) -> exp.Select:
-    """Whether enough rows have labels of which it is known how likely each value is: all but one in twenty.
+def others_are_known(leaves: str, labels: str, starred: exp.Query) -> exp.Select:
+    """Whether enough rows, all but one in twenty, have labels whose values have known weights.
 
-    `leaves` are those of the labels `shown`, which has n, how many rows show a label. The labels `starred` are not.
+    `labels` has each label and n, how many rows show it, `leaves` the leaves of these labels. The weights of `starred`
+    labels are not known.
     """
-    shows = identical(column("label", "known"), column("label", "shown"))
-    known = exp.select(alias(f.sum(column("n", "shown")), "n")).from_(relation(shown, as_="shown"))
+    shows = identical(column("label", "known"), column("label", "labelled"))
+    known = exp.select(alias(f.sum(column("n", "labelled")), "n")).from_(relation(labels, as_="labelled"))
     known.join(_known(leaves, starred).subquery("known"), on=shows, copy=False)
-    all_rows = exp.select(alias(f.sum(column("n")), "n")).from_(relation(shown))
+    all_rows = exp.select(alias(f.sum(column("n")), "n")).from_(relation(labels))
     enough = infix(
         or_zero(column("n", "known")) * literal(_ROWS_PER_STAR),
         ">=",
-        column("n", "every") * literal(_ROWS_PER_STAR - 1),
+        column("n", "released") * literal(_ROWS_PER_STAR - 1),
     )
     query = exp.select(f.coalesce(paren(enough), exp.false()))
-    return query.from_(known.subquery("known")).join(all_rows.subquery("every"), join_type="CROSS", copy=False)
+    return query.from_(known.subquery("known")).join(all_rows.subquery("released"), join_type="CROSS", copy=False)
 
 
-def spread(leaves: str, shown: str, starred: exp.Query) -> exp.Query:
-    """The leaves, those of the labels `starred` weighed as the other rows have them.
+def spread(leaves: str, labels: str, starred: exp.Query) -> exp.Query:
+    """The leaves, with the values of the other rows below `starred` labels, as frequent as they are there.
 
-    `shown` has each label and n, how many rows show it. What starred labels had in the table weighs nothing.
+    `labels` has each label and n, how many rows show it. The leaves that starred labels had before weigh nothing.
     """
     rows = exp.select(column("label"), *map(column, _VALUES)).from_(relation(leaves))
     starred_leaves = rows.copy().select(alias(real(0.0), "weight"), copy=False).where(_among(starred))
-    # What weighs nothing may be too large to be multiplied by it.
+    # The moments of leaves without weight may be too large to be multiplied by it.
     for moment in ("mean", "square"):
         part = next(item for item in starred_leaves.selects if item.alias_or_name == moment)
         part.replace(alias(cast(exp.null(), "DOUBLE"), moment))
     others = rows.copy().select(column("weight"), copy=False).where(exp.not_(paren(_among(starred))))
-    n = exp.select(column("label"), alias(f.sum(column("n")), "n")).from_(relation(shown))
+    n = exp.select(column("label"), alias(f.sum(column("n")), "n")).from_(relation(labels))
     known = exp.select(*(column(name, "leaf") for name in _VALUES))
-    share = infix(column("weight", "leaf") * column("n", "shown"), "/", _total())
+    share = infix(column("weight", "leaf") * column("n", "labelled"), "/", _total())
     known.select(alias(share, "weight"), copy=False).from_(relation(leaves, as_="leaf"), copy=False)
     same = identical(column("label", "leaf"), column("label", "known"))
     known.join(_known(leaves, starred).subquery("known"), on=same, copy=False)
-    shows = identical(column("label", "leaf"), column("label", "shown"))
-    known.join(n.group_by(column("label")).subquery("shown"), on=shows, copy=False)
+    shows = identical(column("label", "leaf"), column("label", "labelled"))
+    known.join(n.group_by(column("label")).subquery("labelled"), on=shows, copy=False)
     each = exp.select(*map(column, _VALUES), alias(f.sum(column("weight")), "weight"))
-    each = each.from_(known.subquery("every")).group_by(*map(column, _VALUES))
+    each = each.from_(known.subquery("weighed")).group_by(*map(column, _VALUES))
     names = [column(name, "each") for name in (*_VALUES, "weight")]
     copied = exp.select(column("label", "star"), *names).from_(starred.copy().subquery("star"))
     copied.join(each.subquery("each"), join_type="CROSS", copy=False)
@@ -82,5 +83,5 @@ def _total() -> exp.Expr:
 
 def _among(starred: exp.Query) -> exp.Expr:
     """Whether a label is starred; NULL is not."""
-    found = exp.In(this=column("label"), query=exp.Subquery(this=starred.copy()))
-    return f.coalesce(found, exp.false())
+    is_among = column("label").isin(query=starred)
+    return f.coalesce(is_among, exp.false())

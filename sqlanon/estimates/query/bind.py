@@ -1,8 +1,8 @@
 """Binds a query's columns to the relations that a release consists of, and takes the query apart by relation.
 
-The database itself evaluates what the query says of one relation: on the release's rows for exact columns, on the
-leaves of labels for generalized columns, on the values of buckets for bucketed ones. `Factors` makes each of these
-parts a column of its relation. What remains of a condition is AND, OR and NOT over such columns.
+The database itself evaluates the parts of a query that are about one relation: on the release's rows for exact
+columns, on the leaves of labels for generalized columns, on the values of buckets for bucketed ones. `Factors` makes
+each of these parts a column of its relation. What remains of a condition is AND, OR and NOT over such columns.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sqlglot import exp
 from sqlanon.domain.identifiers import fold
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.query.functions import require_known
-from sqlanon.estimates.query.parse import AggregateQuery, refused, shown
+from sqlanon.estimates.query.parse import AggregateQuery, excerpt, refused
 from sqlanon.estimates.release_model import ReleaseModel, bucketed_value
 from sqlanon.sqlgen.build.expressions import cast, paren
 from sqlanon.sqlgen.build.names import column
@@ -67,7 +67,7 @@ class Binding:
             names_column = isinstance(group.expression, exp.Column) and fold(group.expression.name) == fold(group.name)
             if not names_column and self._is_named(fold(group.name)):
                 raise PolicyError(
-                    f"{group.name} is a column of the source and also what {shown(group.expression)} is called",
+                    f"{group.name} is a column of the source and also what {excerpt(group.expression)} is called",
                     hint="give it another name",
                 )
         for lookup in self.query.lookups:
@@ -84,9 +84,9 @@ class Binding:
         return [fold(part.name) for part in columns if self._is_of_source(part)]
 
     def _alone(self) -> int | None:
-        """The index of the set of bucketed columns that has all columns of the query; None if there is none.
+        """The index of the set of bucketed columns with all columns of the query; None if there is no such set.
 
-        By themselves they are known exactly: buckets change no value.
+        The columns of one set are known exactly: buckets change no value.
         """
         named = set(self._named())
         known = (
@@ -130,10 +130,10 @@ class Binding:
 
     def bound(self, tree: exp.Expr) -> exp.Expr:
         """The expression with each column under the name of its relation. Raises PolicyError for one that has none."""
-        found = tree.transform(lambda node: self._column(node) if isinstance(node, exp.Column) else node)
+        bound = tree.transform(lambda node: self._column(node) if isinstance(node, exp.Column) else node)
         require_known(tree)
         self._require_no_order_of_enums(tree)
-        return found
+        return bound
 
     def _require_no_order_of_enums(self, tree: exp.Expr) -> None:
         """Raises PolicyError for an order of an ENUM's values: it is that of a dictionary which no release shows."""
@@ -186,7 +186,7 @@ class Factors:
     binding: Binding
     # For each relation its expressions, by the names of the columns that hold their values.
     parts: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
-    # The text of the query that each expression was made of, as a tree.
+    # The part of the query that each expression was made of, as it was written.
     said: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
 
     def condition(self, tree: exp.Expr) -> exp.Expr:
@@ -200,7 +200,9 @@ class Factors:
         return self._relation(bound, tree), bound
 
     def part(self, relation: str, expression: exp.Expr, said: exp.Expr) -> exp.Column:
-        """The column that holds an expression's value on the rows of its relation; `said` is what the query says."""
+        """The column that holds an expression's value on the rows of its relation; `said` is the same part of the
+        query as it was written.
+        """
         known = self.parts.setdefault(relation, {})
         for name, other in known.items():
             if other == expression:

@@ -107,10 +107,10 @@ def compared_columns(workload_query: WorkloadQuery, kinds: Mapping[str, str]) ->
 
     `kinds` are the types of the columns, by their folded names.
     """
-    found = workload_query.conditions()
-    if not found or len(found) < len(workload_query.slots):
+    slots = workload_query.conditions()
+    if not slots or len(slots) < len(workload_query.slots):
         return None
-    return found if all(common_type(slot, kinds.get(name, "")) for name, slot in found.items()) else None
+    return slots if all(common_type(slot, kinds.get(name, "")) for name, slot in slots.items()) else None
 
 
 def _is_date(text: str) -> bool:
@@ -141,8 +141,8 @@ class Conjunctions:
         if condition is None:
             return []
         alone = self._is_alone(workload_query, condition)
-        found = [self._part(workload_query.number, part, condition, alone) for part in workload_query.query.aggregates]
-        return found if all(map(self._is_at_once, found)) else []
+        parts = [self._part(workload_query.number, part, condition, alone) for part in workload_query.query.aggregates]
+        return parts if all(map(self._is_at_once, parts)) else []
 
     def _is_alone(self, workload_query: WorkloadQuery, condition: Conjunction) -> bool:
         arguments = {fold(part.argument.name) for part in workload_query.query.aggregates if part.argument is not None}

@@ -20,7 +20,7 @@ from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = ["require_bindable", "require_evaluable", "tried"]
 
-# What the query says, and the expression that it is.
+# A part of the query as it was written, and the expression that it is bound to.
 Part = tuple[exp.Expr, exp.Expr]
 
 
@@ -35,14 +35,14 @@ def _by_itself(part: exp.Expr) -> exp.Expr:
     if first_column is None or part is first_column:
         return part.copy()
     null = is_null(first_column.copy())
-    always = exp.Or(this=null, expression=exp.not_(null))
+    always = exp.or_(null, exp.not_(null))
     return if_(always, part.copy())
 
 
 def require_bindable(engine: Engine, rows: exp.Select, parts: Iterable[Part]) -> None:
     """Raises PolicyError, naming it, for a part that DuckDB cannot bind, such as a function of another type.
 
-    `rows` is a SELECT of nothing from what the parts read.
+    `rows` is a SELECT without columns FROM the relations that the parts read.
     """
     all_parts = list(parts)
     if not all_parts or _message(engine, rows, [part for _, part in all_parts]) is None:
@@ -62,9 +62,9 @@ def require_evaluable(engine: Engine, rows: exp.Select, parts: Sequence[Part], *
         # TRY is NULL where the part fails, and a list with NULL in it where the part is NULL.
         failed = is_null(f.try_(exp.Array(expressions=[_by_itself(part)])))
         counts.append(exp.func("count_if", failed))
-    least = exp.Greatest(this=row_count, expressions=[literal(1)], ignore_nulls=True) if only_if_all else literal(1)
-    found = rows.copy().select(*((failures >= least) for failures in counts))
-    for (said, _), fails in zip(parts, engine.rows(found)[0], strict=True):
+    least = f.greatest(row_count, 1, ignore_nulls=True) if only_if_all else literal(1)
+    failing = rows.copy().select(*((failures >= least) for failures in counts))
+    for (said, _), fails in zip(parts, engine.rows(failing)[0], strict=True):
         if fails:
             raise refused(
                 said,

@@ -81,18 +81,18 @@ def _is_leaf(tree: exp.Expr) -> bool:
 
 def constants_of(tree: exp.Expr, relation: str) -> list[exp.Expr]:
     """The expressions that the leaves of a relation are compared with in a condition that `is_ordered`."""
-    found: list[exp.Expr] = []
+    constants: list[exp.Expr] = []
     for node in tree.walk():
         if isinstance(node, exp.Between) and _reads(node.this, relation):
-            found += [node.args["low"], node.args["high"]]
+            constants += [node.args["low"], node.args["high"]]
         elif isinstance(node, exp.In) and _reads(node.this, relation):
-            found += node.expressions
+            constants += node.expressions
         elif isinstance(node, exp.Like) and _reads(node.this, relation):
             prefix = like_prefix(node) or ""
-            found += [exp.Literal.string(end) for end in (prefix, behind(prefix)) if end is not None]
+            constants += [exp.Literal.string(end) for end in (prefix, behind(prefix)) if end is not None]
         elif isinstance(node, _COMPARES) and _reads(node, relation):
-            found += [side for side in (node.left, node.right) if not _reads_any(side)]
-    return found
+            constants += [side for side in (node.left, node.right) if not _reads_any(side)]
+    return constants
 
 
 def behind(prefix: str) -> str | None:

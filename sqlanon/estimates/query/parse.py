@@ -20,10 +20,10 @@ __all__ = [
     "Lookup",
     "aggregate_of",
     "aggregates_in",
+    "excerpt",
     "is_plain",
     "parsed",
     "refused",
-    "shown",
 ]
 
 _FUNCTIONS: dict[type[exp.Expr], str] = {
@@ -47,7 +47,7 @@ _PARTS = {
     "sample": "a sample",
 }
 _KNOWN = {"expressions", "from", "from_", "joins", "where", "group", "having", "kind", "hint", "into"}
-# The length of the text that an error quotes of a query.
+# The most characters of a query that an error quotes.
 _LONGEST = 60
 
 
@@ -98,18 +98,21 @@ class AggregateQuery:
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
         """The aggregates of the result, and then those that only HAVING reads."""
-        found = [item for item in self.items if isinstance(item, Aggregate)]
-        known = [(aggregate.function, aggregate.argument) for aggregate in found]
+        aggregates = [item for item in self.items if isinstance(item, Aggregate)]
+        known = [(aggregate.function, aggregate.argument) for aggregate in aggregates]
         for node in aggregates_in(self.having):
             aggregate = _aggregate(node, "")
             if (aggregate.function, aggregate.argument) not in known:
                 known.append((aggregate.function, aggregate.argument))
-                found.append(aggregate)
-        return tuple(found)
+                aggregates.append(aggregate)
+        return tuple(aggregates)
 
 
 def parsed(text: str) -> AggregateQuery:
-    """The parts of the query. Raises StatementError for a text that is no query, PolicyError for one not estimated."""
+    """The parts of the query.
+
+    Raises StatementError for a text that is no query, and PolicyError for a query that cannot be estimated.
+    """
     try:
         trees = sqlglot.parse(text, dialect="duckdb")
     except SqlglotError:
@@ -140,7 +143,7 @@ def parsed(text: str) -> AggregateQuery:
     )
 
 
-def shown(tree: exp.Expr) -> str:
+def excerpt(tree: exp.Expr) -> str:
     """A part of the query as errors quote it, shortened if it is long."""
     text = tree.sql(dialect="duckdb")
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
@@ -148,7 +151,7 @@ def shown(tree: exp.Expr) -> str:
 
 def refused(tree: exp.Expr, why: str, hint: str | None = None) -> PolicyError:
     """The error for a part of the query, with its position in the query's text."""
-    return PolicyError(f"{shown(tree)}: {why}", hint=hint, position=_position(tree))
+    return PolicyError(f"{excerpt(tree)}: {why}", hint=hint, position=_position(tree))
 
 
 def _position(tree: exp.Expr) -> Position | None:
@@ -232,7 +235,7 @@ def _item(item: exp.Expr, groups: tuple[exp.Expr, ...]) -> Group | Aggregate:
     if type(inner) in _FUNCTIONS:
         return _aggregate(inner, item.alias)
     if inner in groups:
-        return Group(item.alias or (inner.name if isinstance(inner, exp.Column) else shown(inner)), inner)
+        return Group(item.alias or (inner.name if isinstance(inner, exp.Column) else excerpt(inner)), inner)
     if any(aggregates_in(inner)):
         raise refused(inner, "an aggregate stands for itself in the result", "compute with the estimates afterwards")
     if isinstance(inner, exp.AggFunc | exp.Filter | exp.Star):

@@ -14,7 +14,7 @@ from sqlanon.estimates.query.lookups import require_castable, require_unique
 from sqlanon.estimates.query.parse import refused
 from sqlanon.estimates.query.plan import Plan
 from sqlanon.estimates.release_model import BucketedColumns, Generalized
-from sqlanon.sqlgen.build.expressions import cast, paren
+from sqlanon.sqlgen.build.expressions import cast, named, paren
 from sqlanon.sqlgen.build.names import alias, column
 
 __all__ = [
@@ -32,14 +32,14 @@ def relations_of(
     released: exp.Query, bucketed: Mapping[int, BucketedColumns], columns: Mapping[int, Generalized]
 ) -> dict[str, exp.Expr]:
     """The relations that the parts of a plan read, by name; those of leaves have no more than a typed column."""
-    found: dict[str, exp.Expr] = {ROW: released.subquery(ROW)}
+    relations: dict[str, exp.Expr] = {ROW: released.subquery(ROW)}
     for index, bucketed_columns in bucketed.items():
-        found[bucket_name(index)] = bucketed_columns.values.subquery(bucket_name(index))
+        relations[bucket_name(index)] = bucketed_columns.values.subquery(bucket_name(index))
     for index, generalized in columns.items():
         if generalized.bound.type:
             value = cast(exp.null(), generalized.bound.type)
-            found[leaf_name(index)] = exp.select(alias(value, "value")).subquery(leaf_name(index))
-    return found
+            relations[leaf_name(index)] = exp.select(alias(value, "value")).subquery(leaf_name(index))
+    return relations
 
 
 def kinds_of_numbers(engine: Engine, plan: Plan, relations: Mapping[str, exp.Expr]) -> list[Number]:
@@ -59,17 +59,17 @@ def kinds_of_numbers(engine: Engine, plan: Plan, relations: Mapping[str, exp.Exp
         )
         for index, said, argument in arguments:
             ((_, kind),) = engine.columns(rows.copy().select(alias(argument.copy(), "value")))
-            if (found := number(kind)) is None:
+            if (numbers := number(kind)) is None:
                 raise refused(said, f"is of type {kind}: sum, avg, min and max are estimated of numbers")
-            kinds[index] = found
-        # Not every aggregate is there for every type of numbers.
+            kinds[index] = numbers
+        # Not every type of numbers has every aggregate.
         calls = [(said, exp.func(plan.functions[index], paren(argument.copy()))) for index, said, argument in arguments]
         require_bindable(engine, rows, calls)
     return kinds
 
 
 def require_joins(engine: Engine, plan: Plan, relations: Mapping[str, exp.Expr]) -> None:
-    """Raises PolicyError where a value of the source may find several rows of a joined table, or the join may fail."""
+    """Raises PolicyError where a value of the source may match several rows of a joined table, or the join may fail."""
     binding = plan.factors.binding
     for index, lookup in enumerate(binding.query.lookups):
         on = binding.bound(lookup.on)
@@ -92,7 +92,7 @@ def join_lookups(query: exp.Select, plan: Plan, owner: str) -> exp.Select:
 
 
 def said_parts(plan: Plan, name: str) -> list[Part]:
-    """The parts on a relation: what the query says, and the bound expression."""
+    """The parts on a relation, each as the query writes it and as a bound expression."""
     said = plan.factors.said.get(name, {})
     return [(said[part_name], part) for part_name, part in plan.factors.parts.get(name, {}).items()]
 
@@ -103,7 +103,7 @@ def parts_on(plan: Plan, name: str) -> list[exp.Alias]:
 
 
 def arguments_on(plan: Plan, name: str) -> list[tuple[int, exp.Expr, exp.Expr]]:
-    """The aggregates with an argument on a relation: their numbers, what the query says, and the arguments."""
+    """The aggregates with an argument on a relation: their numbers, and the arguments as written and as bound."""
     return [
         (index, said, argument[1])
         for index, (argument, said) in enumerate(zip(plan.arguments, plan.said, strict=True))
@@ -112,9 +112,7 @@ def arguments_on(plan: Plan, name: str) -> list[tuple[int, exp.Expr, exp.Expr]]:
 
 
 def _lookup_table(plan: Plan, index: int) -> exp.Table:
-    table = plan.lookups[index].copy()
-    table.set("alias", exp.TableAlias(this=exp.to_identifier(lookup_name(index), quoted=True)))
-    return table
+    return named(plan.lookups[index].copy(), lookup_name(index))
 
 
 def _joined_on(plan: Plan, index: int) -> exp.Expr:

@@ -1,4 +1,4 @@
-"""Reads queries that differ only in constants: what they have in common, a template, is parsed once.
+"""Reads queries that differ only in constants. What they have in common is a template, and parsed once.
 
 A workload's queries name thousands of constants, and parsing each takes longer than answering the queries. So the
 constants of `IN (...)` and `BETWEEN ... AND ...` are taken out of the text, and the rest is parsed.
@@ -33,7 +33,7 @@ _TOKEN = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _CONSTANTS = re.compile(_CONSTANT)
-# The constant in a template in place of those that were taken out, by whether they are texts.
+# The constant that a template has where texts, or numbers, were taken out.
 _LEFT = {True: exp.Literal.string(""), False: exp.Literal.number("0")}
 
 
@@ -75,7 +75,7 @@ class WorkloadQuery:
 
 
 class Templates:
-    """Reads queries, and parses what several have in common once."""
+    """Reads queries, and parses each template once."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[AggregateQuery, tuple[str, ...]] | None] = {}
@@ -123,16 +123,16 @@ def _taken_out(text: str) -> tuple[str, tuple[Slot, ...]] | None:
     slots: list[Slot] = []
     known = True
 
-    def replaced(found: re.Match[str]) -> str:
+    def replaced(match: re.Match[str]) -> str:
         nonlocal known
-        known = known and found["other"] is None
-        between = found["range"] is not None
-        if not between and found["list"] is None:
-            return found[0]
-        written = [found["low"], found["high"]] if between else _CONSTANTS.findall(found["listed"])
+        known = known and match["other"] is None
+        between = match["range"] is not None
+        if not between and match["list"] is None:
+            return match[0]
+        written = [match["low"], match["high"]] if between else _CONSTANTS.findall(match["listed"])
         texts = {constant.startswith("'") for constant in written}
         if len(texts) > 1:
-            return found[0]
+            return match[0]
         (is_text,) = texts
         values = (constant[1:-1].replace("''", "'") if is_text else constant for constant in written)
         slots.append(Slot(tuple(dict.fromkeys(values)) if not between else tuple(values), is_text, between))

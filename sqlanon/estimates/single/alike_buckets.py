@@ -1,7 +1,7 @@
 """Puts buckets together that are alike to a query: estimates and bounds depend on how many rows and values of each
 kind a bucket has, and not on which bucket it is.
 
-All that estimate.sql and bucket_bounds.sql compute is added up over buckets, and twice the rows and values are twice
+Figures of estimate.sql and bucket_bounds.sql are sums over buckets, so that twice the rows and values add up to twice
 as much.
 """
 
@@ -35,7 +35,7 @@ __all__ = ["BucketTable", "alike_buckets", "copied"]
 
 @dataclass(frozen=True)
 class BucketTable:
-    """A table of what buckets hold: the columns `bucket` and perhaps `weight`, and `others`, which tell kinds apart."""
+    """A table of the contents of buckets: `bucket`, perhaps `weight`, and `others`, which tell kinds apart."""
 
     table: str
     bucket: str
@@ -43,13 +43,13 @@ class BucketTable:
     others: Sequence[str]
 
     def count(self) -> exp.Expr:
-        return literal(1) if self.weight is None else column(self.weight, "held")
+        return literal(1) if self.weight is None else column(self.weight, "content")
 
 
 def alike_buckets(engine: Engine, sides: Sequence[BucketTable], keep: Keep) -> str | None:
-    """The table of bucket and copies: one of the buckets that are alike, and how many these are.
+    """The table of bucket and copies: for each kind of buckets one bucket of it, and how many there are.
 
-    None where too many kinds of rows and values are told apart for many buckets to be alike.
+    None where there are too many kinds of rows and values for their counts to fit a code.
     """
     kinds = [_kinds(side, keep) for side in sides]
     facts = [_facts(engine, side, table) for side, table in zip(sides, kinds, strict=True)]
@@ -69,31 +69,31 @@ def alike_buckets(engine: Engine, sides: Sequence[BucketTable], keep: Keep) -> s
 
 def copied(side: BucketTable, alike: str | None) -> exp.Select:
     """The rows of one of the buckets that are alike, each with a `weight` for all of them."""
-    query = exp.select(column(side.bucket, "held"), *(column(name, "held") for name in side.others))
-    query.from_(relation(side.table, as_="held"), copy=False)
+    query = exp.select(column(side.bucket, "content"), *(column(name, "content") for name in side.others))
+    query.from_(relation(side.table, as_="content"), copy=False)
     if alike is None:
         return query.select(alias(side.count(), "weight"), copy=False)
-    on = column(side.bucket, "held").eq(column("bucket", "alike"))
+    on = column(side.bucket, "content").eq(column("bucket", "alike"))
     query.join(relation(alike, as_="alike"), on=on, copy=False)
     return query.select(alias(side.count() * column("copies", "alike"), "weight"), copy=False)
 
 
 def _kinds(side: BucketTable, keep: Keep) -> str:
     number = window(f.row_number()) - 1
-    different = exp.select(*(map(column, side.others) if side.others else [alias(literal(0), "every")]))
+    different = exp.select(*(map(column, side.others) if side.others else [alias(literal(0), "nothing")]))
     different = different.distinct(copy=False).from_(relation(side.table))
     return keep("kind", exp.select(alias(number, "kind"), exp.Star()).from_(different.subquery("different")))
 
 
 def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | None]:
-    """How many kinds there are, and rows; None for these where a weight or a bucket is none that can be counted."""
+    """The numbers of kinds and of rows; None for the rows where a bucket is NULL, or a weight no whole number."""
     n = side.count()
     trunc = f.call("trunc", n.copy())
     whole = exp.and_(n >= 0, n.eq(trunc))
-    known = is_not_null(column(side.bucket, "held"))
+    known = is_not_null(column(side.bucket, "content"))
     plain = f.bool_and(f.coalesce(exp.and_(whole, known), exp.false()))
     number = exp.select(f.count()).from_(relation(kinds)).subquery()
-    query = exp.select(number, plain, total(n)).from_(relation(side.table, as_="held"))
+    query = exp.select(number, plain, total(n)).from_(relation(side.table, as_="content"))
     ((count, counted, rows),) = engine.rows(query)
     return int(count), int(rows) if counted else None
 
@@ -106,9 +106,9 @@ def _code(side: BucketTable, kinds: str, first: int, bits: int, typed: Callable[
     code: exp.Expr = column("unit", "kind")
     if side.weight is not None:
         code = typed(side.count()) * code
-    rows = exp.select(alias(column(side.bucket, "held"), "bucket"), alias(code, "code"))
-    rows.from_(relation(side.table, as_="held"), copy=False)
-    same = [identical(column(name, "held"), column(name, "kind")) for name in side.others]
+    rows = exp.select(alias(column(side.bucket, "content"), "bucket"), alias(code, "code"))
+    rows.from_(relation(side.table, as_="content"), copy=False)
+    same = [identical(column(name, "content"), column(name, "kind")) for name in side.others]
     units = exp.select(unit, *map(column, side.others)).from_(relation(kinds))
     return rows.join(units.subquery("kind"), on=exp.and_(*same) if same else exp.true(), copy=False)
 
@@ -122,7 +122,7 @@ def _alike(codes: Sequence[exp.Query]) -> exp.Select:
 
 
 def _counted(engine: Engine, alike: str, bits: int, count: int) -> int:
-    """The rows that codes say there are: fewer than there are where a bucket has more of a kind than its bits count."""
+    """The number of rows by the codes: too few where a bucket has more rows of a kind than the bits can count."""
     digits: list[exp.Expr] = []
     for kind in range(count):
         shifted = infix(huge(column("code")), ">>", huge(literal(bits * kind)))

@@ -17,12 +17,12 @@ from sqlanon.estimates.query.functions import require_known
 from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, Group, aggregate_of, aggregates_in, refused
 from sqlanon.estimates.single.estimate import Combinations
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, cast, if_, or_zero, paren
+from sqlanon.sqlgen.build.expressions import ascending, cast, filtered, if_, or_zero, paren
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["MOST_GROUPS", "Answer", "answered"]
 
-# The groups that an answer has at most.
+# The most groups that an answer has.
 MOST_GROUPS = 10_000
 
 _ENDS = ("", "_stderr", "_low", "_high")
@@ -49,13 +49,13 @@ class Answer:
     outputs: Sequence[exp.Alias]
     items: Sequence[Group | Aggregate]
     # The condition of HAVING; None where there is none.
-    kept: exp.Expr | None
-    # The number of rows that may be in groups which the answer does not have; None where nobody knows.
+    having: exp.Expr | None
+    # How many rows may be in groups that the answer does not have; None where nobody knows.
     room: int | None
     # The number of columns that rows are grouped by.
     groups: int
 
-    def shown(self) -> exp.Select:
+    def query(self) -> exp.Select:
         """The answer, in the order of its groups."""
         return self._answer(self.outputs)
 
@@ -66,23 +66,23 @@ class Answer:
 
     def all_groups(self) -> exp.Select:
         """All groups, as texts, with their figures as DOUBLE and a last column: whether HAVING keeps them."""
-        kept = exp.true() if self.kept is None else f.coalesce(self.kept.copy(), exp.false())
-        return self._ordered(exp.select(*self._cast(_DOUBLE, _ENDS), kept).from_(relation(self.rows)))
+        passes = exp.true() if self.having is None else f.coalesce(self.having.copy(), exp.false())
+        return self._ordered(exp.select(*self._cast(_DOUBLE, _ENDS), passes).from_(relation(self.rows)))
 
     def _answer(self, outputs: Sequence[exp.Expr]) -> exp.Select:
         query = exp.select(*(output.copy() for output in outputs)).from_(relation(self.rows))
-        return self._ordered(query if self.kept is None else query.where(self.kept.copy()))
+        return self._ordered(query if self.having is None else query.where(self.having.copy()))
 
     def _cast(self, to: exp.DataType, ends: Sequence[str]) -> list[exp.Expr]:
         """The columns with every group as a text, and these figures of another type."""
-        left = iter(self.outputs)
-        found: list[exp.Expr] = []
+        remaining = iter(self.outputs)
+        outputs: list[exp.Expr] = []
         for item in self.items:
             for end in _ENDS if isinstance(item, Aggregate) else ("",):
-                tree = next(left).this.copy()
+                tree = next(remaining).this.copy()
                 kind = _VARCHAR if isinstance(item, Group) else to if end in ends else None
-                found.append(tree if kind is None else exp.Cast(this=tree, to=kind.copy()))
-        return found
+                outputs.append(tree if kind is None else cast(tree, kind))
+        return outputs
 
     def _ordered(self, query: exp.Select) -> exp.Select:
         for index in range(self.groups):
@@ -90,90 +90,101 @@ class Answer:
         return query
 
 
-def answered(engine: Engine, query: AggregateQuery, found: Combinations, withheld: int | None, keep: Keep) -> Answer:
+def answered(
+    engine: Engine, query: AggregateQuery, combinations: Combinations, withheld: int | None, keep: Keep
+) -> Answer:
     """The answer to a query. Raises PolicyError for too many groups, and for a HAVING that estimates cannot decide."""
-    table = keep("estimate", _figures(engine, found, withheld))
-    rows = keep("answer", _answered(found, table, withheld))
-    kept = None
+    table = keep("estimate", _figures(engine, combinations, withheld))
+    rows = keep("answer", _answered(combinations, table, withheld))
+    having = None
     if query.having is not None:
-        condition = _having(query, found)
+        condition = _having(query, combinations)
         answer_rows = exp.select().from_(relation(rows))
         require_bindable(engine, answer_rows, [(query.having, condition)])
         require_evaluable(engine, answer_rows, [(query.having, condition)])
-        kept = tried(cast(paren(condition), "BOOLEAN"))
-    answer = Answer(rows, _outputs(query, found), query.items, kept, _room(engine, found, withheld), found.groups)
-    (count,) = engine.rows(exp.select(f.count()).from_(answer.shown().subquery("answer")))[0]
+        having = tried(cast(paren(condition), "BOOLEAN"))
+    answer = Answer(
+        rows,
+        _outputs(query, combinations),
+        query.items,
+        having,
+        _room(engine, combinations, withheld),
+        combinations.groups,
+    )
+    (count,) = engine.rows(exp.select(f.count()).from_(answer.query().subquery("answer")))[0]
     if count > MOST_GROUPS:
         raise PolicyError(f"there are {count} groups, more than {MOST_GROUPS}", hint="group by less, or add a WHERE")
     return answer
 
 
-def _room(engine: Engine, found: Combinations, withheld: int | None) -> int | None:
+def _room(engine: Engine, combinations: Combinations, withheld: int | None) -> int | None:
     """How many rows may be in groups that no released row is known to be in."""
-    return withheld if withheld is None or not found.open_groups else withheld + _rows_of(engine, found)
+    return withheld if withheld is None or not combinations.open_groups else withheld + _rows_of(engine, combinations)
 
 
-def _rows_of(engine: Engine, found: Combinations) -> int:
+def _rows_of(engine: Engine, combinations: Combinations) -> int:
     """How many rows the release has."""
-    rows = exp.select(column("id"), alias(f.max(column("n")), "n")).from_(relation(found.tables[True]))
+    rows = exp.select(column("id"), alias(f.max(column("n")), "n")).from_(relation(combinations.tables[True]))
     rows = rows.where(column("number").eq(0)).group_by(column("id"))
     number = or_zero(f.sum(column("n")))
     return int(engine.rows(exp.select(number).from_(rows.subquery("released")))[0][0])
 
 
-def _figures(engine: Engine, found: Combinations, withheld: int | None) -> exp.Query:
+def _figures(engine: Engine, combinations: Combinations, withheld: int | None) -> exp.Query:
     """Every figure of each group and aggregate, from the combinations of the classes and the leaves."""
-    queries = [_figures_of(found, exact, withheld) for exact in found.tables]
-    if any(kind.wide for kind in found.kinds):
-        rows = _rows_of(engine, found)
+    queries = [_figures_of(combinations, exact, withheld) for exact in combinations.tables]
+    if any(kind.wide for kind in combinations.kinds):
+        rows = _rows_of(engine, combinations)
         for node in list(queries[0].find_all(exp.Literal)):
             if node.this == str(LONGEST):
                 node.replace(literal(_MOST // max(1, rows)))
     return queries[0] if len(queries) == 1 else exp.union(*queries, distinct=False, copy=False)
 
 
-def _figures_of(found: Combinations, exact: bool, withheld: int | None) -> exp.Select:
+def _figures_of(combinations: Combinations, exact: bool, withheld: int | None) -> exp.Select:
     """Every figure of each group, of the aggregates whose numbers are exact or of those whose are not."""
     tables: Tables = {
-        "class": fixed("estimate", {"combination": found.tables[exact]}),
+        "class": fixed("estimate", {"combination": combinations.tables[exact]}),
         "withheld": withheld_rows(withheld),
-        "bound": _bounds(found, found.tables[exact], bucketed=found.bucketed and exact),
+        "bound": _bounds(combinations, combinations.tables[exact], bucketed=combinations.bucketed and exact),
     }
     query = fixed("figures", tables)
-    # Each kind has columns of its own for what has its type.
+    # Exact and inexact numbers have columns of their own for figures of the argument's type.
     nothing = {True: exp.DataType.build("HUGEINT", dialect="duckdb"), False: _DOUBLE}
     parts: list[exp.Expr] = [column(name) for name in ("key", "number", "possible")]
     parts += [column(name) for name in _REAL if name not in _TYPED]
     for kind, prefix in ((True, ""), (False, _INEXACT)):
         for name in _TYPED:
-            value = column(name) if kind is exact else exp.Cast(this=exp.null(), to=nothing[kind].copy())
+            value = column(name) if kind is exact else cast(exp.null(), nothing[kind])
             parts.append(alias(value, prefix + name))
     return exp.select(*parts).from_(query.subquery("figures", copy=False), copy=False)
 
 
-def _bounds(found: Combinations, combination: str, *, bucketed: bool) -> exp.Query:
+def _bounds(combinations: Combinations, combination: str, *, bucketed: bool) -> exp.Query:
     """key, number, low and high: the bounds of counts from the values that buckets have, if any."""
-    counts = [literal(number) for number, item in enumerate(found.aggregates, start=1) if item.function == "count"]
+    counts = [
+        literal(number) for number, item in enumerate(combinations.aggregates, start=1) if item.function == "count"
+    ]
     if bucketed and counts:
-        combinations = exp.select(exp.Star()).from_(relation(combination)).where(column("number").isin(*counts))
-        return fixed("bucket_bounds", {"combination": combinations})
+        rows = exp.select(exp.Star()).from_(relation(combination)).where(column("number").isin(*counts))
+        return fixed("bucket_bounds", {"combination": rows})
     ends = (alias(literal(0), end) for end in ("low", "high"))
     return exp.select(column("key"), column("number"), *ends).from_(relation(combination)).where(exp.false())
 
 
-def _answered(found: Combinations, table: str, withheld: int | None) -> exp.Select:
+def _answered(combinations: Combinations, table: str, withheld: int | None) -> exp.Select:
     """A row a group: group_i, and for each aggregate its four figures, value_i, value_i_stderr, ..."""
-    groups = [f"group_{i}" for i in range(found.groups)]
+    groups = [f"group_{i}" for i in range(combinations.groups)]
     keys = [alias(f.call("struct_extract", column("key"), literal(name)), name) for name in groups]
     figures: list[exp.Expr] = []
     typed: list[exp.Expr] = []
-    for number in range(1, len(found.aggregates) + 1):
-        function = found.aggregates[number - 1].function
+    for number in range(1, len(combinations.aggregates) + 1):
+        function = combinations.aggregates[number - 1].function
         for end in _ENDS:
             figure_name = f"value_{number}{end}"
-            figures.append(alias(_figure(found, number, end, withheld), figure_name))
+            figures.append(alias(_figure(combinations, number, end, withheld), figure_name))
             bound = (
-                found.kinds[number].bound(column(figure_name), function)
+                combinations.kinds[number].bound(column(figure_name), function)
                 if function + end in _TYPED
                 else column(figure_name)
             )
@@ -181,34 +192,34 @@ def _answered(found: Combinations, table: str, withheld: int | None) -> exp.Sele
     rows = exp.select(*keys, *figures).from_(relation(table))
     if groups:
         # The number 0 counts the rows that satisfy WHERE.
-        here = exp.and_(column("number").eq(0), column("possible"))
-        rows = rows.group_by(column("key")).having(f.bool_or(here))
+        satisfies = exp.and_(column("number").eq(0), column("possible"))
+        rows = rows.group_by(column("key")).having(f.bool_or(satisfies))
     return exp.select(*map(column, groups), *typed).from_(rows.subquery("figures"))
 
 
-def _figure(found: Combinations, number: int, end: str, withheld: int | None) -> exp.Expr:
+def _figure(combinations: Combinations, number: int, end: str, withheld: int | None) -> exp.Expr:
     """One figure of an aggregate, bounds in parts."""
-    function = found.aggregates[number - 1].function
-    of_aggregate = exp.Where(this=column("number").eq(literal(number)))
+    function = combinations.aggregates[number - 1].function
+    of_aggregate = column("number").eq(number)
     name = function + end
-    if name in _TYPED and found.kinds[number].unit is None:
+    if name in _TYPED and combinations.kinds[number].unit is None:
         name = _INEXACT + name
-    value: exp.Expr = exp.Filter(this=f.max(column(name)), expression=of_aggregate)
+    value: exp.Expr = filtered(f.max(column(name)), of_aggregate)
     if function != "count":
         return value
     # Where no row can satisfy the query there is none to count.
-    nothing = exp.Filter(this=f.count(), expression=of_aggregate.copy()).eq(0)
+    nothing = filtered(f.count(), of_aggregate.copy()).eq(0)
     none = literal(withheld if end == "_high" else 0)
     to = _BIGINT if end in ("_low", "_high") else _DOUBLE
-    return exp.Cast(this=if_(nothing, none, value), to=to.copy())
+    return cast(if_(nothing, none, value), to)
 
 
-def _outputs(query: AggregateQuery, found: Combinations) -> list[exp.Alias]:
+def _outputs(query: AggregateQuery, combinations: Combinations) -> list[exp.Alias]:
     """The result's columns by their names."""
     outputs: list[exp.Alias] = []
     for item in query.items:
         if isinstance(item, Aggregate):
-            number = found.aggregates.index(item) + 1
+            number = combinations.aggregates.index(item) + 1
             outputs += [alias(column(f"value_{number}{end}"), item.name + end) for end in _ENDS]
         else:
             index = next(i for i, group in enumerate(query.groups) if group.expression == item.expression)
@@ -216,13 +227,13 @@ def _outputs(query: AggregateQuery, found: Combinations) -> list[exp.Alias]:
     return outputs
 
 
-def _having(query: AggregateQuery, found: Combinations) -> exp.Expr:
+def _having(query: AggregateQuery, combinations: Combinations) -> exp.Expr:
     """The condition of HAVING over the columns of groups and estimates."""
     assert query.having is not None
-    calls = [(aggregate.function, aggregate.argument) for aggregate in found.aggregates]
+    calls = [(aggregate.function, aggregate.argument) for aggregate in combinations.aggregates]
 
     named = {
-        fold(item.name): f"value_{found.aggregates.index(item) + 1}"
+        fold(item.name): f"value_{combinations.aggregates.index(item) + 1}"
         for item in query.items
         if isinstance(item, Aggregate)
     }
@@ -238,7 +249,9 @@ def _having(query: AggregateQuery, found: Combinations) -> exp.Expr:
         return node
 
     condition = query.having.copy().transform(replaced)
-    ours: Sequence[str] = [f"group_{i}" for i in range(found.groups)] + [f"value_{i + 1}" for i in range(len(calls))]
+    ours: Sequence[str] = [f"group_{i}" for i in range(combinations.groups)] + [
+        f"value_{i + 1}" for i in range(len(calls))
+    ]
     for part in condition.find_all(exp.Column):
         if part.name not in ours:
             raise refused(part, "HAVING asks about groups and aggregates", "write it in WHERE")

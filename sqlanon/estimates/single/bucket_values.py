@@ -60,8 +60,8 @@ def require_linked(engine: Engine, release: ReleaseModel) -> None:
     for bucketed in release.bucketed:
         rows = exp.select(alias(bucket_of_row(bucketed), "bucket"), alias(literal(1), "n"))
         rows = rows.from_(release.rows.copy().subquery("released"))
-        values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(bucketed.values.subquery("dealt"))
-        if _differ(engine, rows.subquery("rows"), values.subquery("held")):
+        values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(bucketed.values.subquery("value"))
+        if _differ(engine, rows.subquery("rows"), values.subquery("values")):
             raise DataError(f"the tables of {release.name} do not have the same rows", hint=AGAIN)
 
 
@@ -75,23 +75,25 @@ def _differ(engine: Engine, classes: exp.Table | exp.Subquery, values: exp.Table
     """Whether the number of rows (bucket, n) and the number of values (label, weight) differ in any bucket."""
     rows = exp.select(column("bucket"), alias(f.sum(column("n")), "n")).from_(classes)
     counted_values = exp.select(column("label"), alias(f.sum(column("weight")), "n")).from_(values)
-    same = identical(column("bucket", "rows"), column("label", "held"))
-    other = exp.not_(identical(column("n", "rows"), column("n", "held")))
+    same = identical(column("bucket", "rows"), column("label", "values"))
+    other = exp.not_(identical(column("n", "rows"), column("n", "values")))
     query = exp.select(f.count()).from_(rows.group_by(column("bucket")).subquery("rows"))
-    query = query.join(counted_values.group_by(column("label")).subquery("held"), on=same, join_type="FULL", copy=False)
+    query = query.join(
+        counted_values.group_by(column("label")).subquery("values"), on=same, join_type="FULL", copy=False
+    )
     return bool(engine.rows(query.where(other))[0][0])
 
 
 def require_few(engine: Engine, classes: str, signatures: Sequence[tuple[exp.Expr, str]], aggregates: int) -> None:
-    """Raises PolicyError where too many combinations of rows and values would have to be looked at.
+    """Raises PolicyError where there are too many combinations of rows and values.
 
-    `signatures` are the tables of what a query tells apart below each label, and the column with it of the classes.
+    `signatures` are the tables of signatures, each with the column of the classes that has its label.
     """
     query = exp.select().from_(relation(classes, as_="class"))
     number: exp.Expr = cast(literal(aggregates), "DOUBLE")
     for index, (label, table) in enumerate(signatures):
         counts = exp.select(column("label"), alias(f.count(), "n")).from_(relation(table))
-        name = f"held_{index}"
+        name = f"values_{index}"
         same = identical(label.copy(), column("label", name))
         query = query.join(counts.group_by(column("label")).subquery(name), on=same, copy=False)
         number = infix(number, "*", column("n", name))

@@ -42,10 +42,10 @@ def combination(
     taken: BucketDraws | None,
     numbers: Mapping[int, Number],
 ) -> exp.Query:
-    """A row for each aggregate, class and combination of signatures of its labels and of what is `taken` of buckets.
+    """A row for each aggregate, class and combination of signatures of its labels and of the `taken` values of buckets.
 
-    The aggregates are those of `numbers`, which are alike in whether they are exact. Labels on which an aggregate does
-    not depend are left out of it: what is below them need not be known.
+    The aggregates are those of `numbers`, which are all exact or all inexact. Labels on which an aggregate does
+    not depend are left out of it: their leaves need not be known.
     """
     key: exp.Expr = literal(0)
     if plan.groups:

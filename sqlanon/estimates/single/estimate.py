@@ -106,8 +106,8 @@ def combined(
         bucket_column(release, index): bucket_of_row(bucketed_columns, ROW)
         for index, bucketed_columns in bucketed.items()
     }
-    shown = _shown(plan, buckets, columns, released, weighed=base is not None)
-    rows: exp.Query = shown
+    labelled = _labelled_rows(plan, buckets, columns, released, weighed=base is not None)
+    rows: exp.Query = labelled
     bucket_values: dict[str, exp.Query] = {
         bucket_name(index): evaluated(
             plan, bucket_name(index), bucketed_leaves(bucketed_columns).subquery(bucket_name(index)), kinds
@@ -115,33 +115,37 @@ def combined(
         for index, bucketed_columns in bucketed.items()
     }
     if bucketed and not release.separate_tables:
-        rows, bucket_values = _alike(engine, bucket_column(release, next(iter(bucketed))), shown, bucket_values, keep)
-    classes = keep(CLASS, _classes(rows, [part.alias for part in shown.selects if part.alias], columns))
+        rows, bucket_values = _alike(
+            engine, bucket_column(release, next(iter(bucketed))), labelled, bucket_values, keep
+        )
+    classes = keep(CLASS, _classes(rows, [part.alias for part in labelled.selects if part.alias], columns))
     _require_evaluable(engine, plan, ROW, released.subquery(ROW), classes)
     signatures: list[tuple[str, exp.Expr, str]] = []
     open_groups = False
     for index, generalized in columns.items():
         name = leaf_name(index)
-        found = leaves(engine, generalized, _column_use(plan, index, generalized, classes), keep)
-        values = relation(found.table, as_=name)
+        column_leaves = leaves(engine, generalized, _column_use(plan, index, generalized, classes), keep)
+        values = relation(column_leaves.table, as_=name)
         # A piece stands for many values: what fails for one of them may hold for others.
-        require_evaluable(engine, _of_values(plan, name, values), said_parts(plan, name), only_if_all=found.each)
-        signature = keep("signature", _signature(plan, name, found, kinds))
+        require_evaluable(
+            engine, _of_values(plan, name, values), said_parts(plan, name), only_if_all=column_leaves.each
+        )
+        signature = keep("signature", _signature(plan, name, column_leaves, kinds))
         signatures.append((name, column(f"label_{index}", CLASS), signature))
-        open_groups |= found.unlisted is not None and any(group.table == name for group in plan.groups)
-    drawn_of: list[tuple[str, exp.Expr]] = []
+        open_groups |= column_leaves.unlisted is not None and any(group.table == name for group in plan.groups)
+    draws: list[tuple[str, exp.Expr]] = []
     for index, bucketed_columns in bucketed.items():
         name, bucket = bucket_name(index), bucket_column(release, index)
-        found_held = keep("leaf", grouped(plan, name, bucket_values[name], kinds))
+        bucket_leaves = keep("leaf", grouped(plan, name, bucket_values[name], kinds))
         if not release.separate_tables:
-            require_whole(engine, release.name, classes, found_held)
-        signature = keep("signature", shares(plan, name, relation(found_held)))
+            require_whole(engine, release.name, classes, bucket_leaves)
+        signature = keep("signature", shares(plan, name, relation(bucket_leaves)))
         _require_evaluable(engine, plan, name, bucketed_leaves(bucketed_columns).subquery(name), signature)
-        drawn_of.append((name, column(bucket, CLASS)))
-        signatures.append((*drawn_of[-1], signature))
+        draws.append((name, column(bucket, CLASS)))
+        signatures.append((*draws[-1], signature))
     if bucketed:
         require_few(engine, classes, [(label, table) for _, label, table in signatures], len(plan.arguments))
-    taken = BucketDraws(component(release, CLASS), drawn_of) if bucketed else None
+    taken = BucketDraws(component(release, CLASS), draws) if bucketed else None
     tables: dict[bool, str] = {}
     for exact in (True, False):
         if chosen := {index: kind for index, kind in enumerate(kinds) if (kind.unit is not None) is exact}:
@@ -150,23 +154,23 @@ def combined(
 
 
 def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, table: str) -> None:
-    """Raises PolicyError for a part that fails for values that are known to occur: it is NULL in the table then."""
+    """Raises PolicyError for a part that fails for values that occur. Such a part is NULL in the table."""
     parts: list[tuple[str, Part]] = list(zip(plan.factors.parts.get(name, {}), said_parts(plan, name), strict=True))
     if not parts:
         return
     nulls = [f.bool_or(is_null(column(part_name))) for part_name, _ in parts]
-    found = engine.rows(exp.select(*nulls).from_(relation(table)))[0]
-    doubtful = [part for (_, part), null in zip(parts, found, strict=True) if null]
+    has_nulls = engine.rows(exp.select(*nulls).from_(relation(table)))[0]
+    doubtful = [part for (_, part), null in zip(parts, has_nulls, strict=True) if null]
     require_evaluable(engine, join_lookups(exp.select().from_(rows), plan, name), doubtful)
 
 
 def _of_values(plan: Plan, name: str, values: exp.Expr) -> exp.Select:
-    """A SELECT of nothing from the leaves that are values."""
+    """A SELECT without columns FROM the leaves that are values."""
     known = is_not_null(column("value", name))
     return join_lookups(exp.select().from_(values), plan, name).where(known)
 
 
-def _shown(
+def _labelled_rows(
     plan: Plan,
     buckets: Mapping[str, exp.Expr],
     columns: dict[int, Generalized],
@@ -182,21 +186,21 @@ def _shown(
     rows.select(*parts_on(plan, ROW), copy=False)
     rows.select(*(alias(tried(weight), f"value_{index}") for index, _, weight in arguments_on(plan, ROW)), copy=False)
     if not rows.selects:
-        rows.select(alias(literal(0), "every"), copy=False)
+        rows.select(alias(literal(0), "nothing"), copy=False)
     return rows.select(column(WEIGHT, ROW), copy=False) if weighed else rows
 
 
 def _alike(
-    engine: Engine, bucket: str, shown: exp.Select, values_of: Mapping[str, exp.Query], keep: Keep
+    engine: Engine, bucket: str, labelled: exp.Select, values_of: Mapping[str, exp.Query], keep: Keep
 ) -> tuple[exp.Query, dict[str, exp.Query]]:
-    """Rows and values of buckets: of buckets that are alike to the query those of one, which stands for all."""
+    """The rows and the values of buckets: of buckets that are alike to the query, those of one stand for all."""
     rows = BucketTable(
-        keep("shown", shown), bucket, None, [part.alias for part in shown.selects if part.alias != bucket]
+        keep("labelled", labelled), bucket, None, [part.alias for part in labelled.selects if part.alias != bucket]
     )
     values: dict[str, BucketTable] = {}
     for name, query in values_of.items():
         others = [part for part, _ in engine.columns(query) if part not in ("label", WEIGHT)]
-        values[name] = BucketTable(keep("held", query), "label", WEIGHT, others)
+        values[name] = BucketTable(keep("value", query), "label", WEIGHT, others)
     alike = alike_buckets(engine, [rows, *values.values()], keep)
     return copied(rows, alike), {name: copied(side, alike) for name, side in values.items()}
 
@@ -204,14 +208,14 @@ def _alike(
 def _classes(rows: exp.Query, names: Sequence[str], columns: dict[int, Generalized]) -> exp.Select:
     """The distinct rows with id, label_i, parts, arguments and n, how many released rows are equal.
 
-    A row that has a weight counts for as many rows.
+    A row with a weight counts as that number of rows.
     """
     count: exp.Expr = f.count()
     if any(part.alias_or_name == WEIGHT for part in rows.selects):
         count = total(column(WEIGHT))
     counted = exp.select(*(column(name) for name in names), alias(count, "n"))
-    counted.from_(rows.subquery("shown", copy=False), copy=False).group_by(*map(column, names), copy=False)
-    texts = [alias(text_of(generalized, column(f"label_{i}")), f"shown_{i}") for i, generalized in columns.items()]
+    counted.from_(rows.subquery("labelled", copy=False), copy=False).group_by(*map(column, names), copy=False)
+    texts = [alias(text_of(generalized, column(f"label_{i}")), f"text_{i}") for i, generalized in columns.items()]
     row_id = alias(window(f.row_number()), "id")
     return exp.select(row_id, exp.Star(), *texts).from_(counted.subquery("counted", copy=False), copy=False)
 
@@ -248,10 +252,10 @@ def _column_use(plan: Plan, index: int, generalized: Generalized, classes: str) 
         for p, lookup in enumerate(binding.query.lookups)
         if binding.owners[p] == name and _reads(binding.bound(lookup.on), name)
     ]
-    shown, label = column(f"shown_{index}"), column(f"label_{index}")
+    label_text, label = column(f"text_{index}"), column(f"label_{index}")
     n = alias(f.sum(column("n")), "n")
-    labels = exp.select(alias(label, "label"), alias(shown, "shown"), n).from_(relation(classes))
-    labels = labels.group_by(label.copy(), shown.copy())
+    labels = exp.select(alias(label, "label"), alias(label_text, "shown"), n).from_(relation(classes))
+    labels = labels.group_by(label.copy(), label_text.copy())
     return ColumnUse(labels, constants, keys, why is not None, _said(why, generalized) if why is not None else "")
 
 
@@ -271,12 +275,14 @@ def _said(tree: exp.Expr, generalized: Generalized) -> str:
     return plain.sql(dialect="duckdb")
 
 
-def _signature(plan: Plan, name: str, found: Leaves, kinds: Sequence[Number]) -> exp.Select:
+def _signature(plan: Plan, name: str, column_leaves: Leaves, kinds: Sequence[Number]) -> exp.Select:
     """The signatures of the leaves below each label, with their shares and the moments of their values."""
-    evaluated_leaves: exp.Query = evaluated(plan, name, relation(found.table, as_=name), kinds, pieces=not found.each)
-    if found.unlisted is not None:
+    evaluated_leaves: exp.Query = evaluated(
+        plan, name, relation(column_leaves.table, as_=name), kinds, pieces=not column_leaves.each
+    )
+    if column_leaves.unlisted is not None:
         groups = {group.name for group in plan.groups if group.table == name}
         numbers = [index for index, *_ in arguments_on(plan, name)]
         names = list(plan.factors.parts.get(name, {}))
-        evaluated_leaves = union_all([evaluated_leaves, unlisted_rows(found.unlisted, names, groups, numbers)])
+        evaluated_leaves = union_all([evaluated_leaves, unlisted_rows(column_leaves.unlisted, names, groups, numbers)])
     return shares(plan, name, grouped(plan, name, evaluated_leaves, kinds).subquery("grouped", copy=False))

@@ -9,6 +9,8 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.export.formats.base import ExportFile
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, entry
 from sqlanon.sqlgen.build.names import alias, column
 
 __all__ = ["copy", "option", "reading", "reopen", "seal", "table_function"]
@@ -24,16 +26,13 @@ def copy(rows: exp.Query, options: Sequence[exp.CopyParameter]) -> exp.Copy:
 
 
 def table_function(name: str, first: exp.Expr, options: Mapping[str, exp.Expr]) -> exp.Table:
-    named = [exp.PropertyEQ(this=exp.to_identifier(key), expression=value) for key, value in options.items()]
-    return exp.Table(this=exp.Anonymous(this=name, expressions=[first, *named]))
+    named = [entry(key, value) for key, value in options.items()]
+    return exp.Table(this=f.call(name, first, *named))
 
 
 def reading(file: ExportFile, source: exp.Table) -> exp.Select:
     """The file's columns in the types that `file` states for them."""
-    typed = (
-        alias(exp.Cast(this=column(name), to=exp.DataType.build(kind, dialect="duckdb")), name)
-        for name, kind in file.columns
-    )
+    typed = (alias(cast(column(name), kind), name) for name, kind in file.columns)
     return exp.select(*typed).from_(source)
 
 

@@ -15,7 +15,8 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.export.formats._copy import copy, option, reading, reopen, table_function
 from sqlanon.export.formats.base import ExportFile
-from sqlanon.sqlgen.build.names import identifier, literal
+from sqlanon.sqlgen.build.expressions import entry
+from sqlanon.sqlgen.build.names import literal
 
 __all__ = [
     "CARRIES_CERTIFICATE",
@@ -55,7 +56,7 @@ _QUOTING = {"DELIMITER": ",", "QUOTE": '"', "ESCAPE": '"', "NULLSTR": ""}
 
 
 def read(file: ExportFile) -> exp.Query:
-    columns = [exp.PropertyEQ(this=identifier(name), expression=literal(kind)) for name, kind in file.columns]
+    columns = [entry(name, literal(kind)) for name, kind in file.columns]
     options: dict[str, exp.Expr] = {
         "auto_detect": exp.false(),
         "header": exp.true(),

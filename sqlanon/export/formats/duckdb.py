@@ -96,9 +96,9 @@ def _attached(engine: Engine, file: ExportFile) -> Iterator[str]:
 def carried(path: Path) -> Sequence[str]:
     reader = _sealed(path, {})
     try:
-        found = _contents(reader)
-        tables = [name for schema, kind, name in found if (schema, kind) == ("main", "table")]
-        if len(tables) != len(found) or len(found) != 2 or _CERTIFICATE not in tables:
+        contents = _contents(reader)
+        tables = [name for schema, kind, name in contents if (schema, kind) == ("main", "table")]
+        if len(tables) != len(contents) or len(contents) != 2 or _CERTIFICATE not in tables:
             return []
         return certificate(reader, ExportFile(path, "", ()))
     finally:

@@ -11,7 +11,8 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.export.formats._copy import copy, option, reading, reopen, table_function
 from sqlanon.export.formats.base import CERTIFICATE_KEY, ExportFile
-from sqlanon.sqlgen.build.names import identifier, literal
+from sqlanon.sqlgen.build.expressions import entry
+from sqlanon.sqlgen.build.names import literal
 
 __all__ = [
     "CARRIES_CERTIFICATE",
@@ -47,7 +48,7 @@ def published_type(column_type: str) -> str:
 
 
 def write(engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
-    metadata = exp.Struct(expressions=[exp.PropertyEQ(this=identifier(CERTIFICATE_KEY), expression=exp.Placeholder())])
+    metadata = exp.Struct(expressions=[entry(CERTIFICATE_KEY, exp.Placeholder())])
     options = (
         option("FORMAT", exp.var("parquet")),
         option("COMPRESSION", exp.var(COMPRESSION)),

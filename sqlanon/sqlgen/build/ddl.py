@@ -14,6 +14,7 @@ from sqlanon.sqlgen.build.render import to_sql
 
 __all__ = [
     "create_table",
+    "create_temporary",
     "drop_column",
     "drop_object",
     "mixed",
@@ -23,6 +24,12 @@ __all__ = [
     "text_type",
     "view_over",
 ]
+
+
+def create_temporary(kind: str, name: str, query: exp.Query) -> exp.Create:
+    """CREATE TEMPORARY TABLE or VIEW with the rows of a query."""
+    temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
+    return exp.Create(kind=kind, this=relation(name), expression=query, properties=temporary)
 
 
 def secure_view(name: QualifiedName, body: exp.Query) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlglot import exp
 
-from sqlanon.sqlgen.build.names import column, literal
+from sqlanon.sqlgen.build.names import column, identifier, literal
 
 __all__ = [
     "added",
@@ -17,19 +17,28 @@ __all__ = [
     "case",
     "cast",
     "descending",
+    "different",
     "digest",
+    "entry",
+    "exists",
+    "filtered",
     "huge",
     "identical",
     "if_",
     "infix",
+    "insert",
     "integer",
+    "into",
     "is_not_null",
     "is_null",
     "joined",
+    "named",
+    "not_",
     "or_zero",
     "order_by",
     "paren",
     "real",
+    "row_alias",
     "same",
     "total",
     "try_cast",
@@ -37,6 +46,8 @@ __all__ = [
     "up_to_here",
     "window",
 ]
+
+_Relation = TypeVar("_Relation", bound=exp.Table | exp.Subquery)
 
 _OPERATORS: dict[str, type[exp.Binary]] = {
     "=": exp.EQ,
@@ -71,12 +82,27 @@ def identical(left: exp.Expr, right: exp.Expr) -> exp.NullSafeEQ:
     return exp.NullSafeEQ(this=left, expression=right)
 
 
+def different(left: exp.Expr, right: exp.Expr) -> exp.NullSafeNEQ:
+    """Whether two values differ, or one of them is NULL: IS DISTINCT FROM."""
+    return exp.NullSafeNEQ(this=left, expression=right)
+
+
 def is_null(value: exp.Expr) -> exp.Is:
     return exp.Is(this=value, expression=exp.Null())
 
 
 def is_not_null(value: exp.Expr) -> exp.Not:
-    return exp.Not(this=is_null(value))
+    return not_(is_null(value))
+
+
+def not_(condition: exp.Expr) -> exp.Not:
+    """Whether a condition is false; the parentheses of an AND or OR are the caller's."""
+    return exp.Not(this=condition)
+
+
+def exists(query: exp.Query) -> exp.Exists:
+    """Whether a query has a row."""
+    return exp.Exists(this=query)
 
 
 def if_(condition: exp.Expr, value: Any, otherwise: Any = None) -> exp.Case:
@@ -113,6 +139,11 @@ def window(
 ) -> exp.Window:
     """A function OVER the rows that are alike in `partition_by`, in an order, within a frame."""
     return exp.Window(this=function, partition_by=list(partition_by) if partition_by else None, order=order, spec=frame)
+
+
+def filtered(aggregate: exp.Expr, condition: exp.Expr) -> exp.Filter:
+    """An aggregate of those rows alone for which the condition is true."""
+    return exp.Filter(this=aggregate, expression=exp.Where(this=condition))
 
 
 def order_by(*keys: exp.Expr) -> exp.Order:
@@ -186,6 +217,32 @@ def joined(*parts: exp.Expr) -> exp.Expr:
     for part in parts[1:]:
         text = exp.DPipe(this=text, expression=part, safe=False)
     return text
+
+
+def entry(name: str, value: exp.Expr) -> exp.PropertyEQ:
+    """A value under its name, in a struct or among the arguments of a call."""
+    return exp.PropertyEQ(this=identifier(name), expression=value)
+
+
+def named(table: _Relation, name: str) -> _Relation:
+    """The same table or subquery, which has this name in its query from now on."""
+    table.set("alias", exp.TableAlias(this=identifier(name)))
+    return table
+
+
+def row_alias(name: str, columns: Sequence[str]) -> exp.TableAlias:
+    """A name for rows and one for each of their columns."""
+    return exp.TableAlias(this=identifier(name), columns=[identifier(column_name) for column_name in columns])
+
+
+def into(table: exp.Table, columns: Sequence[str]) -> exp.Schema:
+    """The columns of a table that rows are inserted into."""
+    return exp.Schema(this=table, expressions=[identifier(name) for name in columns])
+
+
+def insert(target: exp.Table | exp.Schema, rows: exp.Query | exp.Values) -> exp.Insert:
+    """INSERT INTO a table, or into some of its columns, the rows of a query."""
+    return exp.Insert(this=target, expression=rows)
 
 
 def union_all(queries: Sequence[exp.Query], *, distinct: bool = False) -> exp.Query:

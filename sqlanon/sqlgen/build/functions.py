@@ -12,6 +12,8 @@ from sqlglot import exp
 __all__ = [
     "abs",
     "any_value",
+    "approx_count_distinct",
+    "bit_or",
     "bool_and",
     "bool_or",
     "call",
@@ -23,17 +25,28 @@ __all__ = [
     "greatest",
     "least",
     "left",
+    "length",
+    "list_",
     "ln",
+    "lower",
     "max",
     "min",
     "nullif",
+    "power",
+    "repeat",
     "right",
     "round",
     "row_number",
+    "string_agg",
     "sum",
     "try_",
     "unnest",
 ]
+
+
+def repeat(text: exp.Expr, times: exp.Expr) -> exp.Repeat:
+    """The text, so many times in a row."""
+    return exp.Repeat(this=text, times=times)
 
 
 def call(name: str, *arguments: Any) -> exp.Anonymous:
@@ -67,6 +80,21 @@ def any_value(value: exp.Expr) -> exp.AnyValue:
     return exp.AnyValue(this=value)
 
 
+def approx_count_distinct(value: exp.Expr) -> exp.ApproxDistinct:
+    """About how many distinct values there are, NULL not counted."""
+    return exp.ApproxDistinct(this=value)
+
+
+def bit_or(bits: exp.Expr) -> exp.BitwiseOrAgg:
+    """The bits that are set in any row."""
+    return exp.BitwiseOrAgg(this=bits)
+
+
+def string_agg(text: exp.Expr, separator: exp.Expr, order: exp.Order) -> exp.Expr:
+    """A group's texts as one, in an order, with a separator between them."""
+    return call("string_agg", text, exp.Order(this=separator, expressions=order.expressions))
+
+
 def bool_and(condition: exp.Expr) -> exp.LogicalAnd:
     return exp.LogicalAnd(this=condition)
 
@@ -89,6 +117,23 @@ def abs(value: exp.Expr) -> exp.Abs:
 
 def floor(value: exp.Expr) -> exp.Floor:
     return exp.Floor(this=value)
+
+
+def length(text: exp.Expr) -> exp.Length:
+    return exp.Length(this=text)
+
+
+def list_(value: exp.Expr) -> exp.ArrayAgg:
+    """A group's values as a list."""
+    return exp.ArrayAgg(this=value)
+
+
+def lower(text: exp.Expr) -> exp.Lower:
+    return exp.Lower(this=text)
+
+
+def power(base: exp.Expr, exponent: exp.Expr) -> exp.Pow:
+    return exp.Pow(this=base, expression=exponent)
 
 
 def ln(value: exp.Expr) -> exp.Ln:
@@ -117,12 +162,14 @@ def nullif(value: exp.Expr, other: Any) -> exp.Nullif:
     return exp.Nullif(this=value, expression=exp.convert(other))
 
 
-def least(value: exp.Expr, *others: Any) -> exp.Least:
-    return exp.Least(this=value, expressions=[exp.convert(other) for other in others])
+def least(value: exp.Expr, *others: Any, ignore_nulls: bool = False) -> exp.Least:
+    """The least of the values, or NULL if one of them is: with `ignore_nulls`, of those that are not NULL."""
+    return exp.Least(this=value, expressions=[exp.convert(other) for other in others], ignore_nulls=ignore_nulls)
 
 
-def greatest(value: exp.Expr, *others: Any) -> exp.Greatest:
-    return exp.Greatest(this=value, expressions=[exp.convert(other) for other in others])
+def greatest(value: exp.Expr, *others: Any, ignore_nulls: bool = False) -> exp.Greatest:
+    """The greatest of the values, or NULL if one of them is: with `ignore_nulls`, of those that are not NULL."""
+    return exp.Greatest(this=value, expressions=[exp.convert(other) for other in others], ignore_nulls=ignore_nulls)
 
 
 def try_(value: exp.Expr) -> exp.Try:

@@ -19,16 +19,16 @@ def shared_steps(query: exp.Query, known: Collection[str]) -> list[Step]:
     Only those that read nothing but the steps in `known` can stand beside these: other names may mean something
     else there.
     """
-    found: dict[exp.Select, list[exp.Subquery]] = defaultdict(list)
+    subqueries: dict[exp.Select, list[exp.Subquery]] = defaultdict(list)
     for part in query.find_all(exp.Subquery):
         grouping = part.this
         if not isinstance(grouping, exp.Select) or not grouping.args.get("group"):
             continue
         tables = {table.name for table in grouping.find_all(exp.Table)}
         if isinstance(part.parent, exp.From) and tables and tables <= {*known}:
-            found[grouping].append(part)
+            subqueries[grouping].append(part)
     steps: list[Step] = []
-    for grouping, occurrences in found.items():
+    for grouping, occurrences in subqueries.items():
         if len(occurrences) > 1:
             name = f"grouping_{len(steps)}"
             steps.append((name, grouping.copy()))

@@ -16,11 +16,13 @@ from sqlanon.sqlgen.build.expressions import (
     added,
     ascending,
     big,
+    entry,
     huge,
     identical,
     if_,
     infix,
     is_null,
+    named,
     or_zero,
     order_by,
     paren,
@@ -243,9 +245,7 @@ def _keyed(
             parts[word].append(column(key_name(word), code))
         joins.append((relation(table, as_=code), identical(value, column("value", code))))
     keys = [alias(added(word) if word else _zero(), key_name(i)) for i, word in enumerate(parts)]
-    named = source.copy()
-    named.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
-    query = exp.select(*keys, *others, alias(f.count(), "n")).from_(named, copy=False)
+    query = exp.select(*keys, *others, alias(f.count(), "n")).from_(named(source.copy(), name), copy=False)
     for code_table, condition in joins:
         query.join(code_table, on=condition, copy=False)
     return query.group_by(*(part.this.copy() for part in (*keys, *others)), copy=False)
@@ -258,12 +258,7 @@ def _zero() -> exp.Expr:
 def class_id(keys: Sequence[exp.Expr]) -> exp.Expr:
     if len(keys) == 1:
         return keys[0]
-    return exp.Struct(
-        expressions=[
-            exp.PropertyEQ(this=exp.to_identifier(key_name(i), quoted=True), expression=key)
-            for i, key in enumerate(keys)
-        ]
-    )
+    return exp.Struct(expressions=[entry(key_name(i), key) for i, key in enumerate(keys)])
 
 
 def respondents(entity: exp.Expr) -> exp.Expr:

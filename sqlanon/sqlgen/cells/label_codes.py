@@ -29,10 +29,10 @@ def code_at(level: int) -> str:
 def shown_at(bound: BoundAttribute, levels: Sequence[int]) -> list[exp.Alias]:
     """The labels at these levels, from the columns value, level_1, ...: texts, if there are several levels."""
     several = len(set(levels)) > 1
-    return [alias(_shown(bound, level, several), label_at(level)) for level in sorted(set(levels))]
+    return [alias(_published_label(bound, level, several), label_at(level)) for level in sorted(set(levels))]
 
 
-def _shown(bound: BoundAttribute, level: int, published_as_text: bool) -> exp.Expr:
+def _published_label(bound: BoundAttribute, level: int, published_as_text: bool) -> exp.Expr:
     if level == bound.height:
         return literal("*")
     if level:

@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.hierarchies.base import functional
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, cast, identical, is_not_null, is_null, or_zero, try_cast
+from sqlanon.sqlgen.build.expressions import as_text, cast, filtered, identical, is_not_null, is_null, or_zero, try_cast
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
 __all__ = ["generalized", "level_name", "listed_twice", "listed_values", "passed", "published_value"]
@@ -69,10 +69,7 @@ def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
     value = _in_type(bound)
     labels = (
         alias(
-            exp.Filter(
-                this=f.max(column("label")),
-                expression=exp.Where(this=column("level").eq(literal(level))),
-            ),
+            filtered(f.max(column("label")), column("level").eq(literal(level))),
             level_name(level),
         )
         for level in range(1, bound.height)

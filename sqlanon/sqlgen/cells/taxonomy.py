@@ -86,8 +86,8 @@ def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Select:
     labels = generalized(bound, occurring, taxonomy.listed.copy() if taxonomy.listed else None, counted=False)
     branch: exp.Expr = literal(0)
     if bound.stored:
-        own = column("code", "coded") + 1  # codes may begin with 0
-        branch = if_(column("listed", "path"), branch, own)
+        next_code = column("code", "coded") + 1  # codes may begin with 0
+        branch = if_(column("listed", "path"), branch, next_code)
     text = as_text(column("value", "path"))
     same = identical(column("value", "path"), column("value_0", "coded"))
     return (

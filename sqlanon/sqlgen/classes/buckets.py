@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.classes.requirement import Asks, by_attribute
-from sqlanon.sqlgen.classes.rows import Asked, Rows
+from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements
 
 __all__ = ["BUCKET", "COUNT", "VALUE", "asked_of_buckets"]
 
@@ -28,7 +28,7 @@ def asked_of_buckets(
     values: Mapping[str, str],
     *,
     once: bool = False,
-) -> Iterator[Asked]:
+) -> Iterator[RowsOfRequirements]:
     """What is asked of each attribute's table of buckets (bucket, value, count).
 
     `sources` has the tables by what stands behind the release's name, as many as can be read; `values` says which has
@@ -39,7 +39,7 @@ def asked_of_buckets(
         name = values[attribute]
         answerable = tuple(index for index in of_attribute if index in indexes)
         if answerable and name in sources:
-            yield Asked(_of_buckets(sources[name], attribute, once), answerable)
+            yield RowsOfRequirements(_of_buckets(sources[name], attribute, once), answerable)
 
 
 def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, once: bool) -> Rows:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, if_, is_not_null, is_null, or_zero
+from sqlanon.sqlgen.build.expressions import big, exists, if_, is_not_null, is_null, or_zero
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.classes.normal_relations import sensitive_value
@@ -79,7 +79,7 @@ def _violates_nothing(query: exp.Query) -> exp.Expr:
 
 
 def _any(of: str) -> exp.Expr:
-    return exp.Exists(this=exp.select(literal(1)).from_(relation(of)))
+    return exists(exp.select(literal(1)).from_(relation(of)))
 
 
 def _rounds(requirements: Sequence[Asks]) -> exp.Query:
@@ -94,16 +94,18 @@ def _rounds(requirements: Sequence[Asks]) -> exp.Query:
         is_null(column("class_id")),
         exp.not_(column("class_id").isin(query=_classes("round_violating"))),
     )
-    more = column("round") < literal(sizes().guard_rounds)
+    has_rounds_left = column("round") < literal(sizes().guard_rounds)
     after = alias(column("round") + 1, "round")
     following = (
-        exp.select(after, column("class_id")).from_(relation("rounds")).where(left, _any("round_violating"), more)
+        exp.select(after, column("class_id"))
+        .from_(relation("rounds"))
+        .where(left, _any("round_violating"), has_rounds_left)
     )
     following = with_steps(following, [*steps, ("round_violating", _class_ids(violations(requirements, names)))])
-    one = alias(literal(1), "round")
+    first_round = alias(literal(1), "round")
     first = exp.union(
-        exp.select(one, column("class_id")).from_(relation("equivalence_class")),
-        exp.select(one.copy(), alias(exp.null(), "class_id")),
+        exp.select(first_round, column("class_id")).from_(relation("equivalence_class")),
+        exp.select(first_round.copy(), alias(exp.null(), "class_id")),
         distinct=False,
         copy=False,
     )

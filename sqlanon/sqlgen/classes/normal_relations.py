@@ -22,11 +22,12 @@ from sqlanon.sqlgen.build.expressions import (
     is_not_null,
     is_null,
     order_by,
+    row_alias,
     total,
     try_cast,
     window,
 )
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import respondents
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
@@ -190,7 +191,7 @@ def _sensitive_code(counted: exp.Table | exp.Subquery, width: int) -> exp.Select
 
 def _class_sensitive_value(counted: exp.Table | exp.Subquery, codes: str, width: int) -> exp.Select:
     same = [
-        identical(one, other) for one, other in zip(_values(width, "counted"), _values(width, "coded"), strict=True)
+        identical(left, right) for left, right in zip(_values(width, "counted"), _values(width, "coded"), strict=True)
     ]
     return (
         exp.select(column("class_id", "counted"), alias(column("code", "coded"), "value"), column("n", "counted"))
@@ -222,7 +223,7 @@ def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select
     value = try_cast(listed_value, taxonomy.bound.published_type)
     possible = is_not_null(value)
     same = identical(value.copy(), column("value_0", "coded"))
-    absent = exp.Neg(this=window(f.row_number()))
+    absent = -window(f.row_number())
     low, high = (cast(column(name, "listed"), "DOUBLE") for name in ("low", "high"))
     return (
         exp.select(
@@ -243,7 +244,7 @@ def literal_rows(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[obj
     """A query that returns the given rows with the given column names and types."""
     values = rows or [[None] * len(columns)]
     tuples = [exp.Tuple(expressions=[literal(value) for value in row]) for row in values]
-    names = exp.TableAlias(this=identifier("answer"), columns=[identifier(name) for name, _ in columns])
+    names = row_alias("answer", [name for name, _ in columns])
     casts = [alias(cast(column(name), kind), name) for name, kind in columns]
     query = exp.select(*casts).from_(exp.Values(expressions=tuples, alias=names))
     return query if rows else query.where(exp.false())

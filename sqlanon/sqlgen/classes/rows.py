@@ -9,10 +9,10 @@ from sqlglot import exp
 
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import total
-from sqlanon.sqlgen.build.names import alias, column, identifier, literal
+from sqlanon.sqlgen.build.expressions import entry, total
+from sqlanon.sqlgen.build.names import alias, column, literal
 
-__all__ = ["Asked", "Rows", "class_label", "rows_of"]
+__all__ = ["Rows", "RowsOfRequirements", "class_label", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -68,12 +68,12 @@ def rows_of(
 
 def class_label(labels: Mapping[str, exp.Expr]) -> exp.Expr:
     """A class_id from what a class shows of each quasi-identifier: a struct of them."""
-    parts = [exp.PropertyEQ(this=identifier(name), expression=label) for name, label in labels.items()]
+    parts = [entry(name, label) for name, label in labels.items()]
     return exp.Struct(expressions=parts) if parts else literal(0)
 
 
 @dataclass(frozen=True)
-class Asked:
+class RowsOfRequirements:
     """Rows, and the indexes of the requirements that are asked of them."""
 
     rows: Rows

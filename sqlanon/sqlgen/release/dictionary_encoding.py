@@ -11,7 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.sqlgen.build.expressions import identical
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import cast, identical
 from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.labels import published_value
 
@@ -22,7 +23,7 @@ def different_texts(texts: Sequence[BoundAttribute], source: exp.Table, rows: in
     """About how many different values each column has among some `rows` of the source, a column each."""
     values = [alias(published_value(bound), f"text_{index}") for index, bound in enumerate(texts)]
     sample = exp.select(*values).from_(source).limit(rows)
-    counts = [exp.ApproxDistinct(this=column(f"text_{index}")) for index in range(len(texts))]
+    counts = [f.approx_count_distinct(column(f"text_{index}")) for index in range(len(texts))]
     return exp.select(*counts).from_(sample.subquery("some"), copy=False)
 
 
@@ -34,7 +35,7 @@ def texts_of(bound: BoundAttribute, source: exp.Table) -> exp.Select:
 
 def word_table(texts: str, kind: str) -> exp.Select:
     """value, word: the texts of a table of `texts_of`, and each in the type that is called `kind`."""
-    word = exp.Cast(this=column("value"), to=exp.DataType(this=exp.DType.USERDEFINED, kind=kind))
+    word = cast(column("value"), exp.DataType(this=exp.DType.USERDEFINED, kind=kind))
     return exp.select(column("value"), alias(word, "word")).from_(relation(texts))
 
 
@@ -56,7 +57,7 @@ def spelled(query: exp.Select, rows: exp.Select, words: Collection[str]) -> exp.
     """`rows`, which have the columns of `query`, with texts again in those that are words."""
     text = exp.DataType.build("VARCHAR")
     shown = [
-        alias(exp.Cast(this=column(name, "coded"), to=text.copy()), name) if name in words else column(name, "coded")
+        alias(cast(column(name, "coded"), text), name) if name in words else column(name, "coded")
         for name in _names(query)
     ]
     return exp.select(*shown).from_(rows.subquery("coded"), copy=False)

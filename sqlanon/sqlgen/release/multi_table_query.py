@@ -59,5 +59,5 @@ class TablesQuery:
     @property
     def values(self) -> dict[str, str]:
         """The table that has the values of each sensitive attribute."""
-        shown = ((table.name, part) for table in self.tables for part in table.columns)
-        return {part.bound.column: name for name, part in shown if part.role is Role.SENSITIVE and part.bound}
+        columns = ((table.name, part) for table in self.tables for part in table.columns)
+        return {part.bound.column: name for name, part in columns if part.role is Role.SENSITIVE and part.bound}

@@ -20,13 +20,13 @@ from sqlanon.sqlgen.release.recoding_rounds import join_rounds, round_labels
 __all__ = ["public_class", "public_label_class", "public_labelled", "public_rows", "public_values"]
 
 
-def _given(index: int) -> exp.Column:
+def _public_value(index: int) -> exp.Column:
     return column(f"value_{index}", "public")
 
 
 def _value(index: int, bound: BoundAttribute) -> exp.Expr:
     """The public table's value in the type of the source's."""
-    return try_cast(_given(index), bound.published_type)
+    return try_cast(_public_value(index), bound.published_type)
 
 
 def _is_null(value: exp.Expr) -> exp.Expr:
@@ -60,7 +60,7 @@ def public_labelled(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
 
 def _same_kind(recodings: Sequence[tuple[int, Recoding]]) -> list[exp.Expr]:
     """NULL stands for a text that is no value of the type, too: that is not the value NULL."""
-    return [exp.or_(_is_null(_given(i)), exp.not_(_is_null(_value(i, r.bound)))) for i, r in recodings]
+    return [exp.or_(_is_null(_public_value(i)), exp.not_(_is_null(_value(i, r.bound)))) for i, r in recodings]
 
 
 def public_class() -> exp.Select:
@@ -69,9 +69,9 @@ def public_class() -> exp.Select:
     return exp.select(column("class_id"), count).from_(relation("public_recoded")).group_by(column("class_id"))
 
 
-def public_label_class(shown: Mapping[str, exp.Expr], labels: Sequence[exp.Expr]) -> exp.Select:
+def public_label_class(labels_by_attribute: Mapping[str, exp.Expr], labels: Sequence[exp.Expr]) -> exp.Select:
     """public_class(class_id, n), by what a class shows of each quasi-identifier; NULL for rows without a class."""
-    class_id = if_(column("has_class"), class_label(shown))
+    class_id = if_(column("has_class"), class_label(labels_by_attribute))
     count = alias(f.count(), "n")
     query = exp.select(alias(class_id, "class_id"), count).from_(relation("public_recoded"))
     return query.group_by(column("has_class"), *labels)

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from sqlanon.domain.bound import BoundAttribute
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, identical, if_, infix, is_null, paren
+from sqlanon.sqlgen.build.expressions import big, case, identical, if_, infix, is_null, not_, paren
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import class_id
@@ -109,7 +109,7 @@ class Rounds:
     """The rounds of a local recoding.
 
     Their rows are the relation "labelled", those of the public table "public_labelled",
-    each with class_j and the labels. `asked` maps a column that requirements ask about
+    each with class_j and the labels. `requirement_columns` maps a column that requirements read
     to the one that holds it there, `entity` is the one that holds the respondent;
     `others` pass through.
     """
@@ -117,7 +117,7 @@ class Rounds:
     recodings: Sequence[tuple[int, Recoding]]
     requirements: Sequence[Asks]
     background: Background
-    asked: dict[str, str]
+    requirement_columns: dict[str, str]
     entity: str | None
     others: Sequence[str]
 
@@ -127,50 +127,47 @@ class Rounds:
 
     def steps(self) -> list[Step]:
         """Steps to kept_1, kept_2, ...: the classes that each round keeps."""
-        return [(_kept_name(number), self._kept(number)) for number in range(1, self.count + 1)]
+        return [(_kept_name(number), self._kept_classes(number)) for number in range(1, self.count + 1)]
 
     def recoded(self) -> exp.Select:
         """Every row that a round keeps, with its class and its labels there: class_id, label_i, others."""
         labels = [alias(self._label(i, recoding), f"label_{i}") for i, recoding in self.recodings]
         others = [column(name) for name in self.others]
         query = exp.select(alias(self._in_round(class_name), "class_id"), *labels, *others)
-        return query.from_(self._placed("labelled")).where(exp.Not(this=_no_round()))
+        return query.from_(self._placed("labelled")).where(not_(_no_round()))
 
     def public_recoded(self) -> exp.Select:
         """Every public row: class_id, has_class, label_i. One that no round keeps is in no class of the release."""
         labels = [alias(self._label(i, recoding), f"label_{i}") for i, recoding in self.recodings]
         named = self._in_round(class_name)
         named.set("default", _nowhere(class_layout(len(self.recodings)).words))
-        has_class = alias(exp.Not(this=_no_round()), "has_class")
+        has_class = alias(not_(_no_round()), "has_class")
         return exp.select(alias(named, "class_id"), has_class, *labels).from_(self._placed("public_labelled"))
 
     def _placed(self, rows: str) -> exp.Subquery:
         """The rows with the first round that keeps their class, if any."""
-        rounds = [exp.If(this=_is_kept(number), true=literal(number)) for number in range(1, self.count + 1)]
-        query = exp.select(exp.Star(), alias(exp.Case(ifs=rounds), "round")).from_(relation(rows))
-        return query.subquery("placed")
+        first_round = case(*((_is_kept(number), number) for number in range(1, self.count + 1)))
+        return exp.select(exp.Star(), alias(first_round, "round")).from_(relation(rows)).subquery("placed")
 
     def _in_round(self, name: Callable[[int], str]) -> exp.Case:
         """What a column that each round has is in the round of the row."""
-        return exp.Case(
-            ifs=[
-                exp.If(this=column("round").eq(literal(number)), true=column(name(number)))
-                for number in range(1, self.count + 1)
-            ]
-        )
+        rounds = range(1, self.count + 1)
+        return case(*((column("round").eq(number), column(name(number))) for number in rounds))
 
     def _label(self, index: int, recoding: Recoding) -> exp.Expr:
         if not recoding.mixed:
             return column(f"label_{index}")
         return self._in_round(lambda number: _label_name(index, recoding.levels[number - 1]))
 
-    def _kept(self, number: int) -> exp.Select:
+    def _kept_classes(self, number: int) -> exp.Select:
         """The classes of one round that violate nothing, of the rows that no round before keeps."""
-        columns = {name: column(own) for name, own in self.asked.items()}
+        columns = {name: column(source_name) for name, source_name in self.requirement_columns.items()}
         entity = column(self.entity) if self.entity else None
         rows = Rows(relation("round_row"), (column("class_id"),), column("class_id"), columns, entity)
-        own = [column(name) for name in (*self.asked.values(), *([self.entity] if self.entity else []))]
-        steps: list[Step] = [("round_row", self._left(number, "labelled", own))]
+        columns_read = [
+            column(name) for name in (*self.requirement_columns.values(), *([self.entity] if self.entity else []))
+        ]
+        steps: list[Step] = [("round_row", self._left(number, "labelled", columns_read))]
         background = self.background
         if background.public_class is not None:
             steps.append(("round_public", self._left(number, "public_labelled", [])))
@@ -194,8 +191,8 @@ class Rounds:
 
 
 def _is_kept(number: int) -> exp.Expr:
-    kept = exp.select(column("class_id")).from_(relation(_kept_name(number)))
-    return column(class_name(number)).isin(query=kept)
+    classes = exp.select(column("class_id")).from_(relation(_kept_name(number)))
+    return column(class_name(number)).isin(query=classes)
 
 
 def _no_round() -> exp.Expr:

@@ -122,8 +122,8 @@ def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
     query.join(relation(placed.regions, as_="region"), on=on, copy=False)
     query.select(alias(column("class", "region"), "class_id"), copy=False)
     for index, bound in enumerate(policy.quasi_identifiers):
-        shown = published_value(bound, "source") if placed.exact else column(label_name(index), "region")
-        query.select(alias(shown, label_name(index)), copy=False)
+        label = published_value(bound, "source") if placed.exact else column(label_name(index), "region")
+        query.select(alias(label, label_name(index)), copy=False)
         if placed.bounds:
             ends = [alias(column(box_name(index, end), "region"), box_name(index, end)) for end in ("low", "high")]
             query.select(*ends, copy=False)

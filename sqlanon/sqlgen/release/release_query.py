@@ -17,7 +17,7 @@ from sqlanon.domain.policy import Role
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.binary_text import without_collation
-from sqlanon.sqlgen.build.expressions import as_text, same, union_all, window
+from sqlanon.sqlgen.build.expressions import as_text, row_alias, same, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.labels import passed, published_value
@@ -95,7 +95,7 @@ class ReleaseQuery:
         return [f"{name}_{end}" for end in ENDS] if self.placed and self.placed.bounds else []
 
     @property
-    def asked(self) -> tuple[str, ...]:
+    def requirement_columns(self) -> tuple[str, ...]:
         """The source's columns that requirements ask about, published or not: sensitive ones and guarding nodes."""
         sensitive = (name for subject in subjects(self.requirements) for name in subject)
         return tuple(dict.fromkeys((*sensitive, *self.guards.values())))
@@ -140,8 +140,8 @@ class ReleaseQuery:
         rows that no class of the hierarchy takes in. Raises InternalError without a public table.
         """
         recodings = self._kept_recodings()
-        shown = {b.column: self._label(b) for b in self.policy.quasi_identifiers}
-        query = public_label_class(shown, [column(f"label_{i}") for i, _ in recodings])
+        labels = {b.column: self._label(b) for b in self.policy.quasi_identifiers}
+        query = public_label_class(labels, [column(f"label_{i}") for i, _ in recodings])
         return self._with_labels(query, recodings)
 
     def _kept_recodings(self) -> list[tuple[int, Recoding]]:
@@ -174,8 +174,7 @@ class ReleaseQuery:
         if needs_public:
             if self.public is None:
                 raise InternalError("a requirement asks about a public table, and there is none")
-            names = [identifier(f"value_{i}") for i in range(len(self.recodings))]
-            public = exp.TableAlias(this=identifier("public"), columns=names)
+            public = row_alias("public", [f"value_{i}" for i in range(len(self.recodings))])
             query.with_(public, as_=self.public.copy(), materialized=not self.public_stable, copy=False)
         for i, recoding in recodings:
             others = public_values(i, recoding.bound) if needs_public else None
@@ -212,7 +211,7 @@ class ReleaseQuery:
             recodings,
             self.requirements,
             self._background(),
-            asked={name: f"asked_{i}" for i, name in enumerate(self.asked)},
+            requirement_columns={name: f"asked_{i}" for i, name in enumerate(self.requirement_columns)},
             entity=_ENTITY if self.policy.entity else None,
             others=[other.alias for other in self._others(exp.select())],
         )
@@ -232,7 +231,7 @@ class ReleaseQuery:
     def _others(self, query: exp.Select) -> list[exp.Alias]:
         """The columns that pass through, those that are asked about, and the respondent; joins what they need."""
         others = [alias(passed(query, bound, i, self.tokens), f"column_{i}") for i, bound in self._passing()]
-        others += [alias(self._asked_value(name), f"asked_{i}") for i, name in enumerate(self.asked)]
+        others += [alias(self._asked_value(name), f"asked_{i}") for i, name in enumerate(self.requirement_columns)]
         if self.policy.entity:
             others.append(alias(column(self.policy.entity.column, "source"), _ENTITY))
         return others
@@ -281,13 +280,13 @@ class ReleaseQuery:
             relation=relation("recoded"),
             keys=(column("class_id"),),
             class_id=column("class_id"),
-            columns={name: column(f"asked_{i}") for i, name in enumerate(self.asked)},
+            columns={name: column(f"asked_{i}") for i, name in enumerate(self.requirement_columns)},
             entity=column(_ENTITY) if self.policy.entity else None,
         )
 
     def _background(self) -> Background:
         """The labels of stored hierarchies are the catalog's copy, all others are computed."""
-        bounds = (bound for bound in self.policy.attributes if bound.column in self.asked)
+        bounds = (bound for bound in self.policy.attributes if bound.column in self.requirement_columns)
         return Background(
             taxonomies={b.column: Taxonomy(b, frozen_labels(b, self.release_id) if b.stored else None) for b in bounds},
             ranges={

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import as_text, is_not_null
+from sqlanon.sqlgen.build.expressions import as_text, case, different, is_not_null
 from sqlanon.sqlgen.build.names import column, literal
 
 __all__ = ["BINARY", "MadeFor", "Refusal", "refusal_in"]
@@ -50,14 +50,18 @@ class MadeFor:
     def condition(self) -> exp.Expr:
         """A condition for the WHERE of the query that reads the columns: true, or an error when it is bound."""
         branches = [_otherwise_compared(), *map(_otherwise_set, self.settings), *map(_otherwise_typed, self.columns)]
-        setting = exp.Case(ifs=branches, default=literal(_PRESENT))
+        setting = case(*branches, otherwise=_PRESENT)
         return is_not_null(_setting(setting))
+
+
+# A condition of CASE, and the value where it is true.
+_Branch = tuple[exp.Expr, exp.Expr]
 
 
 def refusal_in(message: str) -> Refusal | None:
     """What the condition says in an error of the engine's; None if the error is another."""
-    found = _SAYS.search(message)
-    return Refusal(found[1], f"run {found[2]}") if found else None
+    match = _SAYS.search(message)
+    return Refusal(match[1], f"run {match[2]}") if match else None
 
 
 def _says(what: str, run: str) -> exp.Expr:
@@ -68,14 +72,14 @@ def _setting(name: exp.Expr) -> exp.Expr:
     return f.call("current_setting", name)
 
 
-def _otherwise_compared() -> exp.If:
-    collation = exp.Lower(this=_setting(literal("default_collation")))
+def _otherwise_compared() -> _Branch:
+    collation = f.lower(_setting(literal("default_collation")))
     binary = collation.isin(*(literal(name) for name in BINARY))
     says = _says("this session compares text by a collation, and this view by its bytes", "RESET default_collation")
-    return exp.If(this=exp.not_(binary), true=says)
+    return exp.not_(binary), says
 
 
-def _otherwise_set(setting: tuple[str, str]) -> exp.If:
+def _otherwise_set(setting: tuple[str, str]) -> _Branch:
     name, value = setting
     now: exp.Expr = as_text(_setting(literal(name)))
     made = literal(value)
@@ -83,14 +87,14 @@ def _otherwise_set(setting: tuple[str, str]) -> exp.If:
         # ASCENDING, which a new session has, and ASC, which it has once somebody says so, are one.
         now, made = (f.left(side, 3) for side in (now, made))
     says = _says(f"what this view shows depends on the setting {name}", f"SET {name} = '{value}'")
-    return exp.If(this=exp.NullSafeNEQ(this=now, expression=made), true=says)
+    return different(now, made), says
 
 
-def _otherwise_typed(typed: tuple[str, str, str]) -> exp.If:
+def _otherwise_typed(typed: tuple[str, str, str]) -> _Branch:
     """An error where a column has another type than it had; an ENUM need only be one, for its labels are values."""
     name, kind, published = typed
     now: exp.Expr = f.call("typeof", column(name))
     if kind != published:
         now = f.call("regexp_replace", now, literal(_ENUMS), "VARCHAR", "g")
     says = _says(f"the column {name} was {published} when this view was made", "CREATE OR REPLACE ANONYMIZED VIEW")
-    return exp.If(this=now.neq(literal(published)), true=says)
+    return now.neq(published), says

@@ -33,9 +33,9 @@ class Rows:
 
     def without(self, name: str) -> Rows:
         """These rows without one column."""
-        kept = [index for index, column in enumerate(self.columns) if column != name]
-        rows = tuple(tuple(row[index] for index in kept) for row in self.rows)
-        return Rows(tuple(self.columns[index] for index in kept), rows, self.more)
+        indexes = [index for index, column in enumerate(self.columns) if column != name]
+        rows = tuple(tuple(row[index] for index in indexes) for row in self.rows)
+        return Rows(tuple(self.columns[index] for index in indexes), rows, self.more)
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as dicts of JSON values by column name; a repeated name gets a number, as DuckDB gives it."""

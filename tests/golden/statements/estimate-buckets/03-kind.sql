@@ -8,7 +8,7 @@ SELECT
 FROM (
   SELECT DISTINCT
     "part_0"
-  FROM "__sqlanon_shown_1"
+  FROM "__sqlanon_labelled_1"
 ) AS "different";
 
 CREATE TEMPORARY TABLE "__sqlanon_kind_2" AS
@@ -19,7 +19,7 @@ FROM (
   SELECT DISTINCT
     "listed",
     "part_0"
-  FROM "__sqlanon_held_1"
+  FROM "__sqlanon_value_1"
 ) AS "different";
 
 SELECT
@@ -31,10 +31,10 @@ SELECT
   BOOL_AND(
     CAST(COALESCE((
       1 >= 0 AND 1 = trunc(1)
-    ) AND NOT "held"."bucket" IS NULL, FALSE) AS BOOLEAN)
+    ) AND NOT "content"."bucket" IS NULL, FALSE) AS BOOLEAN)
   ),
   CAST(SUM(1) AS BIGINT)
-FROM "__sqlanon_shown_1" AS "held";
+FROM "__sqlanon_labelled_1" AS "content";
 
 SELECT
   (
@@ -45,11 +45,11 @@ SELECT
   BOOL_AND(
     CAST(COALESCE(
       (
-        "held"."weight" >= 0 AND "held"."weight" = trunc("held"."weight")
+        "content"."weight" >= 0 AND "content"."weight" = trunc("content"."weight")
       )
-      AND NOT "held"."label" IS NULL,
+      AND NOT "content"."label" IS NULL,
       FALSE
     ) AS BOOLEAN)
   ),
-  CAST(SUM("held"."weight") AS BIGINT)
-FROM "__sqlanon_held_1" AS "held";
+  CAST(SUM("content"."weight") AS BIGINT)
+FROM "__sqlanon_value_1" AS "content";

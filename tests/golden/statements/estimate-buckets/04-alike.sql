@@ -12,9 +12,9 @@ FROM (
     SUM("code") AS "code"
   FROM (
     SELECT
-      "held"."bucket" AS "bucket",
+      "content"."bucket" AS "bucket",
       "kind"."unit" AS "code"
-    FROM "__sqlanon_shown_1" AS "held"
+    FROM "__sqlanon_labelled_1" AS "content"
     JOIN (
       SELECT
         CAST(1 AS BIGINT) << CAST((
@@ -25,12 +25,12 @@ FROM (
         "part_0"
       FROM "__sqlanon_kind_1"
     ) AS "kind"
-      ON "held"."part_0" IS NOT DISTINCT FROM "kind"."part_0"
+      ON "content"."part_0" IS NOT DISTINCT FROM "kind"."part_0"
     UNION ALL
     SELECT
-      "held"."label" AS "bucket",
-      CAST("held"."weight" AS BIGINT) * "kind"."unit" AS "code"
-    FROM "__sqlanon_held_1" AS "held"
+      "content"."label" AS "bucket",
+      CAST("content"."weight" AS BIGINT) * "kind"."unit" AS "code"
+    FROM "__sqlanon_value_1" AS "content"
     JOIN (
       SELECT
         CAST(1 AS BIGINT) << CAST((
@@ -42,8 +42,8 @@ FROM (
         "part_0"
       FROM "__sqlanon_kind_2"
     ) AS "kind"
-      ON "held"."listed" IS NOT DISTINCT FROM "kind"."listed"
-      AND "held"."part_0" IS NOT DISTINCT FROM "kind"."part_0"
+      ON "content"."listed" IS NOT DISTINCT FROM "kind"."listed"
+      AND "content"."part_0" IS NOT DISTINCT FROM "kind"."part_0"
   ) AS "code"
   GROUP BY
     "bucket"

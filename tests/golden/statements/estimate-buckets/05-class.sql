@@ -12,13 +12,13 @@ FROM (
     CAST(SUM("weight") AS BIGINT) AS "n"
   FROM (
     SELECT
-      "held"."bucket",
-      "held"."part_0",
+      "content"."bucket",
+      "content"."part_0",
       1 * "alike"."copies" AS "weight"
-    FROM "__sqlanon_shown_1" AS "held"
+    FROM "__sqlanon_labelled_1" AS "content"
     JOIN "__sqlanon_alike_1" AS "alike"
-      ON "held"."bucket" = "alike"."bucket"
-  ) AS "shown"
+      ON "content"."bucket" = "alike"."bucket"
+  ) AS "labelled"
   GROUP BY
     "bucket",
     "part_0"
@@ -45,13 +45,13 @@ FULL JOIN (
   FROM "__sqlanon_leaf_1"
   GROUP BY
     "label"
-) AS "held"
-  ON "rows"."bucket" IS NOT DISTINCT FROM "held"."label"
+) AS "values"
+  ON "rows"."bucket" IS NOT DISTINCT FROM "values"."label"
 WHERE
-  NOT "rows"."n" IS NOT DISTINCT FROM "held"."n";
+  NOT "rows"."n" IS NOT DISTINCT FROM "values"."n";
 
 SELECT
-  COALESCE(SUM(CAST(2 AS DOUBLE) * "held_0"."n"), 0)
+  COALESCE(SUM(CAST(2 AS DOUBLE) * "values_0"."n"), 0)
 FROM "__sqlanon_class_1" AS "class"
 JOIN (
   SELECT
@@ -60,5 +60,5 @@ JOIN (
   FROM "__sqlanon_signature_1"
   GROUP BY
     "label"
-) AS "held_0"
-  ON "class"."bucket" IS NOT DISTINCT FROM "held_0"."label";
+) AS "values_0"
+  ON "class"."bucket" IS NOT DISTINCT FROM "values_0"."label";

@@ -9,13 +9,13 @@ SELECT
   CASE WHEN COUNT(*) = COUNT("weight") THEN SUM("weight") END AS "weight"
 FROM (
   SELECT
-    "held"."label",
-    "held"."listed",
-    "held"."part_0",
-    "held"."weight" * "alike"."copies" AS "weight"
-  FROM "__sqlanon_held_1" AS "held"
+    "content"."label",
+    "content"."listed",
+    "content"."part_0",
+    "content"."weight" * "alike"."copies" AS "weight"
+  FROM "__sqlanon_value_1" AS "content"
   JOIN "__sqlanon_alike_1" AS "alike"
-    ON "held"."label" = "alike"."bucket"
+    ON "content"."label" = "alike"."bucket"
 ) AS "leaf"
 GROUP BY
   "label",

@@ -40,14 +40,14 @@ FULL JOIN (
           *
         FROM "memory"."main"."hospital_release_1"
       ) AS "published"
-    ) AS "dealt"
-  ) AS "held"
+    ) AS "value"
+  ) AS "values"
   GROUP BY
     "label"
-) AS "held"
-  ON "rows"."bucket" IS NOT DISTINCT FROM "held"."label"
+) AS "values"
+  ON "rows"."bucket" IS NOT DISTINCT FROM "values"."label"
 WHERE
-  NOT "rows"."n" IS NOT DISTINCT FROM "held"."n";
+  NOT "rows"."n" IS NOT DISTINCT FROM "values"."n";
 
 SELECT
   COUNT(*)
@@ -86,11 +86,11 @@ FULL JOIN (
           *
         FROM "memory"."main"."hospital_release_2"
       ) AS "published"
-    ) AS "dealt"
-  ) AS "held"
+    ) AS "value"
+  ) AS "values"
   GROUP BY
     "label"
-) AS "held"
-  ON "rows"."bucket" IS NOT DISTINCT FROM "held"."label"
+) AS "values"
+  ON "rows"."bucket" IS NOT DISTINCT FROM "values"."label"
 WHERE
-  NOT "rows"."n" IS NOT DISTINCT FROM "held"."n";
+  NOT "rows"."n" IS NOT DISTINCT FROM "values"."n";

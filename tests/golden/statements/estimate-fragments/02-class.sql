@@ -35,7 +35,7 @@ FROM (
         FROM "memory"."main"."hospital_release_1"
       ) AS "published"
     ) AS "row"
-  ) AS "shown"
+  ) AS "labelled"
   GROUP BY
     "bucket",
     "part_0"

@@ -18,14 +18,14 @@ FROM (
         *
       FROM "memory"."main"."hospital_release_association"
     ) AS "row"
-  ) AS "shown"
+  ) AS "labelled"
   GROUP BY
     "bucket_0",
     "bucket_1"
 ) AS "counted";
 
 SELECT
-  COALESCE(SUM(CAST(2 AS DOUBLE) * "held_0"."n" * "held_1"."n"), 0)
+  COALESCE(SUM(CAST(2 AS DOUBLE) * "values_0"."n" * "values_1"."n"), 0)
 FROM "__sqlanon_class_1" AS "class"
 JOIN (
   SELECT
@@ -34,8 +34,8 @@ JOIN (
   FROM "__sqlanon_signature_1"
   GROUP BY
     "label"
-) AS "held_0"
-  ON "class"."bucket_0" IS NOT DISTINCT FROM "held_0"."label"
+) AS "values_0"
+  ON "class"."bucket_0" IS NOT DISTINCT FROM "values_0"."label"
 JOIN (
   SELECT
     "label",
@@ -43,5 +43,5 @@ JOIN (
   FROM "__sqlanon_signature_2"
   GROUP BY
     "label"
-) AS "held_1"
-  ON "class"."bucket_1" IS NOT DISTINCT FROM "held_1"."label";
+) AS "values_1"
+  ON "class"."bucket_1" IS NOT DISTINCT FROM "values_1"."label";

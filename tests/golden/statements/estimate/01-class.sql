@@ -5,7 +5,7 @@ CREATE TEMPORARY TABLE "__sqlanon_class_1" AS
 SELECT
   ROW_NUMBER() OVER () AS "id",
   *,
-  CAST("label_0" AS TEXT) AS "shown_0"
+  CAST("label_0" AS TEXT) AS "text_0"
 FROM (
   SELECT
     "label_0",
@@ -29,7 +29,7 @@ FROM (
         *
       FROM "memory"."main"."hospital_release"
     ) AS "row"
-  ) AS "shown"
+  ) AS "labelled"
   GROUP BY
     "label_0",
     "part_0",

@@ -5,7 +5,7 @@ CREATE TEMPORARY TABLE "__sqlanon_span_1" AS
 WITH "shown" AS (
   SELECT
     *
-  FROM "__sqlanon_shown_1"
+  FROM "__sqlanon_labels_1"
 )
 SELECT
   "label",
@@ -175,7 +175,7 @@ FROM (
       WHERE
         "shown" IN ('infinity', '-infinity')
     ) AS "labelled"
-  ) AS "every"
+  ) AS "all_spans"
 ) AS "span"
 WHERE
   "low" <= CAST('2147483647' AS INT128) AND "high" >= CAST('-2147483647' AS INT128);

@@ -5,7 +5,7 @@ CREATE TEMPORARY TABLE "__sqlanon_leaf_1" AS
 WITH "shown" AS (
   SELECT
     *
-  FROM "__sqlanon_shown_1"
+  FROM "__sqlanon_labels_1"
 ), "span" AS (
   SELECT
     *

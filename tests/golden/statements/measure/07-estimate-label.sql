@@ -9,8 +9,8 @@ SELECT
 FROM (
   SELECT DISTINCT
     "label_0" AS "label"
-  FROM "__sqlanon_shown_1" AS "shown"
-) AS "every";
+  FROM "__sqlanon_labelled_1" AS "labelled"
+) AS "distinct";
 
 CREATE TEMPORARY TABLE "__sqlanon_label_2" AS
 SELECT
@@ -20,8 +20,8 @@ SELECT
 FROM (
   SELECT DISTINCT
     "label_1" AS "label"
-  FROM "__sqlanon_shown_1" AS "shown"
-) AS "every";
+  FROM "__sqlanon_labelled_1" AS "labelled"
+) AS "distinct";
 
 CREATE TEMPORARY TABLE "__sqlanon_label_3" AS
 SELECT
@@ -30,8 +30,8 @@ SELECT
 FROM (
   SELECT DISTINCT
     "label_2" AS "label"
-  FROM "__sqlanon_shown_1" AS "shown"
-) AS "every";
+  FROM "__sqlanon_labelled_1" AS "labelled"
+) AS "distinct";
 
 CREATE TEMPORARY TABLE "__sqlanon_label_4" AS
 SELECT
@@ -40,5 +40,5 @@ SELECT
 FROM (
   SELECT DISTINCT
     "label_3" AS "label"
-  FROM "__sqlanon_shown_1" AS "shown"
-) AS "every";
+  FROM "__sqlanon_labelled_1" AS "labelled"
+) AS "distinct";

@@ -2,17 +2,17 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_class_1" AS
 SELECT
-  "shown"."n",
-  "held_0"."number" AS "number_0",
-  "held_1"."number" AS "number_1",
-  "held_2"."number" AS "number_2",
-  "held_3"."number" AS "number_3"
-FROM "__sqlanon_shown_1" AS "shown"
-JOIN "__sqlanon_label_1" AS "held_0"
-  ON "shown"."label_0" IS NOT DISTINCT FROM "held_0"."label"
-JOIN "__sqlanon_label_2" AS "held_1"
-  ON "shown"."label_1" IS NOT DISTINCT FROM "held_1"."label"
-JOIN "__sqlanon_label_3" AS "held_2"
-  ON "shown"."label_2" IS NOT DISTINCT FROM "held_2"."label"
-JOIN "__sqlanon_label_4" AS "held_3"
-  ON "shown"."label_3" IS NOT DISTINCT FROM "held_3"."label";
+  "labelled"."n",
+  "labels_0"."number" AS "number_0",
+  "labels_1"."number" AS "number_1",
+  "labels_2"."number" AS "number_2",
+  "labels_3"."number" AS "number_3"
+FROM "__sqlanon_labelled_1" AS "labelled"
+JOIN "__sqlanon_label_1" AS "labels_0"
+  ON "labelled"."label_0" IS NOT DISTINCT FROM "labels_0"."label"
+JOIN "__sqlanon_label_2" AS "labels_1"
+  ON "labelled"."label_1" IS NOT DISTINCT FROM "labels_1"."label"
+JOIN "__sqlanon_label_3" AS "labels_2"
+  ON "labelled"."label_2" IS NOT DISTINCT FROM "labels_2"."label"
+JOIN "__sqlanon_label_4" AS "labels_3"
+  ON "labelled"."label_3" IS NOT DISTINCT FROM "labels_3"."label";

@@ -12,7 +12,7 @@ FROM (
     SELECT DISTINCT
       "dob" AS "value"
     FROM "memory"."main"."patients"
-  ) AS "every"
+  ) AS "value"
   WHERE
     "value" = TRY_CAST(CAST("value" AS TEXT) AS DATE)
 ) AS "known";
@@ -28,7 +28,7 @@ FROM (
     SELECT DISTINCT
       "sex" AS "value"
     FROM "memory"."main"."patients"
-  ) AS "every"
+  ) AS "value"
   WHERE
     "value" = TRY_CAST(CAST("value" AS TEXT) AS TEXT)
 ) AS "known";
@@ -44,7 +44,7 @@ FROM (
     SELECT DISTINCT
       "zip" AS "value"
     FROM "memory"."main"."patients"
-  ) AS "every"
+  ) AS "value"
   WHERE
     "value" = TRY_CAST(CAST("value" AS TEXT) AS TEXT)
 ) AS "known";
@@ -60,7 +60,7 @@ FROM (
     SELECT DISTINCT
       "disease" AS "value"
     FROM "memory"."main"."patients"
-  ) AS "every"
+  ) AS "value"
   WHERE
     "value" = TRY_CAST(CAST("value" AS TEXT) AS TEXT)
 ) AS "known";

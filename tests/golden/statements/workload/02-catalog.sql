@@ -12,23 +12,23 @@ FROM (
   WITH "query" AS (
     SELECT
       UNNEST(range(1, 6)) AS "query_id"
-  ), "asked" AS (
+  ), "choice" AS (
     SELECT
       "query_id",
-      CAST("place" AS INT) AS "place"
+      CAST("attribute" AS INT) AS "attribute"
     FROM (
       SELECT
         *,
         ROW_NUMBER() OVER (
           PARTITION BY "query_id"
           ORDER BY md5_number_lower(
-            concat_ws('/', '1 attribute', CAST("query_id" AS TEXT), CAST("place" AS TEXT))
+            concat_ws('/', '1 attribute', CAST("query_id" AS TEXT), CAST("attribute" AS TEXT))
           ) ASC NULLS LAST
         ) AS "number"
       FROM (
         SELECT
           "query_id",
-          UNNEST([0, 1, 2]) AS "place"
+          UNNEST([0, 1, 2]) AS "attribute"
         FROM "query"
       ) AS "each"
     ) AS "n"
@@ -37,20 +37,20 @@ FROM (
     UNION ALL
     SELECT
       "query_id",
-      CAST("place" AS INT) AS "place"
+      CAST("attribute" AS INT) AS "attribute"
     FROM (
       SELECT
         *,
         ROW_NUMBER() OVER (
           PARTITION BY "query_id"
           ORDER BY md5_number_lower(
-            concat_ws('/', '1 attribute', CAST("query_id" AS TEXT), CAST("place" AS TEXT))
+            concat_ws('/', '1 attribute', CAST("query_id" AS TEXT), CAST("attribute" AS TEXT))
           ) ASC NULLS LAST
         ) AS "number"
       FROM (
         SELECT
           "query_id",
-          UNNEST([3]) AS "place"
+          UNNEST([3]) AS "attribute"
         FROM "query"
       ) AS "each"
     ) AS "n"
@@ -59,23 +59,23 @@ FROM (
   ), "predicate" AS (
     SELECT
       "query_id",
-      CAST(0 AS INT) AS "place",
+      CAST(0 AS INT) AS "attribute",
       '"dob" IN (' || string_agg("text", ', ' ORDER BY "rank" ASC NULLS LAST) || ')' AS "predicate"
     FROM (
       SELECT
-        "asked"."query_id",
+        "choice"."query_id",
         "known"."rank",
         "known"."text",
         ROW_NUMBER() OVER (
-          PARTITION BY "asked"."query_id"
+          PARTITION BY "choice"."query_id"
           ORDER BY md5_number_lower(
-            concat_ws('/', '1 value 0', CAST("asked"."query_id" AS TEXT), CAST("known"."rank" AS TEXT))
+            concat_ws('/', '1 value 0', CAST("choice"."query_id" AS TEXT), CAST("known"."rank" AS TEXT))
           ) ASC NULLS LAST
         ) AS "number"
-      FROM "asked"
+      FROM "choice"
       CROSS JOIN "__sqlanon_values_1" AS "known"
       WHERE
-        "asked"."place" = 0
+        "choice"."attribute" = 0
     ) AS "each"
     WHERE
       "number" <= 8
@@ -84,23 +84,23 @@ FROM (
     UNION ALL
     SELECT
       "query_id",
-      CAST(1 AS INT) AS "place",
+      CAST(1 AS INT) AS "attribute",
       '"sex" IN (' || string_agg("text", ', ' ORDER BY "rank" ASC NULLS LAST) || ')' AS "predicate"
     FROM (
       SELECT
-        "asked"."query_id",
+        "choice"."query_id",
         "known"."rank",
         "known"."text",
         ROW_NUMBER() OVER (
-          PARTITION BY "asked"."query_id"
+          PARTITION BY "choice"."query_id"
           ORDER BY md5_number_lower(
-            concat_ws('/', '1 value 1', CAST("asked"."query_id" AS TEXT), CAST("known"."rank" AS TEXT))
+            concat_ws('/', '1 value 1', CAST("choice"."query_id" AS TEXT), CAST("known"."rank" AS TEXT))
           ) ASC NULLS LAST
         ) AS "number"
-      FROM "asked"
+      FROM "choice"
       CROSS JOIN "__sqlanon_values_2" AS "known"
       WHERE
-        "asked"."place" = 1
+        "choice"."attribute" = 1
     ) AS "each"
     WHERE
       "number" <= 1
@@ -109,23 +109,23 @@ FROM (
     UNION ALL
     SELECT
       "query_id",
-      CAST(2 AS INT) AS "place",
+      CAST(2 AS INT) AS "attribute",
       '"zip" IN (' || string_agg("text", ', ' ORDER BY "rank" ASC NULLS LAST) || ')' AS "predicate"
     FROM (
       SELECT
-        "asked"."query_id",
+        "choice"."query_id",
         "known"."rank",
         "known"."text",
         ROW_NUMBER() OVER (
-          PARTITION BY "asked"."query_id"
+          PARTITION BY "choice"."query_id"
           ORDER BY md5_number_lower(
-            concat_ws('/', '1 value 2', CAST("asked"."query_id" AS TEXT), CAST("known"."rank" AS TEXT))
+            concat_ws('/', '1 value 2', CAST("choice"."query_id" AS TEXT), CAST("known"."rank" AS TEXT))
           ) ASC NULLS LAST
         ) AS "number"
-      FROM "asked"
+      FROM "choice"
       CROSS JOIN "__sqlanon_values_3" AS "known"
       WHERE
-        "asked"."place" = 2
+        "choice"."attribute" = 2
     ) AS "each"
     WHERE
       "number" <= 7
@@ -134,23 +134,23 @@ FROM (
     UNION ALL
     SELECT
       "query_id",
-      CAST(3 AS INT) AS "place",
+      CAST(3 AS INT) AS "attribute",
       '"disease" IN (' || string_agg("text", ', ' ORDER BY "rank" ASC NULLS LAST) || ')' AS "predicate"
     FROM (
       SELECT
-        "asked"."query_id",
+        "choice"."query_id",
         "known"."rank",
         "known"."text",
         ROW_NUMBER() OVER (
-          PARTITION BY "asked"."query_id"
+          PARTITION BY "choice"."query_id"
           ORDER BY md5_number_lower(
-            concat_ws('/', '1 value 3', CAST("asked"."query_id" AS TEXT), CAST("known"."rank" AS TEXT))
+            concat_ws('/', '1 value 3', CAST("choice"."query_id" AS TEXT), CAST("known"."rank" AS TEXT))
           ) ASC NULLS LAST
         ) AS "number"
-      FROM "asked"
+      FROM "choice"
       CROSS JOIN "__sqlanon_values_4" AS "known"
       WHERE
-        "asked"."place" = 3
+        "choice"."attribute" = 3
     ) AS "each"
     WHERE
       "number" <= 5
@@ -160,7 +160,7 @@ FROM (
   SELECT
     'counts' AS "workload",
     "query_id",
-    'SELECT count(*) AS n FROM "patients" WHERE ' || string_agg("predicate", ' AND ' ORDER BY "place" ASC NULLS LAST) AS "sql"
+    'SELECT count(*) AS n FROM "patients" WHERE ' || string_agg("predicate", ' AND ' ORDER BY "attribute" ASC NULLS LAST) AS "sql"
   FROM "predicate"
   GROUP BY
     "query_id"

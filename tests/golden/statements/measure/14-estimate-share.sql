@@ -19,7 +19,7 @@ WITH "whole" AS (
     SUM("weight") AS "weight"
   FROM (
     SELECT
-      "asked"."query",
+      "bounds"."query",
       "leaf"."number",
       "leaf"."weight"
     FROM "__sqlanon_leaf_2" AS "leaf"
@@ -29,19 +29,19 @@ WITH "whole" AS (
         TRY_CAST("low" AS DATE) AS "low"
       FROM (
         SELECT
-          "asked"."query",
+          "batch_query"."query",
           "constant"."low",
           "constant"."high"
         FROM "__sqlanon_constant_1" AS "constant"
-        JOIN "__sqlanon_among_1" AS "asked"
-          ON "constant"."query_id" = "asked"."query_id"
+        JOIN "__sqlanon_among_1" AS "batch_query"
+          ON "constant"."query_id" = "batch_query"."query_id"
         WHERE
-          "constant"."place" = 0
+          "constant"."column_index" = 0
       ) AS "compared"
       WHERE
         "high" IS NULL
-    ) AS "asked"
-      ON CAST("leaf"."value" AS DATE) = "asked"."low"
+    ) AS "bounds"
+      ON CAST("leaf"."value" AS DATE) = "bounds"."low"
   ) AS "satisfying"
   GROUP BY
     "query",
@@ -81,7 +81,7 @@ WITH "whole" AS (
     SUM("weight") AS "weight"
   FROM (
     SELECT
-      "asked"."query",
+      "bounds"."query",
       "leaf"."number",
       "leaf"."weight"
     FROM "__sqlanon_leaf_4" AS "leaf"
@@ -91,19 +91,19 @@ WITH "whole" AS (
         TRY_CAST("low" AS TEXT) AS "low"
       FROM (
         SELECT
-          "asked"."query",
+          "batch_query"."query",
           "constant"."low",
           "constant"."high"
         FROM "__sqlanon_constant_1" AS "constant"
-        JOIN "__sqlanon_among_1" AS "asked"
-          ON "constant"."query_id" = "asked"."query_id"
+        JOIN "__sqlanon_among_1" AS "batch_query"
+          ON "constant"."query_id" = "batch_query"."query_id"
         WHERE
-          "constant"."place" = 1
+          "constant"."column_index" = 1
       ) AS "compared"
       WHERE
         "high" IS NULL
-    ) AS "asked"
-      ON CAST("leaf"."value" AS TEXT) = "asked"."low"
+    ) AS "bounds"
+      ON CAST("leaf"."value" AS TEXT) = "bounds"."low"
   ) AS "satisfying"
   GROUP BY
     "query",
@@ -127,6 +127,6 @@ JOIN "whole"
 
 CREATE TEMPORARY TABLE "__sqlanon_others_1" AS
 SELECT
-  UNNEST(CAST(? AS INT[])) AS "place",
+  UNNEST(CAST(? AS INT[])) AS "column_index",
   UNNEST(CAST(? AS INT[])) AS "word",
   UNNEST(CAST(? AS UBIGINT[])) AS "others";

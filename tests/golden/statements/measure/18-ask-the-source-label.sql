@@ -64,7 +64,7 @@ FROM (
       "number"
     FROM (
       SELECT
-        "asked"."query",
+        "bounds"."query",
         "leaf"."number",
         "leaf"."weight"
       FROM (
@@ -80,22 +80,22 @@ FROM (
           TRY_CAST("low" AS DATE) AS "low"
         FROM (
           SELECT
-            "asked"."query",
+            "batch_query"."query",
             "constant"."low",
             "constant"."high"
           FROM "__sqlanon_constant_1" AS "constant"
-          JOIN "__sqlanon_among_2" AS "asked"
-            ON "constant"."query_id" = "asked"."query_id"
+          JOIN "__sqlanon_among_2" AS "batch_query"
+            ON "constant"."query_id" = "batch_query"."query_id"
           WHERE
-            "constant"."place" = 0
+            "constant"."column_index" = 0
         ) AS "compared"
         WHERE
           "high" IS NULL
-      ) AS "asked"
-        ON CAST("leaf"."value" AS DATE) = "asked"."low"
-    ) AS "held"
-  ) AS "held"
-) AS "every"
+      ) AS "bounds"
+        ON CAST("leaf"."value" AS DATE) = "bounds"."low"
+    ) AS "satisfied"
+  ) AS "satisfied"
+) AS "numbered"
 GROUP BY
   "query",
   "run";
@@ -115,7 +115,7 @@ FROM (
       "number"
     FROM (
       SELECT
-        "asked"."query",
+        "bounds"."query",
         "leaf"."number",
         "leaf"."weight"
       FROM (
@@ -131,22 +131,22 @@ FROM (
           TRY_CAST("low" AS TEXT) AS "low"
         FROM (
           SELECT
-            "asked"."query",
+            "batch_query"."query",
             "constant"."low",
             "constant"."high"
           FROM "__sqlanon_constant_1" AS "constant"
-          JOIN "__sqlanon_among_2" AS "asked"
-            ON "constant"."query_id" = "asked"."query_id"
+          JOIN "__sqlanon_among_2" AS "batch_query"
+            ON "constant"."query_id" = "batch_query"."query_id"
           WHERE
-            "constant"."place" = 1
+            "constant"."column_index" = 1
         ) AS "compared"
         WHERE
           "high" IS NULL
-      ) AS "asked"
-        ON CAST("leaf"."value" AS TEXT) = "asked"."low"
-    ) AS "held"
-  ) AS "held"
-) AS "every"
+      ) AS "bounds"
+        ON CAST("leaf"."value" AS TEXT) = "bounds"."low"
+    ) AS "satisfied"
+  ) AS "satisfied"
+) AS "numbered"
 GROUP BY
   "query",
   "run";
@@ -166,7 +166,7 @@ FROM (
       "number"
     FROM (
       SELECT
-        "asked"."query",
+        "bounds"."query",
         "leaf"."number",
         "leaf"."weight"
       FROM (
@@ -182,22 +182,22 @@ FROM (
           TRY_CAST("low" AS TEXT) AS "low"
         FROM (
           SELECT
-            "asked"."query",
+            "batch_query"."query",
             "constant"."low",
             "constant"."high"
           FROM "__sqlanon_constant_1" AS "constant"
-          JOIN "__sqlanon_among_2" AS "asked"
-            ON "constant"."query_id" = "asked"."query_id"
+          JOIN "__sqlanon_among_2" AS "batch_query"
+            ON "constant"."query_id" = "batch_query"."query_id"
           WHERE
-            "constant"."place" = 2
+            "constant"."column_index" = 2
         ) AS "compared"
         WHERE
           "high" IS NULL
-      ) AS "asked"
-        ON CAST("leaf"."value" AS TEXT) = "asked"."low"
-    ) AS "held"
-  ) AS "held"
-) AS "every"
+      ) AS "bounds"
+        ON CAST("leaf"."value" AS TEXT) = "bounds"."low"
+    ) AS "satisfied"
+  ) AS "satisfied"
+) AS "numbered"
 GROUP BY
   "query",
   "run";
@@ -217,7 +217,7 @@ FROM (
       "number"
     FROM (
       SELECT
-        "asked"."query",
+        "bounds"."query",
         "leaf"."number",
         "leaf"."weight"
       FROM (
@@ -233,22 +233,22 @@ FROM (
           TRY_CAST("low" AS TEXT) AS "low"
         FROM (
           SELECT
-            "asked"."query",
+            "batch_query"."query",
             "constant"."low",
             "constant"."high"
           FROM "__sqlanon_constant_1" AS "constant"
-          JOIN "__sqlanon_among_2" AS "asked"
-            ON "constant"."query_id" = "asked"."query_id"
+          JOIN "__sqlanon_among_2" AS "batch_query"
+            ON "constant"."query_id" = "batch_query"."query_id"
           WHERE
-            "constant"."place" = 3
+            "constant"."column_index" = 3
         ) AS "compared"
         WHERE
           "high" IS NULL
-      ) AS "asked"
-        ON CAST("leaf"."value" AS TEXT) = "asked"."low"
-    ) AS "held"
-  ) AS "held"
-) AS "every"
+      ) AS "bounds"
+        ON CAST("leaf"."value" AS TEXT) = "bounds"."low"
+    ) AS "satisfied"
+  ) AS "satisfied"
+) AS "numbered"
 GROUP BY
   "query",
   "run";

@@ -5,7 +5,7 @@ CREATE TEMPORARY TABLE "__sqlanon_span_2" AS
 WITH "shown" AS (
   SELECT
     *
-  FROM "__sqlanon_shown_3"
+  FROM "__sqlanon_labels_2"
 )
 SELECT DISTINCT
   *
@@ -86,4 +86,4 @@ FROM (
   ) AS "masked"
   WHERE
     NOT "stars" = 0
-) AS "every";
+) AS "all_spans";

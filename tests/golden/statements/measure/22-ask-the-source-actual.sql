@@ -39,4 +39,4 @@ FROM (
     FROM "__sqlanon_counts_1"
   ) AS "counted"
     USING ("query")
-) AS "found";
+) AS "results";

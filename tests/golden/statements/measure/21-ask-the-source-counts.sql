@@ -7,11 +7,11 @@ SELECT
   CAST(SUM("rows") AS BIGINT) AS "rows"
 FROM (
   SELECT
-    UNNEST("found") AS "rows",
-    UNNEST(range(len("found"))) AS "query"
+    UNNEST("counts") AS "rows",
+    UNNEST(range(len("counts"))) AS "query"
   FROM (
     SELECT
-      udf(list("code_0")) AS "found"
+      udf(list("code_0")) AS "counts"
     FROM (
       SELECT
         "code_0",
@@ -20,7 +20,7 @@ FROM (
         SELECT
           CAST((
             0 + COALESCE(
-              "held_0"."code",
+              "labels_0"."code",
               (
                 SELECT
                   "code"
@@ -29,7 +29,7 @@ FROM (
                   "value" IS NULL
               )
             ) + COALESCE(
-              "held_1"."code",
+              "labels_1"."code",
               (
                 SELECT
                   "code"
@@ -38,7 +38,7 @@ FROM (
                   "value" IS NULL
               )
             ) + COALESCE(
-              "held_2"."code",
+              "labels_2"."code",
               (
                 SELECT
                   "code"
@@ -47,7 +47,7 @@ FROM (
                   "value" IS NULL
               )
             ) + COALESCE(
-              "held_3"."code",
+              "labels_3"."code",
               (
                 SELECT
                   "code"
@@ -64,17 +64,17 @@ FROM (
             "disease" AS "value_2",
             "sex" AS "value_3"
           FROM "memory"."main"."patients"
-        ) AS "shown"
-        LEFT JOIN "__sqlanon_code_1" AS "held_0"
-          ON "shown"."value_0" = "held_0"."value"
-        LEFT JOIN "__sqlanon_code_2" AS "held_1"
-          ON "shown"."value_1" = "held_1"."value"
-        LEFT JOIN "__sqlanon_code_3" AS "held_2"
-          ON "shown"."value_2" = "held_2"."value"
-        LEFT JOIN "__sqlanon_code_4" AS "held_3"
-          ON "shown"."value_3" = "held_3"."value"
+        ) AS "labelled"
+        LEFT JOIN "__sqlanon_code_1" AS "labels_0"
+          ON "labelled"."value_0" = "labels_0"."value"
+        LEFT JOIN "__sqlanon_code_2" AS "labels_1"
+          ON "labelled"."value_1" = "labels_1"."value"
+        LEFT JOIN "__sqlanon_code_3" AS "labels_2"
+          ON "labelled"."value_2" = "labels_2"."value"
+        LEFT JOIN "__sqlanon_code_4" AS "labels_3"
+          ON "labelled"."value_3" = "labels_3"."value"
       ) AS "encoded"
-    ) AS "shown"
+    ) AS "encoded_rows"
     GROUP BY
       "block"
   ) AS "block"

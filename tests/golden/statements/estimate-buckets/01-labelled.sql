@@ -1,7 +1,7 @@
 -- Look for: the rows of the first table alone, each with its bucket and whether it satisfies what is asked of it; no
 -- value of the second.
 
-CREATE TEMPORARY TABLE "__sqlanon_shown_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_labelled_1" AS
 SELECT
   "row"."bucket" AS "bucket",
   TRY(

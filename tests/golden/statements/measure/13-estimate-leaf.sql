@@ -3,18 +3,18 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_leaf_2" AS
 SELECT
-  "held"."number",
+  "labels"."number",
   "leaf"."value",
   "leaf"."weight"
-FROM "__sqlanon_label_1" AS "held"
+FROM "__sqlanon_label_1" AS "labels"
 JOIN "__sqlanon_leaf_1" AS "leaf"
-  ON "held"."label" IS NOT DISTINCT FROM "leaf"."label";
+  ON "labels"."label" IS NOT DISTINCT FROM "leaf"."label";
 
 CREATE TEMPORARY TABLE "__sqlanon_leaf_3" AS
 WITH "shown" AS (
   SELECT
     *
-  FROM "__sqlanon_shown_3"
+  FROM "__sqlanon_labels_2"
 ), "span" AS (
   SELECT
     *

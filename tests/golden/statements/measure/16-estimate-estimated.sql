@@ -35,10 +35,10 @@ FROM (
       ANY_VALUE("total") AS "total"
     FROM (
       SELECT
-        "found"."query",
-        "found"."n",
-        "found"."p",
-        "found"."certain",
+        "candidate"."query",
+        "candidate"."n",
+        "candidate"."p",
+        "candidate"."certain",
         0 AS "bucket",
         CAST(NULL AS DOUBLE) AS "satisfying",
         CAST(NULL AS DOUBLE) AS "total"
@@ -92,7 +92,7 @@ FROM (
           ON "each"."query" = "share_0"."query" AND "each"."number_0" = "share_0"."number"
         LEFT JOIN "__sqlanon_share_2" AS "share_1"
           ON "each"."query" = "share_1"."query" AND "each"."number_1" = "share_1"."number"
-      ) AS "found"
+      ) AS "candidate"
     ) AS "matched"
     GROUP BY
       "query",
@@ -130,4 +130,4 @@ FROM (
     SELECT
       CAST(1 AS BIGINT) AS "rows"
   ) AS "withheld"
-) AS "found";
+) AS "results";

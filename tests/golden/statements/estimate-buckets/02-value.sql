@@ -1,6 +1,6 @@
 -- Look for: the values of each bucket with their counts as weights, and whether they satisfy; label is the bucket.
 
-CREATE TEMPORARY TABLE "__sqlanon_held_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_value_1" AS
 SELECT
   "bucket_0"."label",
   "bucket_0"."weight",

@@ -3,7 +3,7 @@
 
 CREATE TEMPORARY TABLE "__sqlanon_masks_1" AS
 SELECT
-  "place",
+  "column_index",
   "number",
   ANY_VALUE("possible") FILTER(WHERE
     "word" = 0) AS "possible_0",
@@ -11,37 +11,37 @@ SELECT
     "word" = 0) AS "certain_0"
 FROM (
   SELECT
-    "label"."place",
+    "label"."column_index",
     "label"."number",
     "word"."word",
-    COALESCE("held"."possible", CAST(0 AS UBIGINT)) | "word"."others" AS "possible",
-    COALESCE("held"."certain", CAST(0 AS UBIGINT)) | "word"."others" AS "certain"
+    COALESCE("satisfied"."possible", CAST(0 AS UBIGINT)) | "word"."others" AS "possible",
+    COALESCE("satisfied"."certain", CAST(0 AS UBIGINT)) | "word"."others" AS "certain"
   FROM (
     SELECT DISTINCT
-      0 AS "place",
+      0 AS "column_index",
       "number"
     FROM "__sqlanon_label_1"
     UNION ALL
     SELECT DISTINCT
-      1 AS "place",
+      1 AS "column_index",
       "number"
     FROM "__sqlanon_label_2"
     UNION ALL
     SELECT DISTINCT
-      2 AS "place",
+      2 AS "column_index",
       "number"
     FROM "__sqlanon_label_3"
     UNION ALL
     SELECT DISTINCT
-      3 AS "place",
+      3 AS "column_index",
       "number"
     FROM "__sqlanon_label_4"
   ) AS "label"
   JOIN "__sqlanon_others_1" AS "word"
-    ON "label"."place" = "word"."place"
+    ON "label"."column_index" = "word"."column_index"
   LEFT JOIN (
     SELECT
-      "place",
+      "column_index",
       "number",
       "query" // 64 AS "word",
       BIT_OR(CAST(1 AS UBIGINT) << CAST((
@@ -54,27 +54,27 @@ FROM (
       ) AS "certain"
     FROM (
       SELECT
-        0 AS "place",
+        0 AS "column_index",
         "share"."number",
         "share"."query",
         "share"."certain" AS "certain"
       FROM "__sqlanon_share_1" AS "share"
       UNION ALL
       SELECT
-        1 AS "place",
+        1 AS "column_index",
         "share"."number",
         "share"."query",
         "share"."certain" AS "certain"
       FROM "__sqlanon_share_2" AS "share"
       UNION ALL
       SELECT
-        2 AS "place",
+        2 AS "column_index",
         "share"."number",
         "share"."query",
         TRUE AS "certain"
       FROM (
         SELECT
-          "asked"."query",
+          "bounds"."query",
           "leaf"."number",
           "leaf"."weight"
         FROM (
@@ -82,7 +82,7 @@ FROM (
             "number",
             "label" AS "value",
             CAST(1 AS DOUBLE) AS "weight"
-          FROM "__sqlanon_label_3" AS "held"
+          FROM "__sqlanon_label_3" AS "labels"
         ) AS "leaf"
         JOIN (
           SELECT DISTINCT
@@ -90,29 +90,29 @@ FROM (
             TRY_CAST("low" AS TEXT) AS "low"
           FROM (
             SELECT
-              "asked"."query",
+              "batch_query"."query",
               "constant"."low",
               "constant"."high"
             FROM "__sqlanon_constant_1" AS "constant"
-            JOIN "__sqlanon_among_1" AS "asked"
-              ON "constant"."query_id" = "asked"."query_id"
+            JOIN "__sqlanon_among_1" AS "batch_query"
+              ON "constant"."query_id" = "batch_query"."query_id"
             WHERE
-              "constant"."place" = 2
+              "constant"."column_index" = 2
           ) AS "compared"
           WHERE
             "high" IS NULL
-        ) AS "asked"
-          ON CAST("leaf"."value" AS TEXT) = "asked"."low"
+        ) AS "bounds"
+          ON CAST("leaf"."value" AS TEXT) = "bounds"."low"
       ) AS "share"
       UNION ALL
       SELECT
-        3 AS "place",
+        3 AS "column_index",
         "share"."number",
         "share"."query",
         TRUE AS "certain"
       FROM (
         SELECT
-          "asked"."query",
+          "bounds"."query",
           "leaf"."number",
           "leaf"."weight"
         FROM (
@@ -120,7 +120,7 @@ FROM (
             "number",
             "label" AS "value",
             CAST(1 AS DOUBLE) AS "weight"
-          FROM "__sqlanon_label_4" AS "held"
+          FROM "__sqlanon_label_4" AS "labels"
         ) AS "leaf"
         JOIN (
           SELECT DISTINCT
@@ -128,32 +128,32 @@ FROM (
             TRY_CAST("low" AS TEXT) AS "low"
           FROM (
             SELECT
-              "asked"."query",
+              "batch_query"."query",
               "constant"."low",
               "constant"."high"
             FROM "__sqlanon_constant_1" AS "constant"
-            JOIN "__sqlanon_among_1" AS "asked"
-              ON "constant"."query_id" = "asked"."query_id"
+            JOIN "__sqlanon_among_1" AS "batch_query"
+              ON "constant"."query_id" = "batch_query"."query_id"
             WHERE
-              "constant"."place" = 3
+              "constant"."column_index" = 3
           ) AS "compared"
           WHERE
             "high" IS NULL
-        ) AS "asked"
-          ON CAST("leaf"."value" AS TEXT) = "asked"."low"
+        ) AS "bounds"
+          ON CAST("leaf"."value" AS TEXT) = "bounds"."low"
       ) AS "share"
     ) AS "share"
     GROUP BY
-      "place",
+      "column_index",
       "number",
       "query" // 64
-  ) AS "held"
-    ON "label"."place" = "held"."place"
-    AND "label"."number" = "held"."number"
-    AND "word"."word" = "held"."word"
-) AS "every"
+  ) AS "satisfied"
+    ON "label"."column_index" = "satisfied"."column_index"
+    AND "label"."number" = "satisfied"."number"
+    AND "word"."word" = "satisfied"."word"
+) AS "label_words"
 GROUP BY
-  "place",
+  "column_index",
   "number";
 
 CREATE TEMPORARY TABLE "__sqlanon_mask_1" AS
@@ -161,28 +161,28 @@ SELECT
   *
 FROM "__sqlanon_masks_1"
 WHERE
-  "place" = 0;
+  "column_index" = 0;
 
 CREATE TEMPORARY TABLE "__sqlanon_mask_2" AS
 SELECT
   *
 FROM "__sqlanon_masks_1"
 WHERE
-  "place" = 1;
+  "column_index" = 1;
 
 CREATE TEMPORARY TABLE "__sqlanon_mask_3" AS
 SELECT
   *
 FROM "__sqlanon_masks_1"
 WHERE
-  "place" = 2;
+  "column_index" = 2;
 
 CREATE TEMPORARY TABLE "__sqlanon_mask_4" AS
 SELECT
   *
 FROM "__sqlanon_masks_1"
 WHERE
-  "place" = 3;
+  "column_index" = 3;
 
 CREATE TEMPORARY TABLE "__sqlanon_masked_1" AS
 SELECT
@@ -211,7 +211,7 @@ FROM (
       ON "class"."number_2" = "mask_2"."number"
     JOIN "__sqlanon_mask_4" AS "mask_3"
       ON "class"."number_3" = "mask_3"."number"
-  ) AS "every"
+  ) AS "words"
 ) AS "long"
 WHERE
   "possible" <> 0;
@@ -223,4 +223,4 @@ SELECT
 FROM (
   SELECT
     UNNEST(range(5)) AS "bit"
-) AS "every";
+) AS "number";

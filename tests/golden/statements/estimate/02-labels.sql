@@ -1,17 +1,17 @@
 -- Look for: each label once, however many rows show it; the second query: no label may be without a leaf.
 
-CREATE TEMPORARY TABLE "__sqlanon_shown_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_labels_1" AS
 SELECT
   "label_0" AS "label",
-  "shown_0" AS "shown",
+  "text_0" AS "shown",
   SUM("n") AS "n"
 FROM "__sqlanon_class_1"
 GROUP BY
   "label_0",
-  "shown_0";
+  "text_0";
 
 SELECT
   COUNT(*)
-FROM "__sqlanon_shown_1" AS "shown"
+FROM "__sqlanon_labels_1" AS "shown"
 ANTI JOIN "__sqlanon_leaf_1" AS "leaf"
   ON "shown"."label" IS NOT DISTINCT FROM "leaf"."label";
