@@ -8,7 +8,7 @@ SELECT
 FROM "__sqlanon_placed_1"
 ORDER BY
   "block" ASC NULLS LAST,
-  "place" ASC NULLS LAST,
+  "position" ASC NULLS LAST,
   udf(0) ASC NULLS LAST;
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_2" AS
