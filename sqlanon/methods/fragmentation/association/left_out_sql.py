@@ -124,7 +124,7 @@ def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int
     known = [column(name) for name in row_columns(len(counts))]
     taken = exp.select(*(name.copy() for name in known), alias(literal(1), "taken")).from_(relation(chosen))
     free = exp.select(*known, alias(literal(0), "taken")).from_(relation(pool))
-    order = [exp.Neg(this=column("taken")), column("draw"), column("row")]
+    order = [-column("taken"), column("draw"), column("row")]
     ranked = exp.select(exp.Star()).from_(union_all([free, taken]).subquery("row"))
     for name in names:
         ranked.select(alias(row_index([column(name)], order), f"rank_{name}"), copy=False)

@@ -1,4 +1,4 @@
--- Look for: place is the sum of the three columns' bits, which overlap nowhere.
+-- Look for: position is the sum of the three columns' bits, which overlap nowhere.
 
 CREATE TEMPORARY TABLE "__sqlanon_keyed_1" AS
 SELECT

@@ -1,5 +1,5 @@
 -- Look for: a key for the rows that must not meet: those alike have one positive number, all others a negative one of
--- their own; place 0, for rows need not be near. Rows set aside go out, and come back at the end.
+-- their own; position 0, for rows need not be near. Rows set aside go out, and come back at the end.
 
 CREATE TEMPORARY TABLE "__sqlanon_keyed_1" AS
 SELECT
