@@ -46,7 +46,7 @@ def upgraded(stated: dict[str, Any], policy: Policy) -> dict[str, Any]:
             raise ValueError("no association")
     else:
         raise ValueError("no such method")
-    tables = [{**table, "columns": own} for table, own in zip(stated["tables"], columns, strict=True)]
+    tables = [{**table, "columns": described} for table, described in zip(stated["tables"], columns, strict=True)]
     return {**stated, "tables": tables}
 
 
@@ -60,19 +60,19 @@ def _of_one_table(stated: dict[str, Any], policy: Policy, method: str) -> list[d
     publish = arguments.get("publish", "range") if method == "mondrian" else "levels"
     # The levels of the first round of a local recoding alone were stated.
     several = arguments.get("recoding") == "local"
-    levels = {fold(str(one["attribute"])): None if several else [int(one["level"])] for one in stated["levels"]}
-    attributes = {fold(one.name): one for one in policy.attributes}
+    levels = {fold(str(level["attribute"])): None if several else [int(level["level"])] for level in stated["levels"]}
+    attributes = {fold(attribute.name): attribute for attribute in policy.attributes}
     ends = {
-        f"{fold(one.name)}_{end}": reading
-        for one in policy.quasi_identifiers
+        f"{fold(attribute.name)}_{end}": reading
+        for attribute in policy.quasi_identifiers
         for end, reading in zip(ENDS, (Reading.LOWER_BOUND, Reading.UPPER_BOUND), strict=True)
         if arguments.get("bounds") is True
     }
-    found: list[dict[str, Any]] = []
+    columns: list[dict[str, Any]] = []
     for column in stated["columns"]:
         name = fold(str(column["name"]))
         attribute = attributes.get(name)
-        shown: dict[str, Any] = {}
+        level_lists: dict[str, Any] = {}
         if attribute is None:
             if name not in ends and not (publish == "none" and name == BUCKET):
                 raise ValueError("no such column")
@@ -85,11 +85,11 @@ def _of_one_table(stated: dict[str, Any], policy: Policy, method: str) -> list[d
             reading = Reading.EXACT
         elif publish == "levels" or (publish == "ancestor" and attribute.hierarchy):
             reading = Reading.LABEL
-            shown = {"levels": levels[name]} if levels.get(name) else {}
+            level_lists = {"levels": levels[name]} if levels.get(name) else {}
         else:
             reading = Reading.CENTROID if publish == "centroid" else Reading.RANGE
-        found.append({**column, "reading": reading.value, **shown})
-    return found
+        columns.append({**column, "reading": reading.value, **level_lists})
+    return columns
 
 
 def _of_buckets(table: dict[str, Any], part: str, policy: Policy) -> list[dict[str, Any]]:
@@ -99,8 +99,8 @@ def _of_buckets(table: dict[str, Any], part: str, policy: Policy) -> list[dict[s
         added |= {VALUE: Reading.BUCKET_VALUE, COUNT: Reading.COUNT}
         read = [{**column, "reading": added[column["name"]].value} for column in table["columns"]]
         return [{**column, "source": values[part]} if column["name"] == VALUE else column for column in read]
-    tokens = {fold(one.name) for one in policy.attributes if one.pseudonym}
-    added |= {one["name"]: Reading.TOKEN for one in table["columns"] if fold(one["name"]) in tokens}
+    tokens = {fold(attribute.name) for attribute in policy.attributes if attribute.pseudonym}
+    added |= {column["name"]: Reading.TOKEN for column in table["columns"] if fold(column["name"]) in tokens}
     return [{**column, "reading": added.get(column["name"], Reading.EXACT).value} for column in table["columns"]]
 
 

@@ -36,7 +36,7 @@ def test_the_papers_association_is_4_loose() -> None:
         found = looseness(engine, published_as(FRAGMENTS), CONSTRAINTS)
     assert found.heterogeneous
     assert (found.k, found.sizes, found.unmatched) == (4, (2, 2), (0, 0))
-    assert [(pair.one, pair.other, pair.k) for pair in found.pairs] == [(0, 1, 4), (1, 0, 4)]
+    assert [(pair.fragment, pair.other, pair.k) for pair in found.pairs] == [(0, 1, 4), (1, 0, 4)]
     assert agrees(found, judged(FRAGMENTS, [left, right], LINKED, CONSTRAINTS))
 
 

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.spark
 TEXTS = (None, "", "NULL", 'a "b"', "é", "B", "b", "${d}")
 NAMES = ('a "b', "select")
 KINDS = {"row": pa.int64(), "value_0": pa.string(), "value_1": pa.int64()}
-KEYED = {name: pa.int64() for name in ("row", "draw", "place", "key_0")}
+KEYED = {name: pa.int64() for name in ("row", "draw", "position", "key_0")}
 
 
 def named(kinds: Mapping[str, pa.DataType], rows: Sequence[tuple[Any, ...]]) -> pa.Table:
@@ -108,12 +108,12 @@ def laid_out(engine: Engine, scratch: Scratch, one: Laid) -> dict[str, str]:
         return made[name]
 
     keep("possible", fill_blocks_sql.possible("keyed", 0, grid.rows))
-    chunked = keep("chunked", fill_blocks_sql.standing("keyed", 1, 0, 4 * grid.rows))
-    keep("dealt_in_chunks", fill_blocks_sql.dealt(chunked, 1, 0, grid.rows, 7, chunked=True))
-    standing = keep("standing", fill_blocks_sql.standing("keyed", 1, 0, None))
-    dealt = keep("dealt", fill_blocks_sql.dealt(standing, 1, 0, grid.rows, 0, chunked=False))
+    chunked = keep("chunked", fill_blocks_sql.sorted_rows("keyed", 1, 0, 4 * grid.rows))
+    keep("dealt_in_chunks", fill_blocks_sql.filled_blocks(chunked, 1, 0, grid.rows, 7, chunked=True))
+    standing = keep("standing", fill_blocks_sql.sorted_rows("keyed", 1, 0, None))
+    dealt = keep("dealt", fill_blocks_sql.filled_blocks(standing, 1, 0, grid.rows, 0, chunked=False))
     within = exp.Not(this=exp.Is(this=column("block"), expression=exp.Null()))
-    known = [column(name) for name in ("row", "block", "place")]
+    known = [column(name) for name in ("row", "block", "position")]
     placed = keep("placed", exp.select(*known).from_(relation(dealt)).where(within))
     cells = keep("located", block_grids.located(placed, "draw", near=one.near))
     if one.near:

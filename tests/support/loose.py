@@ -158,7 +158,7 @@ def judged(
 
 
 def agrees(found: Looseness, expected: dict[tuple[tuple[str, ...], int, int], oracle.Pair]) -> bool:
-    seen = {(p.constraint, p.one, p.other): p for p in found.pairs}
+    seen = {(p.constraint, p.fragment, p.other): p for p in found.pairs}
     return seen.keys() == expected.keys() and all(
         (not pair.repeated, not pair.alike_in_linked, pair.k) == (own.association, own.deep, own.k)
         and (not pair.alike_in_group and not seen[key[0], key[2], key[1]].alike_in_group) == own.group

@@ -88,15 +88,15 @@ class Laid:
         return [[frozenset(places) for places in own.values()] for own in classes]
 
     def _withheld(self, chosen: Sequence[Sequence[Places]]) -> exp.Query:
-        """withheld(place, class_id, size): a class is known by its node and the first of its rows."""
-        place, first = self._batch.index(column("class_id")), exp.Min(this=column("value"))
+        """withheld(index, class_id, size): a class is known by its node and the first of its rows."""
+        index, first = self._batch.index(column("class_id")), exp.Min(this=column("value"))
         same = [
-            exp.and_(exp.EQ(this=place, expression=literal(node)), exp.EQ(this=first, expression=literal(min(rows))))
+            exp.and_(exp.EQ(this=index, expression=literal(node)), exp.EQ(this=first, expression=literal(min(rows))))
             for node, classes in enumerate(chosen)
             for rows in classes
         ]
         size = exp.Cast(this=exp.Sum(this=column("n")), to=exp.DataType.build("BIGINT"))
-        query = exp.select(alias(place, "place"), column("class_id"), alias(size, "size"))
+        query = exp.select(alias(index, "index"), column("class_id"), alias(size, "size"))
         query = query.from_(relation("class_sensitive_value_0")).group_by(column("class_id"))
         return query.having(exp.or_(*same) if same else exp.false())
 

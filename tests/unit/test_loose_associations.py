@@ -270,7 +270,7 @@ def test_the_place_of_a_row_interleaves_the_ranks_of_its_values(columns) -> None
         spread = [scratch.table("spread", tuple_keys.spread(numbered, at, columns)) for at in range(columns)]
         with registered(engine, "random_draw") as draw:
             keyed = scratch.table("keyed", tuple_keys.keyed(numbered, [], spread, draw))
-        found = dict(engine.connection.execute(f"SELECT row, place FROM {quoted(keyed)}").fetchall())
+        found = dict(engine.connection.execute(f"SELECT row, position FROM {quoted(keyed)}").fetchall())
     assert found == {number: place(row) for number, row in enumerate(rows)}
 
 
@@ -288,7 +288,7 @@ def test_rows_left_over_are_dealt_again_among_others(monkeypatch, tries) -> None
             chosen = self._keep("chosen", some_blocks(self._result, 5, self._draw))
             self._insert(self._free, rows_of_blocks(self._keyed, self._result, chosen, self._keys))
             self._engine.run(dissolved(self._result, exp.select("block").from_(relation(chosen))))
-            self._held = self._rows_of(self._result)
+            self._in_blocks = self._rows_of(self._result)
 
     monkeypatch.setattr(Blocks, "_deal_all", poorly)
     with sizes.replaced(max_deals_without_gain=tries), database() as engine:

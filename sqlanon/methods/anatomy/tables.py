@@ -170,7 +170,7 @@ def differing(exact: Relation, values: Relation) -> exp.Select:
     Rows are added and values subtracted, so that one grouping counts both.
     """
     rows = exp.select(column(BUCKET), alias(big(literal(1)), "n")).from_(exact)
-    subtracted = exp.select(column(BUCKET), alias(exp.Neg(this=column(COUNT)), "n")).from_(values)
+    subtracted = exp.select(column(BUCKET), alias(-column(COUNT), "n")).from_(values)
     buckets = exp.select(column(BUCKET)).from_(union_all([rows, subtracted]).subquery("either"), copy=False)
     buckets.group_by(column(BUCKET), copy=False).having(f.sum(column("n")).neq(0), copy=False)
     return exp.select(f.count()).from_(buckets.subquery("bucket"), copy=False)

@@ -12,7 +12,7 @@ __all__ = ["Fragmented"]
 class Fragmented:
     """Fragments (De Capitani di Vimercati et al. 2010): sets of columns that are published apart, no value changed.
 
-    `given` says that the user named them; if not, no correct fragmentation has fewer than
+    `of_statement` says that the user named them; if not, no correct fragmentation has fewer than
     `least`, and `proven` says that none is better. Of a loose association `sizes` are the
     rows that a group of each fragment has at least, `k` how loose it is, None where no
     constraint lies across fragments, and `groups` the temporary table of each row's groups
@@ -23,7 +23,7 @@ class Fragmented:
     """
 
     fragments: tuple[tuple[str, ...], ...]
-    given: bool
+    of_statement: bool
     least: int
     proven: bool
     rows: int

@@ -37,14 +37,14 @@ def coloured(required: Sequence[int], optional: Sequence[int], constraints: Sequ
     first = _greedy(needed, constraints)
     if not first and others:
         first = [0]
-    found = _added(first, others, constraints)
-    if len(first) == least and _held(found) == _held([*needed, *others]):
-        return Colouring(tuple(found), least, proven=True)
+    classes = _added(first, others, constraints)
+    if len(first) == least and _size(classes) == _size([*needed, *others]):
+        return Colouring(tuple(classes), least, proven=True)
     if len(needed) + len(others) > EXACT_UNITS:
-        return Colouring(tuple(found), least, proven=False)
+        return Colouring(tuple(classes), least, proven=False)
     while least < len(first) and not _Search(needed, (), constraints, least).best:
         least += 1
-    start = found if least == len(first) else ()
+    start = classes if least == len(first) else ()
     best = _Search(needed, others, constraints, least, start).best
     return Colouring(tuple(best), least, proven=True)
 
@@ -56,32 +56,32 @@ class _Conflicts:
         self._constraints = constraints
 
     def degree(self, unit: int) -> int:
-        return sum(1 for one in self._constraints if unit & one)
+        return sum(1 for constraint in self._constraints if unit & constraint)
 
     def clique(self, units: Sequence[int]) -> list[int]:
         """Units of which each two are in conflict: each needs a colour of its own."""
         largest: list[int] = []
         for start in units:
-            found = [start]
+            clique = [start]
             for unit in units:
-                if all(self._between(unit, other) for other in found):
-                    found.append(unit)
-            largest = max(largest, found, key=len)
+                if all(self._between(unit, other) for other in clique):
+                    clique.append(unit)
+            largest = max(largest, clique, key=len)
         return largest
 
-    def _between(self, one: int, other: int) -> bool:
-        return one != other and not _allowed(one | other, self._constraints)
+    def _between(self, unit: int, other: int) -> bool:
+        return unit != other and not _allowed(unit | other, self._constraints)
 
 
 def _allowed(mask: int, constraints: Sequence[int]) -> bool:
-    return not any(mask & one == one for one in constraints)
+    return not any(mask & constraint == constraint for constraint in constraints)
 
 
 def _greedy(units: Sequence[int], constraints: Sequence[int]) -> list[int]:
     """Each unit in the first colour that holds it, or in a new one."""
     classes: list[int] = []
     for unit in units:
-        index = next((i for i, held in enumerate(classes) if _allowed(held | unit, constraints)), None)
+        index = next((i for i, colour in enumerate(classes) if _allowed(colour | unit, constraints)), None)
         if index is None:
             classes.append(unit)
         else:
@@ -91,15 +91,15 @@ def _greedy(units: Sequence[int], constraints: Sequence[int]) -> list[int]:
 
 def _added(classes: Sequence[int], units: Sequence[int], constraints: Sequence[int]) -> list[int]:
     """The colours with those units, each in the first that holds it; others stay without a colour."""
-    found = list(classes)
+    extended = list(classes)
     for unit in units:
-        index = next((i for i, held in enumerate(found) if _allowed(held | unit, constraints)), None)
+        index = next((i for i, colour in enumerate(extended) if _allowed(colour | unit, constraints)), None)
         if index is not None:
-            found[index] |= unit
-    return found
+            extended[index] |= unit
+    return extended
 
 
-def _held(classes: Sequence[int]) -> int:
+def _size(classes: Sequence[int]) -> int:
     return sum(mask.bit_count() for mask in classes)
 
 
@@ -122,9 +122,9 @@ class _Search:
         self._needed = len(required)
         self._constraints = constraints
         self._colours = colours
-        self._all = _held(self._units)
+        self._all = _size(self._units)
         self.best = list(start)
-        self._most = _held(start) if start else -1
+        self._most = _size(start) if start else -1
         self._extend([], 0, 0)
 
     def _extend(self, classes: list[int], index: int, left_out: int) -> None:
@@ -134,11 +134,11 @@ class _Search:
             self.best, self._most = list(classes), self._all - left_out
             return
         unit = self._units[index]
-        for i, held in enumerate(classes):
-            if _allowed(held | unit, self._constraints):
-                classes[i] = held | unit
+        for i, colour in enumerate(classes):
+            if _allowed(colour | unit, self._constraints):
+                classes[i] = colour | unit
                 self._extend(classes, index + 1, left_out)
-                classes[i] = held
+                classes[i] = colour
         # New colours are alike, so one of them is tried.
         if len(classes) < self._colours:
             classes.append(unit)

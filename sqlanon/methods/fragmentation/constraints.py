@@ -31,8 +31,8 @@ def publishable(policy: Policy) -> list[str]:
 
 def constraints_of(policy: Policy) -> list[tuple[str, ...]]:
     """The confidentiality constraints that a release could break; those with an identifier it never can."""
-    shown = set(map(fold, publishable(policy)))
-    return [one for one in policy.confidential if shown.issuperset(map(fold, one))]
+    names = set(map(fold, publishable(policy)))
+    return [constraint for constraint in policy.confidential if names.issuperset(map(fold, constraint))]
 
 
 def limits_of_fragments() -> Limits:
@@ -74,38 +74,38 @@ def limits_of_fragments() -> Limits:
     )
 
 
-def fragments_of(policy: BoundPolicy, given: Sets, method: str) -> Fragmentation:
-    """The user's own fragments, if they are correct, or a minimal correct fragmentation; names are those of the source.
+def fragments_of(policy: BoundPolicy, sets: Sets, method: str) -> Fragmentation:
+    """The fragments that the user named, if correct, or a minimal correct fragmentation, in the source's names.
 
-    A fragmentation that is found publishes every attribute but those that are CONFIDENTIAL by themselves.
+    A minimal one publishes every attribute but those that are CONFIDENTIAL by themselves.
     Raises PolicyError where there is none.
     """
-    asked = policy.policy
-    names = publishable(asked)
+    declared = policy.policy
+    names = publishable(declared)
     columns = {fold(bound.column): bound.column for bound in policy.attributes}
-    if given:
-        _require_published(policy, given, method)
-        require_correct(given, names, asked.confidential, asked.visible)
-        found = Fragmentation(tuple(map(tuple, given)), (), len(given), proven=False)
+    if sets:
+        _require_published(policy, sets, method)
+        require_correct(sets, names, declared.confidential, declared.visible)
+        correct = Fragmentation(tuple(map(tuple, sets)), (), len(sets), proven=False)
     else:
-        constraints = constraints_of(asked)
-        alone = {fold(one[0]) for one in constraints if len(one) == 1}
+        constraints = constraints_of(declared)
+        alone = {fold(constraint[0]) for constraint in constraints if len(constraint) == 1}
         required = [name for name in names if fold(name) not in alone]
-        found = fragmentation(names, constraints, asked.visible, required)
-    if not found.fragments:
+        correct = fragmentation(names, constraints, declared.visible, required)
+    if not correct.fragments:
         raise PolicyError(
-            f"{asked}: nothing is left to publish: every column is CONFIDENTIAL by itself",
+            f"{declared}: nothing is left to publish: every column is CONFIDENTIAL by itself",
             hint="name columns that may be seen",
         )
-    own = tuple(tuple(columns[fold(name)] for name in fragment) for fragment in found.fragments)
-    published = {name for fragment in own for name in fragment}
+    fragments = tuple(tuple(columns[fold(name)] for name in fragment) for fragment in correct.fragments)
+    published = {name for fragment in fragments for name in fragment}
     left = tuple(name for name in map(columns.__getitem__, map(fold, names)) if name not in published)
-    return Fragmentation(own, left, found.least, found.proven)
+    return Fragmentation(fragments, left, correct.least, correct.proven)
 
 
-def _require_published(policy: BoundPolicy, given: Sets, method: str) -> None:
+def _require_published(policy: BoundPolicy, sets: Sets, method: str) -> None:
     hidden = {fold(bound.column): bound for bound in policy.attributes if bound.role in _HIDDEN}
-    for name in (name for fragment in given for name in fragment):
+    for name in (name for fragment in sets for name in fragment):
         if fold(name) in hidden:
             role = hidden[fold(name)].role.upper()
             raise PolicyError(
@@ -116,13 +116,15 @@ def _require_published(policy: BoundPolicy, given: Sets, method: str) -> None:
 
 def loss_of(policy: BoundPolicy, fragments: Sets, rows: int, suppressed: int) -> Fraction:
     """The granularity loss: 0 for a value as it is, 1 for one that is not published, by the weights of attributes."""
-    held = {name for fragment in fragments for name in fragment}
+    published = {name for fragment in fragments for name in fragment}
     weights = {bound.column: Fraction(bound.attribute.weight) for bound in policy.quasi_identifiers}
     whole = sum(weights.values(), Fraction(0)) * rows
     if not whole:
         return Fraction(0)
-    shown = sum((weight for name, weight in weights.items() if name in held), Fraction(0)) * (rows - suppressed)
-    return 1 - shown / whole
+    remaining = sum((weight for name, weight in weights.items() if name in published), Fraction(0)) * (
+        rows - suppressed
+    )
+    return 1 - remaining / whole
 
 
 def rows_of_source(engine: Engine, policy: BoundPolicy) -> int:

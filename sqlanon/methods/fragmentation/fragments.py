@@ -78,12 +78,14 @@ def encoding(_: Task, __: Options) -> None:
 def choose(task: Task, _: Options) -> Fragmented:
     """The fragments: those that the user named, or the fewest. Raises PolicyError where they cannot be published."""
     policy, named = task.policy, task.sets
-    found = fragments_of(policy, named, "fragments")
+    fragmentation = fragments_of(policy, named, "fragments")
     rows = rows_of_source(task.engine, policy)
-    loss = loss_of(policy, found.fragments, rows, 0)
-    chosen = Fragmented(found.fragments, bool(named), found.least, found.proven, rows, loss=loss)
-    require_free_tables(task, chosen)
-    return chosen
+    loss = loss_of(policy, fragmentation.fragments, rows, 0)
+    choice = Fragmented(
+        fragmentation.fragments, bool(named), fragmentation.least, fragmentation.proven, rows, loss=loss
+    )
+    require_free_tables(task, choice)
+    return choice
 
 
 def why(_: Task, __: Fragmented) -> None:
@@ -91,14 +93,14 @@ def why(_: Task, __: Fragmented) -> None:
     return
 
 
-def reasons(_: Task, found: Fragmented, __: None) -> Iterator[tuple[str, str, str]]:
+def reasons(_: Task, choice: Fragmented, __: None) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail): which columns are published together, and how loosely they are associated."""
-    yield from (("solve", item, detail) for item, detail in said_of(found))
+    yield from (("solve", item, detail) for item, detail in said_of(choice))
 
 
-def compile(task: Task, found: Fragmented, release_id: str, _: Mapping[str, str]) -> TablesQuery:
+def compile(task: Task, choice: Fragmented, release_id: str, _: Mapping[str, str]) -> TablesQuery:
     """A table for each fragment, and the association where rows were put into groups."""
-    return apart(task.policy, found, release_id)
+    return apart(task.policy, choice, release_id)
 
 
 def verify(published: PublishedTables, _: Options) -> Structure:

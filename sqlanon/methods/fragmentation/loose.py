@@ -123,8 +123,8 @@ class Options:
 
     def shapes(self, k: int, fragments: int) -> list[tuple[int, ...]]:
         """The sizes of groups that come to this k: those of `sizes`, and others with smaller blocks if any do."""
-        own = replace(self, k=k).sizes(fragments)
-        return [own] if self.groups or fragments > 2 or prod(own) == k else [own, (k, 1)]
+        sizes = replace(self, k=k).sizes(fragments)
+        return [sizes] if self.groups or fragments > 2 or prod(sizes) == k else [sizes, (k, 1)]
 
     def allowed(self, rows: int) -> int:
         """How many of so many rows may be left out."""
@@ -136,12 +136,12 @@ OPTIONS = Options
 
 def options(arguments: Sequence[tuple[str, Value]]) -> Options:
     """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
-    found = parsed("loose", Options, arguments)
-    if found.k is None and not found.groups:
+    options = parsed("loose", Options, arguments)
+    if options.k is None and not options.groups:
         raise PolicyError(
             "loose lacks its argument 'k', or 'groups'", hint="write loose(k => 4), or loose(groups => (2, 2))"
         )
-    return found
+    return options
 
 
 def promises(_: Options) -> tuple[Requirement, ...]:
@@ -154,7 +154,7 @@ def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
     return (of_groups(),)
 
 
-def required(fragments: Sets, constraints: Sets, given: Options) -> int | None:
+def required(fragments: Sets, constraints: Sets, options: Options) -> int | None:
     """The k that is promised: the one that was asked for, or that of the groups.
 
     None where no constraint lies across fragments: nothing is linked that has to be kept apart.
@@ -165,19 +165,19 @@ def required(fragments: Sets, constraints: Sets, given: Options) -> int | None:
             f"a loose association is one of two fragments or more, and there is {len(fragments)}",
             hint="use METHOD fragments, or name more: FRAGMENTS (zip, age), (disease)",
         )
-    sizes = given.sizes(len(fragments))
+    sizes = options.sizes(len(fragments))
     if len(sizes) != len(fragments):
         raise PolicyError(
             f"loose: there are {len(fragments)} fragments, and groups has {len(sizes)} sizes",
             hint="give one size a fragment, or k alone",
         )
     most = promised(fragments, constraints, sizes)
-    if given.k is not None and most is not None and given.k > most:
+    if options.k is not None and most is not None and options.k > most:
         raise PolicyError(
-            f"loose: groups => ({', '.join(map(str, sizes))}) come to k => {most}, and not to {given.k}",
+            f"loose: groups => ({', '.join(map(str, sizes))}) come to k => {most}, and not to {options.k}",
             hint="ask for larger groups, or leave groups out",
         )
-    return most if given.k is None or most is None else given.k
+    return most if options.k is None or most is None else options.k
 
 
 def limits(_: Options) -> Limits:
@@ -190,34 +190,34 @@ def encoding(_: Task, __: Options) -> None:
     return
 
 
-def choose(task: Task, given: Options) -> Fragmented:
+def choose(task: Task, options: Options) -> Fragmented:
     """The fragments, their groups and the association.
 
-    Raises PolicyError where they cannot be published, PrivacyViolation where not one row has a place in them, or
-    more rows have none than may be left out.
+    Raises PolicyError where they cannot be published, PrivacyViolation where no row can be in a group, or more rows
+    are left out than may be.
     """
     engine, policy, named, keep = task.engine, task.policy, task.sets, task.scratch.table
-    found = fragments_of(policy, named, "loose")
-    fragments, constraints = found.fragments, constraints_of(policy.policy)
+    fragmentation = fragments_of(policy, named, "loose")
+    fragments, constraints = fragmentation.fragments, constraints_of(policy.policy)
     _require_free_name(fragments)
-    k = required(fragments, constraints, given)
-    sizes = given.sizes(len(fragments))
-    near = _near(policy, fragments) if given.near else []
+    k = required(fragments, constraints, options)
+    sizes = options.sizes(len(fragments))
+    near = _near(policy, fragments) if options.near else []
     rows = rows_of_source(engine, policy)
     columns = [name for fragment in fragments for name in fragment]
     copied = _copied(policy, columns, keep) if hides_numbers(policy) else ""
-    most = given.allowed(rows)
+    most = options.allowed(rows)
     with registered(engine, "random_draw") as draw:
         numbered = numbered_rows(policy, columns, near, copied)
         made = associate(engine, numbered, Grouping(fragments, constraints, sizes, near, k, most), draw, keep)
     if rows and (not made.placed or made.left_out > most):
-        shapes = partial(given.shapes, fragments=len(fragments))
-        raise refusal(made, k, most, given.suppression, shapes, near=given.near)
+        shapes = partial(options.shapes, fragments=len(fragments))
+        raise refusal(made, k, most, options.suppression, shapes, near=options.near)
     chosen = Fragmented(
         fragments=fragments,
-        given=bool(named),
-        least=found.least,
-        proven=found.proven,
+        of_statement=bool(named),
+        least=fragmentation.least,
+        proven=fragmentation.proven,
         rows=rows,
         suppressed=made.left_out,
         limit=most,
@@ -250,8 +250,8 @@ def _near(policy: BoundPolicy, fragments: Sets) -> list[str]:
     """The quasi-identifiers of the first fragment that has any: groups must not depend on two fragments."""
     quasi = {bound.column for bound in policy.having(Role.QUASI_IDENTIFIER)}
     for fragment in fragments:
-        if own := [name for name in fragment if name in quasi]:
-            return own
+        if names := [name for name in fragment if name in quasi]:
+            return names
     raise PolicyError(
         "loose: near => true puts rows together that are alike in quasi-identifiers, and no fragment has one",
         hint="leave near out, or call a column QUASI IDENTIFIER",
@@ -263,21 +263,21 @@ def why(_: Task, __: Fragmented) -> None:
     return
 
 
-def reasons(_: Task, found: Fragmented, __: None) -> Iterator[tuple[str, str, str]]:
+def reasons(_: Task, choice: Fragmented, __: None) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail): which columns are published together, and how loosely they are associated."""
-    yield from (("solve", item, detail) for item, detail in said_of(found))
+    yield from (("solve", item, detail) for item, detail in said_of(choice))
 
 
-def compile(task: Task, found: Fragmented, release_id: str, _: Mapping[str, str]) -> TablesQuery:
+def compile(task: Task, choice: Fragmented, release_id: str, _: Mapping[str, str]) -> TablesQuery:
     """A table for each fragment, and the association where rows were put into groups."""
-    return apart(task.policy, found, release_id)
+    return apart(task.policy, choice, release_id)
 
 
-def verify(published: PublishedTables, given: Options) -> Structure:
+def verify(published: PublishedTables, options: Options) -> Structure:
     """How many of the policy's sets the tables keep, and how loose their association is."""
 
     def promise(fragments: Sets, constraints: Sets) -> tuple[Sequence[int], int | None]:
-        return given.sizes(len(fragments)), required(fragments, constraints, given)
+        return options.sizes(len(fragments)), required(fragments, constraints, options)
 
     return loosely_associated(published, promise)
 

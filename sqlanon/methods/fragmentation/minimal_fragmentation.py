@@ -48,46 +48,46 @@ def fragmentation(
     Raises PolicyError, naming the sets, if visibility and confidentiality exclude each other.
     """
     names = _Names(attributes)
-    constraints = _minimal([names.mask(one) for one in confidential])
+    constraints = _minimal([names.mask(constraint) for constraint in confidential])
     together = _together(names, visible, required)
     for unit, sets in together:
         _require_apart(names, unit, sets, constraints)
-    closed = _union(one for one in constraints if one.bit_count() == 1)
-    constraints = [one for one in constraints if one.bit_count() > 1]
+    closed = _union(constraint for constraint in constraints if constraint.bit_count() == 1)
+    constraints = [constraint for constraint in constraints if constraint.bit_count() > 1]
     involved = _union(constraints)
     units = [unit for unit, _ in together if unit & involved]
     others = names.all & ~closed & ~_union(units)
-    found = coloured(units, _bits(others & involved), constraints)
-    return _named(names, found, free=others & ~involved)
+    colouring = coloured(units, _bits(others & involved), constraints)
+    return _named(names, colouring, free=others & ~involved)
 
 
 def broken(fragments: _Sets, attributes: Sequence[str], confidential: _Sets, visible: _Sets = ()) -> tuple[str, ...]:
     """What a given fragmentation breaks, a sentence each; nothing if it is correct."""
     known = {fold(name): name for name in attributes}
-    found: list[str] = []
+    problems: list[str] = []
     seen: set[str] = set()
     for fragment in fragments:
         if not fragment:
-            found.append("a fragment has no attribute")
+            problems.append("a fragment has no attribute")
         for name in fragment:
             if fold(name) not in known:
-                found.append(f"there is no attribute {name}")
+                problems.append(f"there is no attribute {name}")
             elif fold(name) in seen:
-                found.append(f"{name} stands twice: fragments have no attribute in common")
+                problems.append(f"{name} stands twice: fragments have no attribute in common")
             seen.add(fold(name))
     folded = [(fragment, set(map(fold, fragment))) for fragment in fragments]
-    for one in confidential:
-        found += [
-            f"the fragment {_shown(fragment)} contains CONFIDENTIAL {_shown(one)}"
-            for fragment, held in folded
-            if held.issuperset(map(fold, one))
+    for constraint in confidential:
+        problems += [
+            f"the fragment {_listed(fragment)} contains CONFIDENTIAL {_listed(constraint)}"
+            for fragment, names in folded
+            if names.issuperset(map(fold, constraint))
         ]
-    found += [
-        f"VISIBLE {_shown(one)} lies in no fragment"
-        for one in visible
-        if not any(held.issuperset(map(fold, one)) for _, held in folded)
+    problems += [
+        f"VISIBLE {_listed(constraint)} lies in no fragment"
+        for constraint in visible
+        if not any(names.issuperset(map(fold, constraint)) for _, names in folded)
     ]
-    return tuple(found)
+    return tuple(problems)
 
 
 def require_correct(fragments: _Sets, attributes: Sequence[str], confidential: _Sets, visible: _Sets = ()) -> None:
@@ -104,25 +104,25 @@ class _Names:
 
     def __init__(self, attributes: Sequence[str]) -> None:
         self._spelled = tuple(attributes)
-        self._place = {fold(name): index for index, name in enumerate(attributes)}
+        self._index = {fold(name): index for index, name in enumerate(attributes)}
         self.all = (1 << len(attributes)) - 1
 
-    def mask(self, one: Iterable[str]) -> int:
-        found = 0
-        for name in one:
-            if fold(name) not in self._place:
+    def mask(self, names: Iterable[str]) -> int:
+        mask = 0
+        for name in names:
+            if fold(name) not in self._index:
                 raise PolicyError(f"there is no attribute {name}", hint=f"there are {', '.join(self._spelled)}")
-            found |= 1 << self._place[fold(name)]
-        return found
+            mask |= 1 << self._index[fold(name)]
+        return mask
 
     def of(self, mask: int) -> tuple[str, ...]:
         return tuple(name for index, name in enumerate(self._spelled) if mask >> index & 1)
 
 
-def _named(names: _Names, found: Colouring, free: int) -> Fragmentation:
+def _named(names: _Names, colouring: Colouring, free: int) -> Fragmentation:
     """The fragments by name. What is in no constraint goes with the first of them."""
-    masks = sorted(found.classes, key=lambda mask: mask & -mask)
-    least = found.least
+    masks = sorted(colouring.classes, key=lambda mask: mask & -mask)
+    least = colouring.least
     if free and masks:
         masks[0] |= free
     elif free:
@@ -132,14 +132,14 @@ def _named(names: _Names, found: Colouring, free: int) -> Fragmentation:
         fragments=tuple(map(names.of, masks)),
         unpublished=names.of(names.all & ~_union(masks)),
         least=least,
-        proven=found.proven,
+        proven=colouring.proven,
     )
 
 
 def _minimal(constraints: Iterable[int]) -> list[int]:
     """The constraints that no other is a part of: they ask for all that the others do."""
     distinct = sorted(set(constraints), key=int.bit_count)
-    return [one for i, one in enumerate(distinct) if not any(one & other == other for other in distinct[:i])]
+    return [mask for index, mask in enumerate(distinct) if not any(mask & other == other for other in distinct[:index])]
 
 
 def _together(names: _Names, visible: _Sets, required: Iterable[str]) -> list[tuple[int, list[Sequence[str]]]]:
@@ -147,16 +147,18 @@ def _together(names: _Names, visible: _Sets, required: Iterable[str]) -> list[tu
 
     An attribute lies in one fragment only, so two sets that share one lie in one fragment.
     """
-    found: list[tuple[int, list[Sequence[str]]]] = []
-    for mask, sets in [*((names.mask(one), [one]) for one in visible), *((names.mask([one]), []) for one in required)]:
-        touched = [other for other in found if other[0] & mask]
-        found = [other for other in found if not other[0] & mask]
-        found.append((mask | _union(unit for unit, _ in touched), [*(s for _, held in touched for s in held), *sets]))
-    return found
+    groups: list[tuple[int, list[Sequence[str]]]] = []
+    units = [(names.mask(columns), [columns]) for columns in visible]
+    for mask, sets in [*units, *((names.mask([name]), []) for name in required)]:
+        touched = [other for other in groups if other[0] & mask]
+        groups = [other for other in groups if not other[0] & mask]
+        union = mask | _union(unit for unit, _ in touched)
+        groups.append((union, [*(columns for _, others in touched for columns in others), *sets]))
+    return groups
 
 
 def _require_apart(names: _Names, unit: int, sets: Sequence[Sequence[str]], constraints: Sequence[int]) -> None:
-    inside = [_shown(names.of(one)) for one in constraints if unit & one == one]
+    inside = [_listed(names.of(constraint)) for constraint in constraints if unit & constraint == constraint]
     if not inside:
         return
     if not sets:
@@ -166,21 +168,21 @@ def _require_apart(names: _Names, unit: int, sets: Sequence[Sequence[str]], cons
         )
     shares = "lies" if len(sets) == 1 else "share columns, so they lie"
     raise PolicyError(
-        f"there is no fragmentation: VISIBLE {', '.join(map(_shown, sets))} {shares} in one fragment, "
+        f"there is no fragmentation: VISIBLE {', '.join(map(_listed, sets))} {shares} in one fragment, "
         f"which then contains CONFIDENTIAL {', '.join(inside)}",
         hint="take a column out of VISIBLE, or leave CONFIDENTIAL out",
     )
 
 
-def _shown(one: Iterable[str]) -> str:
-    return f"({', '.join(one)})"
+def _listed(columns: Iterable[str]) -> str:
+    return f"({', '.join(columns)})"
 
 
 def _union(masks: Iterable[int]) -> int:
-    found = 0
+    union = 0
     for mask in masks:
-        found |= mask
-    return found
+        union |= mask
+    return union
 
 
 def _bits(mask: int) -> list[int]:

@@ -9,24 +9,24 @@ from sqlanon.methods.fragmentation.choice import Fragmented
 __all__ = ["kept_apart"]
 
 
-def kept_apart(found: Fragmented) -> Iterator[tuple[str, str]]:
+def kept_apart(choice: Fragmented) -> Iterator[tuple[str, str]]:
     """Rows of (item, detail): which columns are published together, and how loosely fragments are associated."""
-    yield "fragments", f"{len(found.fragments)}: {_minimal(found)}"
-    for number, fragment in enumerate(found.fragments, start=1):
+    yield "fragments", f"{len(choice.fragments)}: {_minimal(choice)}"
+    for number, fragment in enumerate(choice.fragments, start=1):
         yield f"fragment {number}", ", ".join(fragment)
-    if found.sizes:
-        loose = "no constraint lies across fragments" if found.k is None else f"{found.k}-loose"
-        yield "groups", f"of at least {', '.join(map(str, found.sizes))} rows: {loose}"
-    allowed = f", at most {found.limit} allowed" if found.sizes else ""
-    yield "suppressed rows", f"{found.suppressed} of {found.rows}{allowed}"
-    if found.alike:
-        share = f"1 in {found.suppressed / found.alike:.4g}"
-        yield "of which", f"not more than {found.alike} are alike in what is CONFIDENTIAL, {share}"
+    if choice.sizes:
+        loose = "no constraint lies across fragments" if choice.k is None else f"{choice.k}-loose"
+        yield "groups", f"of at least {', '.join(map(str, choice.sizes))} rows: {loose}"
+    allowed = f", at most {choice.limit} allowed" if choice.sizes else ""
+    yield "suppressed rows", f"{choice.suppressed} of {choice.rows}{allowed}"
+    if choice.alike:
+        share = f"1 in {choice.suppressed / choice.alike:.4g}"
+        yield "of which", f"not more than {choice.alike} are alike in what is CONFIDENTIAL, {share}"
 
 
-def _minimal(found: Fragmented) -> str:
-    if found.given:
+def _minimal(choice: Fragmented) -> str:
+    if choice.of_statement:
         return "those of the statement"
-    if found.proven or found.least == len(found.fragments):
+    if choice.proven or choice.least == len(choice.fragments):
         return "proven minimal"
-    return f"not proven to be minimal: there are at least {found.least}"
+    return f"not proven to be minimal: there are at least {choice.least}"

@@ -54,10 +54,10 @@ def association_columns(fragments: int) -> list[str]:
     return [group_column(str(number)) for number in range(1, fragments + 1)]
 
 
-def published_names(found: Fragmented) -> list[str]:
+def published_names(choice: Fragmented) -> list[str]:
     """What stands behind the release's own name: a number for each fragment, and the association's name."""
-    numbers = [str(number) for number in range(1, len(found.fragments) + 1)]
-    return [*numbers, ASSOCIATION] if found.groups else numbers
+    numbers = [str(number) for number in range(1, len(choice.fragments) + 1)]
+    return [*numbers, ASSOCIATION] if choice.groups else numbers
 
 
 def source_rows(policy: BoundPolicy, columns: Sequence[str]) -> exp.Select:
@@ -68,7 +68,7 @@ def source_rows(policy: BoundPolicy, columns: Sequence[str]) -> exp.Select:
 
 def values_of(policy: BoundPolicy, columns: Sequence[str]) -> list[exp.Expr]:
     """These columns of the source's rows, in the types in which they are published."""
-    bound = {one.column: one for one in policy.attributes}
+    bound = {attribute.column: attribute for attribute in policy.attributes}
     return [published_value(bound[name], "source") for name in columns]
 
 
@@ -88,30 +88,30 @@ def hides_numbers(policy: BoundPolicy) -> bool:
     return any(fold(name) == ROW_NUMBER for name in names)
 
 
-def apart(policy: BoundPolicy, found: Fragmented, release_id: str) -> TablesQuery:
+def apart(policy: BoundPolicy, choice: Fragmented, release_id: str) -> TablesQuery:
     """A table for each fragment, its columns as they are, and the association where rows were put into groups."""
-    bound = {one.column: one for one in policy.attributes}
-    names = published_names(found)
-    columns = [name for fragment in found.fragments for name in fragment]
+    bound = {attribute.column: attribute for attribute in policy.attributes}
+    names = published_names(choice)
+    columns = [name for fragment in choice.fragments for name in fragment]
     tables: list[PublishedTable] = []
-    for index, fragment in enumerate(found.fragments):
-        shown = [PublishedColumn(name, bound[name].role, Reading.BUCKET_VALUE, bound[name]) for name in fragment]
-        if not found.groups:
-            tables.append(PublishedTable(names[index], tuple(shown), source_rows(policy, fragment)))
+    for index, fragment in enumerate(choice.fragments):
+        published = [PublishedColumn(name, bound[name].role, Reading.BUCKET_VALUE, bound[name]) for name in fragment]
+        if not choice.groups:
+            tables.append(PublishedTable(names[index], tuple(published), source_rows(policy, fragment)))
             continue
-        rows = numbered_rows(policy, columns, [], found.copied)
-        query = fragment_rows(rows, found.groups, [(columns.index(name), name) for name in fragment], index, GROUP)
+        rows = numbered_rows(policy, columns, [], choice.copied)
+        query = fragment_rows(rows, choice.groups, [(columns.index(name), name) for name in fragment], index, GROUP)
         group = PublishedColumn(GROUP, Role.INSENSITIVE, Reading.GROUP)
-        tables.append(PublishedTable(names[index], (*shown, group), query))
-    if found.groups:
-        groups = association_columns(len(found.fragments))
-        query = association_rows(found.groups, groups)
+        tables.append(PublishedTable(names[index], (*published, group), query))
+    if choice.groups:
+        groups = association_columns(len(choice.fragments))
+        query = association_rows(choice.groups, groups)
         links = tuple(PublishedColumn(name, Role.INSENSITIVE, Reading.LINK) for name in groups)
         tables.append(PublishedTable(ASSOCIATION, links, query))
     return TablesQuery(policy, release_id, tuple(tables))
 
 
-def require_free_tables(task: Task, found: Fragmented) -> None:
+def require_free_tables(task: Task, choice: Fragmented) -> None:
     """Raises PolicyError where a table of the release would have the name of another; a dry run makes none."""
     if not task.dry:
-        require_free(task.engine, qualified(task.engine, task.name), published_names(found))
+        require_free(task.engine, qualified(task.engine, task.name), published_names(choice))

@@ -55,39 +55,38 @@ Promise = Callable[[Sets, Sets], tuple[Sequence[int], int | None]]
 
 def kept_apart(published: PublishedTables) -> Structure:
     """How many of the policy's sets the tables keep."""
-    columns = {name: _columns(published.engine, table) for name, table in published.tables.items()}
-    kept = _fragmentation(published.policy, list(columns.values()))
-    return Structure((kept,), _misfit(published))
+    columns = [_columns(published.engine, table) for table in published.tables.values()]
+    return Structure((_fragmentation(published.policy, columns),), _misfit(published))
 
 
 def loosely_associated(published: PublishedTables, promise: Promise, *, as_grids: bool = True) -> Structure:
     """How many of the policy's sets the tables keep, how loose their association is, and what the rows left out tell.
 
-    With `as_grids`, for DuckDB only, tables that are as the method lays them out are looked at once; others, and all
-    without it, pair of groups by pair. There is no association of no rows.
+    With `as_grids`, for DuckDB only, tables that are as the method lays them out are read once; all others are compared
+    pair of groups by pair. A release without rows has no association.
     """
     if ASSOCIATION not in published.tables:
         return kept_apart(published)
     columns = {name: _columns(published.engine, table) for name, table in published.tables.items()}
     groups = columns.pop(ASSOCIATION)
     fragments = tuple(
-        PublishedFragment(published.tables[name], tuple(one for one in own if one != GROUP), GROUP)
-        for name, own in columns.items()
+        PublishedFragment(published.tables[table], tuple(name for name in names if name != GROUP), GROUP)
+        for table, names in columns.items()
     )
     association = PublishedAssociation(published.tables[ASSOCIATION], tuple(groups), fragments)
     sets, constraints = [fragment.attributes for fragment in fragments], constraints_of(published.policy)
-    sizes, asked = promise(sets, constraints)
-    found = looseness(published.engine, association, constraints, grid(sizes) if as_grids else None)
+    sizes, k = promise(sets, constraints)
+    measured = looseness(published.engine, association, constraints, grid(sizes) if as_grids else None)
     loose = Measurement(
         question=K_LOOSENESS,
         attribute=None,
-        required=None if asked is None else float(asked),
-        achieved=None if found.k is None else float(found.k),
+        required=None if k is None else float(k),
+        achieved=None if measured.k is None else float(measured.k),
         # Without rows there is no group that could be linked to too few.
-        satisfied=found.heterogeneous and (asked is None or found.k is None or found.k >= asked),
+        satisfied=measured.heterogeneous and (k is None or measured.k is None or measured.k >= k),
     )
-    kept = _fragmentation(published.policy, sets)
-    return Structure((kept, loose, _left_out(published, loose.required)), _misfit(published))
+    left_out = _left_out(published, loose.required)
+    return Structure((_fragmentation(published.policy, sets), loose, left_out), _misfit(published))
 
 
 def _misfit(published: PublishedTables) -> str | None:
@@ -99,10 +98,10 @@ def _misfit(published: PublishedTables) -> str | None:
 
 
 def _left_out(published: PublishedTables, required: float | None) -> Measurement:
-    """Of how many of the rows in no table one at most is alike in a CONFIDENTIAL set, and of how many it has to be.
+    """In how many of the rows in no table at most one has the same values of a CONFIDENTIAL set, and what is required.
 
-    The tables cannot tell: it was found, and recorded, when the release was made. It is not satisfied where rows were
-    left out and nothing is recorded of them, or was asked for another k.
+    The tables cannot tell: it was measured and recorded when the release was made. It is not satisfied where rows were
+    left out and no measurement is recorded for them, or one for another k.
     """
     rows, choice = published.suppressed, published.choice
     if isinstance(choice, Fragmented):
@@ -121,6 +120,6 @@ def _columns(engine: Engine, table: exp.Table | exp.Subquery) -> list[str]:
 def _fragmentation(policy: Policy, fragments: Sets) -> Measurement:
     """How many of the CONFIDENTIAL and VISIBLE sets the fragments keep, of how many."""
     names = publishable(policy)
-    kept = [not broken(fragments, names, [one]) for one in policy.confidential]
-    kept += [not broken(fragments, names, [], [one]) for one in policy.visible]
-    return Measurement(FRAGMENTATION, None, float(len(kept)), float(sum(kept)), bool(kept) and all(kept))
+    keeps = [not broken(fragments, names, [columns]) for columns in policy.confidential]
+    keeps += [not broken(fragments, names, [], [columns]) for columns in policy.visible]
+    return Measurement(FRAGMENTATION, None, float(len(keeps)), float(sum(keeps)), bool(keeps) and all(keeps))

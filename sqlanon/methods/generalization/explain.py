@@ -12,7 +12,7 @@ from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.methods.generalization.lattice.search import Lattice, Node
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
 from sqlanon.methods.generalization.node_report import Look, Seen
-from sqlanon.methods.generalization.suppressed_rows import told
+from sqlanon.methods.generalization.suppressed_rows import common_values
 from sqlanon.methods.generalization.violating_classes import labels
 from sqlanon.methods.shared.cells import Cells
 
@@ -21,35 +21,35 @@ if TYPE_CHECKING:
 
 __all__ = ["why"]
 
-# So many nodes that could lose less are told. So many of a lattice are ranked for that, and the first of
-# them looked at, a few at once and so often at most, until enough are found that may not be published.
+# How many nodes that could lose less are named; how many nodes of a lattice are ranked for that; how many times, and
+# how many at once, the first of these are looked at, until enough are found that may not be published.
 _CHEAPER = 3
 _NEAR = 100_000
 _LOOKS = 4
 _AT_ONCE = 8
 
 
-def why(problem: Problem, cells: Cells, found: Generalization) -> Explanation:
+def why(problem: Problem, cells: Cells, choice: Generalization) -> Explanation:
     """What the search's choice is owed to. Looks at nodes of the lattice again, and publishes nothing.
 
     Of several rounds it is the first that is explained, by the rows that it leaves to the others.
     """
-    quasi, several = problem.policy.quasi_identifiers, len(found.rounds) > 1
-    nodes = Nodes(problem, cells, tuple(bound.min_level for bound in quasi), found.limit, found.loss_name)
-    look = Look(problem, nodes, cells, found.limit, settles=not several)
-    lower = _lower(found.levels, nodes.lattice)
-    (chosen, _), *seen = look.at([found.levels, *(node for node in lower if node is not None)])
+    quasi, several = problem.policy.quasi_identifiers, len(choice.rounds) > 1
+    nodes = Nodes(problem, cells, tuple(bound.min_level for bound in quasi), choice.limit, choice.loss_name)
+    look = Look(problem, nodes, cells, choice.limit, settles=not several)
+    lower = _lower(choice.levels, nodes.lattice)
+    (chosen, _), *seen = look.at([choice.levels, *(node for node in lower if node is not None)])
     examined = iter(_labelled(problem, cells, seen))
     steps = [
         LessGeneral(bound.column, level - 1, None if node is None else next(examined))
-        for bound, level, node in zip(quasi, found.levels, lower, strict=True)
+        for bound, level, node in zip(quasi, choice.levels, lower, strict=True)
         if level > 0
     ]
-    near, reach = _near(nodes.lattice, found.levels)
-    below = [] if several else _below(nodes.lattice, near, look.loss(found.levels))
+    near, reach = _near(nodes.lattice, choice.levels)
+    below = [] if several else _below(nodes.lattice, near, look.loss(choice.levels))
     cheaper = _cheaper(look, below, nodes.rollups.batch)
-    common = told(problem, nodes, found.levels) if found.suppressed and not several else ()
-    return Explanation(found.limit, chosen, tuple(steps), cheaper, len(near), reach, common)
+    common = common_values(problem, nodes, choice.levels) if choice.suppressed and not several else ()
+    return Explanation(choice.limit, chosen, tuple(steps), cheaper, len(near), reach, common)
 
 
 def _lower(levels: Node, lattice: Lattice) -> list[Node | None]:
@@ -61,15 +61,15 @@ def _lower(levels: Node, lattice: Lattice) -> list[Node | None]:
 
 
 def _near(lattice: Lattice, levels: Node) -> tuple[NDArray[Any], int | None]:
-    """The nodes whose levels differ from these by no more than the reach, a row a node; all of them if it is None.
+    """The nodes whose levels differ from these by no more than the reach, a row for each; all nodes if it is None.
 
-    The reach is the greatest that keeps them few enough to be ranked.
+    The reach is the greatest for which they are few enough to be ranked.
     """
     import numpy as np
 
     reach = max((high - low for low, high in zip(lattice.low, lattice.high, strict=True)), default=0)
     box = list(zip(lattice.low, lattice.high, strict=True))
-    every = prod(high - low + 1 for low, high in box)
+    size = prod(high - low + 1 for low, high in box)
     while reach and prod(high - low + 1 for low, high in box) > _NEAR:
         reach -= 1
         box = [
@@ -79,7 +79,7 @@ def _near(lattice: Lattice, levels: Node) -> tuple[NDArray[Any], int | None]:
     shape = [high - low + 1 for low, high in box]
     offsets = np.indices(shape, dtype=np.int16).reshape(len(shape), -1).T
     near: NDArray[Any] = offsets + np.array([low for low, _ in box], dtype=np.int16)
-    return near, None if len(near) == every else reach
+    return near, None if len(near) == size else reach
 
 
 def _below(lattice: Lattice, near: NDArray[Any], loss: int) -> list[Node]:
@@ -94,23 +94,23 @@ def _below(lattice: Lattice, near: NDArray[Any], loss: int) -> list[Node]:
 
 def _cheaper(look: Look, nodes: Sequence[Node], batch: int) -> tuple[ExaminedNode, ...]:
     """The first few of the nodes that may not be published."""
-    found: list[Node] = []
+    failing: list[Node] = []
     width = max(min(batch, _AT_ONCE), _CHEAPER)
     for first in range(0, min(len(nodes), _LOOKS * width), width):
-        found += look.failing(nodes[first : first + width])
-        if len(found) >= _CHEAPER:
+        failing += look.failing(nodes[first : first + width])
+        if len(failing) >= _CHEAPER:
             break
-    return tuple(node for node, _ in look.at(found[:_CHEAPER]))
+    return tuple(node for node, _ in look.at(failing[:_CHEAPER]))
 
 
 def _labelled(problem: Problem, cells: Cells, seen: Sequence[Seen]) -> list[ExaminedNode]:
-    """The nodes with the label of the smallest class of what each violates first."""
+    """The nodes, each with the label of the smallest class that violates the first of its requirements."""
     named = [(node.levels, keys[0]) for node, keys in seen if node.loss is None and keys]
-    found = iter(labels(problem.engine, problem.policy, cells, named))
+    texts = iter(labels(problem.engine, problem.policy, cells, named))
     labelled: list[ExaminedNode] = []
     for node, keys in seen:
         if node.loss is None and keys:
             first, *others = node.violated
-            node = replace(node, violated=(replace(first, label=next(found)), *others))
+            node = replace(node, violated=(replace(first, label=next(texts)), *others))
         labelled.append(node)
     return labelled

@@ -32,18 +32,18 @@ def infeasible(
     Where that is all rows, and the requirement is about sensitive values, it names the most
     frequent one. `steps` make the normal relations of that node.
     """
-    asked = ", ".join(map(str, requirements))
-    found = violated(engine, batch, requirements, steps)
-    if not found:
-        return PrivacyViolation(f"{asked} cannot be met; nothing was published")
-    worst, key = found[0][1][0]
+    names = ", ".join(map(str, requirements))
+    violations = violated(engine, batch, requirements, steps)
+    if not violations:
+        return PrivacyViolation(f"{names} cannot be met; nothing was published")
+    worst, key = violations[0][1][0]
     node = tuple(bound.max_level for bound in policy.quasi_identifiers)
     worst = replace(worst, label=labels(engine, policy, cells, [(node, key)])[0])
-    # Of a smaller class a value would be its respondents' own.
-    unmet = [one for one in requirements if str(one) == worst.requirement and worst.smallest == cells.rows]
+    # A value of a smaller class would tell of its respondents.
+    unmet = [r for r in requirements if str(r) == worst.requirement and worst.smallest == cells.rows]
     values = too_frequent_in(engine, policy, unmet)
     return PrivacyViolation(
-        f"{asked} cannot be met with at most {limit} of {cells.rows} rows suppressed: "
+        f"{names} cannot be met with at most {limit} of {cells.rows} rows suppressed: "
         f"at the most general levels allowed, {worst}{values}; nothing was published",
         hint=_hint(policy),
     )

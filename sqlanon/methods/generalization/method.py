@@ -145,37 +145,37 @@ def encoding(_: Task, __: Options) -> Encoding:
     return Encoding()
 
 
-def choose(task: Task, given: Options) -> Generalization:
+def choose(task: Task, options: Options) -> Generalization:
     """The optimal node, or the best that was found before the time limit; with local recoding, rounds from there.
 
     Raises PrivacyViolation, with the class that makes it so, where not even the most general node that MAX LEVEL allows
     meets the requirements.
     """
     engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
-    limit = int(Fraction(given.suppression) * cells.rows)
+    limit = int(Fraction(options.suppression) * cells.rows)
     problem = _problem(task)
-    nodes = Nodes(problem, cells, tuple(b.min_level for b in policy.quasi_identifiers), limit, given.loss)
-    searches = _Searches(given, _reporter(task.watching))
-    found = searches.search(nodes, limit, nodes.count, nodes.settle)
-    if found is None:
+    nodes = Nodes(problem, cells, tuple(b.min_level for b in policy.quasi_identifiers), limit, options.loss)
+    searches = _Searches(options, _reporter(task.watching))
+    optimum = searches.search(nodes, limit, nodes.count, nodes.settle)
+    if optimum is None:
         raise infeasible(engine, policy, requirements, cells, nodes.batch, nodes.steps(nodes.lattice.high), limit)
     result = Generalization(
-        rounds=(Round(found.node, cells.rows - found.suppressed),),
-        loss=nodes.loss.value(found.loss),
+        rounds=(Round(optimum.node, cells.rows - optimum.suppressed),),
+        loss=nodes.loss.value(optimum.loss),
         rows=cells.rows,
-        suppressed=found.suppressed,
+        suppressed=optimum.suppressed,
         limit=limit,
         nodes=nodes.lattice.size,
-        checked=found.checked,
-        pruned=found.pruned,
-        proven=found.proven,
-        least=None if found.least is None else nodes.loss.value(found.least),
-        loss_name=given.loss,
-        recoding=given.recoding,
+        checked=optimum.checked,
+        pruned=optimum.pruned,
+        proven=optimum.proven,
+        least=None if optimum.least is None else nodes.loss.value(optimum.least),
+        loss_name=options.loss,
+        recoding=options.recoding,
     )
-    if given.recoding == "global":
+    if options.recoding == "global":
         return result
-    best = recoded(problem, cells, nodes, found, limit, given.loss, searches)
+    best = recoded(problem, cells, nodes, optimum, limit, options.loss, searches)
     if best is None:
         return result
     return replace(
@@ -191,8 +191,8 @@ def choose(task: Task, given: Options) -> Generalization:
 class _Searches:
     """Searches of one statement, which share its time."""
 
-    def __init__(self, given: Options, report: Report | None) -> None:
-        self._until = None if given.time_limit is None else monotonic() + float(given.time_limit)
+    def __init__(self, options: Options, report: Report | None) -> None:
+        self._until = None if options.time_limit is None else monotonic() + float(options.time_limit)
         self._report = report
 
     def search(self, nodes: Nodes, limit: int, count: Count, settle: Settle) -> Found | None:
@@ -217,41 +217,41 @@ class _Searches:
 
 
 def _valued(report: Report | None, nodes: Nodes) -> Callable[[Progress], None] | None:
-    """Reports losses as they are published, not in the search's own units."""
+    """Reports losses as they are published, not in the units of the search."""
     if report is None:
         return None
     return lambda seen: report(seen, None if seen.loss is None else nodes.loss.value(seen.loss))
 
 
-def why(task: Task, found: Generalization) -> Explanation:
+def why(task: Task, choice: Generalization) -> Explanation:
     """What the search's choice is owed to: nodes around it and cheaper ones are looked at again."""
-    return why_so(_problem(task), task.encoded, found)
+    return why_so(_problem(task), task.encoded, choice)
 
 
 def _problem(task: Task) -> Problem:
     return Problem(task.engine, task.policy, task.requirements, task.guards, task.scratch.table)
 
 
-def reasons(task: Task, found: Generalization, explained: Explanation) -> Iterator[tuple[str, str, str]]:
+def reasons(task: Task, choice: Generalization, explained: Explanation) -> Iterator[tuple[str, str, str]]:
     """Rows of (stage, item, detail): each attribute's level, the rows left out, the loss, and why it is that node."""
     quasi = task.policy.quasi_identifiers
-    yield from (("solve", item, detail) for item, detail in decision(found, explained, quasi))
-    yield from (("explain", item, detail) for item, detail in around(found, explained, quasi))
+    yield from (("solve", item, detail) for item, detail in decision(choice, explained, quasi))
+    yield from (("explain", item, detail) for item, detail in around(choice, explained, quasi))
 
 
-def compile(task: Task, found: Generalization, _: str, __: Mapping[str, str]) -> Recoded:
+def compile(task: Task, choice: Generalization, _: str, __: Mapping[str, str]) -> Recoded:
     """Each attribute with its level in each round."""
-    levels = list(zip(*(one.levels for one in found.rounds), strict=True))
+    levels = list(zip(*(round_.levels for round_ in choice.rounds), strict=True))
     quasi = task.policy.quasi_identifiers
     return Recoded(
         readings={
-            bound.column: Reading.LABEL if any(shown) else Reading.EXACT
-            for bound, shown in zip(quasi, levels, strict=True)
+            bound.column: Reading.LABEL if any(attribute_levels) else Reading.EXACT
+            for bound, attribute_levels in zip(quasi, levels, strict=True)
         },
         recodings=tuple(
             Recoding(bound, first, tuple(later)) for bound, (first, *later) in zip(quasi, levels, strict=True)
         ),
-        rounds=tuple((one.levels, one.rows) for one in found.rounds) if found.recoding == "local" else (),
+        rounds=tuple((round_.levels, round_.rows) for round_ in choice.rounds) if choice.recoding == "local" else (),
     )
 
 

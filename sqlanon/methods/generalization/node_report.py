@@ -15,11 +15,11 @@ from sqlanon.sqlgen.classes.guard import needs_rounds
 
 __all__ = ["Look", "Seen"]
 
-# A node as it was seen, and the smallest class of each requirement that it violates.
+# A node that was looked at, and the smallest class of each requirement that it violates.
 Seen = tuple[ExaminedNode, tuple[Key, ...]]
 
 # The rows of the classes that violate by themselves, and the requirements that they violate.
-Held = tuple[int, list[tuple[Violated, Key]]]
+Violations = tuple[int, list[tuple[Violated, Key]]]
 
 
 class Look:
@@ -33,17 +33,17 @@ class Look:
         self._limit = limit
         self._settles = settles
         self._rounds = needs_rounds(problem.requirements)
-        self._held: dict[Node, Held] = {}
+        self._violations: dict[Node, Violations] = {}
         self._settled: dict[Node, tuple[int, int] | None] = {}
 
     def at(self, levels: Sequence[Node]) -> list[Seen]:
-        """Each of some nodes as it is, with the rows that it would suppress counted through all rounds."""
-        self._hold(levels)
+        """Each of some nodes, with the rows that it would suppress counted through all rounds."""
+        self._look_at(levels)
         if self._settles:
-            # Where no round follows, what is beyond the limit at first is all there is to know.
-            self._settle([node for node in levels if self._rounds or self._held[node][0] <= self._limit])
+            # Where no round follows, a node that is beyond the limit at first remains so.
+            self._settle([node for node in levels if self._rounds or self._violations[node][0] <= self._limit])
         bounds = {node: self._nodes.loss.value(bound) for bound, _, node in self._nodes.lattice.ranks(levels)}
-        return [self._one(node, bounds[node]) for node in levels]
+        return [self._examined(node, bounds[node]) for node in levels]
 
     def failing(self, levels: Sequence[Node]) -> list[Node]:
         """Those of some nodes that may not be published.
@@ -51,9 +51,9 @@ class Look:
         No later round publishes a row that the first withholds: only nodes that are
         within the limit at first are settled.
         """
-        self._hold(levels)
-        self._settle([node for node in levels if self._held[node][0] <= self._limit])
-        return [node for node in levels if self._held[node][0] > self._limit or not self._passes(node)]
+        self._look_at(levels)
+        self._settle([node for node in levels if self._violations[node][0] <= self._limit])
+        return [node for node in levels if self._violations[node][0] > self._limit or not self._passes(node)]
 
     def loss(self, node: Node) -> int:
         """The loss of a node that was looked at, in the search's own units."""
@@ -66,8 +66,8 @@ class Look:
         answer = self._settled[node]
         return answer is not None and answer[1] <= self._limit
 
-    def _one(self, node: Node, bound: Fraction) -> Seen:
-        withheld, broken = self._held[node]
+    def _examined(self, node: Node, bound: Fraction) -> Seen:
+        withheld, broken = self._violations[node]
         later: int | None = 0
         loss = None
         if node in self._settled:
@@ -77,14 +77,14 @@ class Look:
         seen = ExaminedNode(node, bound, withheld, later, tuple(requirement for requirement, _ in broken), loss)
         return seen, tuple(key for _, key in broken)
 
-    def _hold(self, levels: Sequence[Node]) -> None:
-        new = [node for node in dict.fromkeys(levels) if node not in self._held]
+    def _look_at(self, levels: Sequence[Node]) -> None:
+        new = [node for node in dict.fromkeys(levels) if node not in self._violations]
         width = self._nodes.rollups.batch
         for first in range(0, len(new), width):
-            self._held |= self._violated(new[first : first + width])
+            self._violations |= self._violated(new[first : first + width])
 
     def _settle(self, levels: Sequence[Node]) -> None:
-        """Asks for the loss and the rows that are suppressed; neither is there where nothing may be published."""
+        """Asks for the loss and the rows that are suppressed; None where nothing may be published."""
         new = [node for node in dict.fromkeys(levels) if node not in self._settled]
         # One by one where there are rounds: of several at once only those are settled that may be the best.
         width = 1 if self._rounds else self._nodes.rollups.batch
@@ -92,19 +92,17 @@ class Look:
             part = new[first : first + width]
             self._settled |= zip(part, self._nodes.settle(part, None), strict=True)
 
-    def _violated(self, levels: Sequence[Node]) -> dict[Node, Held]:
+    def _violated(self, levels: Sequence[Node]) -> dict[Node, Violations]:
         """For each node the rows of the classes that violate by themselves, and the requirements that they violate."""
         batch, rollups = self._nodes.batch, self._nodes.rollups
         if rollups.batch > 1:
             # Nodes that are counted whole are kept: one statement then reads them all.
             rollups.look(levels, self._cells.rows)
-        found: dict[Node, Held] = {}
-        kept = None if self._cells.public else rollups.rows_of_all(levels)
-        if kept is None:
-            for node in levels:
-                steps = batch.relations(*rollups.rows_of(node))
-                found[node] = violated(self._problem.engine, batch, self._problem.requirements, steps).get(0, (0, []))
-            return found
-        rows, parameters = kept
-        seen = violated(self._problem.engine, batch, self._problem.requirements, batch.relations(rows), parameters)
-        return {node: seen.get(index, (0, [])) for index, node in enumerate(levels)}
+        engine, requirements = self._problem.engine, self._problem.requirements
+        together = None if self._cells.public else rollups.rows_of_all(levels)
+        if together is None:
+            each = {node: batch.relations(*rollups.rows_of(node)) for node in levels}
+            return {node: violated(engine, batch, requirements, steps).get(0, (0, [])) for node, steps in each.items()}
+        rows, parameters = together
+        violations = violated(engine, batch, requirements, batch.relations(rows), parameters)
+        return {node: violations.get(index, (0, [])) for index, node in enumerate(levels)}

@@ -14,80 +14,80 @@ __all__ = ["decision", "reasons"]
 
 
 def decision(
-    found: Generalization, explained: Explanation, quasi: Sequence[BoundAttribute]
+    choice: Generalization, explained: Explanation, quasi: Sequence[BoundAttribute]
 ) -> Iterator[tuple[str, str]]:
     """Rows of (item, detail): each attribute's level, the rows left out and why, the loss and how sure it is."""
-    for bound, level in zip(quasi, found.levels, strict=True):
+    for bound, level in zip(quasi, choice.levels, strict=True):
         yield bound.column, _level(level, bound)
-    if _several(found):
-        for number, one in enumerate(found.rounds, start=1):
-            yield f"round {number}", f"{_levels(one.levels, quasi)}: {one.rows} rows"
-    yield "suppressed rows", f"{found.suppressed} of {found.rows}, at most {found.limit} allowed"
-    if not _several(found):
+    if _several(choice):
+        for number, round_ in enumerate(choice.rounds, start=1):
+            yield f"round {number}", f"{_levels(round_.levels, quasi)}: {round_.rows} rows"
+    yield "suppressed rows", f"{choice.suppressed} of {choice.rows}, at most {choice.limit} allowed"
+    if not _several(choice):
         for violated in explained.chosen.violated:
             yield "of which", f"{violated.rows} in {violated.classes} classes that violate {violated.requirement}"
         if explained.chosen.later:
             yield "of which", f"{explained.chosen.later} in later rounds: without the others these violate too"
-    yield from (("rows left out", _common(told)) for told in explained.common_values)
-    yield found.loss_name.replace("_", " "), f"{loss_text(found.loss)}, {_proof(found)}"
-    left = found.nodes - found.checked - found.pruned
-    unseen = f"{found.pruned} ruled out unseen" + (f", {left} left" if left else "")
-    yield "nodes checked", f"{found.checked} of {found.nodes}, {unseen}"
+    yield from (("rows left out", _common(value)) for value in explained.common_values)
+    yield choice.loss_name.replace("_", " "), f"{loss_text(choice.loss)}, {_proof(choice)}"
+    left = choice.nodes - choice.checked - choice.pruned
+    unseen = f"{choice.pruned} ruled out unseen" + (f", {left} left" if left else "")
+    yield "nodes checked", f"{choice.checked} of {choice.nodes}, {unseen}"
 
 
-def _common(told: CommonValue) -> str:
-    published = f", of those published {told.most_published / told.published:.1%}" if told.published else ""
-    return f"{told.most / told.rows:.1%} share one value of {told.attribute}{published}"
+def _common(value: CommonValue) -> str:
+    published = f", of those published {value.most_published / value.published:.1%}" if value.published else ""
+    return f"{value.most / value.rows:.1%} share one value of {value.attribute}{published}"
 
 
 def reasons(
-    found: Generalization, explained: Explanation, quasi: Sequence[BoundAttribute]
+    choice: Generalization, explained: Explanation, quasi: Sequence[BoundAttribute]
 ) -> Iterator[tuple[str, str]]:
     """Rows of (item, detail): why no attribute is less general, what stands in the way, what could lose less."""
     for step in explained.less_general:
-        lacks = f"MIN LEVEL {step.level + 1}" if step.node is None else _lacks(step.node, explained, found)
+        lacks = f"MIN LEVEL {step.level + 1}" if step.node is None else _lacks(step.node, explained, choice)
         yield step.column, f"not level {step.level}: {lacks}"
-    yield "binding requirement", _binding(found, explained)
+    yield "binding requirement", _binding(choice, explained)
     near = "" if explained.reach is None else f" (of the {explained.among} nodes within {explained.reach} levels)"
     for node in explained.cheaper:
-        parts = [_suppressed(node, found), *(f"{v.rows} by {v.requirement}" for v in node.violated[:1])]
+        parts = [_suppressed(node, choice), *(f"{v.rows} by {v.requirement}" for v in node.violated[:1])]
         least = f"{_levels(node.levels, quasi)}: at least {loss_text(node.bound)}"
         yield "next cheaper", f"{least}, but {', '.join(parts)}{near}"
 
 
-def _lacks(node: ExaminedNode, explained: Explanation, found: Generalization) -> str:
+def _lacks(node: ExaminedNode, explained: Explanation, choice: Generalization) -> str:
     """Why a node one level less general was not chosen: it may not be published, or it loses more."""
-    if _several(found):
-        rather = f"{_suppressed(node, found)} rather than {explained.chosen.withheld}"
+    if _several(choice):
+        rather = f"{_suppressed(node, choice)} rather than {explained.chosen.withheld}"
         return "; ".join([rather, *map(str, node.violated[:1])])
     if node.loss is None:
         allowed = "" if node.later is None else f", at most {explained.limit} allowed"
-        return "; ".join([_suppressed(node, found) + allowed, *map(str, node.violated[:1])])
-    return f"it would lose {_compared(node, explained)}; {_suppressed(node, found)}"
+        return "; ".join([_suppressed(node, choice) + allowed, *map(str, node.violated[:1])])
+    return f"it would lose {_compared(node, explained)}; {_suppressed(node, choice)}"
 
 
 def _compared(node: ExaminedNode, explained: Explanation) -> str:
     """What a node loses beside the chosen one. What is not proven to be the best may have better nodes beside it."""
-    more = explained.extra_loss(node)
-    if more > 0:
-        return f"{_difference(more)} more"
-    less = f"{_difference(-more)} less" if more else "as much"
+    difference = explained.extra_loss(node)
+    if difference > 0:
+        return f"{_difference(difference)} more"
+    less = f"{_difference(-difference)} less" if difference else "as much"
     return f"{less}, which the search has not come to"
 
 
-def _suppressed(node: ExaminedNode, found: Generalization) -> str:
+def _suppressed(node: ExaminedNode, choice: Generalization) -> str:
     if node.later is None:
         return "whatever rows are suppressed, the rest violates"
     later = f", {node.later} of them in later rounds" if node.later else ""
-    what = "left to later rounds" if _several(found) else "suppressed"
-    return f"{node.suppressed} of {found.rows} rows would be {what}{later}"
+    what = "left to later rounds" if _several(choice) else "suppressed"
+    return f"{node.suppressed} of {choice.rows} rows would be {what}{later}"
 
 
-def _binding(found: Generalization, explained: Explanation) -> str:
+def _binding(choice: Generalization, explained: Explanation) -> str:
     """What stands in the way of most of the nodes one level less general, and how that was counted."""
     if not explained.neighbours:
         return "none: no attribute may be less general"
-    if _several(found):
+    if _several(choice):
         most = explained.most_rows or "none"
         return f"{most}: violated by most rows that the less general nodes would leave to later rounds"
     binding = explained.binding
@@ -103,22 +103,22 @@ def _binding(found: Generalization, explained: Explanation) -> str:
     return f"{binding.requirement}: violated by most rows {where}"
 
 
-def _several(found: Generalization) -> bool:
-    return len(found.rounds) > 1
+def _several(choice: Generalization) -> bool:
+    return len(choice.rounds) > 1
 
 
-def _proof(found: Generalization) -> str:
-    if _several(found):
+def _proof(choice: Generalization) -> str:
+    if _several(choice):
         return (
-            f"no more than the best of the {found.nodes} nodes that was found for all rows; not proven to be the least"
+            f"no more than the best of the {choice.nodes} nodes that was found for all rows; not proven to be the least"
         )
-    if found.proven or found.least is None:
-        return f"the least of all {found.nodes} nodes"
-    if found.least == found.loss:
-        return f"the least of all {found.nodes} nodes, others of which may lose as much and have lower levels"
+    if choice.proven or choice.least is None:
+        return f"the least of all {choice.nodes} nodes"
+    if choice.least == choice.loss:
+        return f"the least of all {choice.nodes} nodes, others of which may lose as much and have lower levels"
     return (
-        f"not proven to be the least: of the {found.nodes} nodes none that may be published "
-        f"loses less than {loss_text(found.least)}"
+        f"not proven to be the least: of the {choice.nodes} nodes none that may be published "
+        f"loses less than {loss_text(choice.least)}"
     )
 
 

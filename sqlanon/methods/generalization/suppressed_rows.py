@@ -11,22 +11,22 @@ from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.classes.requirement import relation_names
 
-__all__ = ["told"]
+__all__ = ["common_values"]
 
 
-def told(problem: Problem, nodes: Nodes, node: Node) -> tuple[CommonValue, ...]:
-    """Of each sensitive attribute that a requirement asks about: how frequent a value is among the rows left out."""
-    found: list[CommonValue] = []
-    for attribute, values in _asked(problem):
+def common_values(problem: Problem, nodes: Nodes, node: Node) -> tuple[CommonValue, ...]:
+    """How frequent a value is among the rows left out, for each sensitive attribute that a requirement is about."""
+    common: list[CommonValue] = []
+    for attribute, values in _single_attributes(problem):
         query = with_steps(most_of_withheld(values), nodes.steps(node))
         shares = {bool(gone): (int(rows), int(most)) for gone, rows, most in problem.engine.rows(query)}
         if True in shares:
-            found.append(CommonValue(attribute, *shares[True], *shares.get(False, (0, 0))))
-    return tuple(found)
+            common.append(CommonValue(attribute, *shares[True], *shares.get(False, (0, 0))))
+    return tuple(common)
 
 
-def _asked(problem: Problem) -> Iterator[tuple[str, str]]:
-    """The attributes that are asked about by themselves, each once, with the relation of their values by class."""
+def _single_attributes(problem: Problem) -> Iterator[tuple[str, str]]:
+    """The attributes that a requirement is about alone, each once, with the relation of their values by class."""
     seen: set[str] = set()
     for requirement, names in zip(problem.requirements, relation_names(problem.requirements), strict=True):
         values = names.get("class_sensitive_value")

@@ -1,4 +1,4 @@
-"""The classes of nodes that violate requirements, described without any value that is a respondent's own."""
+"""The classes of nodes that violate requirements, described without any value that tells of a single respondent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Key = tuple[int, ...]
 # A class as a release would show it: columns, each with the text of its label.
 Label = tuple[tuple[str, str], ...]
 
-# So many labels in one statement.
+# The most labels in one statement.
 _TOGETHER = 64
 
 # Every excess is at most the rows of its class, but for what withholding cannot cure; each is rounded.
@@ -42,36 +42,36 @@ def violated(
 ) -> dict[int, tuple[int, list[tuple[Violated, Key]]]]:
     """What classes violate by themselves, by the index of the node; a node without such classes is left out.
 
-    The rows of all of them, and each requirement that some violate with the key of the
+    It is the number of rows of all these classes, and each requirement that some violate with the key of the
     smallest: first what cannot be cured, then by their rows. `steps` make the normal
     relations of the nodes.
     """
     names = relation_names(requirements)
-    asked: list[exp.Query] = [r.statement("violations", n) for r, n in zip(requirements, names, strict=True)]
-    if len(asked) > 1:
-        asked.append(violations(requirements, names))
-    query = violated_classes(steps, asked, batch.index, batch.key, batch.layout.words)
-    found: dict[int, list[tuple[Violated, Key]]] = {}
+    statements: list[exp.Query] = [r.statement("violations", n) for r, n in zip(requirements, names, strict=True)]
+    if len(statements) > 1:
+        statements.append(violations(requirements, names))
+    query = violated_classes(steps, statements, batch.index, batch.key, batch.layout.words)
+    by_node: dict[int, list[tuple[Violated, Key]]] = {}
     total: dict[int, int] = {}
     for number, index, rows, classes, excess, size, *key in sorted(engine.rows(query, parameters)):
         # The last statement asks about all requirements at once.
-        if number == len(asked) - 1:
+        if number == len(statements) - 1:
             total[int(index)] = int(rows)
         if number < len(requirements):
             curable = float(excess) <= int(rows) + _ROUNDING
-            one = Violated(str(requirements[number]), int(rows), int(classes), int(size), curable=curable)
-            found.setdefault(int(index), []).append((one, tuple(map(int, key))))
+            violation = Violated(str(requirements[number]), int(rows), int(classes), int(size), curable=curable)
+            by_node.setdefault(int(index), []).append((violation, tuple(map(int, key))))
     return {
-        index: (total[index], sorted(ones, key=lambda one: (one[0].curable, -one[0].rows)))
-        for index, ones in found.items()
+        index: (total[index], sorted(pairs, key=lambda pair: (pair[0].curable, -pair[0].rows)))
+        for index, pairs in by_node.items()
     }
 
 
 def labels(engine: Engine, policy: BoundPolicy, cells: Cells, classes: Sequence[tuple[Node, Key]]) -> list[Label]:
     """Each class of a node as a release would show it.
 
-    Without the columns that would be `*` for every class, and without those that would
-    be kept as they are: their values are a respondent's own.
+    It lacks the columns that would be `*` for every class, and those that would
+    be kept as they are, whose values tell of a respondent.
     """
     wanted: dict[tuple[int, int], exp.Select] = {}
     for number, (node, key) in enumerate(classes):
@@ -84,7 +84,7 @@ def labels(engine: Engine, policy: BoundPolicy, cells: Cells, classes: Sequence[
     for first in range(0, len(queries), _TOGETHER):
         chosen: Query = exp.select(*(query.subquery() for query in queries[first : first + _TOGETHER]))
         texts += engine.rows(chosen)[0]
-    found: list[list[tuple[str, str]]] = [[] for _ in classes]
+    by_class: list[list[tuple[str, str]]] = [[] for _ in classes]
     for (number, index), text in zip(wanted, texts, strict=True):
-        found[number].append((policy.quasi_identifiers[index].column, "NULL" if text is None else str(text)))
-    return [tuple(label) for label in found]
+        by_class[number].append((policy.quasi_identifiers[index].column, "NULL" if text is None else str(text)))
+    return [tuple(label) for label in by_class]

@@ -84,14 +84,14 @@ def covered(
     fragments: Sequence[Sequence[str]], constraints: Sequence[Sequence[str]]
 ) -> list[tuple[Sequence[str], dict[int, tuple[str, ...]]]]:
     """The constraints whose attributes are all published, each with its attributes in every fragment that has any."""
-    found: list[tuple[Sequence[str], dict[int, tuple[str, ...]]]] = []
+    published_constraints: list[tuple[Sequence[str], dict[int, tuple[str, ...]]]] = []
     published = {fold(name) for fragment in fragments for name in fragment}
     for constraint in constraints:
         names = set(map(fold, constraint))
         if names <= published:
-            parts = {i: tuple(name for name in one if fold(name) in names) for i, one in enumerate(fragments)}
-            found.append((constraint, {i: part for i, part in parts.items() if part}))
-    return found
+            parts = {i: tuple(name for name in fragment if fold(name) in names) for i, fragment in enumerate(fragments)}
+            published_constraints.append((constraint, {i: part for i, part in parts.items() if part}))
+    return published_constraints
 
 
 def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, keep: Keep) -> Association:
@@ -113,15 +113,15 @@ def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, k
     """
     fragments, constraints, sizes, near = grouping.fragments, grouping.constraints, grouping.sizes, grouping.near
     columns = [name for fragment in fragments for name in fragment]
-    asked = covered(fragments, constraints)
-    require_correct(fragments, columns, [constraint for constraint, _ in asked])
+    across = covered(fragments, constraints)
+    require_correct(fragments, columns, [constraint for constraint, _ in across])
     promise = promised(fragments, constraints, sizes)
     k = grouping.k if grouping.k is not None and promise is not None else promise
     first = _near_fragment(fragments, near)
     index = {name: number for number, name in enumerate(columns)}
     parts: list[tuple[str, ...]] = []
     alike: list[tuple[list[int], str]] = []
-    for key in _keys([part for _, parts in asked for part in parts.values()]):
+    for key in _keys([part for _, parts in across for part in parts.values()]):
         indexes = [index[name] for name in key]
         repeated = keep("repeated", tuple_keys.repeated(rows, indexes))
         # A key in which no two rows are alike asks for nothing; if there is no other, every row is one of its own.
@@ -133,8 +133,8 @@ def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, k
     keyed = keep("keyed", tuple_keys.keyed(rows, alike, close, draw))
     laid = block_grids.grid(sizes, first)
     keys = Keys.of(engine, keyed, max(len(alike), 1), keep)
-    dealt = deal(keys, Wanted(laid.rows, k, grouping.most), draw, keep, near=bool(near))
-    cells = keep("cells", block_grids.located(dealt.placed, draw, near=bool(near)))
+    blocks = deal(keys, Wanted(laid.rows, k, grouping.most), draw, keep, near=bool(near))
+    cells = keep("cells", block_grids.located(blocks.placed, draw, near=bool(near)))
     if near:
         cells = keep("cells", block_grids.exchanged(cells, laid.size(first), draw))
     numbers = keep("numbers", block_grids.block_numbers(cells, laid.rows, draw))
@@ -146,12 +146,12 @@ def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, k
         groups=groups,
         placed=placed_rows,
         left_out=keys.rows - placed_rows,
-        alike=most_alike(keys, dealt.left),
+        alike=most_alike(keys, blocks.left),
         k=promise,
         keys=keys,
         parts=tuple(parts),
         size=laid.rows,
-        least=dealt.least,
+        least=blocks.least,
     )
 
 
@@ -174,7 +174,7 @@ def promised(
     if any(size < 1 for size in sizes):
         raise PolicyError(f"a group has at least one row, not {min(sizes)}")
     pairs = {pair for _, parts in covered(fragments, constraints) for pair in combinations(sorted(parts), 2)}
-    k = min((sizes[one] * sizes[other] for one, other in pairs), default=None)
+    k = min((sizes[first] * sizes[second] for first, second in pairs), default=None)
     if k == 1:
         raise PolicyError(
             "groups of one row on both sides publish the association as it is", hint="ask for groups of two or more"
@@ -184,8 +184,8 @@ def promised(
 
 def _near_fragment(fragments: Sequence[Sequence[str]], near: Sequence[str]) -> int:
     """The fragment whose groups are to be alike; the first where nothing says."""
-    asked = set(map(fold, near))
-    touched = [index for index, fragment in enumerate(fragments) if asked & set(map(fold, fragment))]
+    names = set(map(fold, near))
+    touched = [index for index, fragment in enumerate(fragments) if names & set(map(fold, fragment))]
     if len(touched) > 1:
         raise PolicyError(
             f"near names attributes of several fragments: {', '.join(near)}",
@@ -197,5 +197,5 @@ def _near_fragment(fragments: Sequence[Sequence[str]], near: Sequence[str]) -> i
 def _keys(parts: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """The parts that no other is within: rows that differ in fewer attributes differ in more."""
     distinct = sorted({frozenset(part) for part in parts}, key=lambda part: (len(part), sorted(part)))
-    minimal = [one for i, one in enumerate(distinct) if not any(other <= one for other in distinct[:i])]
+    minimal = [part for i, part in enumerate(distinct) if not any(other <= part for other in distinct[:i])]
     return [tuple(sorted(part)) for part in minimal]

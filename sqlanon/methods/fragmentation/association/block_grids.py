@@ -40,8 +40,8 @@ __all__ = [
     "key_name",
     "located",
     "numbered_rows",
-    "place_number",
     "renumbered",
+    "row_index",
     "value_name",
 ]
 
@@ -111,13 +111,11 @@ def draws(draw: str) -> exp.Expr:
 
 def differing(keys: Sequence[str], partition: Sequence[exp.Expr], order: Sequence[exp.Expr]) -> exp.Expr:
     """Whether a row is the first of those of its partition that are like it, in each of these keys."""
-    firsts = [paren(place_number([*partition, column(key)], order)).eq(0) for key in keys]
+    firsts = [paren(row_index([*partition, column(key)], order)).eq(0) for key in keys]
     return exp.and_(*firsts)
 
 
-def place_number(
-    partition: Sequence[exp.Expr], order: Sequence[exp.Expr], function: exp.Expr | None = None
-) -> exp.Expr:
+def row_index(partition: Sequence[exp.Expr], order: Sequence[exp.Expr], function: exp.Expr | None = None) -> exp.Expr:
     """A row's number in its partition, counted from 0; or its rank, if that is the function."""
     copies = [part.copy() for part in partition]
     return window(function or f.row_number(), partition_by=copies, order=in_order(order)) - 1
@@ -139,21 +137,21 @@ def numbered_rows(table: str) -> exp.Select:
 
 
 def located(placed: str, draw: str, *, near: bool) -> exp.Select:
-    """row, block: block after block, the rows of each in a drawn order, or `near` each other in that of their places.
+    """row, block: block after block, the rows of each in a drawn order, or, if `near`, in that of their positions.
 
     The draws are new ones: that by which blocks were filled would tell of a row's key.
     """
-    own = [column(name) for name in (["block", "place"] if near else ["block"])]
+    keys = [column(name) for name in (["block", "position"] if near else ["block"])]
     query = exp.select(column("row"), column("block")).from_(relation(placed))
-    query.set("order", in_order([*own, draws(draw)]))
+    query.set("order", in_order([*keys, draws(draw)]))
     return query
 
 
 def exchanged(cells: str, width: int, draw: str) -> exp.Select:
     """The rows of the cells; each `width` that follow one another are put in a new random order.
 
-    Such are the rows of a group. Those of a block that are near each other then stay in one, but which of them goes
-    where in the other direction is drawn, so that a fragment's groups do not tell those of another.
+    These are the rows of a group. So rows of a block that are near each other stay in one group, but their order in the
+    other direction is drawn, so that a fragment's groups do not tell those of another.
     """
     query = exp.select(column("row"), column("block")).from_(numbered_rows(cells).subquery("cell"))
     group = column("number") // literal(width)
@@ -171,8 +169,8 @@ def block_numbers(cells: str, rows: int, draw: str) -> exp.Select:
 
 def renumbered(numbers: str, index: int, draw: str) -> exp.Select:
     """The blocks in another order, which is drawn, with the numbers that they had as number_`index`."""
-    kept = [column("block"), *(column(_number_name(former)) for former in range(index))]
-    query = exp.select(*kept, alias(column("number"), _number_name(index)))
+    columns = [column("block"), *(column(_number_name(former)) for former in range(index))]
+    query = exp.select(*columns, alias(column("number"), _number_name(index)))
     query.from_(numbered_rows(numbers).subquery("numbered"), copy=False)
     query.set("order", in_order([draws(draw)]))
     return query
@@ -185,8 +183,8 @@ def _number_name(index: int) -> str:
 def grouped(cells: str, numbers: str, laid: Grid, first: int) -> exp.Select:
     """row, group_0, ...: each row's group in each fragment. Those of a block have numbers that follow each other.
 
-    As rows stand in `cells`, one after the other fills a group of the fragment `first`. Number i of `numbers` is that
-    of a block in the last fragment.
+    In the order of `cells`, one row after the other fills a group of the fragment `first`. Number i of `numbers` is
+    that of a block in the last fragment.
     """
     cell = paren(column("number", "cell") % literal(laid.rows))
     size = literal(laid.size(first))

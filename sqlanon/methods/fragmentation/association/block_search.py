@@ -32,16 +32,16 @@ _MAX_PAIRS = 200_000
 _MAX_STALE_STATEMENTS = 4
 
 # What is known of the rows that have a block.
-_PLACED = ("row", "block", "place")
+_PLACED = ("row", "block", "position")
 
 
 class Blocks:
     """Puts the rows of `keyed` into blocks of `size`, as many as can be filled.
 
-    With one key that is decided by the closed form. With several, rows are dealt by the
-    key that allows fewest blocks; of rows that are alike in another key one stays; the
+    With one key the closed form fills as many as there can be. With several, rows are dealt by
+    the key that allows fewest blocks; of rows that are alike in another key one stays; the
     others fill the gaps; and blocks that cannot be filled give their rows to those that can.
-    Which rows find no place is drawn, as far as it is not decided by how many there are of a value.
+    Which rows are left out is drawn, unless the numbers of rows with each value decide it.
 
     `possible` says how many blocks each key allows, if that is known.
     """
@@ -66,23 +66,23 @@ class Blocks:
         self._free = keyed
         self._placed: str | None = None
         self._total = self._rows_of(keyed)
-        self._held = 0
+        self._in_blocks = 0
         most = possible or [self._number(sql.possible(keyed, key, size)) for key in range(keys)]
         self._key = min(range(keys), key=lambda key: most[key])
         self._possible = min(most[self._key], self._total // size)
 
     @property
     def free(self) -> str:
-        """The table of the rows that found no place."""
+        """The table of the rows that are in no block."""
         return self._free
 
     def all(self) -> str:
-        """The table row, block, place, with equal chances for every row."""
+        """The table row, block, position, with equal chances for every row."""
         self._deal_all()
         return self._result
 
     def near(self) -> str:
-        """The table row, block, place, with blocks of rows whose places are near each other, where that can be."""
+        """The table row, block, position, with blocks of rows whose positions are near each other, where possible."""
         fewest = self._total - self._possible * self._size
         chunk = self._first_chunk(fewest + self._total // _ROWS_PER_SPARED_ROW)
         while chunk < self._total:
@@ -93,9 +93,10 @@ class Blocks:
         return self._result
 
     def _first_chunk(self, most: int) -> int:
-        """Among how many rows those of a block are looked for first: the fewest that leave out no more than `most`.
+        """How many rows those of a block are first looked for among: the fewest that leave out at most `most` rows.
 
-        In a small chunk a value can be too frequent that is not in all. Its rows would find no others left.
+        In a small chunk a value can be too frequent that is not too frequent in all. No other rows would be left for
+        its rows.
         """
         chunk = _FIRST_CHUNK_BLOCKS * self._size
         while chunk < self._total:
@@ -108,20 +109,21 @@ class Blocks:
     def _mend(self, fewest: int) -> None:
         """Deals the rows of blocks again, ever more of them, up to all, until no more rows are left out than must be.
 
-        What is frequent in one place may be rare in all: near blocks can leave too much of it. So those blocks come
-        first that hold little of it, else they are drawn. With several keys a few rows may be left out more.
+        A value that is frequent in one region may be rare in all: near blocks can leave out too many of its rows. So
+        blocks that hold few of these come first, else they are drawn. With several keys a few more rows may be left
+        out.
         """
         placed, spared = self._result, 0 if self._keys == 1 else self._total // _ROWS_PER_SPARED_ROW
-        blocks_dissolved = 1 if self._keys == 1 else max(1, self._held // self._size // _ROWS_PER_SPARED_ROW)
-        while self._held and self._total - self._held > fewest + spared:
-            found = lacking(self._engine, self._free, [self._key], self._size, self._keep)
-            blocks_dissolved = max(blocks_dissolved, -(-found.most // self._size))
-            numbered, _ = preferred(self._keyed, found, placed, [self._key], self._draw, self._keep)
+        blocks_dissolved = 1 if self._keys == 1 else max(1, self._in_blocks // self._size // _ROWS_PER_SPARED_ROW)
+        while self._in_blocks and self._total - self._in_blocks > fewest + spared:
+            lack = lacking(self._engine, self._free, [self._key], self._size, self._keep)
+            blocks_dissolved = max(blocks_dissolved, -(-lack.most // self._size))
+            numbered, _ = preferred(self._keyed, lack, placed, [self._key], self._draw, self._keep)
             chosen = self._keep("chosen", first_blocks(numbered, blocks_dissolved))
             self._insert(self._free, sql.rows_of_blocks(self._keyed, placed, chosen, self._keys))
             self._engine.run(sql.dissolved(placed, _blocks_of(chosen)))
-            whole = blocks_dissolved * self._size >= self._held
-            self._held = self._rows_of(placed)
+            whole = blocks_dissolved * self._size >= self._in_blocks
+            self._in_blocks = self._rows_of(placed)
             blocks_dissolved *= 2
             self._deal_all()
             if whole:
@@ -139,42 +141,42 @@ class Blocks:
     def _deal_all(self) -> None:
         """Deals until no more rows come into blocks; with one key the first time is the best already."""
         before = -1
-        while self._held > before and (self._held < self._total or self._placed is None):
-            before = self._held
+        while self._in_blocks > before and (self._in_blocks < self._total or self._placed is None):
+            before = self._in_blocks
             self._deal(None)
             if self._keys == 1:
                 return
 
     def _deal(self, chunk: int | None) -> None:
         """Deals out the rows that are in no block yet; of blocks that lack rows only those of all rows are filled."""
-        sorted_rows = self._keep("standing", sql.standing(self._free, self._keys, self._key, chunk))
+        sorted_rows = self._keep("sorted_rows", sql.sorted_rows(self._free, self._keys, self._key, chunk))
         chunked = chunk is not None
-        query = sql.dealt(sorted_rows, self._keys, self._key, self._size, self._blocks(), chunked=chunked)
-        dealt = self._keep("dealt", query)
+        query = sql.filled_blocks(sorted_rows, self._keys, self._key, self._size, self._blocks(), chunked=chunked)
+        filled_blocks = self._keep("filled_blocks", query)
         self._engine.run(exp.Drop(kind="TABLE", tables=[relation(sorted_rows)]))
-        clashing = self._clashing(dealt)
+        clashing = self._clashing(filled_blocks)
         if clashing is None:
-            self._place(_within(dealt))
-            self._free = self._keep("free", self._rows(dealt).where(is_null(column("block"))))
+            self._keep_rows(_within(filled_blocks))
+            self._free = self._keep("free", self._rows(filled_blocks).where(is_null(column("block"))))
             return
         rows = exp.select(column("row")).from_(relation(clashing))
         short = column("block").isin(query=_blocks_of(clashing))
-        self._place(_within(dealt).where(exp.not_(short)))
+        self._keep_rows(_within(filled_blocks).where(exp.not_(short)))
         taken = column("row").isin(query=rows)
         nowhere = is_null(column("block"))
         if chunk is not None:
-            self._free = self._keep("free", self._rows(dealt).where(exp.or_(nowhere, short.copy())))
+            self._free = self._keep("free", self._rows(filled_blocks).where(exp.or_(nowhere, short.copy())))
             return
-        self._free = self._keep("free", self._rows(dealt).where(exp.or_(nowhere, taken)))
-        lacking = exp.select(*map(column, self._columns), column("block")).from_(relation(dealt))
+        self._free = self._keep("free", self._rows(filled_blocks).where(exp.or_(nowhere, taken)))
+        lacking = exp.select(*map(column, self._columns), column("block")).from_(relation(filled_blocks))
         self._fill(self._keep("lacking", lacking.where(short.copy(), exp.not_(taken))))
 
-    def _clashing(self, dealt: str) -> str | None:
+    def _clashing(self, filled_blocks: str) -> str | None:
         """The rows of blocks that are like another one in a key that they were not dealt by, if there are any."""
         others = [name for index, name in enumerate(sql.all_keys(self._keys)) if index != self._key]
         if not others:
             return None
-        clashing = self._keep("clashing", fill_gaps_sql.clashing(dealt, others))
+        clashing = self._keep("clashing", fill_gaps_sql.clashing(filled_blocks, others))
         return clashing if self._rows_of(clashing) else None
 
     def _blocks(self) -> int:
@@ -183,12 +185,12 @@ class Blocks:
             return 0
         return self._number(exp.select(f.max(column("block"))).from_(relation(self._placed)))
 
-    def _place(self, rows: exp.Select) -> None:
+    def _keep_rows(self, rows: exp.Select) -> None:
         if self._placed is None:
             self._placed = self._keep("placed", rows)
         else:
             self._insert(self._placed, rows)
-        self._held = self._rows_of(self._placed)
+        self._in_blocks = self._rows_of(self._placed)
 
     def _rows(self, table: str) -> exp.Select:
         return exp.select(*map(column, self._columns)).from_(relation(table))
@@ -198,7 +200,7 @@ class Blocks:
         while self._rows_of(lacking):
             self._fill_gaps(lacking, self._free)
             full = fill_gaps_sql.full(lacking, self._size)
-            self._place(exp.select(*map(column, _PLACED)).from_(full.subquery("part")))
+            self._keep_rows(exp.select(*map(column, _PLACED)).from_(full.subquery("part")))
             done = exp.select(column("block")).from_(full.subquery("part"))
             self._engine.run(sql.dissolved(lacking, done))
             given_up = self._keep("given_up", fill_gaps_sql.emptiest(lacking, self._size, self._draw))
@@ -210,22 +212,19 @@ class Blocks:
         """Puts free rows into the blocks until no gap is left, or no row fits into any."""
         stale = 0
         while stale < _MAX_STALE_STATEMENTS:
-            rows, blocks = (
-                self._rows_of(free),
-                self._number(_count(fill_gaps_sql.open_blocks(lacking, self._size).subquery("part"))),
-            )
+            rows = self._rows_of(free)
+            blocks = self._number(_count(fill_gaps_sql.open_blocks(lacking, self._size).subquery("part")))
             if not rows or not blocks:
                 return
             tries = min(blocks, max(1, _MAX_PAIRS // rows))
-            every = exp.select(exp.Star()).from_(relation(free))
-            proposed = fill_gaps_sql.proposed(every, lacking, self._keys, self._size, blocks, tries, self._draw)
+            all_free = exp.select(exp.Star()).from_(relation(free))
+            proposed = fill_gaps_sql.proposed(all_free, lacking, self._keys, self._size, blocks, tries, self._draw)
             fitting = self._keep(
                 "fitting", fill_gaps_sql.filled(self._keep("proposed", proposed), self._keys, self._size)
             )
             self._insert(lacking, exp.select(exp.Star()).from_(relation(fitting)))
-            found = exp.select(column("row")).from_(relation(fitting))
-            taken = column("row").isin(query=found)
-            self._engine.run(exp.delete(relation(free), where=taken))
+            rows_filled = exp.select(column("row")).from_(relation(fitting))
+            self._engine.run(exp.delete(relation(free), where=column("row").isin(query=rows_filled)))
             if self._rows_of(fitting):
                 stale = 0
             elif tries == blocks:
@@ -243,10 +242,9 @@ class Blocks:
         return int(self._engine.rows(query)[0][0] or 0)
 
 
-def _within(dealt: str) -> exp.Select:
-    """row, block, place: the rows that have a block."""
-    placed = is_not_null(column("block"))
-    return exp.select(*map(column, _PLACED)).from_(relation(dealt)).where(placed)
+def _within(filled_blocks: str) -> exp.Select:
+    """row, block, position: the rows that have a block."""
+    return exp.select(*map(column, _PLACED)).from_(relation(filled_blocks)).where(is_not_null(column("block")))
 
 
 def _blocks_of(table: str) -> exp.Select:

@@ -1,4 +1,4 @@
-"""Rows dealt out to blocks, such that those which find no place are a class."""
+"""Rows dealt out to blocks, such that the rows left out are a class."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _MAX_ROWS_DEALT_AGAIN = 10_000
 
 @dataclass(frozen=True)
 class Wanted:
-    """Blocks of `size` rows. Not more than one in `k` of the rows left out is alike, of which there are at most `most`.
+    """Blocks of `size` rows. At most `most` rows are left out, of which not more than one in `k` has the same values.
 
-    Where k is None they may be alike as they are, and where `most` is, as many as there have to be.
+    Where k is None any of them may be alike, and where `most` is None any number may be left out.
     """
 
     size: int
@@ -37,10 +37,10 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Dealt:
-    """The tables of the rows in blocks (row, block, place) and of those left out, as they are known in `keyed`.
+    """The tables of the rows in blocks (row, block, position) and of those left out, with the columns of `keyed`.
 
-    Each key by itself leaves out `least` rows; None if it allows no block. No row is placed then, nor where that is
-    more than may be left out.
+    As far as each key by itself tells, `least` rows are left out; None if a key allows no block. No row is in a block
+    then, nor where that is more than may be left out.
     """
 
     placed: str
@@ -49,9 +49,9 @@ class Dealt:
 
 
 def deal(keys: Keys, wanted: Wanted, draw: str, keep: Keep, *, near: bool = False) -> Dealt:
-    """Rows dealt to as many blocks as can be found; `near` asks for blocks of rows whose places are near each other."""
-    found = _once(keys, wanted, draw, keep, near=near)
-    return found if len(keys.counts) == 1 else _again(keys, wanted, found, draw, keep)
+    """Rows dealt to as many blocks as can be found; `near` asks for rows in a block whose positions are near."""
+    blocks = _once(keys, wanted, draw, keep, near=near)
+    return blocks if len(keys.counts) == 1 else _again(keys, wanted, blocks, draw, keep)
 
 
 def _once(keys: Keys, wanted: Wanted, draw: str, keep: Keep, *, near: bool) -> Dealt:
@@ -72,31 +72,33 @@ def _once(keys: Keys, wanted: Wanted, draw: str, keep: Keep, *, near: bool) -> D
     return Dealt(placed, left, least)
 
 
-def _again(keys: Keys, wanted: Wanted, found: Dealt, draw: str, keep: Keep) -> Dealt:
+def _again(keys: Keys, wanted: Wanted, blocks: Dealt, draw: str, keep: Keep) -> Dealt:
     """Deals the rows left out once more, among those of drawn blocks, as long as that places more of them."""
     engine, count = keys.engine, len(keys.counts)
-    vain, blocks_dissolved, left = 0, 1, _rows_of(engine, found.left)
+    vain, blocks_dissolved, left = 0, 1, _rows_of(engine, blocks.left)
     while (
-        found.least is not None
+        blocks.least is not None
         and vain < sizes().max_deals_without_gain
-        and found.least + keys.rows // _ROWS_PER_LEFT_ROW < left <= _MAX_ROWS_DEALT_AGAIN
+        and blocks.least + keys.rows // _ROWS_PER_LEFT_ROW < left <= _MAX_ROWS_DEALT_AGAIN
     ):
-        chosen = keep("chosen", sql.some_blocks(found.placed, blocks_dissolved, draw))
-        freed = sql.rows_of_blocks(keys.keyed, found.placed, chosen, count)
-        pool = Keys.of(engine, keep("pool", sql.pooled(found.left, freed, count, draw)), count, keep)
+        chosen = keep("chosen", sql.some_blocks(blocks.placed, blocks_dissolved, draw))
+        freed = sql.rows_of_blocks(keys.keyed, blocks.placed, chosen, count)
+        pool = Keys.of(engine, keep("pool", sql.pooled(blocks.left, freed, count, draw)), count, keep)
         again = _once(pool, replace(wanted, most=left - 1), draw, keep, near=False)
         rows = _rows_of(engine, again.left)
         if rows < left:
-            engine.run(sql.dissolved(found.placed, exp.select(column("block")).from_(relation(chosen))))
-            offset = literal(_number(engine, exp.select(f.max(column("block"))).from_(relation(found.placed))))
+            engine.run(sql.dissolved(blocks.placed, exp.select(column("block")).from_(relation(chosen))))
+            offset = literal(_number(engine, exp.select(f.max(column("block"))).from_(relation(blocks.placed))))
             moved = column("block") + offset
-            more = exp.select(column("row"), alias(moved, "block"), column("place")).from_(relation(again.placed))
-            engine.run(exp.insert(more, relation(found.placed), copy=False))
-            found, left, vain = replace(found, left=again.left), rows, 0
+            moved_rows = exp.select(column("row"), alias(moved, "block"), column("position")).from_(
+                relation(again.placed)
+            )
+            engine.run(exp.insert(moved_rows, relation(blocks.placed), copy=False))
+            blocks, left, vain = replace(blocks, left=again.left), rows, 0
         else:
             vain += 1
         blocks_dissolved *= 2
-    return found
+    return blocks
 
 
 def _rows_of(engine: Engine, table: str) -> int:

@@ -41,7 +41,7 @@ def are_grids(
         if engine.rows(query)[0] != (rows, 0):
             return False
     wrong, *linked = engine.rows(sql.broken_grids(published, laid))[0]
-    return not wrong and all(found == blocks for found in linked)
+    return not wrong and all(count == blocks for count in linked)
 
 
 def _numbered(engine: Engine, published: PublishedAssociation) -> bool:

@@ -6,7 +6,7 @@ of other tables it proves nothing.
 
 A table is put in the order of its groups, and each row is then compared with those read before it. If none is wrong,
 there are as many rows of each group as there have to be, and no two of a block are alike, in whatever order they
-really were read: should an engine ever read them in another one, rows would be wrong, and nothing is proven.
+really were read: should an engine ever read them in another order, rows would be wrong, and nothing is proven.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from sqlglot import exp
 from sqlanon.methods.fragmentation.association.block_grids import Grid, in_order
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation, PublishedFragment
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import digest, if_, infix, paren, window
-from sqlanon.sqlgen.build.names import alias, column, literal
+from sqlanon.sqlgen.build.expressions import digest, if_, infix, window
+from sqlanon.sqlgen.build.names import alias, column
 
 __all__ = ["association_bounds", "broken_grids", "broken_groups"]
 
@@ -29,7 +29,7 @@ def association_bounds(published: PublishedAssociation) -> exp.Select:
     """How many rows there are, and of each fragment's groups the rows with a number, the least and the greatest."""
     query = exp.select(f.count())
     for name in published.groups:
-        query.select(*(end(this=column(name)) for end in (exp.Count, exp.Min, exp.Max)), copy=False)
+        query.select(f.count(column(name)), f.min(column(name)), f.max(column(name)), copy=False)
     return query.from_(published.relation.copy(), copy=False)
 
 
@@ -41,7 +41,7 @@ def broken_groups(
     """
     digests = [alias(digest([column(name) for name in part]), f"digest_{index}") for index, part in enumerate(parts)]
     rows = exp.select(alias(column(fragment.group), "group_0"), *digests).from_(fragment.relation.copy())
-    names = [one.alias for one in digests]
+    names = [value.alias for value in digests]
     sound = [_numbered(size)]
     sound += [_unlike([name], back, rows_of_block) for name in names for back in range(1, rows_of_block)]
     read = _read(rows, ["group_0"], dict.fromkeys(names, rows_of_block - 1))
@@ -56,42 +56,42 @@ def broken_grids(published: PublishedAssociation, laid: Grid) -> exp.Select:
     A grid is whole if its rows are as many as its cells, and in any two fragments all in different pairs of groups.
     """
     names = [f"group_{index}" for index in range(len(published.groups))]
-    rows = exp.select(*(alias(column(own), name) for own, name in zip(published.groups, names, strict=True)))
+    rows = exp.select(*(alias(column(group), name) for group, name in zip(published.groups, names, strict=True)))
     rows = rows.from_(published.relation.copy(), copy=False)
     sound = [_numbered(laid.size(0))]
     inside = infix(_within(laid.rows), "<", 1)
     for index, name in enumerate(names[1:], start=1):
-        own, former = (_block(one, laid.groups(index)) for one in (name, _former(name, 1)))
-        sound.append(exp.or_(inside.copy(), infix(own, "=", former)))
-    for one, other in combinations(range(len(names)), 2):
-        # By the first two the rows are in order, so that equal ones stand together.
-        most = 1 if (one, other) == (0, 1) else laid.rows - 1
-        sound += [_unlike([names[one], names[other]], back, laid.rows) for back in range(1, most + 1)]
+        block, former = (_block(group, laid.groups(index)) for group in (name, _former(name, 1)))
+        sound.append(exp.or_(inside.copy(), infix(block, "=", former)))
+    for pair in combinations(range(len(names)), 2):
+        # Rows are sorted by the first two, so that equal pairs of these follow each other.
+        most = 1 if pair == (0, 1) else laid.rows - 1
+        sound += [_unlike([names[index] for index in pair], back, laid.rows) for back in range(1, most + 1)]
     most = 1 if len(names) == 2 else laid.rows - 1
     read = _read(rows, names, dict.fromkeys(names, most))
     starts = infix(_within(laid.rows), "=", 0)
     blocks = [alias(_block(name, laid.groups(index)), f"block_{index}") for index, name in enumerate(names)]
-    kept = exp.select(alias(_wrong(sound), "wrong"), *blocks[1:]).from_(read.subquery("read"), copy=False)
     # Fewer rows than were read: one of each block, unless there are wrong ones.
-    kept = kept.where(exp.or_(starts, _wrong(sound)), copy=False)
+    checked = exp.select(alias(_wrong(sound), "wrong"), *blocks[1:]).from_(read.subquery("read"), copy=False)
+    checked = checked.where(exp.or_(starts, _wrong(sound)), copy=False)
     query = exp.select(f.count(if_(column("wrong"), 1)))
-    for block in blocks[1:]:
-        query.select(f.count_distinct(column(block.alias)), copy=False)
-    return query.from_(kept.subquery("kept"), copy=False)
+    for named in blocks[1:]:
+        query.select(f.count_distinct(column(named.alias)), copy=False)
+    return query.from_(checked.subquery("checked"), copy=False)
 
 
 def _read(rows: exp.Select, by: Sequence[str], compared: dict[str, int]) -> exp.Select:
-    """The rows ordered by `by`, with their place, counted from 0, and columns of the rows before them.
+    """The rows ordered by `by`, with their number, counted from 0, and columns of the rows before them.
 
     `compared` says of a column how many rows back its values are needed.
     """
     ordered = exp.select(exp.Star()).from_(rows.subquery("published"), copy=False)
     ordered.set("order", in_order([column(name) for name in by]))
     index = window(f.row_number()) - 1
-    query = exp.select(exp.Star(), alias(index, "place")).from_(ordered.subquery("ordered"), copy=False)
+    query = exp.select(exp.Star(), alias(index, "number")).from_(ordered.subquery("ordered"), copy=False)
     for name, most in compared.items():
         for back in range(1, most + 1):
-            lag = f.call("lag", column(name), literal(back))
+            lag = f.call("lag", column(name), back)
             query.select(alias(window(lag), _former(name, back)), copy=False)
     return query
 
@@ -101,25 +101,25 @@ def _former(name: str, back: int) -> str:
 
 
 def _numbered(size: int) -> exp.Expr:
-    """Whether a row has the number that it must have if `size` rows have the first one, as many the next, and so on."""
-    number = infix(column("place") // literal(size), "+", 1)
-    return infix(column("group_0"), "=", number)
+    """Whether a row has the group that it must have if `size` rows have the first one, as many the next, and so on."""
+    return infix(column("group_0"), "=", infix(column("number") // size, "+", 1))
 
 
 def _within(rows_of_block: int) -> exp.Expr:
-    return column("place") % literal(rows_of_block)
+    """The number of a row in its block, counted from 0."""
+    return column("number") % rows_of_block
 
 
 def _unlike(names: Sequence[str], back: int, rows_of_block: int) -> exp.Expr:
     """Whether the row `back` rows before is of another block, or differs in one of the columns `names`."""
     differ = [column(name).neq(column(_former(name, back))) for name in names]
-    return exp.or_(infix(_within(rows_of_block), "<", literal(back)), *differ)
+    return exp.or_(infix(_within(rows_of_block), "<", back), *differ)
 
 
 def _wrong(sound: Sequence[exp.Expr]) -> exp.Expr:
-    """What cannot be compared is wrong, too."""
-    return exp.not_(f.coalesce(exp.and_(*(one.copy() for one in sound)), exp.false()))
+    """Whether any of these conditions is false, or NULL: what cannot be compared is wrong, too."""
+    return exp.not_(f.coalesce(exp.and_(*(condition.copy() for condition in sound)), exp.false()))
 
 
 def _block(group: str, groups: int) -> exp.Expr:
-    return paren(column(group) - 1) // literal(groups)
+    return (column(group) - 1) // groups

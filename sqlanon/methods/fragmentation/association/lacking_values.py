@@ -1,4 +1,4 @@
-"""Values of which some rows have too much, and the blocks whose rows would make up for it."""
+"""Values that too many of some rows have, and the blocks whose rows would make up for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Lacking", "lacking", "preferred"]
 
 @dataclass(frozen=True)
 class Lacking:
-    """The values of which some rows have too much: their table, how many there are, and what one lacks at most."""
+    """The values that too many of some rows have: their table, how many there are, and what one lacks at most."""
 
     table: str
     values: int
@@ -28,16 +28,13 @@ class Lacking:
 def lacking(engine: Engine, rows: str, indexes: Sequence[int], k: int, keep: Keep) -> Lacking:
     """The values of these keys that more than one in k of the rows have."""
     table = keep("lacking", left_out_sql.excess(rows, indexes, k, _count(engine, rows)))
-    every = exp.select(f.count(), f.max(column("lack"))).from_(relation(table))
-    values, most = engine.rows(every)[0]
+    values, most = engine.rows(exp.select(f.count(), f.max(column("lack"))).from_(relation(table)))[0]
     return Lacking(table, int(values), int(most or 0))
 
 
-def preferred(
-    keyed: str, found: Lacking, placed: str, indexes: Sequence[int], draw: str, keep: Keep
-) -> tuple[str, str]:
+def preferred(keyed: str, lack: Lacking, placed: str, indexes: Sequence[int], draw: str, keep: Keep) -> tuple[str, str]:
     """block, number: the blocks of `placed`, those first whose rows suit best; and which of them hold which values."""
-    holding = keep("holding", left_out_sql.holding(placed, keyed, found.table, indexes))
+    holding = keep("holding", left_out_sql.holding(placed, keyed, lack.table, indexes))
     return keep("preferred", left_out_sql.preferred(placed, holding, draw)), holding
 
 

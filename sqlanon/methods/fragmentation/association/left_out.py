@@ -45,8 +45,7 @@ class Keys:
     def of(cls, engine: Engine, keyed: str, keys: int, keep: Keep) -> Keys:
         counts = tuple(keep("counts", fill_blocks_sql.counts(keyed, key)) for key in range(keys))
         frequencies = tuple(keep("frequencies", left_out_sql.frequencies(table)) for table in counts)
-        every = exp.select(f.count()).from_(relation(keyed))
-        return cls(engine, keyed, int(engine.rows(every)[0][0]), counts, frequencies)
+        return cls(engine, keyed, _count(engine, keyed), counts, frequencies)
 
     def most_alike(self, key: int) -> tuple[int, int]:
         """How many rows the most frequent value of a key has, and how many values there are."""
@@ -76,8 +75,8 @@ class Keys:
         while most > 0:
             low = max(1, most - tried + 1)
             query = left_out_sql.allowed(self.frequencies, self.rows, size, k, low, most)
-            if found := self.engine.rows(query)[0][0]:
-                return int(found)
+            if blocks := self.engine.rows(query)[0][0]:
+                return int(blocks)
             most, tried = low - 1, tried * _TRIED_GROWTH
         return 0
 
@@ -106,30 +105,30 @@ def _choose(keys: Keys, pool: str, chosen: str, most: int, alike: int, wanted: i
     Returns how many there are.
     """
     engine, names = keys.engine, fill_blocks_sql.all_keys(len(keys.counts))
-    before, held = -1, _count(engine, chosen)
-    while before < held < wanted:
+    before, count = -1, _count(engine, chosen)
+    while before < count < wanted:
         engine.run(_without(pool, chosen))
         for index, name in enumerate(names):
             full = left_out_sql.full_values(chosen, index, alike)
             engine.run(exp.delete(relation(pool), where=column(name).isin(query=full)))
-        rows = left_out_sql.picked(pool, chosen, keys.counts, most, alike, wanted - held)
+        rows = left_out_sql.picked(pool, chosen, keys.counts, most, alike, wanted - count)
         engine.run(exp.insert(rows, relation(chosen), copy=False))
-        before, held = held, _count(engine, chosen)
-    return held
+        before, count = count, _count(engine, chosen)
+    return count
 
 
 def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: str, keep: Keep) -> None:
-    """Takes blocks away, as few as it takes, and adds their rows to `rows`, until these are a class in each key.
+    """Dissolves as few blocks as it takes, and adds their rows to `rows`, until these are a class in each key.
 
     If all blocks together are not enough, all are taken.
     """
     engine, indexes = keys.engine, range(len(keys.counts))
-    found = lacking(engine, rows, indexes, k, keep)
-    if not found.values:
+    lack = lacking(engine, rows, indexes, k, keep)
+    if not lack.values:
         return
-    numbered, holding = preferred(keys.keyed, found, placed, indexes, draw, keep)
-    number, met = engine.rows(left_out_sql.enough(numbered, holding, found.table, size, k))[0]
-    taken = left_out_sql.first_blocks(numbered, int(number) if int(met) == found.values else None)
+    numbered, holding = preferred(keys.keyed, lack, placed, indexes, draw, keep)
+    number, met = engine.rows(left_out_sql.enough(numbered, holding, lack.table, size, k))[0]
+    taken = left_out_sql.first_blocks(numbered, int(number) if int(met) == lack.values else None)
     freed = exp.select(column("row")).from_(relation(placed))
     freed = freed.where(column("block").isin(query=taken))
     added = left_out_sql.candidates(keys.keyed, len(indexes), None)

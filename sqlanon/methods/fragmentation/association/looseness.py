@@ -15,22 +15,23 @@ from sqlanon.methods.fragmentation.association.block_grids import Grid
 from sqlanon.methods.fragmentation.association.grid_proof import are_grids
 from sqlanon.methods.fragmentation.association.looseness_sql import PublishedAssociation
 from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.names import column
 
 __all__ = ["Looseness", "PairLooseness", "looseness"]
 
 
 @dataclass(frozen=True)
 class PairLooseness:
-    """What holds of the groups of fragment `one` and the values of a constraint in fragment `other`.
+    """What holds of the groups of a fragment and the values of a constraint in the `other` fragment, by their indexes.
 
-    `alike_in_group` groups of the one hold rows that are alike, `repeated` pairs of
-    groups stand more than once in the association, and `alike_in_linked` groups of the
-    one are linked to rows of the other that are alike. `k` is the least number of
-    different tuples in the groups that a group is linked to; None without any group.
+    `alike_in_group` groups of the fragment have rows that are alike, the association has `repeated`
+    pairs of groups more than once, and `alike_in_linked` groups of the fragment are linked to rows
+    of the other that are alike. `k` is the least number of different tuples in the groups that a
+    group is linked to; None without any group.
     """
 
     constraint: tuple[str, ...]
-    one: int
+    fragment: int
     other: int
     alike_in_group: int
     repeated: int
@@ -79,20 +80,20 @@ def looseness(
     """
     fragments = [fragment.attributes for fragment in published.fragments]
     sets = covered(fragments, constraints)
-    asked = [
-        (tuple(constraint), one, other, parts)
+    across = [
+        (tuple(constraint), fragment, other, parts)
         for constraint, parts in sets
-        for one, other in permutations(sorted(parts), 2)
+        for fragment, other in permutations(sorted(parts), 2)
     ]
     if laid is not None and are_grids(engine, published, _parts(sets, len(fragments)), laid):
         sizes = [laid.size(index) for index in range(len(fragments))]
         pairs = [
-            PairLooseness(constraint, one, other, 0, 0, 0, sizes[one] * sizes[other])
-            for constraint, one, other, _ in asked
+            PairLooseness(constraint, fragment, other, 0, 0, 0, sizes[fragment] * sizes[other])
+            for constraint, fragment, other, _ in across
         ]
         return Looseness(tuple(pairs), tuple(sizes), (0,) * len(fragments))
     return Looseness(
-        pairs=tuple(_pair(engine, published, *one) for one in asked),
+        pairs=tuple(_pair(engine, published, *pair) for pair in across),
         sizes=tuple(_number(engine, sql.smallest_group(fragment)) for fragment in published.fragments),
         unmatched=tuple(_count(engine, sql.unmatched(published, number)) for number in range(len(fragments))),
     )
@@ -100,39 +101,38 @@ def looseness(
 
 def _parts(sets: Sequence[tuple[Sequence[str], dict[int, tuple[str, ...]]]], fragments: int) -> list[list[list[str]]]:
     """What the rows of each fragment have to differ in; a part that contains another adds nothing to it."""
-    found: list[list[list[str]]] = []
+    by_fragment: list[list[list[str]]] = []
     for index in range(fragments):
-        every = {frozenset(parts[index]) for _, parts in sets if index in parts and len(parts) > 1}
-        found.append(sorted(sorted(part) for part in every if not any(other < part for other in every)))
-    return found
+        all_parts = {frozenset(parts[index]) for _, parts in sets if index in parts and len(parts) > 1}
+        by_fragment.append(sorted(sorted(part) for part in all_parts if not any(other < part for other in all_parts)))
+    return by_fragment
 
 
 def _pair(
     engine: Engine,
     published: PublishedAssociation,
     constraint: tuple[str, ...],
-    one: int,
+    fragment: int,
     other: int,
     parts: dict[int, tuple[str, ...]],
 ) -> PairLooseness:
-    values = sql.linked_values(published, one, other, parts[other])
-    least = exp.select(f.min(exp.column("tuples", quoted=True))).from_(values.subquery("found"))
+    values = sql.linked_values(published, fragment, other, parts[other])
+    least = exp.select(f.min(column("tuples"))).from_(values.subquery("values"))
     return PairLooseness(
         constraint=constraint,
-        one=one,
+        fragment=fragment,
         other=other,
-        alike_in_group=_count(engine, sql.alike_in_group(published.fragments[one], parts[one])),
-        repeated=_count(engine, sql.repeated_pairs(published, one, other)),
-        alike_in_linked=_count(engine, sql.alike_in_linked(published, one, other, parts[other])),
+        alike_in_group=_count(engine, sql.alike_in_group(published.fragments[fragment], parts[fragment])),
+        repeated=_count(engine, sql.repeated_pairs(published, fragment, other)),
+        alike_in_linked=_count(engine, sql.alike_in_linked(published, fragment, other, parts[other])),
         k=_number(engine, least),
     )
 
 
 def _count(engine: Engine, query: exp.Select) -> int:
-    found = exp.select(f.count()).from_(query.subquery("found"))
-    return int(engine.rows(found)[0][0])
+    return int(engine.rows(exp.select(f.count()).from_(query.subquery("groups")))[0][0])
 
 
 def _number(engine: Engine, query: exp.Select) -> int | None:
-    found = engine.rows(query)[0][0]
-    return None if found is None else int(found)
+    number = engine.rows(query)[0][0]
+    return None if number is None else int(number)

@@ -53,44 +53,46 @@ def alike_in_group(fragment: PublishedFragment, attributes: Sequence[str]) -> ex
     return exp.select(column("group_id")).distinct(copy=False).from_(alike.subquery("alike"))
 
 
-def repeated_pairs(published: PublishedAssociation, one: int, other: int) -> exp.Select:
-    """group_id, other_id: the pairs that stand in the association more than once (association heterogeneity)."""
-    pairs = _pairs(published, one, other)
+def repeated_pairs(published: PublishedAssociation, fragment: int, other: int) -> exp.Select:
+    """group_id, other_id: the pairs that the association has more than once (association heterogeneity)."""
+    pairs = _pairs(published, fragment, other)
     return _repeated(exp.select(column("group_id"), column("other_id")).from_(pairs.subquery("pair")), ["other_id"])
 
 
-def alike_in_linked(published: PublishedAssociation, one: int, other: int, attributes: Sequence[str]) -> exp.Select:
-    """group_id: the groups of the one linked to rows of the other that are alike in these attributes
+def alike_in_linked(
+    published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]
+) -> exp.Select:
+    """group_id: the groups of a fragment linked to rows of the other that are alike in these attributes
     (deep heterogeneity).
     """
-    rows = _linked(published, one, other, attributes)
+    rows = _linked(published, fragment, other, attributes)
     alike = _repeated(exp.select(column("group_id")).from_(rows.subquery("part")), _parts(attributes))
     return exp.select(column("group_id")).distinct(copy=False).from_(alike.subquery("alike"))
 
 
-def linked_values(published: PublishedAssociation, one: int, other: int, attributes: Sequence[str]) -> exp.Select:
-    """group_id, tuples: for each group of the one the different tuples of these attributes in the groups of the
+def linked_values(published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]) -> exp.Select:
+    """group_id, tuples: for each group of a fragment the different tuples of these attributes in the groups of the
     other that it is linked to; 0 where it is linked to none.
     """
     values = exp.select(exp.Star()).distinct(copy=False)
-    values.from_(_linked(published, one, other, attributes).subquery("part"), copy=False)
-    groups = _rows(published.fragments[one], []).distinct(copy=False)
-    query = exp.select(column("group_id", "own"), alias(f.count(column("linked", "found")), "tuples"))
-    query.from_(groups.subquery("own"), copy=False)
-    query.join(values.subquery("found"), on=_same("group_id", "own", "found"), join_type="LEFT", copy=False)
-    return query.group_by(column("group_id", "own"), copy=False)
+    values.from_(_linked(published, fragment, other, attributes).subquery("part"), copy=False)
+    groups = _rows(published.fragments[fragment], []).distinct(copy=False)
+    query = exp.select(column("group_id", "groups"), alias(f.count(column("linked", "values")), "tuples"))
+    query.from_(groups.subquery("groups"), copy=False)
+    query.join(values.subquery("values"), on=_same("group_id", "groups", "values"), join_type="LEFT", copy=False)
+    return query.group_by(column("group_id", "groups"), copy=False)
 
 
 def unmatched(published: PublishedAssociation, number: int) -> exp.Select:
     """group_id: the groups with other numbers of rows in a fragment than in the association, none included."""
     count = alias(f.count(), "n")
-    own = _rows(published.fragments[number], []).select(count).group_by(literal(1))
-    held = exp.select(alias(column(published.groups[number]), "group_id"), count.copy())
-    held = held.from_(published.relation.copy()).group_by(literal(1))
-    query = exp.select(alias(f.coalesce(column("group_id", "own"), column("group_id", "held")), "group_id"))
-    query.from_(own.subquery("own"), copy=False)
-    query.join(held.subquery("held"), on=_same("group_id", "own", "held"), join_type="FULL", copy=False)
-    differ = exp.NullSafeNEQ(this=column("n", "own"), expression=column("n", "held"))
+    rows = _rows(published.fragments[number], []).select(count).group_by(literal(1))
+    links = exp.select(alias(column(published.groups[number]), "group_id"), count.copy())
+    links = links.from_(published.relation.copy()).group_by(literal(1))
+    query = exp.select(alias(f.coalesce(column("group_id", "rows"), column("group_id", "links")), "group_id"))
+    query.from_(rows.subquery("rows"), copy=False)
+    query.join(links.subquery("links"), on=_same("group_id", "rows", "links"), join_type="FULL", copy=False)
+    differ = exp.NullSafeNEQ(this=column("n", "rows"), expression=column("n", "links"))
     return query.where(differ, copy=False)
 
 
@@ -113,29 +115,28 @@ def _parts(attributes: Sequence[str]) -> list[str]:
     return [f"part_{index}" for index in range(len(attributes))]
 
 
-def _pairs(published: PublishedAssociation, one: int, other: int) -> exp.Select:
+def _pairs(published: PublishedAssociation, fragment: int, other: int) -> exp.Select:
     """group_id, other_id: a row for each row of the association."""
     columns = [
-        alias(column(published.groups[number]), name) for number, name in ((one, "group_id"), (other, "other_id"))
+        alias(column(published.groups[number]), name) for number, name in ((fragment, "group_id"), (other, "other_id"))
     ]
     return exp.select(*columns).from_(published.relation.copy())
 
 
-def _linked(published: PublishedAssociation, one: int, other: int, attributes: Sequence[str]) -> exp.Select:
-    """group_id, linked (true), part_0, ...: the rows of the other's groups that a group of the one is linked to."""
-    pairs = _pairs(published, one, other).distinct(copy=False)
+def _linked(published: PublishedAssociation, fragment: int, other: int, attributes: Sequence[str]) -> exp.Select:
+    """group_id, linked (true), part_0, ...: for each group of a fragment the rows of the other that it is linked to."""
+    pairs = _pairs(published, fragment, other).distinct(copy=False)
     query = exp.select(column("group_id", "pair"), alias(exp.true(), "linked"))
-    query.select(*(column(name, "there") for name in _parts(attributes)), copy=False)
+    query.select(*(column(name, "other") for name in _parts(attributes)), copy=False)
     query.from_(pairs.subquery("pair"), copy=False)
-    on = identical(column("other_id", "pair"), column("group_id", "there"))
-    return query.join(_rows(published.fragments[other], attributes).subquery("there"), on=on, copy=False)
+    on = identical(column("other_id", "pair"), column("group_id", "other"))
+    return query.join(_rows(published.fragments[other], attributes).subquery("other"), on=on, copy=False)
 
 
 def _repeated(query: exp.Select, besides: Sequence[str]) -> exp.Select:
-    """The query's rows that stand more than once, each once."""
-    more = f.count() > 1
-    return query.group_by(column("group_id"), *map(column, besides)).having(more, copy=False)
+    """The query's rows that occur more than once, each once."""
+    return query.group_by(column("group_id"), *map(column, besides)).having(f.count() > 1, copy=False)
 
 
-def _same(name: str, one: str, other: str) -> exp.Expr:
-    return identical(column(name, one), column(name, other))
+def _same(name: str, first: str, second: str) -> exp.Expr:
+    return identical(column(name, first), column(name, second))

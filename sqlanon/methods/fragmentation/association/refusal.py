@@ -60,13 +60,13 @@ def _impossible(made: Association, k: int | None) -> str:
     if rows < made.size:
         return f"linked groups hold {made.size} rows, and there are {rows}"
     alike = [(part, *made.keys.most_alike(index)) for index, part in enumerate(made.parts)]
-    part, _, values = min(alike, key=lambda one: one[2], default=((), 0, rows))
+    part, _, values = min(alike, key=lambda figures: figures[2], default=((), 0, rows))
     if values < made.size:
         return (
             f"it takes {made.size} rows that all differ in what is CONFIDENTIAL, as many as linked groups hold, and "
             f"{_named(part)} has {values} different values"
         )
-    part, most, _ = max(alike, key=lambda one: one[1], default=((), 0, rows))
+    part, most, _ = max(alike, key=lambda figures: figures[1], default=((), 0, rows))
     if k is not None and most * k > rows:
         return (
             f"{most} of {rows} rows are alike in {_named(part)}, and k => {k} allows {rows // k}, for not more than "
@@ -85,7 +85,7 @@ def _smaller(made: Association, k: int | None, most: int, shapes: Shapes) -> Ite
         return
     rows = made.keys.rows
     possible = list(_possible(made, k, shapes))
-    within = [one for one in possible if one.rows <= most]
+    within = [possibility for possibility in possible if possibility.rows <= most]
     # Where k itself is possible, a smaller one helps only if it leaves out few enough rows.
     for best in (within or (possible if made.least is None else []))[:1]:
         share = f" and suppression => {_share(best.rows, rows)}" if best.rows > most else ""

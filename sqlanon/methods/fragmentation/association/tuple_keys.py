@@ -1,4 +1,4 @@
-"""The rows that a loose association is made of: what tells them apart, and which of them are near each other."""
+"""The rows that a loose association is made of: in which values they differ, and which of them are near each other."""
 
 from __future__ import annotations
 
@@ -36,58 +36,54 @@ def repeated(rows: exp.Select, key: Sequence[int]) -> exp.Select:
     Tuples are told apart by their digests. Two of one digest count as one, so rows that differ may be kept apart
     for nothing, and rows that are alike never come together.
     """
-    several = f.count() > 1
     counted = exp.select(alias(digest([column(value_name(index)) for index in key]), "digest"))
-    counted = counted.from_(rows.subquery("counted_row"), copy=False).group_by(literal(1)).having(several)
+    counted = counted.from_(rows.subquery("counted_row"), copy=False).group_by(literal(1)).having(f.count() > 1)
     number = alias(window(f.row_number()), "number")
     return exp.select(column("digest"), number).from_(counted.subquery("counted"))
 
 
 def spread(rows: exp.Select, index: int, near: int) -> exp.Select:
-    """value, bits: the values of one of `near` columns, each with its part of the place of a row that has it.
+    """value, bits: the values of one of `near` columns, each with its part of the position of a row that has it.
 
     A value's rank is scaled to a number of some bits, and these are spread: the other columns' bits go between them.
-    So the sum over the columns is the row's place on the Z-order curve (Morton 1966).
+    So the sum over the columns is the row's position on the Z-order curve (Morton 1966).
     """
     count = min(_MOST_BITS, MOST_NEAR // near)
     counted = exp.select(alias(column(_near_name(index)), "value"), alias(f.count(), "n"))
-    counted = counted.from_(rows.subquery("every"), copy=False).group_by(column(_near_name(index)))
+    counted = counted.from_(rows.subquery("rows"), copy=False).group_by(column(_near_name(index)))
     upto = window(f.sum(column("n")), order=in_order([column("value")]))
     before = paren(big(upto) - column("n"))
-    scaled = paren(before * literal(2**count))
-    step = scaled // big(window(f.sum(column("n"))))
+    step = (before * 2**count) // big(window(f.sum(column("n"))))
     stepped = exp.select(column("value"), alias(step, "step")).from_(counted.subquery("counted"), copy=False)
     parts: list[exp.Expr] = []
     for bit in range(count):
-        whole = paren(column("step") // literal(2**bit))
-        one = paren(whole % 2)
-        parts.append(one * literal(2 ** (bit * near + index)))
+        value = (column("step") // 2**bit) % 2
+        parts.append(value * 2 ** (bit * near + index))
     return exp.select(column("value"), alias(added(parts), "bits")).from_(stepped.subquery("stepped"), copy=False)
 
 
 def keyed(rows: exp.Select, keys: Sequence[tuple[Sequence[int], str]], near: Sequence[str], draw: str) -> exp.Select:
-    """row, draw, place and key_0, ...: for each key, of values at these indexes, what tells rows that differ apart.
+    """row, draw, position and key_0, ...: for each key, of values at these indexes, a number that equal tuples share.
 
-    Beside a key stands the table of its tuples that are `repeated`; their numbers are above 0, and the key of a row
-    that is like no other is below. `near` are the tables of `spread`, of the first near columns: `index` orders the
+    Each key comes with the table of its tuples that are `repeated`; their numbers are above 0, and that of a row
+    that is like no other is below. `near` are the tables of `spread`, of the first near columns: `position` orders the
     rows along a curve, so that rows beside each other are alike in all of them; without such columns it is 0.
     """
     parts = [column("bits", table) for table in map(_near_name, range(len(near)))]
-    query = exp.select(column("row", "every"), alias(draws(draw), "draw"))
-    query.select(alias(added(parts) if parts else literal(0), "place"), copy=False)
-    query.from_(rows.subquery("every"), copy=False)
+    query = exp.select(column("row", "rows"), alias(draws(draw), "draw"))
+    query.select(alias(added(parts) if parts else literal(0), "position"), copy=False)
+    query.from_(rows.subquery("rows"), copy=False)
     for index, table in enumerate(near):
         name = _near_name(index)
-        on = identical(column(name, "every"), column("value", name))
-        query.join(relation(table, as_=name), on=on, copy=False)
-    alone = literal(-1) - column("row", "every")
+        same_value = identical(column(name, "rows"), column("value", name))
+        query.join(relation(table, as_=name), on=same_value, copy=False)
+    alone = literal(-1) - column("row", "rows")
     for index, (key, table) in enumerate(keys):
         name = key_name(index)
         number = f.coalesce(column("number", name), alone.copy())
         query.select(alias(number, name), copy=False)
-        own = digest([column(value_name(part), "every") for part in key])
-        same = own.eq(column("digest", name))
-        query.join(relation(table, as_=name), on=same, join_type="LEFT", copy=False)
+        same_tuple = digest([column(value_name(part), "rows") for part in key]).eq(column("digest", name))
+        query.join(relation(table, as_=name), on=same_tuple, join_type="LEFT", copy=False)
     if not keys:
         query.select(alias(alone, key_name(0)), copy=False)
     return query

@@ -1,10 +1,10 @@
 """Local recoding: the rows that a node would suppress are recoded further, in rounds, instead of being left out.
 
-A round keeps the classes of one node that violate nothing, among the rows that the
+A round publishes the classes of one node that violate nothing, among the rows that the
 rounds before have left and the nodes at least as general as theirs. It is found by
 descent: from the best node for all of these rows together to the best of its
-neighbours, as long as that is better. Rows that a node leaves are expected to lose as
-much, each, as under the best node for all: so a round may be more precise than that. The
+neighbours, as long as that is better. Each row that a node leaves is expected to lose as
+much as under the best node for all rows, so that a round may be more precise than that. The
 last round has to come within the budget.
 
 Each number of rounds gives one candidate, with global recoding as the first: the one
@@ -29,7 +29,7 @@ from sqlanon.sqlgen.cells.cells import tree_summary
 
 __all__ = ["ROUNDS", "Recoded", "Searches", "recoded"]
 
-# So many rounds at most: what the later ones keep is little.
+# The most rounds: later ones publish little.
 ROUNDS = 4
 
 
@@ -55,16 +55,16 @@ class Recoded:
 
 
 def recoded(
-    problem: Problem, cells: Cells, nodes: Nodes, found: Found, limit: int, loss: str, searches: Searches
+    problem: Problem, cells: Cells, nodes: Nodes, best: Found, limit: int, loss: str, searches: Searches
 ) -> Recoded | None:
-    """The best union of several rounds; None if none is better than `found`, the best of `nodes`.
+    """The best union of several rounds; None if none is better than `best`, the best of `nodes`.
 
     Of those that lose as much the one that suppresses least is the better. At most
     `limit` rows are suppressed. Once time is up no further round is begun.
     """
-    rounds = _Rounds(problem, cells, limit, loss, (found.loss, found.suppressed))
-    last: Found | None = found
-    while len(rounds.kept) + 1 < ROUNDS and not searches.expired():
+    rounds = _Rounds(problem, cells, limit, loss, (best.loss, best.suppressed))
+    last: Found | None = best
+    while len(rounds.rounds) + 1 < ROUNDS and not searches.expired():
         node, suppressed = _Descent(nodes, rounds.left.rows, last).end(searches.expired)
         if suppressed == rounds.left.rows:
             break
@@ -89,14 +89,15 @@ class _Descent:
     def __init__(self, nodes: Nodes, rows: int, last: Found | None) -> None:
         self._nodes, self._rows, self._last = nodes, rows, last
         self._ground = (0,) * len(nodes.lattice.low)
-        self._every = nodes.loss.least(self._ground, rows)
-        self._share = Fraction(last.loss, self._every) if self._every and last is not None else Fraction(1)
+        # What all rows lose if they are suppressed.
+        self._whole = nodes.loss.least(self._ground, rows)
+        self._share = Fraction(last.loss, self._whole) if self._whole and last is not None else Fraction(1)
         self._seen: dict[Node, tuple[Fraction, int]] = {}
 
     def end(self, expired: Callable[[], bool]) -> tuple[Node, int]:
         """The node from which no neighbour is better, and the rows that it leaves."""
         here = self._nodes.lattice.high if self._last is None else self._last.node
-        if self._every == 0 and self._last is not None:
+        if self._whole == 0 and self._last is not None:
             # Rows that are left cost nothing here: there is no node to leave more of them.
             return here, self._last.suppressed
         self._look([here])
@@ -119,7 +120,7 @@ class _Descent:
                 self._seen[node] = (loss - (1 - self._share) * (self._least(left) - self._least(0)), left)
 
     def _least(self, left: int) -> int:
-        """What so many rows lose at least if they are suppressed; 0 for a measure that cannot tell."""
+        """What that many rows lose at least if they are suppressed; 0 for a measure that cannot tell."""
         return self._nodes.loss.least(self._ground, left) or 0
 
 
@@ -140,30 +141,30 @@ class _Rounds:
     def __init__(self, problem: Problem, cells: Cells, limit: int, loss: str, best: tuple[int, int]) -> None:
         self._problem, self._cells, self._limit, self._loss = problem, cells, limit, loss
         self._least = best
-        self.kept: list[Kept] = []
+        self.rounds: list[Kept] = []
         self.left = cells
         self.best: Recoded | None = None
 
     def add(self, nodes: Nodes, node: Node) -> None:
         """The node is the next round; what it leaves are the cells of the one after."""
-        kept, left = self._divided(nodes, node)
-        self.kept.append(kept)
+        round_, left = self._divided(nodes, node)
+        self.rounds.append(round_)
         self.left = self._recounted(left)
 
     def consider(self, last: tuple[Nodes, Found] | None = None) -> None:
         """Compares the union of the rounds, and of one more if it keeps anything, with the best one so far."""
-        rounds, left = list(self.kept), Left(self.left.table, self.left.public)
+        rounds, left = list(self.rounds), Left(self.left.table, self.left.public)
         if last is not None and last[1].suppressed < self.left.rows:
-            kept, left = self._divided(last[0], last[1].node)
-            rounds.append(kept)
+            round_, left = self._divided(last[0], last[1].node)
+            rounds.append(round_)
         if len(rounds) == 1:
             # One node for all rows, which cannot be better than the best of them.
             return
-        found = published(self._problem, self._cells, rounds, left, self._limit, self._loss)
-        if found is not None and (found.loss, found.suppressed) < self._least:
-            self._least = (found.loss, found.suppressed)
-            levels = [kept.levels for kept in rounds]
-            self.best = Recoded(tuple(zip(levels, found.rows, strict=True)), found.suppressed, found.loss)
+        union = published(self._problem, self._cells, rounds, left, self._limit, self._loss)
+        if union is not None and (union.loss, union.suppressed) < self._least:
+            self._least = (union.loss, union.suppressed)
+            levels = [round_.levels for round_ in rounds]
+            self.best = Recoded(tuple(zip(levels, union.rows, strict=True)), union.suppressed, union.loss)
 
     def _divided(self, nodes: Nodes, node: Node) -> tuple[Kept, Left]:
         """The cells of the classes that violate nothing at a node, and the others."""
@@ -180,13 +181,15 @@ class _Rounds:
         return Kept(node, inside, public[0]), Left(outside, public[1])
 
     def _recounted(self, left: Left) -> Cells:
-        """The cells that are left, as a source of their own; what is given stays that of the whole source."""
-        own, problem = self._cells, self._problem
+        """The cells that are left, as a source of their own; the fixed relations stay those of the whole source."""
+        source, problem = self._cells, self._problem
         trees: list[str] = []
         spread: list[tuple[int, ...]] = []
         most: list[tuple[int, ...]] = []
         rows = 0
-        attributes = zip(problem.policy.quasi_identifiers, own.trees, own.layout.fields, own.values, strict=True)
+        attributes = zip(
+            problem.policy.quasi_identifiers, source.trees, source.layout.fields, source.values, strict=True
+        )
         for bound, tree, fields, values in attributes:
             trees.append(problem.keep("tree", recounted(tree, fields, left.cells)))
             _, rows, *figures = map(int, problem.engine.rows(tree_summary(bound, relation(trees[-1])))[0])
@@ -196,12 +199,12 @@ class _Rounds:
         return Cells(
             left.cells,
             tuple(trees),
-            own.layout,
+            source.layout,
             rows,
-            own.values,
+            source.values,
             tuple(spread),
             tuple(most),
-            own.carried,
-            own.fixed_relations,
+            source.carried,
+            source.fixed_relations,
             left.public,
         )

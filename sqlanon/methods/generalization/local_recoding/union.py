@@ -11,12 +11,12 @@ from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.local_recoding.union_loss import union_loss
 from sqlanon.methods.generalization.local_recoding.union_sql import (
     class_layout,
-    kept_of_round,
     keyed_by_label,
     label_counts,
     labels_of,
-    not_kept,
+    not_published,
     nowhere,
+    published_of_round,
     row_count,
     rows_of_classes,
     together,
@@ -31,7 +31,7 @@ __all__ = ["Kept", "Left", "Published", "published"]
 
 @dataclass(frozen=True)
 class Kept:
-    """What one round keeps: the cells of the source, and of the public table if there is one, recoded to `levels`."""
+    """What one round publishes: the cells of the source, and of the public table if any, recoded to `levels`."""
 
     levels: Node
     cells: str
@@ -40,7 +40,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Left:
-    """The cells that no round keeps, of the source and of the public table."""
+    """The cells that no round publishes, of the source and of the public table."""
 
     cells: str
     public: str | None = None
@@ -65,37 +65,40 @@ def published(
     """
     keep, engine, layout = problem.keep, problem.engine, cells.layout
     union = _Union(problem, cells, rounds)
-    placed, public = union.placed(), union.public(left.public)
-    held = keep("withheld", withheld_classes(union.batch, rows_of_classes(placed, union.classes, union.entity), public))
-    if engine.rows(exp.select(column("still")).from_(relation(held)).where(column("still")).limit(1)):
+    in_classes, public = union.in_classes(), union.public(left.public)
+    withheld = keep(
+        "withheld", withheld_classes(union.batch, rows_of_classes(in_classes, union.classes, union.entity), public)
+    )
+    if engine.rows(exp.select(column("still")).from_(relation(withheld)).where(column("still")).limit(1)):
         return None
     parts = [
-        keep("kept", kept_of_round(placed, number, held, layout, union.classes)) for number in range(1, len(rounds) + 1)
+        keep("published", published_of_round(in_classes, number, withheld, layout, union.classes))
+        for number in range(1, len(rounds) + 1)
     ]
     counts = [int(engine.rows(row_count(part))[0][0]) for part in parts]
     suppressed = cells.rows - sum(counts)
     if suppressed > limit:
         return None
-    gone = keep("gone", not_kept(placed, left.cells, held, layout, union.classes))
-    levels = [kept.levels for kept in rounds]
+    gone = keep("suppressed", not_published(in_classes, left.cells, withheld, layout, union.classes))
+    levels = [round_.levels for round_ in rounds]
     lost = union_loss(
         problem,
         loss,
         cells,
         list(zip(levels, parts, strict=True)),
         (gone, suppressed),
-        (placed, held, union.classes),
+        (in_classes, withheld, union.classes),
     )
     return Published(tuple(counts), suppressed, lost)
 
 
 class _Union:
-    """The classes that some rounds show together, and where their numbers stand in the words of a key."""
+    """The classes that some rounds show together, and which bits of a key have their numbers."""
 
     def __init__(self, problem: Problem, cells: Cells, rounds: Sequence[Kept]) -> None:
         self._keep, self._cells, self._rounds = problem.keep, cells, rounds
         self._labels: list[str] = []
-        levels = [sorted({kept.levels[index] for kept in rounds}) for index in range(len(cells.trees))]
+        levels = [sorted({round_.levels[index] for round_ in rounds}) for index in range(len(cells.trees))]
         for attribute in zip(problem.policy.quasi_identifiers, cells.trees, cells.layout.fields, levels, strict=True):
             self._labels.append(problem.keep("labels", labels_of(*attribute)))
         self._counts = [int(count) for count in problem.engine.rows(label_counts(self._labels, levels))[0]]
@@ -103,18 +106,18 @@ class _Union:
         self.batch = replace(problem.batch(cells), layout=self.classes)
         self.entity = self.batch.entity
 
-    def placed(self) -> str:
-        """The cells that the rounds keep, with their round and the key of their class."""
-        keyed = [self._keyed(kept.cells, kept.levels, self.entity) for kept in self._rounds]
-        return self._keep("placed", together(keyed))
+    def in_classes(self) -> str:
+        """The cells that the rounds publish, with their round and the key of their class."""
+        keyed = [self._keyed(round_.cells, round_.levels, self.entity) for round_ in self._rounds]
+        return self._keep("round_cells", together(keyed))
 
     def public(self, left: str | None) -> exp.Query | None:
         """The public table's rows in the same classes; those of `left` are in none. None without a public table."""
         if left is None:
             return None
-        keyed = [self._keyed(kept.public, kept.levels, False) for kept in self._rounds if kept.public]
+        keyed = [self._keyed(round_.public, round_.levels, False) for round_ in self._rounds if round_.public]
         keyed.append(nowhere(left, self._cells.layout, self._counts, self.classes))
-        return rows_of_classes(self._keep("placed", together(keyed)), self.classes)
+        return rows_of_classes(self._keep("round_cells", together(keyed)), self.classes)
 
     def _keyed(self, cells: str, levels: Node, entity: bool) -> exp.Select:
         return keyed_by_label(cells, self._cells.layout, self._labels, levels, self.classes, entity)

@@ -59,7 +59,7 @@ def _suppressed(problem: Problem, name: str, cells: Cells, table: str) -> int:
 def _losses(
     problem: Problem, name: str, cells: Cells, table: str, nodes: Sequence[Node], withheld: Sequence[int]
 ) -> list[int]:
-    """The losses of nodes over all cells, where at the places `withheld` the cells of `table` are suppressed."""
+    """The losses of nodes over all cells, where at the indexes `withheld` those of `table` are suppressed."""
     batch = problem.batch(cells)
     # A measure that looks into suppressed rows finds them among its cells.
     loss = problem.loss(name, replace(cells, table=table), 0, batch)

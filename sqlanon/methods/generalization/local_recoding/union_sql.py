@@ -1,6 +1,6 @@
-"""The rows that several rounds keep, in classes by what they show: what a local recoding publishes.
+"""The rows that several rounds publish, in classes by what they show: what a local recoding publishes.
 
-A class of a node is named by a prefix code, which says nothing of other levels: here
+A class of a node is named by a prefix code, which says nothing of other levels. Here
 each attribute has one field with the number of its label, the same for equal labels of
 different levels.
 """
@@ -15,8 +15,8 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.node_rows_sql import withheld
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import added, big, huge, identical, infix, or_zero, paren, union_all
-from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.build.expressions import added, big, huge, identical, infix, or_zero, paren, total, union_all
+from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.cells import codes, key_name
 from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
@@ -27,12 +27,12 @@ from sqlanon.sqlgen.classes.guard import needs_rounds
 __all__ = [
     "class_layout",
     "class_sizes",
-    "kept_of_round",
     "keyed_by_label",
     "label_counts",
     "labels_of",
-    "not_kept",
+    "not_published",
     "nowhere",
+    "published_of_round",
     "row_count",
     "rows_of_classes",
     "together",
@@ -42,30 +42,30 @@ __all__ = [
 
 
 def labels_of(bound: BoundAttribute, tree: str, fields: Sequence[Field], levels: Sequence[int]) -> exp.Select:
-    """A row a value of an attribute: its code in the words of a cell's key, and at each level its label and number."""
+    """A row for each value of an attribute: its code in the words of a key, and its label and number by level."""
     occurring = exp.select(column("value"), column("n")).from_(relation(tree))
     listed = listed_values(bound, relation(("anon", "hierarchy_value"))) if bound.stored else None
     values = generalized(bound, occurring, listed, counted=True).subquery("generalized")
-    shown = exp.select(column("value"), *shown_at(bound, levels)).from_(values)
+    labels = exp.select(column("value"), *shown_at(bound, levels)).from_(values)
     coded = codes(relation(tree), fields) or exp.select(column("value")).from_(relation(tree))
-    others = exp.Star(**{"except_": [exp.to_identifier("value", quoted=True)]})
-    same = identical(column("value", "shown"), column("value", "coded"))
+    others = exp.Star(**{"except_": [identifier("value")]})
+    on = identical(column("value", "labels"), column("value", "coded"))
     return (
         exp.select(
-            exp.Column(this=exp.Star(), table=exp.to_identifier("coded", quoted=True)),
-            exp.Column(this=others, table=exp.to_identifier("shown", quoted=True)),
+            exp.Column(this=exp.Star(), table=identifier("coded")),
+            exp.Column(this=others, table=identifier("labels")),
         )
         .from_(coded.subquery("coded"))
-        .join(numbered(shown, levels).subquery("shown"), on=same)
+        .join(numbered(labels, levels).subquery("labels"), on=on)
     )
 
 
 def label_counts(tables: Sequence[str], levels: Sequence[Sequence[int]]) -> exp.Select:
     """One row: how many labels each attribute shows in all rounds; `tables` are those of `labels_of`."""
     counts: list[exp.Expr] = []
-    for table, own in zip(tables, levels, strict=True):
-        codes = [f.coalesce(f.max(column(code_at(level))), literal(-1)) for level in own]
-        most = f.greatest(codes[0], *codes[1:]) if len(codes) > 1 else codes[0]
+    for table, shown_levels in zip(tables, levels, strict=True):
+        greatest = [f.coalesce(f.max(column(code_at(level))), -1) for level in shown_levels]
+        most = f.greatest(greatest[0], *greatest[1:]) if len(greatest) > 1 else greatest[0]
         count = exp.select(most + 1).from_(relation(table)).subquery()
         counts.append(alias(count, f"labels_{len(counts)}"))
     return exp.select(*counts)
@@ -95,8 +95,8 @@ def keyed_by_label(
         words[target.word].append(_shifted(column(code_at(level), name), target))
         query.join(relation(table, as_=name), on=_same_value(layout.fields[index], name), copy=False)
     for source, target in zip(layout.carried, classes.carried, strict=True):
-        value = infix(column(key_name(source.word), "cell"), "&", literal(source.mask))
-        part = infix(paren(value), ">>", literal(source.shift))
+        value = infix(column(key_name(source.word), "cell"), "&", source.mask)
+        part = infix(paren(value), ">>", source.shift)
         words[target.word].append(_shifted(paren(part), target))
     others = [*(key_name(word) for word in range(layout.words)), *(["entity"] if entity else []), "n"]
     keys = [alias(_sum(parts), _class_word(word)) for word, parts in enumerate(words)]
@@ -104,16 +104,16 @@ def keyed_by_label(
 
 
 def _same_value(fields: Sequence[Field], name: str) -> exp.Expr:
-    same = []
+    alike = []
     for word in sorted({field.word for field in fields if field.bits}):
-        own = sum(field.mask for field in fields if field.word == word)
-        code = infix(column(key_name(word), "cell"), "&", literal(own))
-        same.append(paren(code).eq(column(key_name(word), name)))
-    return exp.and_(*same) if same else exp.true()
+        mask = sum(field.mask for field in fields if field.word == word)
+        code = infix(column(key_name(word), "cell"), "&", mask)
+        alike.append(paren(code).eq(column(key_name(word), name)))
+    return exp.and_(*alike) if alike else exp.true()
 
 
 def nowhere(cells: str, layout: KeyLayout, labels: Sequence[int], classes: KeyLayout) -> exp.Select:
-    """The public table's cells that no round keeps, in a class that none of the others can be in."""
+    """The public table's cells that no round publishes, in a class that none of the others can be in."""
     key = [0] * classes.words
     for count, (field,) in list(zip(labels, classes.fields, strict=True))[:1]:
         key[field.word] = count << field.shift
@@ -129,11 +129,11 @@ def together(rounds: Sequence[exp.Select]) -> exp.Query:
 
 
 def rows_of_classes(cells: str, classes: KeyLayout, entity: bool = False) -> exp.Select:
-    """The cells `together`, as the rows of the place 0 of a batch with the layout of the classes."""
+    """The cells `together`, as the rows of the index 0 of a batch with the layout of the classes."""
     words = [alias(column(_class_word(word)), key_name(word)) for word in range(classes.words)]
     others = [column("entity")] if entity else []
     tag = alias(big(literal(0)), "tag")
-    query = exp.select(tag, *words, *others, alias(big(f.sum(column("n"))), "n"))
+    query = exp.select(tag, *words, *others, alias(total(column("n")), "n"))
     groups = [column(_class_word(word)) for word in range(classes.words)]
     return query.from_(relation(cells)).group_by(*groups, *(part.copy() for part in others))
 
@@ -151,10 +151,9 @@ def withheld_classes(batch: Batch, rows: exp.Query, public: exp.Query | None) ->
     return with_steps(query, withheld(batch, rows, public))
 
 
-def kept_of_round(cells: str, number: int, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Select:
+def published_of_round(cells: str, number: int, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Select:
     """The cells of one round whose class is not withheld: key_0, ..., n."""
-    here = column("round", "cell").eq(literal(number))
-    return _cells(cells, layout).where(here, exp.not_(_among(withheld, classes)))
+    return _cells(cells, layout).where(column("round", "cell").eq(number), exp.not_(_among(withheld, classes)))
 
 
 def row_count(cells: str) -> exp.Select:
@@ -162,10 +161,10 @@ def row_count(cells: str) -> exp.Select:
     return exp.select(or_zero(f.sum(column("n")))).from_(relation(cells))
 
 
-def not_kept(cells: str, left: str, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Query:
-    """The cells that no round keeps, and those whose class is withheld: key_0, ..., n."""
-    more = _cells(cells, layout).where(_among(withheld, classes))
-    return exp.union(_cells(left, layout), more, distinct=False)
+def not_published(cells: str, left: str, withheld: str, layout: KeyLayout, classes: KeyLayout) -> exp.Query:
+    """The cells that no round publishes, and those whose class is withheld: key_0, ..., n."""
+    of_withheld = _cells(cells, layout).where(_among(withheld, classes))
+    return exp.union(_cells(left, layout), of_withheld, distinct=False)
 
 
 def _cells(table: str, layout: KeyLayout) -> exp.Select:
@@ -174,15 +173,14 @@ def _cells(table: str, layout: KeyLayout) -> exp.Select:
 
 
 def _among(withheld: str, classes: KeyLayout) -> exp.Expr:
-    same = [_of_class(classes, word).eq(column(key_name(word), "gone")) for word in range(classes.words)]
-    return exp.Exists(this=exp.select(literal(1)).from_(relation(withheld, as_="gone")).where(*same))
+    in_class = [_of_class(classes, word).eq(column(key_name(word), "gone")) for word in range(classes.words)]
+    return exp.Exists(this=exp.select(literal(1)).from_(relation(withheld, as_="gone")).where(*in_class))
 
 
 def _of_class(classes: KeyLayout, word: int) -> exp.Expr:
     """The part of a word of the key that names the class."""
     mask = classes.masks([0] * len(classes.fields))[word]
-    masked = infix(column(_class_word(word), "cell"), "&", literal(mask))
-    return paren(masked)
+    return paren(infix(column(_class_word(word), "cell"), "&", mask))
 
 
 def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Select:
@@ -190,28 +188,27 @@ def class_sizes(cells: str, withheld: str, classes: KeyLayout) -> exp.Select:
     words = [_of_class(classes, word) for word in range(classes.words)]
     sizes = exp.select(alias(huge(f.sum(column("n", "cell"))), "size")).from_(relation(cells, as_="cell"))
     sizes = sizes.where(exp.not_(_among(withheld, classes))).group_by(*words)
-    squares = f.sum(column("size") * column("size"))
-    total = or_zero(squares)
-    return exp.select(f.count(), total).from_(sizes.subquery("sizes"))
+    squares = or_zero(f.sum(column("size") * column("size")))
+    return exp.select(f.count(), squares).from_(sizes.subquery("sizes"))
 
 
 def wholly_withheld(batch: Batch, cells: str, nodes: Sequence[tuple[int, Sequence[int]]]) -> exp.Select:
-    """withheld(place, class_id, size): all these cells as the classes of some nodes, each (place, levels)."""
+    """withheld(index, class_id, size): all these cells as the classes of some nodes, each (index, levels)."""
     rows: list[exp.Select] = []
     for index, levels in nodes:
         masks = batch.layout.masks(levels)
-        keys = [paren(infix(column(key_name(w)), "&", literal(m))) for w, m in enumerate(masks)]
-        named = [alias(key, key_name(word)) for word, key in enumerate(keys)]
-        rows.append(exp.select(alias(big(literal(index)), "tag"), *named, column("n")).from_(relation(cells)))
-    every = union_all(rows)
+        keys = [
+            alias(paren(infix(column(key_name(word)), "&", mask)), key_name(word)) for word, mask in enumerate(masks)
+        ]
+        rows.append(exp.select(alias(big(literal(index)), "tag"), *keys, column("n")).from_(relation(cells)))
     label = batch.class_id()
-    size = alias(big(f.sum(column("n"))), "size")
+    size = alias(total(column("n")), "size")
     query = exp.select(alias(column("tag"), "index"), alias(label, "class_id"), size)
-    return query.from_(every.subquery("node_row")).group_by(column("tag"), label.copy())
+    return query.from_(union_all(rows).subquery("node_row")).group_by(column("tag"), label.copy())
 
 
 def _shifted(part: exp.Expr, field: Field) -> exp.Expr:
-    return paren(infix(part, "<<", literal(field.shift)))
+    return paren(infix(part, "<<", field.shift))
 
 
 def _sum(parts: Sequence[exp.Expr]) -> exp.Expr:

@@ -96,7 +96,7 @@ class Loss(Protocol):
     def query(self, first: int) -> exp.Select:
         """A row a node: its index, its withheld rows, and what `of` needs besides.
 
-        It reads equivalence_class(class_id, size, entities) and withheld(place, class_id,
+        It reads equivalence_class(class_id, size, entities) and withheld(index, class_id,
         size) of some nodes. The parameters from `first` on are those that `parameters` gives.
         """
         ...

@@ -43,7 +43,7 @@ def candidates(cuts: Turns, points: str, *, of_each: bool) -> exp.Select:
     upper = paren(column("rows", "cut") - lower)
     apart = f.abs(upper - lower)
     best = {
-        "narrow": exp.Neg(this=paren(_width(cuts, query))),
+        "narrow": -paren(_width(cuts, query)),
         "dim": column("dim", "cut"),
         "apart": apart,
         "lower": lower,

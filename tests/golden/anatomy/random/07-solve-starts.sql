@@ -1,5 +1,5 @@
 -- Look for: where the rows of each value begin on the round of buckets; the values in a drawn order; of each value at
--- most one row a bucket is `kept`, the rest comes behind all of them.
+-- most one row a bucket is `spread`, the rest comes behind all of them.
 
 CREATE TEMPORARY TABLE "__sqlanon_starts_1" AS
 SELECT

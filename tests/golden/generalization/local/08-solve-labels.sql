@@ -4,7 +4,7 @@
 CREATE TEMPORARY TABLE "__sqlanon_labels_1" AS
 SELECT
   "coded".*,
-  "shown".*
+  "labels".*
   EXCLUDE ("value")
 FROM (
   SELECT
@@ -51,13 +51,13 @@ JOIN (
   FROM "numbers"
   GROUP BY
     "value"
-) AS "shown"
-  ON "shown"."value" IS NOT DISTINCT FROM "coded"."value";
+) AS "labels"
+  ON "labels"."value" IS NOT DISTINCT FROM "coded"."value";
 
 CREATE TEMPORARY TABLE "__sqlanon_labels_2" AS
 SELECT
   "coded".*,
-  "shown".*
+  "labels".*
   EXCLUDE ("value")
 FROM (
   SELECT
@@ -118,8 +118,8 @@ JOIN (
   FROM "numbers"
   GROUP BY
     "value"
-) AS "shown"
-  ON "shown"."value" IS NOT DISTINCT FROM "coded"."value";
+) AS "labels"
+  ON "labels"."value" IS NOT DISTINCT FROM "coded"."value";
 
 SELECT
   (

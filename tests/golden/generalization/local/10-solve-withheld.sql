@@ -7,7 +7,7 @@ WITH "node_row" AS (
     CAST(0 AS BIGINT) AS "tag",
     "class_0" AS "key_0",
     CAST(SUM("n") AS BIGINT) AS "n"
-  FROM "__sqlanon_placed_1"
+  FROM "__sqlanon_round_cells_1"
   GROUP BY
     "class_0"
 ), "equivalence_class" AS (

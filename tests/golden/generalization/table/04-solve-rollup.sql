@@ -1,6 +1,6 @@
 -- Look for: all nodes' rows in one table, each under a tag; a node is a mask, filled from a less general tag that has
 -- been made already; masks, tags and sources are parameters, so that the text does not grow with the lattice; classes,
--- excess and held rows of a whole batch in one query, and k-anonymity's own text in it.
+-- excess and rows in the rollup of a whole batch in one query, and k-anonymity's own text in it.
 
 CREATE TEMPORARY TABLE "__sqlanon_rollup_1" AS
 SELECT

@@ -108,7 +108,7 @@ FROM (
         "source"."sex" AS "near_1",
         "source"."zip" AS "near_2"
       FROM "memory"."main"."patients" AS "source"
-    ) AS "every"
+    ) AS "rows"
     GROUP BY
       "near_0"
   ) AS "counted"
@@ -221,7 +221,7 @@ FROM (
         "source"."sex" AS "near_1",
         "source"."zip" AS "near_2"
       FROM "memory"."main"."patients" AS "source"
-    ) AS "every"
+    ) AS "rows"
     GROUP BY
       "near_1"
   ) AS "counted"
@@ -334,7 +334,7 @@ FROM (
         "source"."sex" AS "near_1",
         "source"."zip" AS "near_2"
       FROM "memory"."main"."patients" AS "source"
-    ) AS "every"
+    ) AS "rows"
     GROUP BY
       "near_2"
   ) AS "counted"

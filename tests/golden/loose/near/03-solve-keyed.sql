@@ -1,11 +1,11 @@
--- Look for: place is the sum of the three columns' bits, which overlap nowhere.
+-- Look for: position is the sum of the three columns' bits, which overlap nowhere.
 
 CREATE TEMPORARY TABLE "__sqlanon_keyed_1" AS
 SELECT
-  "every"."row",
+  "rows"."row",
   udf(0) AS "draw",
-  "near_0"."bits" + "near_1"."bits" + "near_2"."bits" AS "place",
-  COALESCE("key_0"."number", -1 - "every"."row") AS "key_0"
+  "near_0"."bits" + "near_1"."bits" + "near_2"."bits" AS "position",
+  COALESCE("key_0"."number", -1 - "rows"."row") AS "key_0"
 FROM (
   SELECT
     "source"."rowid" AS "row",
@@ -17,12 +17,12 @@ FROM (
     "source"."sex" AS "near_1",
     "source"."zip" AS "near_2"
   FROM "memory"."main"."patients" AS "source"
-) AS "every"
+) AS "rows"
 JOIN "__sqlanon_spread_1" AS "near_0"
-  ON "every"."near_0" IS NOT DISTINCT FROM "near_0"."value"
+  ON "rows"."near_0" IS NOT DISTINCT FROM "near_0"."value"
 JOIN "__sqlanon_spread_2" AS "near_1"
-  ON "every"."near_1" IS NOT DISTINCT FROM "near_1"."value"
+  ON "rows"."near_1" IS NOT DISTINCT FROM "near_1"."value"
 JOIN "__sqlanon_spread_3" AS "near_2"
-  ON "every"."near_2" IS NOT DISTINCT FROM "near_2"."value"
+  ON "rows"."near_2" IS NOT DISTINCT FROM "near_2"."value"
 LEFT JOIN "__sqlanon_repeated_1" AS "key_0"
-  ON hash("every"."value_3") = "key_0"."digest";
+  ON hash("rows"."value_3") = "key_0"."digest";

@@ -1,4 +1,4 @@
--- Look for: rows of a block in the order of their places, two and two; in the second table those of a pair in a drawn
+-- Look for: rows of a block in order of their positions, two and two; in the second table those of a pair in a drawn
 -- order.
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_1" AS
@@ -8,7 +8,7 @@ SELECT
 FROM "__sqlanon_placed_1"
 ORDER BY
   "block" ASC NULLS LAST,
-  "place" ASC NULLS LAST,
+  "position" ASC NULLS LAST,
   udf(0) ASC NULLS LAST;
 
 CREATE TEMPORARY TABLE "__sqlanon_cells_2" AS

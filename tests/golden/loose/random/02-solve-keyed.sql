@@ -1,12 +1,12 @@
 -- Look for: a key for the rows that must not meet: those alike have one positive number, all others a negative one of
--- their own; place 0, for rows need not be near. Rows set aside go out, and come back at the end.
+-- their own; position 0, for rows need not be near. Rows set aside go out, and come back at the end.
 
 CREATE TEMPORARY TABLE "__sqlanon_keyed_1" AS
 SELECT
-  "every"."row",
+  "rows"."row",
   udf(0) AS "draw",
-  0 AS "place",
-  COALESCE("key_0"."number", -1 - "every"."row") AS "key_0"
+  0 AS "position",
+  COALESCE("key_0"."number", -1 - "rows"."row") AS "key_0"
 FROM (
   SELECT
     "source"."rowid" AS "row",
@@ -15,9 +15,9 @@ FROM (
     "source"."zip" AS "value_2",
     "source"."disease" AS "value_3"
   FROM "memory"."main"."patients" AS "source"
-) AS "every"
+) AS "rows"
 LEFT JOIN "__sqlanon_repeated_1" AS "key_0"
-  ON hash("every"."value_3") = "key_0"."digest";
+  ON hash("rows"."value_3") = "key_0"."digest";
 
 DELETE FROM "__sqlanon_keyed_1"
 WHERE
@@ -31,6 +31,6 @@ INSERT INTO "__sqlanon_keyed_1"
 SELECT
   "row",
   "draw",
-  "place",
+  "position",
   "key_0"
 FROM "__sqlanon_aside_1";

@@ -37,11 +37,11 @@ WITH "counts" AS (
           OR COALESCE(
             MIN(
               CASE
-                WHEN "ranked"."place" < 4
+                WHEN "ranked"."rank" < 4
                 THEN (
                   "total"."rows" - "ranked"."top"
                 ) // (
-                  4 - "ranked"."place"
+                  4 - "ranked"."rank"
                 )
               END
             ),
@@ -53,11 +53,11 @@ WITH "counts" AS (
             COALESCE(
               MIN(
                 CASE
-                  WHEN "ranked"."place" < 4
+                  WHEN "ranked"."rank" < 4
                   THEN (
                     "total"."rows" - "ranked"."top"
                   ) // (
-                    4 - "ranked"."place"
+                    4 - "ranked"."rank"
                   )
                 END
               ),
@@ -79,7 +79,7 @@ WITH "counts" AS (
     LEFT JOIN (
       SELECT
         "chunk",
-        ROW_NUMBER() OVER (PARTITION BY "chunk" ORDER BY "n" DESC NULLS LAST, "value" ASC NULLS LAST) AS "place",
+        ROW_NUMBER() OVER (PARTITION BY "chunk" ORDER BY "n" DESC NULLS LAST, "value" ASC NULLS LAST) AS "rank",
         CAST(SUM("n") OVER (
           PARTITION BY "chunk"
           ORDER BY "n" DESC NULLS LAST, "value" ASC NULLS LAST

@@ -4,14 +4,14 @@
 CREATE TEMPORARY TABLE "__sqlanon_frequencies_1" AS
 SELECT
   CASE WHEN "value" = 0 THEN 1 ELSE "n" END AS "n",
-  CAST(SUM(CASE WHEN "value" = 0 THEN "n" ELSE 1 END) AS BIGINT) AS "held"
+  CAST(SUM(CASE WHEN "value" = 0 THEN "n" ELSE 1 END) AS BIGINT) AS "values"
 FROM "__sqlanon_counts_1"
 GROUP BY
   1;
 
 SELECT
   MAX("n"),
-  CAST(SUM("held") AS BIGINT)
+  CAST(SUM("values") AS BIGINT)
 FROM "__sqlanon_frequencies_1";
 
 WITH "tried" AS (
@@ -31,7 +31,7 @@ WITH "tried" AS (
   SELECT
     "tried"."blocks"
   FROM "tried"
-  CROSS JOIN "__sqlanon_frequencies_1" AS "held"
+  CROSS JOIN "__sqlanon_frequencies_1" AS "frequency"
   GROUP BY
     "tried"."blocks",
     "tried"."left_out",
@@ -39,21 +39,21 @@ WITH "tried" AS (
   HAVING
     CAST(SUM(
       CASE
-        WHEN "held"."n" IS NULL OR "tried"."blocks" IS NULL
+        WHEN "frequency"."n" IS NULL OR "tried"."blocks" IS NULL
         THEN NULL
-        ELSE LEAST("held"."n", "tried"."blocks")
-      END * "held"."held"
+        ELSE LEAST("frequency"."n", "tried"."blocks")
+      END * "frequency"."values"
     ) AS BIGINT) >= "tried"."blocks" * 4
     AND (
       "tried"."left_out" = 0
       OR (
-        MAX("held"."n") <= "tried"."blocks" + "tried"."alike"
+        MAX("frequency"."n") <= "tried"."blocks" + "tried"."alike"
         AND CAST(SUM(
           CASE
-            WHEN "held"."n" IS NULL OR "tried"."alike" IS NULL
+            WHEN "frequency"."n" IS NULL OR "tried"."alike" IS NULL
             THEN NULL
-            ELSE LEAST("held"."n", "tried"."alike")
-          END * "held"."held"
+            ELSE LEAST("frequency"."n", "tried"."alike")
+          END * "frequency"."values"
         ) AS BIGINT) >= "tried"."left_out"
       )
     )

@@ -12,7 +12,7 @@ INSERT INTO "__sqlanon_aside_1"
 SELECT
   "ranked"."row",
   "ranked"."draw",
-  "ranked"."place",
+  "ranked"."position",
   "ranked"."key_0"
 FROM (
   SELECT
@@ -25,7 +25,7 @@ FROM (
     SELECT
       "row",
       "draw",
-      "place",
+      "position",
       "key_0",
       0 AS "taken"
     FROM "__sqlanon_candidates_1"
@@ -33,7 +33,7 @@ FROM (
     SELECT
       "row",
       "draw",
-      "place",
+      "position",
       "key_0",
       1 AS "taken"
     FROM "__sqlanon_aside_1"
@@ -58,7 +58,7 @@ INSERT INTO "__sqlanon_aside_1"
 SELECT
   "row",
   "draw",
-  "place",
+  "position",
   "key_0"
 FROM "__sqlanon_free_1";
 

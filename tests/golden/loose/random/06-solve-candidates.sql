@@ -4,7 +4,7 @@ CREATE TEMPORARY TABLE "__sqlanon_candidates_1" AS
 SELECT
   "row",
   "draw",
-  "place",
+  "position",
   "key_0"
 FROM "__sqlanon_keyed_1";
 

@@ -4,7 +4,7 @@ CREATE TEMPORARY TABLE "__sqlanon_placed_1" AS
 SELECT
   "row",
   "block",
-  "place"
-FROM "__sqlanon_dealt_1"
+  "position"
+FROM "__sqlanon_filled_blocks_1"
 WHERE
   NOT "block" IS NULL;

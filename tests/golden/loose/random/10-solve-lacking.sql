@@ -5,9 +5,9 @@ CREATE TEMPORARY TABLE "__sqlanon_free_1" AS
 SELECT
   "row",
   "draw",
-  "place",
+  "position",
   "key_0"
-FROM "__sqlanon_dealt_1"
+FROM "__sqlanon_filled_blocks_1"
 WHERE
   "block" IS NULL;
 

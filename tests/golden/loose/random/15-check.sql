@@ -16,15 +16,15 @@ SELECT
   COUNT(
     CASE
       WHEN NOT COALESCE(
-        "group_0" = "place" // 2 + 1
+        "group_0" = "number" // 2 + 1
         AND (
-          "place" % 4 < 1 OR "digest_0" <> "digest_0_1_before"
+          "number" % 4 < 1 OR "digest_0" <> "digest_0_1_before"
         )
         AND (
-          "place" % 4 < 2 OR "digest_0" <> "digest_0_2_before"
+          "number" % 4 < 2 OR "digest_0" <> "digest_0_2_before"
         )
         AND (
-          "place" % 4 < 3 OR "digest_0" <> "digest_0_3_before"
+          "number" % 4 < 3 OR "digest_0" <> "digest_0_3_before"
         ),
         FALSE
       )
@@ -34,7 +34,7 @@ SELECT
 FROM (
   SELECT
     *,
-    ROW_NUMBER() OVER () - 1 AS "place",
+    ROW_NUMBER() OVER () - 1 AS "number",
     lag("digest_0", 1) OVER () AS "digest_0_1_before",
     lag("digest_0", 2) OVER () AS "digest_0_2_before",
     lag("digest_0", 3) OVER () AS "digest_0_3_before"
@@ -57,15 +57,15 @@ SELECT
   COUNT(
     CASE
       WHEN NOT COALESCE(
-        "group_0" = "place" // 2 + 1
+        "group_0" = "number" // 2 + 1
         AND (
-          "place" % 4 < 1 OR "digest_0" <> "digest_0_1_before"
+          "number" % 4 < 1 OR "digest_0" <> "digest_0_1_before"
         )
         AND (
-          "place" % 4 < 2 OR "digest_0" <> "digest_0_2_before"
+          "number" % 4 < 2 OR "digest_0" <> "digest_0_2_before"
         )
         AND (
-          "place" % 4 < 3 OR "digest_0" <> "digest_0_3_before"
+          "number" % 4 < 3 OR "digest_0" <> "digest_0_3_before"
         ),
         FALSE
       )
@@ -75,7 +75,7 @@ SELECT
 FROM (
   SELECT
     *,
-    ROW_NUMBER() OVER () - 1 AS "place",
+    ROW_NUMBER() OVER () - 1 AS "number",
     lag("digest_0", 1) OVER () AS "digest_0_1_before",
     lag("digest_0", 2) OVER () AS "digest_0_2_before",
     lag("digest_0", 3) OVER () AS "digest_0_3_before"
@@ -99,16 +99,16 @@ SELECT
 FROM (
   SELECT
     NOT COALESCE(
-      "group_0" = "place" // 2 + 1
+      "group_0" = "number" // 2 + 1
       AND (
-        "place" % 4 < 1 OR (
+        "number" % 4 < 1 OR (
           "group_1" - 1
         ) // 2 = (
           "group_1_1_before" - 1
         ) // 2
       )
       AND (
-        "place" % 4 < 1
+        "number" % 4 < 1
         OR "group_0" <> "group_0_1_before"
         OR "group_1" <> "group_1_1_before"
       ),
@@ -120,7 +120,7 @@ FROM (
   FROM (
     SELECT
       *,
-      ROW_NUMBER() OVER () - 1 AS "place",
+      ROW_NUMBER() OVER () - 1 AS "number",
       lag("group_0", 1) OVER () AS "group_0_1_before",
       lag("group_1", 1) OVER () AS "group_1_1_before"
     FROM (
@@ -138,21 +138,21 @@ FROM (
     ) AS "ordered"
   ) AS "read"
   WHERE
-    "place" % 4 = 0
+    "number" % 4 = 0
     OR NOT COALESCE(
-      "group_0" = "place" // 2 + 1
+      "group_0" = "number" // 2 + 1
       AND (
-        "place" % 4 < 1 OR (
+        "number" % 4 < 1 OR (
           "group_1" - 1
         ) // 2 = (
           "group_1_1_before" - 1
         ) // 2
       )
       AND (
-        "place" % 4 < 1
+        "number" % 4 < 1
         OR "group_0" <> "group_0_1_before"
         OR "group_1" <> "group_1_1_before"
       ),
       FALSE
     )
-) AS "kept";
+) AS "checked";

@@ -1,4 +1,4 @@
--- Look for: the source's rowid under a name of sqlanon's own, joined to the places, and not among what is selected at
+-- Look for: the source's rowid under a name of sqlanon's own, joined to the regions, and not among what is selected at
 -- the end.
 
 CREATE TABLE "main"."__sqlanon_candidate_1" AS

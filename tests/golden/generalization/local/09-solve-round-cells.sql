@@ -1,7 +1,7 @@
 -- Look for: the classes as somebody sees them who reads the release: numbers of the labels shown, by the round in
 -- which a cell is published.
 
-CREATE TEMPORARY TABLE "__sqlanon_placed_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_round_cells_1" AS
 SELECT
   "cell"."key_0",
   "cell"."n",

@@ -1,7 +1,7 @@
 -- Look for: rows of a value go into blocks one after the other, each value where the last one ended; `turn` moves the
 -- whole round by bits of all draws; a value that has more rows than there are blocks leaves the rest without one.
 
-CREATE TEMPORARY TABLE "__sqlanon_dealt_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_filled_blocks_1" AS
 WITH "counts" AS (
   SELECT
     "chunk",
@@ -19,10 +19,10 @@ WITH "counts" AS (
         "rowid" - (
           SELECT
             MIN("rowid")
-          FROM "__sqlanon_standing_1"
+          FROM "__sqlanon_sorted_rows_1"
         ) AS "number"
-      FROM "__sqlanon_standing_1"
-    ) AS "standing"
+      FROM "__sqlanon_sorted_rows_1"
+    ) AS "sorted_rows"
   ) AS "part"
   GROUP BY
     "chunk",
@@ -43,11 +43,11 @@ WITH "counts" AS (
           OR COALESCE(
             MIN(
               CASE
-                WHEN "ranked"."place" < 4
+                WHEN "ranked"."rank" < 4
                 THEN (
                   "total"."rows" - "ranked"."top"
                 ) // (
-                  4 - "ranked"."place"
+                  4 - "ranked"."rank"
                 )
               END
             ),
@@ -59,11 +59,11 @@ WITH "counts" AS (
             COALESCE(
               MIN(
                 CASE
-                  WHEN "ranked"."place" < 4
+                  WHEN "ranked"."rank" < 4
                   THEN (
                     "total"."rows" - "ranked"."top"
                   ) // (
-                    4 - "ranked"."place"
+                    4 - "ranked"."rank"
                   )
                 END
               ),
@@ -85,7 +85,7 @@ WITH "counts" AS (
     LEFT JOIN (
       SELECT
         "chunk",
-        ROW_NUMBER() OVER (PARTITION BY "chunk" ORDER BY "n" DESC NULLS LAST, "value" ASC NULLS LAST) AS "place",
+        ROW_NUMBER() OVER (PARTITION BY "chunk" ORDER BY "n" DESC NULLS LAST, "value" ASC NULLS LAST) AS "rank",
         CAST(SUM("n") OVER (
           PARTITION BY "chunk"
           ORDER BY "n" DESC NULLS LAST, "value" ASC NULLS LAST
@@ -104,17 +104,17 @@ WITH "counts" AS (
 ), "starts" AS (
   SELECT
     *,
-    CAST(SUM("kept") OVER (
+    CAST(SUM("spread") OVER (
       PARTITION BY "chunk"
       ORDER BY "value" ASC NULLS LAST
       ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-    ) AS BIGINT) - "kept" AS "first",
-    CAST(SUM("kept") OVER (PARTITION BY "chunk") AS BIGINT) AS "all_kept",
+    ) AS BIGINT) - "spread" AS "first",
+    CAST(SUM("spread") OVER (PARTITION BY "chunk") AS BIGINT) AS "all_spread",
     CAST((
       (
-        BIT_XOR("drawn") OVER (PARTITION BY "chunk") % CAST(SUM("kept") OVER (PARTITION BY "chunk") AS BIGINT)
-      ) + CAST(SUM("kept") OVER (PARTITION BY "chunk") AS BIGINT)
-    ) % CAST(SUM("kept") OVER (PARTITION BY "chunk") AS BIGINT) AS BIGINT) AS "turn"
+        BIT_XOR("drawn") OVER (PARTITION BY "chunk") % CAST(SUM("spread") OVER (PARTITION BY "chunk") AS BIGINT)
+      ) + CAST(SUM("spread") OVER (PARTITION BY "chunk") AS BIGINT)
+    ) % CAST(SUM("spread") OVER (PARTITION BY "chunk") AS BIGINT) AS BIGINT) AS "turn"
   FROM (
     SELECT
       "chunk",
@@ -127,7 +127,7 @@ WITH "counts" AS (
         WHEN "value" = 0
         THEN "n"
         ELSE CASE WHEN "n" IS NULL OR "blocks" IS NULL THEN NULL ELSE LEAST("n", "blocks") END
-      END AS "kept"
+      END AS "spread"
     FROM (
       SELECT
         *,
@@ -144,18 +144,18 @@ WITH "counts" AS (
 SELECT
   "part"."row",
   "part"."draw",
-  "part"."place",
+  "part"."position",
   "part"."key_0",
   CASE
     WHEN (
       "part"."number" - "start"."before"
-    ) < "start"."kept"
+    ) < "start"."spread"
     AND (
       (
         "start"."first" + (
           "part"."number" - "start"."before"
         ) + "start"."turn"
-      ) % "start"."all_kept"
+      ) % "start"."all_spread"
     ) < "start"."blocks" * 4
     THEN CAST("start"."base" + (
       (
@@ -163,7 +163,7 @@ SELECT
           "start"."first" + (
             "part"."number" - "start"."before"
           ) + "start"."turn"
-        ) % "start"."all_kept"
+        ) % "start"."all_spread"
       )
     ) % "start"."blocks" + 1 AS BIGINT)
   END AS "block"
@@ -178,10 +178,10 @@ FROM (
       "rowid" - (
         SELECT
           MIN("rowid")
-        FROM "__sqlanon_standing_1"
+        FROM "__sqlanon_sorted_rows_1"
       ) AS "number"
-    FROM "__sqlanon_standing_1"
-  ) AS "standing"
+    FROM "__sqlanon_sorted_rows_1"
+  ) AS "sorted_rows"
 ) AS "part"
 LEFT JOIN "starts" AS "start"
   ON "part"."chunk" = "start"."chunk" AND "part"."value" = "start"."value";

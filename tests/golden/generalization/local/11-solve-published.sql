@@ -1,11 +1,11 @@
 -- Look for: the cells of each round without those withheld, by the class that is shown; the second kind of query is
 -- the loss, of each round at its own levels.
 
-CREATE TEMPORARY TABLE "__sqlanon_kept_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_published_1" AS
 SELECT
   "cell"."key_0",
   "cell"."n"
-FROM "__sqlanon_placed_1" AS "cell"
+FROM "__sqlanon_round_cells_1" AS "cell"
 WHERE
   "cell"."round" = 1
   AND NOT EXISTS(
@@ -18,11 +18,11 @@ WHERE
       ) = "gone"."key_0"
   );
 
-CREATE TEMPORARY TABLE "__sqlanon_kept_2" AS
+CREATE TEMPORARY TABLE "__sqlanon_published_2" AS
 SELECT
   "cell"."key_0",
   "cell"."n"
-FROM "__sqlanon_placed_1" AS "cell"
+FROM "__sqlanon_round_cells_1" AS "cell"
 WHERE
   "cell"."round" = 2
   AND NOT EXISTS(
@@ -37,7 +37,7 @@ WHERE
 
 SELECT
   COALESCE(SUM("n"), 0)
-FROM "__sqlanon_kept_1";
+FROM "__sqlanon_published_1";
 
 WITH "withheld" AS (
   SELECT
@@ -53,7 +53,7 @@ WITH "withheld" AS (
         "key_0" & 31
       ) AS "key_0",
       "n"
-    FROM "__sqlanon_kept_1"
+    FROM "__sqlanon_published_1"
     UNION ALL
     SELECT
       CAST(2 AS BIGINT) AS "tag",
@@ -61,7 +61,7 @@ WITH "withheld" AS (
         "key_0" & 31
       ) AS "key_0",
       "n"
-    FROM "__sqlanon_kept_1"
+    FROM "__sqlanon_published_1"
   ) AS "node_row"
   GROUP BY
     "tag",
@@ -114,7 +114,7 @@ WITH "withheld" AS (
         "key_0" & 17
       ) AS "key_0",
       "n"
-    FROM "__sqlanon_kept_2"
+    FROM "__sqlanon_published_2"
     UNION ALL
     SELECT
       CAST(2 AS BIGINT) AS "tag",
@@ -122,7 +122,7 @@ WITH "withheld" AS (
         "key_0" & 31
       ) AS "key_0",
       "n"
-    FROM "__sqlanon_kept_2"
+    FROM "__sqlanon_published_2"
   ) AS "node_row"
   GROUP BY
     "tag",

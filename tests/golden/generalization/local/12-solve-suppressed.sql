@@ -1,7 +1,7 @@
 -- Look for: the rows that no round publishes: of no round, or withheld afterwards; they count in the loss as
 -- suppressed.
 
-CREATE TEMPORARY TABLE "__sqlanon_gone_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_suppressed_1" AS
 SELECT
   "cell"."key_0",
   "cell"."n"
@@ -10,7 +10,7 @@ UNION ALL
 SELECT
   "cell"."key_0",
   "cell"."n"
-FROM "__sqlanon_placed_1" AS "cell"
+FROM "__sqlanon_round_cells_1" AS "cell"
 WHERE
   EXISTS(
     SELECT
@@ -36,7 +36,7 @@ WITH "withheld" AS (
         "key_0" & 31
       ) AS "key_0",
       "n"
-    FROM "__sqlanon_gone_1"
+    FROM "__sqlanon_suppressed_1"
   ) AS "node_row"
   GROUP BY
     "tag",

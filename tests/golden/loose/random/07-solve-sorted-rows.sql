@@ -1,10 +1,10 @@
 -- Look for: one sort by value and draw; the dealing reads the order from the rowid.
 
-CREATE TEMPORARY TABLE "__sqlanon_standing_1" AS
+CREATE TEMPORARY TABLE "__sqlanon_sorted_rows_1" AS
 SELECT
   "row",
   "draw",
-  "place",
+  "position",
   "key_0"
 FROM (
   SELECT
