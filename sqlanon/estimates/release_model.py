@@ -14,7 +14,7 @@ __all__ = ["BucketedColumns", "Generalized", "ReleaseModel", "bucketed_value"]
 
 def bucketed_value(index: int) -> str:
     """The column with the values of a bucket, of the bucketed column at this index."""
-    return f"dealt_{index}"
+    return f"bucketed_{index}"
 
 
 @dataclass(frozen=True)

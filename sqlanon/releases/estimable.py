@@ -163,7 +163,7 @@ def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedCo
 
 
 def _counted_rows(table: RecordedTable, bucket: RecordedColumn, values: Sequence[RecordedColumn]) -> exp.Select:
-    """The values that were dealt out in each bucket, and how many of its rows have them."""
+    """The values of each bucket, and how many of its rows have them, counted from the rows."""
     keys = [column(bucket.name), *(column(part.name) for part in values)]
     outputs = [alias(part.copy(), bucketed_value(index)) for index, part in enumerate(keys[1:])]
     weight = exp.cast(f.count(), "DOUBLE")

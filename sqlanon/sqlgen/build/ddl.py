@@ -71,19 +71,19 @@ def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> ex
     Values of one row in these columns stay together.
     """
     names = [each.alias_or_name for each in query.selects]
-    orders = ("__sqlanon_own", "__sqlanon_dealt")
+    orders = ("__sqlanon_row_order", "__sqlanon_value_order")
     drawn = [alias(f.call(draw, literal(number)), name) for number, name in enumerate(orders)]
     released = exp.select(exp.Star(), *drawn).from_(query.subquery("released"), copy=False)
 
-    def numbered(names_kept: Sequence[str], by: str) -> exp.Select:
+    def numbered(columns_read: Sequence[str], by: str) -> exp.Select:
         order = order_by(ascending(column(by)))
         number = window(f.row_number(), partition_by=[column(group)], order=order)
-        return exp.select(*(column(name) for name in names_kept), alias(number, "__sqlanon_place")).from_(
+        return exp.select(*(column(name) for name in columns_read), alias(number, "__sqlanon_position")).from_(
             relation("drawn")
         )
 
     others = [name for name in names if name not in columns]
-    same = [column(name, "row").eq(column(name, "value")) for name in (group, "__sqlanon_place")]
+    same = [column(name, "row").eq(column(name, "value")) for name in (group, "__sqlanon_position")]
     return (
         exp.select(*(column(name, "value" if name in columns else "row") for name in names))
         .from_(numbered(others, orders[0]).subquery("row"), copy=False)

@@ -8,8 +8,8 @@ FROM (
   WITH "drawn" AS MATERIALIZED (
     SELECT
       *,
-      udf(0) AS "__sqlanon_own",
-      udf(1) AS "__sqlanon_dealt"
+      udf(0) AS "__sqlanon_row_order",
+      udf(1) AS "__sqlanon_value_order"
     FROM (
       WITH "source" AS NOT MATERIALIZED (
         SELECT
@@ -89,18 +89,18 @@ FROM (
       "sex",
       "zip",
       "bucket",
-      ROW_NUMBER() OVER (PARTITION BY "bucket" ORDER BY "__sqlanon_own" ASC NULLS LAST) AS "__sqlanon_place"
+      ROW_NUMBER() OVER (PARTITION BY "bucket" ORDER BY "__sqlanon_row_order" ASC NULLS LAST) AS "__sqlanon_position"
     FROM "drawn"
   ) AS "row"
   JOIN (
     SELECT
       "bucket",
       "disease",
-      ROW_NUMBER() OVER (PARTITION BY "bucket" ORDER BY "__sqlanon_dealt" ASC NULLS LAST) AS "__sqlanon_place"
+      ROW_NUMBER() OVER (PARTITION BY "bucket" ORDER BY "__sqlanon_value_order" ASC NULLS LAST) AS "__sqlanon_position"
     FROM "drawn"
   ) AS "value"
     ON "row"."bucket" = "value"."bucket"
-    AND "row"."__sqlanon_place" = "value"."__sqlanon_place"
+    AND "row"."__sqlanon_position" = "value"."__sqlanon_position"
 ) AS "released"
 ORDER BY
   udf(0) ASC NULLS LAST;

@@ -7,21 +7,21 @@ SELECT
   TRUE AS "listed",
   TRY(
     CASE
-      WHEN "bucket_0"."dealt_0" IS NULL OR NOT "bucket_0"."dealt_0" IS NULL
+      WHEN "bucket_0"."bucketed_0" IS NULL OR NOT "bucket_0"."bucketed_0" IS NULL
       THEN CAST((
-        "bucket_0"."dealt_0" = 'Pneumonia'
+        "bucket_0"."bucketed_0" = 'Pneumonia'
       ) AS BOOLEAN)
     END
   ) AS "part_0"
 FROM (
   SELECT
     "bucket" AS "label",
-    "dealt_0",
+    "bucketed_0",
     "weight"
   FROM (
     SELECT
       "bucket" AS "bucket",
-      "value" AS "dealt_0",
+      "value" AS "bucketed_0",
       CAST("count" AS DOUBLE) AS "weight"
     FROM (
       SELECT

@@ -15,9 +15,9 @@ FROM (
       0 AS "bucket",
       TRY(
         CASE
-          WHEN "row"."dealt_1" IS NULL OR NOT "row"."dealt_1" IS NULL
+          WHEN "row"."bucketed_1" IS NULL OR NOT "row"."bucketed_1" IS NULL
           THEN CAST((
-            "row"."dealt_1" = 'F'
+            "row"."bucketed_1" = 'F'
           ) AS BOOLEAN)
         END
       ) AS "part_0",
@@ -25,9 +25,9 @@ FROM (
     FROM (
       SELECT
         0 AS "bucket",
-        "dob" AS "dealt_0",
-        "sex" AS "dealt_1",
-        "zip" AS "dealt_2",
+        "dob" AS "bucketed_0",
+        "sex" AS "bucketed_1",
+        "zip" AS "bucketed_2",
         CAST(1 AS DOUBLE) AS "weight"
       FROM (
         SELECT

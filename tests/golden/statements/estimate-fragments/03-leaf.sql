@@ -13,21 +13,21 @@ FROM (
     TRUE AS "listed",
     TRY(
       CASE
-        WHEN "bucket_1"."dealt_0" IS NULL OR NOT "bucket_1"."dealt_0" IS NULL
+        WHEN "bucket_1"."bucketed_0" IS NULL OR NOT "bucket_1"."bucketed_0" IS NULL
         THEN CAST((
-          "bucket_1"."dealt_0" = 'Pneumonia'
+          "bucket_1"."bucketed_0" = 'Pneumonia'
         ) AS BOOLEAN)
       END
     ) AS "part_0"
   FROM (
     SELECT
       "bucket" AS "label",
-      "dealt_0",
+      "bucketed_0",
       "weight"
     FROM (
       SELECT
         0 AS "bucket",
-        "disease" AS "dealt_0",
+        "disease" AS "bucketed_0",
         CAST(1 AS DOUBLE) AS "weight"
       FROM (
         SELECT

@@ -30,9 +30,9 @@ FULL JOIN (
     FROM (
       SELECT
         "group_id" AS "bucket",
-        "dob" AS "dealt_0",
-        "sex" AS "dealt_1",
-        "zip" AS "dealt_2",
+        "dob" AS "bucketed_0",
+        "sex" AS "bucketed_1",
+        "zip" AS "bucketed_2",
         CAST(1 AS DOUBLE) AS "weight"
       FROM (
         SELECT
@@ -78,7 +78,7 @@ FULL JOIN (
     FROM (
       SELECT
         "group_id" AS "bucket",
-        "disease" AS "dealt_0",
+        "disease" AS "bucketed_0",
         CAST(1 AS DOUBLE) AS "weight"
       FROM (
         SELECT

@@ -13,25 +13,25 @@ FROM (
     TRUE AS "listed",
     TRY(
       CASE
-        WHEN "bucket_0"."dealt_1" IS NULL OR NOT "bucket_0"."dealt_1" IS NULL
+        WHEN "bucket_0"."bucketed_1" IS NULL OR NOT "bucket_0"."bucketed_1" IS NULL
         THEN CAST((
-          "bucket_0"."dealt_1" = 'F'
+          "bucket_0"."bucketed_1" = 'F'
         ) AS BOOLEAN)
       END
     ) AS "part_0"
   FROM (
     SELECT
       "bucket" AS "label",
-      "dealt_0",
-      "dealt_1",
-      "dealt_2",
+      "bucketed_0",
+      "bucketed_1",
+      "bucketed_2",
       "weight"
     FROM (
       SELECT
         "group_id" AS "bucket",
-        "dob" AS "dealt_0",
-        "sex" AS "dealt_1",
-        "zip" AS "dealt_2",
+        "dob" AS "bucketed_0",
+        "sex" AS "bucketed_1",
+        "zip" AS "bucketed_2",
         CAST(1 AS DOUBLE) AS "weight"
       FROM (
         SELECT
@@ -59,21 +59,21 @@ FROM (
     TRUE AS "listed",
     TRY(
       CASE
-        WHEN "bucket_1"."dealt_0" IS NULL OR NOT "bucket_1"."dealt_0" IS NULL
+        WHEN "bucket_1"."bucketed_0" IS NULL OR NOT "bucket_1"."bucketed_0" IS NULL
         THEN CAST((
-          "bucket_1"."dealt_0" = 'Pneumonia'
+          "bucket_1"."bucketed_0" = 'Pneumonia'
         ) AS BOOLEAN)
       END
     ) AS "part_0"
   FROM (
     SELECT
       "bucket" AS "label",
-      "dealt_0",
+      "bucketed_0",
       "weight"
     FROM (
       SELECT
         "group_id" AS "bucket",
-        "disease" AS "dealt_0",
+        "disease" AS "bucketed_0",
         CAST(1 AS DOUBLE) AS "weight"
       FROM (
         SELECT
