@@ -41,7 +41,7 @@ def measured(
         return []
     each = enumerate(zip(requirements, relation_names(requirements), strict=True))
     rows_of_report = union_all([report_row(index, requirement, names) for index, (requirement, names) in each])
-    query = exp.select(exp.Star()).from_(rows_of_report.subquery("report"), copy=False)
+    query = exp.select(exp.Star()).from_(rows_of_report.subquery("report", copy=False), copy=False)
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
     # A grouping that a statement needs both for what is achieved and for what violates is computed once.
     steps += shared_steps(query, [name for name, _ in steps])
@@ -56,7 +56,7 @@ def violating_classes(
     statement = requirements[index].statement("violations", relation_names(requirements)[index])
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
     # In parentheses, for the statement may begin with steps of its own.
-    return with_steps(exp.select(exp.Star()).from_(statement.subquery("violations"), copy=False), steps)
+    return with_steps(exp.select(exp.Star()).from_(statement.subquery("violations", copy=False), copy=False), steps)
 
 
 def reported(engine: Engine, report: exp.Query, requirements: Mapping[int, BoundRequirement]) -> dict[int, Measurement]:
@@ -65,7 +65,7 @@ def reported(engine: Engine, report: exp.Query, requirements: Mapping[int, Bound
     Raises InternalError unless there is just one row for each.
     """
     columns = [column(name) for name in ("place", "achieved", "violating")]
-    rows = engine.rows(exp.select(*columns).from_(report.subquery("reported"), copy=False))
+    rows = engine.rows(exp.select(*columns).from_(report.subquery("reported", copy=False), copy=False))
     by_index = {int(index): (achieved, int(violating)) for index, achieved, violating in rows}
     if len(rows) != len(requirements) or by_index.keys() != requirements.keys():
         raise InternalError("a report has other requirements than those that were asked")

@@ -197,9 +197,11 @@ class Dealing:
         ranges = {now: self._background.ranges[p] for now, p in enumerate(indexes) if p in self._background.ranges}
         background = replace(self._background, ranges=ranges)
         steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
-        query = exp.select(column("class_id")).from_(violations(requirements).subquery("violation"), copy=False)
+        query = exp.select(column("class_id")).from_(
+            violations(requirements).subquery("violation", copy=False), copy=False
+        )
         whole = with_steps(query, steps)
-        return exp.select(alias(column("class_id"), "class_id")).from_(whole.subquery("broken"), copy=False)
+        return exp.select(alias(column("class_id"), "class_id")).from_(whole.subquery("broken", copy=False), copy=False)
 
     def _violation(self, indexes: Iterable[int]) -> PrivacyViolation:
         """The error for requirements, by their indexes, that not even all rows as one bucket meet."""
@@ -216,7 +218,7 @@ class Dealing:
         return list(zip(self._sensitive, self._codes, strict=True))
 
     def _any(self, query: exp.Query) -> bool:
-        return bool(self._number(exp.select(f.count()).from_(query.subquery("broken"))))
+        return bool(self._number(exp.select(f.count()).from_(query.subquery("broken", copy=False))))
 
     def _number(self, query: exp.Query) -> int:
         return int(self._engine.rows(query)[0][0] or 0)

@@ -31,7 +31,8 @@ def query_file(*path: str) -> exp.Query:
 def query_tree(text: str) -> exp.Query:
     """The tree of a query, a new one at each call.
 
-    It has no comments: they explain the file, and a view would carry them along.
+    It has no comments: they explain the file, and a view would carry them along. Nor does it say where in the file
+    each part stands, which would be copied with each.
     """
     return _parsed(text).copy()
 
@@ -42,6 +43,7 @@ def _parsed(text: str) -> exp.Query:
     assert isinstance(query, exp.Query)
     for node in query.walk():
         node.pop_comments()
+        node.meta.clear()
     return query
 
 

@@ -104,7 +104,7 @@ def tree(
         *path(1),
         *(alias(_window(f.min(column("value")), path(i), ()), f"low_{i}") for i in levels),
         *(alias(_leaves(counted, path(i)), leaves_name(i)) for i in levels),
-    ).from_(values.subquery("generalized"), copy=False)
+    ).from_(values.subquery("generalized", copy=False), copy=False)
     lowest = _from_zero(_window(f.row_number(), path(1), [column("value")]))
     ranks = [
         _from_zero(_window(f.dense_rank(), path(i + 1), [column(f"low_{i}"), column(level_name(i))])) for i in levels
@@ -116,7 +116,7 @@ def tree(
         *(part.copy() for part in listed_here),
         *(alias(rank, rank_name(i)) for i, rank in enumerate([lowest, *ranks])),
         *(column(leaves_name(i)) for i in levels),
-    ).from_(spans.subquery("spans"), copy=False)
+    ).from_(spans.subquery("spans", copy=False), copy=False)
 
 
 def _distinct(value: exp.Expr, source: exp.Table, public: exp.Query | None) -> exp.Query:

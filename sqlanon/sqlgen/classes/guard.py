@@ -35,9 +35,9 @@ def violations(requirements: Sequence[SqlRequirement], names: Sequence[Mapping[s
     if len(statements) == 1:
         return statements[0]
     # In parentheses, for a statement may begin with steps of its own.
-    violating = exp.union(*(query.subquery() for query in statements), distinct=False, copy=False)
+    violating = exp.union(*(query.subquery(copy=False) for query in statements), distinct=False, copy=False)
     most = [alias(f.max(column(name)), name) for name in ("size", "excess")]
-    query = exp.select(column("class_id"), *most).from_(violating.subquery("violation"), copy=False)
+    query = exp.select(column("class_id"), *most).from_(violating.subquery("violation", copy=False), copy=False)
     return query.group_by(column("class_id"), copy=False)
 
 
@@ -71,7 +71,7 @@ def _classes(of: str) -> exp.Select:
 
 
 def _class_ids(query: exp.Query) -> exp.Select:
-    return exp.select(column("class_id")).from_(query.subquery("violations"), copy=False)
+    return exp.select(column("class_id")).from_(query.subquery("violations", copy=False), copy=False)
 
 
 def _violates_nothing(query: exp.Query) -> exp.Expr:
@@ -109,7 +109,8 @@ def _rounds(requirements: Sequence[SqlRequirement]) -> exp.Query:
         distinct=False,
         copy=False,
     )
-    return exp.union(exp.select(exp.Star()).from_(first.subquery("first")), following.subquery(), distinct=False)
+    all_classes = exp.select(exp.Star()).from_(first.subquery("first", copy=False), copy=False)
+    return exp.union(all_classes, following.subquery(copy=False), distinct=False, copy=False)
 
 
 def _remaining() -> exp.Select:

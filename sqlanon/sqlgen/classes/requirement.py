@@ -101,7 +101,9 @@ def depends_on_others(requirement: SqlRequirement) -> bool:
 
 def report_row(index: int, requirement: SqlRequirement, names: Mapping[str, str]) -> exp.Select:
     """place, achieved and violating: what a requirement comes to, and how many classes violate it."""
-    achieved = cast(requirement.statement("achieved", names).subquery(), "DOUBLE")
-    violating = requirement.statement("violations", names).subquery("violations")
-    count = exp.select(f.count()).from_(violating)
-    return exp.select(alias(literal(index), "place"), alias(achieved, "achieved"), alias(count.subquery(), "violating"))
+    achieved = cast(requirement.statement("achieved", names).subquery(copy=False), "DOUBLE")
+    violating = requirement.statement("violations", names).subquery("violations", copy=False)
+    count = exp.select(f.count()).from_(violating, copy=False)
+    return exp.select(
+        alias(literal(index), "place"), alias(achieved, "achieved"), alias(count.subquery(copy=False), "violating")
+    )

@@ -152,7 +152,9 @@ def withheld_at_once(batch: Batch, rows: exp.Query, public: exp.Query | None = N
     """Steps that end in withheld(index, class_id, size): the classes of many nodes that violate by themselves."""
     names = relation_names(batch.requirements)
     parts = [alias(batch.index(column("class_id")), "index"), column("class_id"), column("size")]
-    broken = exp.select(*parts).from_(violations(batch.requirements, names).subquery("violation"))
+    broken = exp.select(*parts).from_(
+        violations(batch.requirements, names).subquery("violation", copy=False), copy=False
+    )
     return [*batch.relations(rows, public), ("withheld", broken)]
 
 
@@ -183,8 +185,10 @@ def counts(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> ex
     index = batch.index(column("class_id"))
     both = [alias(f.sum(column(name)), name) for name in ("size", "excess")]
     both.append(alias(f.count(), "violating"))
-    broken = exp.select(alias(index, "index"), *both).from_(violations(batch.requirements, names).subquery("violation"))
-    broken = broken.group_by(index.copy())
+    broken = exp.select(alias(index, "index"), *both).from_(
+        violations(batch.requirements, names).subquery("violation", copy=False), copy=False
+    )
+    broken = broken.group_by(index.copy(), copy=False)
     squares = f.sum(column("size") * column("size"))
     classes = alias(f.count(), "classes")
     all_classes = exp.select(alias(index.copy(), "index"), classes, alias(squares, "squares"))
@@ -194,9 +198,19 @@ def counts(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> ex
     known = f.coalesce(column("index", "all_classes"), column("index", "broken"))
     query = (
         exp.select(known, *(or_zero(column(*part)) for part in _COUNTED))
-        .from_(all_classes.subquery("all_classes"), copy=False)
-        .join(broken.subquery("broken"), on=same("index", "all_classes", "broken"), join_type="FULL", copy=False)
-        .join(node_rows.subquery("node_rows"), on=column("tag", "node_rows").eq(known), join_type="LEFT")
+        .from_(all_classes.subquery("all_classes", copy=False), copy=False)
+        .join(
+            broken.subquery("broken", copy=False),
+            on=same("index", "all_classes", "broken"),
+            join_type="FULL",
+            copy=False,
+        )
+        .join(
+            node_rows.subquery("node_rows", copy=False),
+            on=column("tag", "node_rows").eq(known),
+            join_type="LEFT",
+            copy=False,
+        )
     )
     return with_steps(query, batch.relations(rows, public))
 

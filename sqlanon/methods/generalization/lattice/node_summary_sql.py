@@ -38,7 +38,7 @@ def violated_classes(
     smallest = [exp.Dot(this=column("smallest"), expression=identifier(name)) for name in ("size", "class_id")]
     names = [column(name) for name in ("requirement", "index", "rows", "classes", "excess")]
     query = exp.select(*names, smallest[0], *(key(smallest[1].copy(), word) for word in range(words)))
-    return with_steps(query.from_(by_node.subquery("violated"), copy=False), steps)
+    return with_steps(query.from_(by_node.subquery("violated", copy=False), copy=False), steps)
 
 
 def _by_node(violating: exp.Query, number: int, index: Callable[[exp.Expr], exp.Expr]) -> exp.Select:
@@ -54,7 +54,7 @@ def _by_node(violating: exp.Query, number: int, index: Callable[[exp.Expr], exp.
             alias(f.sum(column("excess")), "excess"),
             alias(f.min(exp.Struct(expressions=pair)), "smallest"),
         )
-        .from_(violating.subquery("violations"), copy=False)
+        .from_(violating.subquery("violations", copy=False), copy=False)
         .group_by(node.copy(), copy=False)
     )
 
