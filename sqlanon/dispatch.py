@@ -209,9 +209,9 @@ def _load(engine: Engine, name: Any) -> Release:
 
 def _check_release(engine: Engine, statement: s.CheckRelease, progress: Watching | None) -> Answer:
     release = _load(engine, statement.name)
-    found = check_release(engine, release).measurements
+    measurements = check_release(engine, release).measurements
     assumed = (measurement.stated for measurement in assumed_of(release))
-    return _checked(str(release.name), PrivacyReport((*found, *assumed)))
+    return _checked(str(release.name), PrivacyReport((*measurements, *assumed)))
 
 
 def _check_relation(engine: Engine, statement: s.CheckRelation, progress: Watching | None) -> Answer:

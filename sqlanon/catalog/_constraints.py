@@ -17,7 +17,7 @@ _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
 def validate_constraints(policy: Policy) -> None:
     """Raises PolicyError for a set that names no attribute of the policy, and for a VISIBLE set that cannot be shown.
 
-    A set may be part of another: the other then asks for nothing more.
+    A set may be part of another one, which then adds nothing.
     """
     roles = {fold(attribute.name): attribute.role for attribute in policy.attributes}
     for keyword, sets in (("CONFIDENTIAL", policy.confidential), ("VISIBLE", policy.visible)):

@@ -24,7 +24,7 @@ from sqlanon.domain.values import Source
 __all__ = ["attributes_from_json", "definition_from_json", "definition_to_json", "policy_from_json", "policy_to_json"]
 
 
-# The keys of a policy that stand only where they say something.
+# The keys of a policy that are left out where they are empty.
 _OPTIONAL = ("against", "confidential", "visible")
 
 
@@ -50,7 +50,7 @@ def definition_from_json(json_value: Any) -> HierarchyDefinition:
 
 
 def policy_to_json(policy: Policy) -> dict[str, Any]:
-    """What few policies have stands only where a policy has it: the others keep their fingerprints."""
+    """A policy as JSON. Keys that few policies need are left out elsewhere, so that fingerprints do not change."""
     fields: dict[str, Any] = {
         "name": policy.name,
         "source": _source_to_json(policy.source),

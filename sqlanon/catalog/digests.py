@@ -24,12 +24,12 @@ __all__ = ["digests", "forgetting", "require_own_rows", "require_sealed", "seal"
 
 def digests(engine: Engine, release_ids: Sequence[str]) -> dict[str, str]:
     """The digest of the rows of each release as they are now."""
-    found = engine.rows(sql_file("catalog", "queries", "release_digests"), [list(release_ids)])
-    return dict(found)
+    rows = engine.rows(sql_file("catalog", "queries", "release_digests"), [list(release_ids)])
+    return dict(rows)
 
 
 def seal(engine: Engine, release_id: str) -> None:
-    """Keeps the digest of a release's rows: from now on they may not change. The last thing that is written of it."""
+    """Keeps the digest of a release's rows: from now on they may not change. It is written last of all."""
     digest = digests(engine, [release_id])[release_id]
     engine.run(sql_file("catalog", "queries", "seal_release"), [digest, release_id])
 

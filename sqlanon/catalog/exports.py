@@ -1,4 +1,4 @@
-"""What was given away, and what stands: every release whose rows somebody may have, with what it was made from.
+"""The releases whose rows somebody may have, standing or exported, with what they were made from.
 
 A row of `anon.release_export` stays when its release is dropped or replaced. Users may write such rows themselves, of
 what they gave away in another way, and delete those of files that never left.
@@ -75,7 +75,7 @@ def _known(row: dict[str, Any], *, stands: bool, exported: datetime | None, trus
 
 
 def _sources(text: str | None) -> tuple[SourceRead, ...] | None:
-    """What a row says it was made from; what cannot be read is not known."""
+    """What a release was made from, by its row; None if that cannot be read."""
     try:
         return read_sources(text)
     except BadJson:
@@ -83,7 +83,7 @@ def _sources(text: str | None) -> tuple[SourceRead, ...] | None:
 
 
 def made_from(engine: Engine, names: Collection[QualifiedName]) -> set[SourceRead]:
-    """What the releases were made from to which tables and views of these names belong."""
+    """The sources of the releases to which tables and views of these names belong."""
     if not migrations.ready(engine):
         return set()
     wanted = {tuple(map(fold, name.parts)) for name in names}

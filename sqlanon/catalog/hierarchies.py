@@ -120,7 +120,7 @@ def _checked(engine: Engine, row: dict[str, Any]) -> StoredHierarchy:
     """The hierarchy of one row of anon.hierarchy, with everything checked."""
     definition = _definition(row)
     kind = _builder(definition)
-    # Labels that a user stored by hand need no query that they come from.
+    # Labels that a user stored by hand need not come from a query.
     if not kind.STORED or definition.query is not None:
         kind.validate(definition)
     if kind.STORED:
@@ -131,15 +131,17 @@ def _checked(engine: Engine, row: dict[str, Any]) -> StoredHierarchy:
 
 
 def _checked_values(engine: Engine, definition: HierarchyDefinition, stored_height: int | None) -> StoredHierarchy:
-    found = summary(engine, definition.name)
-    if not found.rows:
+    stored_values = summary(engine, definition.name)
+    if not stored_values.rows:
         raise PolicyError(
             f"hierarchy {definition.name} lists no values",
             hint="its query must return rows, or its labels must stand in anon.hierarchy_value",
         )
-    require_hierarchy(engine, definition.name, found.height if stored_height is None else stored_height)
-    _require_height(definition, stored_height, found.height)
-    return StoredHierarchy(definition, found.height, _digest(definition, found.height, found.digest))
+    require_hierarchy(engine, definition.name, stored_values.height if stored_height is None else stored_height)
+    _require_height(definition, stored_height, stored_values.height)
+    return StoredHierarchy(
+        definition, stored_values.height, _digest(definition, stored_values.height, stored_values.digest)
+    )
 
 
 def _require_height(definition: HierarchyDefinition, stored_height: int | None, height: int) -> None:

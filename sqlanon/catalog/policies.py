@@ -55,7 +55,7 @@ def save(engine: Engine, policy: Policy) -> None:
 
 
 def _constraint_rows(policy: Policy) -> list[dict[str, object]]:
-    """A row a set, counted over both kinds."""
+    """A row for each set, counted over both kinds."""
     sets = [(kind, columns) for kind, sets in _sets_of(policy) for columns in sets]
     return [
         {"policy": policy.name, "position": i, "kind": kind, "attributes": dumps(list(columns))}
@@ -121,23 +121,23 @@ def load(engine: Engine, name: str) -> Policy:
     """
     by_name = {"policy": name}
     columns = ("policy", "source", "query", "against", "against_query")
-    found = _rows.read(engine, "policy", columns, by_name) if migrations.ready(engine) else []
-    if not found:
+    rows = _rows.read(engine, "policy", columns, by_name) if migrations.ready(engine) else []
+    if not rows:
         raise PolicyError(
             f"there is no policy {name}", hint=nearest(name, listing(engine)) or "make it with CREATE POLICY"
         )
-    if len(found) > 1:
-        raise PolicyError(f"policy {name} stands {len(found)} times in anon.policy", hint="delete all its rows but one")
-    name = found[0]["policy"]
+    if len(rows) > 1:
+        raise PolicyError(f"policy {name} stands {len(rows)} times in anon.policy", hint="delete all its rows but one")
+    name = rows[0]["policy"]
     attributes = _rows.read(engine, "policy_attribute", _ATTRIBUTE, by_name, order=("position",))
     requirements = _rows.read(engine, "policy_requirement", ("model", "arguments"), by_name, order=("position",))
     sets = _constraints(name, _rows.read(engine, "policy_constraint", ("kind", "attributes"), by_name, ("position",)))
     policy = Policy(
         name=name,
-        source=_source(found[0], "source", "query") or Source(),
+        source=_source(rows[0], "source", "query") or Source(),
         attributes=tuple(_attribute(name, row) for row in attributes),
         requirements=tuple(_requirement(name, row) for row in requirements),
-        against=_source(found[0], "against", "against_query"),
+        against=_source(rows[0], "against", "against_query"),
         confidential=sets[_CONFIDENTIAL],
         visible=sets[_VISIBLE],
     )
@@ -188,22 +188,22 @@ def _role(policy: str, row: dict[str, Any]) -> Role:
 
 def _constraints(policy: str, rows: list[dict[str, Any]]) -> dict[str, tuple[tuple[str, ...], ...]]:
     """The sets of each kind, in their order."""
-    found: dict[str, tuple[tuple[str, ...], ...]] = {_CONFIDENTIAL: (), _VISIBLE: ()}
+    sets: dict[str, tuple[tuple[str, ...], ...]] = {_CONFIDENTIAL: (), _VISIBLE: ()}
     for row in rows:
         kind = row["kind"].strip().lower()
-        if kind not in found:
+        if kind not in sets:
             raise PolicyError(
                 f"policy {policy}: a row of anon.policy_constraint has the unknown kind {row['kind']!r}",
-                hint=f"kinds are {', '.join(found)}",
+                hint=f"kinds are {', '.join(sets)}",
             )
         try:
-            found[kind] += (attributes_from_json(loads(row["attributes"])),)
+            sets[kind] += (attributes_from_json(loads(row["attributes"])),)
         except BadJson as problem:
             raise PolicyError(
                 f"policy {policy}: the attributes of a {kind} set in anon.policy_constraint cannot be read: {problem}",
                 hint='write them as a JSON list of names, such as ["dob", "disease"]',
             ) from None
-    return found
+    return sets
 
 
 def _requirement(policy: str, row: dict[str, Any]) -> Requirement:

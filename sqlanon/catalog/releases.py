@@ -103,10 +103,10 @@ def save_rounds(engine: Engine, release: Release, rounds: Sequence[tuple[Sequenc
 
 def rounds(engine: Engine, release: Release) -> dict[str, tuple[int, ...]]:
     """The levels of each quasi-identifier in the rounds of a local recoding, by folded names; empty for others."""
-    found: dict[str, set[int]] = {}
+    levels_of: dict[str, set[int]] = {}
     for row in _rows.read(engine, "release_round", ("attribute", "level"), {"release_id": release.release_id}):
-        found.setdefault(fold(row["attribute"]), set()).add(row["level"])
-    return {name: tuple(sorted(levels)) for name, levels in found.items()}
+        levels_of.setdefault(fold(row["attribute"]), set()).add(row["level"])
+    return {name: tuple(sorted(levels)) for name, levels in levels_of.items()}
 
 
 def _schema_and_name(name: QualifiedName) -> tuple[str, str]:
@@ -153,12 +153,12 @@ def find(engine: Engine, name: QualifiedName, current_schema: str = "main") -> R
     schema_and_name = _located(engine, name, current_schema)
     if schema_and_name is None:
         return None
-    found = _named(engine, schema_and_name)
-    if len(found) > 1:
+    rows = _named(engine, schema_and_name)
+    if len(rows) > 1:
         raise CatalogError(
-            f"release {name} stands {len(found)} times in anon.release", hint="delete all of its rows but one"
+            f"release {name} stands {len(rows)} times in anon.release", hint="delete all of its rows but one"
         )
-    return _release(engine, found[0]) if found else None
+    return _release(engine, rows[0]) if rows else None
 
 
 def _named(engine: Engine, schema_and_name: tuple[str, str]) -> list[dict[str, Any]]:
@@ -176,9 +176,9 @@ def _located(engine: Engine, name: QualifiedName, current_schema: str) -> tuple[
 
 def load(engine: Engine, name: QualifiedName, current_schema: str = "main") -> Release:
     """The release of this name as `find` finds it. Raises UserError, with names that are near, if there is none."""
-    found = find(engine, name, current_schema)
-    if found is not None:
-        return found
+    release = find(engine, name, current_schema)
+    if release is not None:
+        return release
     others = _rows.read(engine, "release", ("object_name",)) if migrations.ready(engine) else []
     near = nearest(name.name, [other["object_name"] for other in others])
     raise UserError(f"there is no release {name}", hint=near or "make one with CREATE ANONYMIZED TABLE or VIEW")
@@ -204,9 +204,9 @@ def save_measurements(engine: Engine, release: Release, measurements: Sequence[M
 def measurements(engine: Engine, release: Release) -> list[Measurement]:
     """What the last check of a release came to, in the order in which it was asked."""
     identity = {"release_id": release.release_id}
-    found = _rows.read(engine, "measurement", (*_MEASURED, "measured_at"), identity)
-    last = max((row["measured_at"] for row in found), default=None)
-    return [Measurement(**{key: row[key] for key in _MEASURED}) for row in found if row["measured_at"] == last]
+    rows = _rows.read(engine, "measurement", (*_MEASURED, "measured_at"), identity)
+    last = max((row["measured_at"] for row in rows), default=None)
+    return [Measurement(**{key: row[key] for key in _MEASURED}) for row in rows if row["measured_at"] == last]
 
 
 def _release(engine: Engine, row: dict[str, Any]) -> Release:

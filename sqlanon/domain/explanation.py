@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-__all__ = ["Binding", "ExaminedNode", "Explanation", "LessGeneral", "Told", "Violated"]
+__all__ = ["Binding", "CommonValue", "ExaminedNode", "Explanation", "LessGeneral", "Violated"]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Binding:
 
 
 @dataclass(frozen=True)
-class Told:
+class CommonValue:
     """What the rows left out have in common: of the `rows`, `most` have one value of the attribute.
 
     Of the rows published, `published`, the most frequent value has `most_published`.
@@ -118,8 +118,8 @@ class Explanation:
     quasi-identifier that is generalized at all. `cheaper` are nodes whose bound is below
     the chosen node's loss, those of the greatest bound first, that may not be published.
     They were chosen among the `among` nodes of the lattice whose levels differ from the
-    chosen ones by at most `reach`; None if those are all. `told` says what the rows that are left out have in
-    common, in one round.
+    chosen ones by at most `reach`; None if those are all. `common_values` are the values that the rows left out
+    share most often, in one round.
     """
 
     limit: int
@@ -128,7 +128,7 @@ class Explanation:
     cheaper: tuple[ExaminedNode, ...]
     among: int
     reach: int | None
-    told: tuple[Told, ...] = ()
+    common_values: tuple[CommonValue, ...] = ()
 
     @property
     def neighbours(self) -> tuple[ExaminedNode, ...]:
@@ -140,7 +140,7 @@ class Explanation:
         """Those of the neighbours that may not be published."""
         return tuple(node for node in self.neighbours if node.loss is None)
 
-    def more(self, node: ExaminedNode) -> Fraction:
+    def extra_loss(self, node: ExaminedNode) -> Fraction:
         """What a node that may be published loses beyond the chosen one; below 0 if it loses less."""
         assert node.loss is not None
         assert self.chosen.loss is not None
@@ -149,7 +149,7 @@ class Explanation:
     @property
     def better(self) -> tuple[ExaminedNode, ...]:
         """Those of the neighbours that may be published and lose no more: a search that was stopped leaves some."""
-        return tuple(node for node in self.neighbours if node.loss is not None and self.more(node) <= 0)
+        return tuple(node for node in self.neighbours if node.loss is not None and self.extra_loss(node) <= 0)
 
     @property
     def most_rows(self) -> str | None:

@@ -11,7 +11,7 @@ __all__ = ["Assumption", "Measurement", "PrivacyReport"]
 class Measurement:
     """The answer to one question - a privacy model, a metric or an attack - about one release.
 
-    `attribute` is the sensitive attribute that it was asked for, if it concerns one.
+    `attribute` is the sensitive attribute that it is about, if there is one.
     `satisfied` is None for a question that requires nothing, such as a loss.
     """
 
@@ -37,7 +37,7 @@ class Assumption:
 
     @property
     def stated(self) -> Measurement:
-        """That the release assumes it, among what is measured: it is so, and nothing is required of it."""
+        """The assumption as a measurement: it is so, and nothing is required of it."""
         return Measurement(f"assumes_{self.name}", ", ".join(self.attributes) or None, None, None, True)
 
 

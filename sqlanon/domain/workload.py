@@ -13,7 +13,7 @@ from sqlanon.errors import PolicyError
 __all__ = ["AGGREGATES", "FEW", "WorkloadOptions", "workload_options"]
 
 AGGREGATES = ("count", "sum", "avg")
-# Queries ask about no more quasi-identifiers than this unless they are told to.
+# The most quasi-identifiers that a query has predicates on, by default.
 FEW = 4
 _MOST_QUERIES = 100_000
 
@@ -40,7 +40,7 @@ class WorkloadOptions:
         return min(quasi_identifiers, FEW) if self.dimensions is None else self.dimensions
 
     def values(self, known: int, predicates: int) -> int:
-        """How many of an attribute's `known` values one of so many predicates names: at least one."""
+        """How many of an attribute's `known` values each of this many predicates names: at least one."""
         share: float = float(self.selectivity) ** (1 / predicates)
         return min(known, max(1, ceil(known * share)))
 

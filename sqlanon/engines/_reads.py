@@ -1,8 +1,8 @@
-"""Which tables a query of the user's reads, through views and macros: told by its text, as DuckDB has parsed it.
+"""Which tables a query of the user's reads, through views and macros: found in its text, as DuckDB has parsed it.
 
 DuckDB's own `get_table_names` binds the query to tables without columns, and so refuses whatever
 needs to know them: JOIN ... USING, COLUMNS(...), UNPIVOT. Here names are looked up and nothing is bound. A name
-that is computed, such as query_table's, stands in no text: for these DuckDB's plan is asked.
+that is computed, such as query_table's, is in no text: DuckDB's plan then has it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PART = r'(?:"(?:[^"]|"")*"|[^",.]+)'
 _ENTRY = re.compile(rf"({_PART})(?:\.({_PART}))?")
 _TEMPORARY = ("temp", "main")
 
-# What they read is what an argument says, which may be computed.
+# They read what an argument names, which may be computed.
 _BY_ARGUMENT = frozenset(("query", "query_table", "json_execute_serialized_sql"))
 # These read a table, and no plan says which.
 _UNPLANNED = frozenset(("duckdb_table_sample", "pragma_storage_info"))

@@ -1,4 +1,4 @@
-"""What sqlanon asks of a database."""
+"""What sqlanon needs of a database."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Column = tuple[str, str]
 class Reading(NamedTuple):
     """Something that a query reads, by its full name.
 
-    `kind` is 'table', 'view', or 'other' for what the database does not hold: a file, or a frame of Python's.
+    `kind` is 'table', 'view', or 'other' for what is not in the database: a file, or a frame of Python's.
     """
 
     kind: str
@@ -54,7 +54,7 @@ class Engine(Protocol):
         ...
 
     def tables_of(self, query: str) -> list[QualifiedName]:
-        """The tables among them, and what the database does not hold; by its full name what it does hold."""
+        """The tables among them, and what is not in the database; tables by their full names."""
         ...
 
     def in_transaction(self) -> bool:

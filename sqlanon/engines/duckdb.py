@@ -88,7 +88,7 @@ class DuckDBEngine:
     def in_transaction(self) -> bool:
         """Whether the user has begun a transaction on this connection.
 
-        A second BEGIN would abort it, so the question is put otherwise: outside a
+        A second BEGIN would abort it, so the ids of two statements are compared: outside a
         transaction each statement has an id of its own.
         """
         first, second = (self.rows("SELECT txid_current()") for _ in range(2))

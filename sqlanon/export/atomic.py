@@ -39,7 +39,7 @@ _USERS = (
 
 @dataclass(frozen=True)
 class Staging:
-    """`files` is the folder that is to hold nothing but the export, `spill` a place for a query's temporary files."""
+    """`files` is the folder for the export and nothing else, `spill` the one for a query's temporary files."""
 
     files: Path
     spill: Path
@@ -80,7 +80,7 @@ def staging(layout: Layout) -> Iterator[Staging]:
             with suppress(OSError):
                 folder.rmdir()
         raise
-    # What told a former export from somebody else's file is needed no more.
+    # The certificates that told a former export from somebody else's file are not needed any more.
     remove_leftovers(beside)
 
 
@@ -94,7 +94,7 @@ def _missing(folder: Path) -> list[Path]:
 
 
 def put(files: Path, layout: Layout, *, replace: bool) -> None:
-    """Renames what `files` holds into place, after it has reached the disk."""
+    """Renames the content of `files` into place, after it has reached the disk."""
     for name in layout.names:
         _sync(files / name)
     _sync(files)
@@ -111,7 +111,7 @@ def put(files: Path, layout: Layout, *, replace: bool) -> None:
 
 
 def _exchange(files: Path, layout: Layout, former: set[str]) -> None:
-    """Exchanges the folders; back again if something came into the former one that nobody has looked at."""
+    """Exchanges the folders, and back again if something new has come into the former one meanwhile."""
     exchange(files, layout.target)
     if set(os.listdir(files)) - former:
         exchange(files, layout.target)

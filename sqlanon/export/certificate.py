@@ -36,17 +36,17 @@ FORMAT_VERSION = 2
 
 _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
 
-# What the certificate of a release before there was a choice speaks of.
+# The loss of releases that were made before there was a choice.
 _FORMER_LOSS = "granularity_loss"
 
 
 @dataclass(frozen=True)
 class Proof:
-    """A requirement with what the release comes to in it.
+    """A requirement with its measurement.
 
-    `hidden` says what of that which it asks about no file shows, such as the respondents:
-    the figure is then that of the snapshot when it was made. None if the figure was
-    recomputed from the exported file itself.
+    `hidden` is what it reads that no file shows, such as the respondents: the figure is then
+    that of the snapshot when it was made. None if the figure was recomputed from the exported
+    file itself.
     """
 
     requirement: BoundRequirement
@@ -60,7 +60,7 @@ class Evidence:
 
     `columns` are the file's, `types` those of the source by its columns' names. Of a
     release of several tables, `tables` has the name, the number of rows and the columns
-    of each instead. `structure` is what the tables keep besides requirements, `others` the releases that were
+    of each instead. `structure` has the measurements of the method's own promises, `others` the releases that were
     made from the same source. `rounds` has the levels of each quasi-identifier in a local recoding, by folded names.
     """
 
@@ -136,7 +136,7 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
 
 
 def _other(release: KnownRelease) -> dict[str, Any]:
-    """A release of the same source, whose reader may have this one too. What both were made from is not told."""
+    """A release of the same source, whose reader may have this one too. It does not say what both were made from."""
     return {
         "release": release.name.name,
         "kind": release.kind,
@@ -205,7 +205,7 @@ def _requirement(proof: Proof) -> dict[str, Any]:
 def _structure_proof(
     measurement: Measurement, figure: Figure, arguments: Sequence[tuple[str, Value]]
 ) -> dict[str, Any]:
-    """What the tables keep besides requirements of classes."""
+    """The proof of a promise of the method's, besides the requirements of classes."""
     return {
         "requirement": figure.named(measurement),
         "model": measurement.question,
@@ -223,14 +223,14 @@ def _structure_proof(
 
 
 def _figure(number: float | None) -> float | str | None:
-    """A number as JSON has it: it has none that is infinite, and a text says so instead."""
+    """A number for JSON, which has no infinite ones: these are texts."""
     if number is None or isfinite(number):
         return number
     return "infinity" if number > 0 else "-infinity" if number < 0 else "not a number"
 
 
 def _loss(release: Release, definitions: Mapping[str, str]) -> dict[str, Any]:
-    """What was minimized, and how near the release is known to come to the least there is."""
+    """The loss that was minimized, and how near to the least one the release is known to be."""
     name = release.loss_name or _FORMER_LOSS
     return {
         "question": name,
@@ -246,7 +246,7 @@ def _attribute(attribute: Attribute, types: Mapping[str, str]) -> dict[str, Any]
     folded = {fold(name): kind for name, kind in types.items()}
     return {
         "name": attribute.name,
-        # An estimate measures with it what lies below a label. Of what is not published it is nobody's business.
+        # An estimate needs it for the values below a label. The types of columns that are not published stay private.
         "type": None if pseudonym or attribute.role in _HIDDEN else folded.get(fold(attribute.name)),
         "role": attribute.role.value,
         "hierarchy": attribute.hierarchy,

@@ -1,6 +1,6 @@
 """Where the files of an export lie.
 
-The path of EXPORT names a folder, which is then the export, whole: the data file, named
+The path of EXPORT names a folder, and the export is then all that is in it: the data file, named
 after the release, with `certificate.json` and `certificate.md`. A path that ends like a
 file of the format (`x.parquet`) names the data file, and the certificates stand beside
 it as `x.parquet.certificate.json` and `x.parquet.certificate.md`.
@@ -45,7 +45,7 @@ class Layout:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The data files, one a table."""
+        """The data files, one for each table."""
         return self.data, *self.others
 
     @property
@@ -90,7 +90,7 @@ def layout_of(path: str, format_: str, table: str, *others: str) -> Layout:
 
 
 def _file_names(tables: Sequence[str]) -> list[str]:
-    """A name for the file of each table; those that would be one file get a number."""
+    """A name for the file of each table; names that would mean one file get a number."""
     names: list[str] = []
     for table in tables:
         plain = name = _file_name(table)

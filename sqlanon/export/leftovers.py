@@ -1,4 +1,4 @@
-"""The folder that an export works in, and what exports that were killed have left of theirs.
+"""The folder that an export works in, and those that killed exports have left.
 
 Whoever works in such a folder holds a lock on it, which the system takes away when the process ends, however it ends.
 """
@@ -40,7 +40,7 @@ def working_folder(beside: Path) -> Iterator[Path]:
 def remove_leftovers(beside: Path) -> None:
     """Removes the working folders there that no process holds any more; what cannot be removed stays.
 
-    So does a folder with the only certificate of a data file beside it, which tells the file from somebody else's.
+    A folder with the only certificate of a data file beside it stays, too: it tells the file from somebody else's.
     """
     with suppress(OSError):
         for folder in list(beside.iterdir()):
@@ -92,9 +92,9 @@ def _made(folder: Path) -> int | None:
 
 
 def _lock(folder: Path, *, wait: bool = False) -> int | None:
-    """A lock that nobody else holds, as a descriptor; None where one is held, or the system has none for folders.
+    """A lock on the folder, as a descriptor; None where somebody else has it, or the system has no locks for folders.
 
-    With `wait` one that is held is waited for: nobody holds one for longer than it takes to remove a folder.
+    `wait` is for a lock that somebody else has: nobody keeps one for longer than it takes to remove a folder.
     """
     if sys.platform == "win32":
         return None

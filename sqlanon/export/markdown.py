@@ -139,7 +139,7 @@ def _assumed(assumptions: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def _limits_of_others(others: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The releases that this one can be laid over."""
+    """The releases that this one can be compared with."""
     named = []
     for entry in others:
         about = [entry["method"]] if entry["method"] else []
@@ -177,7 +177,7 @@ def _generalization(stated: dict[str, Any]) -> Iterator[str]:
 
 
 def _proven(loss: dict[str, Any]) -> str:
-    """Whether less could be lost at all, as far as the search came."""
+    """Whether any release could lose less, as far as the search could tell."""
     if loss["proven_optimal"] is None:
         return ""
     if loss["proven_optimal"]:

@@ -59,7 +59,7 @@ def is_open(path: Path) -> bool:
 
 def _described(folder: str) -> Iterator[os.stat_result]:
     for name in os.listdir(folder):
-        # The one by which the folder itself was read is closed by now.
+        # The descriptor by which the folder itself was read is closed by now.
         with suppress(OSError, ValueError):
             yield os.fstat(int(name))
 
@@ -125,7 +125,7 @@ def _is_own(file: Path) -> bool:
 
 
 def _content(file: Path) -> dict[str, object]:
-    """What a certificate says; nothing if the file is none."""
+    """The content of a certificate; empty if the file is no certificate."""
     with suppress(OSError, ValueError):
         return _stated(file.read_text(encoding="utf-8"))
     return {}

@@ -42,13 +42,13 @@ _BESIDE = ".certificate.json"
 _MAX_HEIGHT = 10_000
 
 _ENDS = dict(zip((Reading.LOWER_BOUND, Reading.UPPER_BOUND), ENDS, strict=True))
-# What is of the source's type.
+# Readings whose values have the source's type.
 _VALUES = (Reading.EXACT, Reading.BUCKET_VALUE, *_ENDS)
 
 
 @dataclass(frozen=True)
 class _Export:
-    """The data files, one a table, their format and their certificate."""
+    """The data files, one for each table, their format and their certificate."""
 
     data: tuple[Path, ...]
     format: str
@@ -198,7 +198,7 @@ def _height(stated: Any) -> int:
 
 
 def _column(stated: dict[str, Any]) -> RecordedColumn:
-    """A column as the certificate says that it is read. Raises ValueError for a reading that nobody knows here."""
+    """A column with its reading, by the certificate. Raises ValueError for an unknown reading."""
     levels = stated.get("levels")
     return RecordedColumn(
         name=str(stated["name"]),

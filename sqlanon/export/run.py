@@ -56,7 +56,7 @@ class Exported:
 
 
 def export_release(engine: Engine, release: Release, statement: ExportRelease) -> list[Exported]:
-    """Writes a snapshot, a file a table, and its certificate.
+    """Writes a snapshot, a file for each table, and its certificate.
 
     Raises UserError for a live view, an unknown format, a target that exists, a path that
     cannot be written, and inside a transaction that the user began: the files would
@@ -111,7 +111,7 @@ def _is_kept(engine: Engine) -> bool:
 
 @contextmanager
 def _remembered(engine: Engine, release: Release, format_: str) -> Iterator[None]:
-    """Writes down that the release is given away before it is: after a kill in between, too much is warned of."""
+    """Records the export before the files are there: after a kill in between, there is one warning too many."""
     if not _is_kept(engine):
         yield
         return
@@ -119,14 +119,14 @@ def _remembered(engine: Engine, release: Release, format_: str) -> Iterator[None
     try:
         yield
     except SqlanonError:
-        # Nothing was renamed. After an error of the system's something may have been.
+        # Nothing was renamed, as it may have been after an error of the system's.
         exports.forget(engine, release, moment)
         raise
 
 
 @dataclass(frozen=True)
 class _Written:
-    """A table on its way into a file: its rows as the file is to hold them, and their fingerprint and number."""
+    """A table on its way into a file: its rows as they are to be in the file, and their fingerprint and number."""
 
     table: ReleasedTable
     file: ExportFile
@@ -160,7 +160,7 @@ def _write(
 
 
 def _require_structure(engine: Engine, snapshot: Snapshot, tables: Sequence[_Written]) -> None:
-    """The tables keep in the types of the files what they do in the database: no file shows that alone."""
+    """Raises unless the tables keep the method's promises in the types of the files: no single file shows that."""
     release = snapshot.release
     published = PublishedTables(
         engine=engine,
@@ -174,7 +174,7 @@ def _require_structure(engine: Engine, snapshot: Snapshot, tables: Sequence[_Wri
 
 
 def _as_read(written: _Written, release: Release) -> exp.Select:
-    """The rows as the file has them; numbers of rows are added up, whatever the format holds them as."""
+    """The rows as the file has them; numbers of rows are BIGINT, whatever their type in the format."""
     counts = {a.name for a in release.attributes_of(written.table.fragment) if a.reading is Reading.COUNT}
     if not counts:
         return written.rows
@@ -192,7 +192,7 @@ def _prepared(engine: Engine, kind: Format, table: ReleasedTable, path: Path) ->
 
 
 def _rows(table: ReleasedTable, columns: tuple[tuple[str, str], ...]) -> exp.Select:
-    """The table's columns by name, cast where the format holds another type."""
+    """The table's columns by name, cast where the format has another type."""
     outputs: list[exp.Expr] = []
     for (name, kind), (_, published) in zip(table.columns, columns, strict=True):
         as_is: exp.Expr = column(name)
@@ -204,7 +204,7 @@ def _evidence(
     engine: Engine, snapshot: Snapshot, tables: Sequence[_Written], others: Sequence[KnownRelease]
 ) -> Evidence:
     several = snapshot.tables[0].fragment is not None
-    # Requirements come first among the measurements, and what the tables keep besides after them.
+    # The requirements' measurements come first, and those of the structure after them.
     requirement_count = len(snapshot.answerable.requirements)
     return Evidence(
         release=snapshot.release,

@@ -50,8 +50,8 @@ class ReleasedTable:
 class Snapshot:
     """A release with what its catalog says of it.
 
-    `achieved` is what each of the requirements that it has to show comes to, as measured
-    just now; `frozen` are the catalog's copies of the tables that they read besides.
+    `achieved` are the measurements of its requirements, taken just now; `frozen` are the
+    catalog's copies of the tables that they read besides.
     """
 
     release: Release

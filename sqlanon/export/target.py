@@ -1,4 +1,4 @@
-"""What stands at the target of an export: nothing, a former export, or what is never replaced."""
+"""What is at the target of an export: nothing, a former export, or something that is never replaced."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def require_no_database(engine: Engine, layout: Layout) -> None:
 
 
 def require_free(layout: Layout, *, replace: bool) -> set[str]:
-    """The names of the files of a former export that may be replaced; none where nothing stands at the target.
+    """The names of the files of a former export that may be replaced; none where the target is free.
 
     Raises UserError where anything else does, and for a former export unless it may be replaced.
     """
@@ -88,7 +88,7 @@ def _said(layout: Layout, reasons: dict[str, str]) -> str:
 
 
 def _require_no_log(layout: Layout) -> None:
-    """A log that is left beside a database's place would be played into the file that is put there."""
+    """Raises for a log without its database: DuckDB would replay it into a file that takes the database's place."""
     log = layout.folder / f"{layout.data}.wal"
     if not layout.is_folder and os.path.lexists(log):
         raise UserError(

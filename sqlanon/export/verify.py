@@ -36,13 +36,13 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class Expected:
-    """What a file must hold.
+    """What a file must have.
 
     `fingerprint` is that of its rows whatever their order, `certificate` the text that it
-    carries, `achieved` what the snapshot comes to in each requirement of `shown`. Where a
-    requirement asks about what no file shows, the fingerprint is what proves it.
-    `frozen` are the tables of the catalog that the others read, by name. A file that has
-    one `fragment` of a release answers what is asked of that.
+    carries, `achieved` the snapshot's measurements of the requirements. Those of `answerable` that a
+    file cannot answer are proven by the fingerprint alone. `frozen` are the tables of the
+    catalog that the others read, by name. A file of one `fragment` of a release answers the
+    requirements of that fragment.
     """
 
     fingerprint: str
@@ -115,7 +115,7 @@ def _typed(
     types = {b.column: b.published_type for b in answerable.bound.sensitive}
     if answerable.values:
         attribute = next((name for name, part in answerable.values.items() if part == fragment), None)
-        # Numbers that a format holds as texts are added up.
+        # Numbers of rows that are texts in the format are added up.
         types = {} if attribute is None else {VALUE: types[attribute], COUNT: "BIGINT"}
     outputs: list[exp.Expr] = []
     for name, kind in columns:

@@ -56,7 +56,7 @@ class Units:
     `count` is the integer; it is right between `least` and `most`. `below(n)` and
     `at_least(n)` ask where the value lies, and are right for every number; `beneath`
     and `beyond` say whether the type has values below `least` or above `most`.
-    `special` are the conditions for values that are no number, with their labels.
+    `special` are the conditions for infinite values and NaN, with their labels.
     """
 
     count: exp.Expr

@@ -41,7 +41,7 @@ def is_null(tree: exp.Expr) -> exp.Expr:
 
 
 def quoted(tree: exp.Expr) -> exp.Expr:
-    """A name for a message: in quotes, so that an empty one is seen, and NULL for NULL."""
+    """A name for a message: in quotes, so that an empty one is visible, and NULL for NULL."""
     return choose([(is_null(tree), text("NULL"))], join_text(text("'"), tree, text("'")))
 
 

@@ -120,7 +120,7 @@ def cast(tree: exp.Expr, to: str) -> exp.Expr:
 
 
 def try_cast(tree: exp.Expr, to: str) -> exp.Expr:
-    """NULL where the value does not fit, since an error inside a view prints the value."""
+    """The value as this type, NULL where it does not fit, since an error inside a view prints the value."""
     return expressions.try_cast(tree.copy(), to)
 
 
@@ -130,7 +130,7 @@ def function(name: str, *arguments: exp.Expr) -> exp.Expr:
 
 
 def choose(branches: Sequence[Branch], otherwise: exp.Expr) -> exp.Expr:
-    """CASE WHEN ... ELSE ... END, or just the last part if there is no branch."""
+    """CASE WHEN ... ELSE ... END, or just `otherwise` if there is no branch."""
     if not branches:
         return otherwise.copy()
     return expressions.case(

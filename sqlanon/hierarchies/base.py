@@ -84,9 +84,9 @@ class Stored(Builder, Protocol):
         """
 
     def checks(self, definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
-        """What must hold of the rows, in the order to ask: a later check presumes the earlier ones.
+        """What must hold of the rows, in order: a later check presumes the earlier ones.
 
-        Each ends whatever the rows are, cycles included. Raises PolicyError as `values` does.
+        Each check ends whatever the rows are, cycles included. Raises PolicyError as `values` does.
         """
 
 

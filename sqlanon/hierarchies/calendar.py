@@ -131,8 +131,8 @@ def _period(moment: exp.Expr, unit: str) -> exp.Expr:
 def _year_text(year: exp.Expr, masked: int = 0) -> exp.Expr:
     """A year with its last digits masked."""
     sign = choose([(below(year, 0), text("-"))], text(""))
-    shown = zero_padded(divide(f.abs(year.copy()), 10**masked), 4 - masked)
-    return join_text(sign, shown, text("*" * masked)) if masked else join_text(sign, shown)
+    digits = zero_padded(divide(f.abs(year.copy()), 10**masked), 4 - masked)
+    return join_text(sign, digits, text("*" * masked)) if masked else join_text(sign, digits)
 
 
 def _week(moment: exp.Expr) -> exp.Expr:

@@ -115,13 +115,13 @@ def _interval(grid: _Grid, units: Units, level: int) -> exp.Expr:
     before = times(divide(plus(units.count, -foot), width), width // unit)
     start, end = plus(before, foot // unit), plus(before, (foot + width) // unit)
     if grid.high is not None and (grid.high - grid.origin) % width:
-        # ignore_nulls keeps sqlglot from wrapping it; a missing value has no start either.
+        # With `ignore_nulls` sqlglot does not wrap it in a CASE; the start of a missing value is NULL, too.
         end = f.least(end, grid.high // unit, ignore_nulls=True)
     return join_text(text("["), _decimal_text(start, digits), text(","), _decimal_text(end, digits), text(")"))
 
 
 def _foot(grid: _Grid, units: Units) -> int:
-    """Where intervals of all levels begin, at or below every value that is computed."""
+    """A start of intervals of all levels, at or below every value that is computed."""
     if grid.low is not None:
         return grid.low
     coarsest = grid.widths[-1]
@@ -137,7 +137,7 @@ def _decimal_text(count: exp.Expr, digits: int) -> exp.Expr:
 
 
 def _plain(units: int, scale: int, digits: int) -> str:
-    """The text of `units` of 10**-scale, which are known now, with at least so many decimals."""
+    """The text of `units` of 10**-scale, which are known now, with at least `digits` decimals."""
     whole, part = divmod(abs(units), 10**scale)
     decimals = f"{part:0{scale}d}".rstrip("0").ljust(digits, "0") if scale else ""
     return ("-" if units < 0 else "") + str(whole) + ("." + decimals if decimals else "")

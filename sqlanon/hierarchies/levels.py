@@ -63,12 +63,12 @@ def _below_top(columns: Sequence[str], relation: exp.Expr) -> exp.Expr:
 def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
     """Values are listed once, have all their labels, and levels nest. Raises PolicyError if there is no column."""
     _needs_columns(definition, columns)
-    found = [no_rows(definition, relation), _value_twice(definition, columns[0], relation)]
+    checks = [no_rows(definition, relation), _value_twice(definition, columns[0], relation)]
     if len(columns) > 1:
-        found.append(_label_missing(definition, columns, relation))
+        checks.append(_label_missing(definition, columns, relation))
     if len(columns) > 2:
-        found.append(_levels_nest(definition, columns, relation))
-    return found
+        checks.append(_levels_nest(definition, columns, relation))
+    return checks
 
 
 def _value_twice(definition: HierarchyDefinition, name: str, relation: exp.Expr) -> Check:

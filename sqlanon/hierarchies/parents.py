@@ -68,7 +68,7 @@ def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
     """The rows are one forest with leaves of equal depth. Raises PolicyError unless there are two columns."""
     _needs_two(definition, columns)
     name = f"hierarchy {definition.name}"
-    found = [
+    checks = [
         Check("node_twice", _node_twice(), f"{name}: rows that are there more than once", "keep one of them"),
         Check("two_parents", _two_parents(), f"{name}: nodes with two parents", "keep one row for each node"),
         Check(
@@ -86,7 +86,7 @@ def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
         ),
     ]
     steps = [
-        Check(check.name, _with_steps(check.query, columns, relation), check.message, check.hint) for check in found
+        Check(check.name, _with_steps(check.query, columns, relation), check.message, check.hint) for check in checks
     ]
     return [no_rows(definition, relation), *steps]
 

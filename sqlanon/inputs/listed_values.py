@@ -18,7 +18,7 @@ _MAX_VALUES_SHOWN = 10
 
 
 def require_listed(engine: Engine, bound: BoundAttribute, tree_name: str, hierarchy_values: exp.Table) -> None:
-    """The hierarchy lists every value that occurs, each once; NULL need not be listed, it stays a value of its own."""
+    """Raises unless the hierarchy lists every value that occurs, each once; an unlisted NULL is a value of its own."""
     assert bound.hierarchy is not None
     text = as_text(column("value"))
     has_value = is_not_null(column("value"))

@@ -18,7 +18,7 @@ __all__ = ["publish_tokens"]
 def publish_tokens(engine: Engine, policy: BoundPolicy, tables: Mapping[str, str]) -> None:
     """Makes a temporary table of value and token for each column that is published as a pseudonym.
 
-    The columns without a key of the user's share one that is drawn for this release,
+    Columns without a key of the user's share a key that is drawn for this release,
     so that the same identifier in two of them has the same token.
     """
     drawn = release_key()

@@ -1,4 +1,4 @@
-"""What the cells carry for the requirements: codes of the columns they ask about, and the relations made of them."""
+"""What the cells carry for the requirements: codes of the columns they read, and the relations made of them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def carry(
     requirements: Sequence[BoundRequirement],
     others: Sequence[BoundAttribute] = (),
 ) -> list[Carried]:
-    """The columns that requirements ask about, sensitive and of guarding nodes, and others: their values numbered."""
+    """Numbers the values of the columns that requirements read, sensitive or of guarding nodes, and of others."""
     source = relation(policy.relation)
     sensitive = {bound.column: bound for bound in policy.sensitive}
     names = dict.fromkeys(name for subject in subjects(requirements) for name in subject)
@@ -126,7 +126,7 @@ def given_relations(
 
 
 class _KeptRelations:
-    """Relations kept as temporary tables, each under the name that the later ones read it by."""
+    """Relations as temporary tables, each under the name by which later ones read it."""
 
     def __init__(self, scratch: Scratch) -> None:
         self._scratch = scratch
@@ -183,7 +183,7 @@ def _taxonomy(policy: BoundPolicy, name: str) -> Taxonomy:
 
 
 def _require_placed(engine: Engine, bound: BoundAttribute, paths: str) -> None:
-    """A stored hierarchy lists every value that occurs, NULL aside: what has no place in it has no distance."""
+    """Raises unless a stored hierarchy lists every value that occurs, NULL aside: others would have no distance."""
     if not bound.stored:
         return
     has_value = is_not_null(column(level_name(0)))

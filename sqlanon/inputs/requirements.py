@@ -31,13 +31,13 @@ _GUARDING = (Role.INSENSITIVE, Role.IDENTIFIER)
 def resolve_requirements(
     policy: Policy, sensitive: Sequence[str] | None = None, promised: Sequence[Requirement] = ()
 ) -> tuple[BoundRequirement, ...]:
-    """The policy's requirements, each once for every sensitive attribute that it is asked about.
+    """The policy's requirements, each once for every sensitive attribute that it is about.
 
-    Behind them stand those that a method has `promised` of itself. `sensitive` are the
+    After them come those that a method has `promised` by itself. `sensitive` are the
     columns of the sensitive attributes in the policy's order, by default as the policy
     spells them. Raises what `bind_requirement` does; PolicyError
     where a requirement needs a hierarchy that the attribute does not name or a public
-    table that the policy does not, and for a public table that nothing asks about.
+    table that the policy does not, and for a public table that no requirement reads.
     """
     attributes = tuple(policy.having(Role.SENSITIVE))
     columns = [a.name for a in attributes] if sensitive is None else sensitive
@@ -47,7 +47,7 @@ def resolve_requirements(
         for requirement in policy.requirements
         for bound_requirement in bind_requirement(requirement, columns)
     ]
-    # What the policy requires already is asked once.
+    # A promise that the policy requires, too, counts once.
     of_method = [
         bound_requirement for requirement in promised for bound_requirement in bind_requirement(requirement, columns)
     ]
@@ -86,7 +86,7 @@ def _require_public_table(policy: Policy, requirements: Sequence[BoundRequiremen
 def bind_requirements(
     engine: Engine, bound: BoundPolicy, source: BoundSource, scratch: Scratch, promised: Sequence[Requirement] = ()
 ) -> tuple[BoundPolicy, tuple[BoundRequirement, ...]]:
-    """The policy with what its requirements need beside the source, and the requirements asked of the source's columns.
+    """The policy with what its requirements need besides the source, and the requirements of the source's columns.
 
     A column that holds guarding nodes is an argument in the source's spelling from here on.
     Raises PolicyError as `resolve_requirements` and `bind_ranges` do, for values that a
@@ -96,7 +96,7 @@ def bind_requirements(
     requirements = resolve_requirements(bound.policy, tuple(sensitive), promised)
     guarding: list[str] = []
     ranges: list[tuple[int, QualifiedName]] = []
-    asked: list[BoundRequirement] = []
+    bound_requirements: list[BoundRequirement] = []
     for index, requirement in enumerate(requirements):
         if not requirement.question.joint:
             _require_plain_values(bound.policy, requirement, sensitive)
@@ -108,8 +108,8 @@ def bind_requirements(
             (attribute,) = requirement.attributes
             table = bind_ranges(engine, named, sensitive[attribute], scratch, str(bound.policy))
             ranges.append((index, table))
-        asked.append(requirement)
-    return replace(bound, guarding=tuple(dict.fromkeys(guarding)), ranges=tuple(ranges)), tuple(asked)
+        bound_requirements.append(requirement)
+    return replace(bound, guarding=tuple(dict.fromkeys(guarding)), ranges=tuple(ranges)), tuple(bound_requirements)
 
 
 def _named(requirement: BoundRequirement, kind: str) -> list[tuple[str, QualifiedName]]:
@@ -145,14 +145,14 @@ def _guarding_column(bound: BoundPolicy, columns: Sequence[Column], requirement:
     recoded and cut the classes by that very wish; as a sensitive attribute it would be
     what the requirement protects; and an entity names somebody.
     """
-    found = next(((column_name, kind) for column_name, kind in columns if fold(column_name) == fold(name)), None)
-    if found is None:
+    match = next(((column_name, kind) for column_name, kind in columns if fold(column_name) == fold(name)), None)
+    if match is None:
         raise PolicyError(
             f"{bound.policy}: {requirement} needs a column {name} of guarding nodes, which the source "
             f"{bound.policy.source} does not have",
             hint=f"it has {', '.join(column_name for column_name, _ in columns)}",
         )
-    column, kind = found
+    column, kind = match
     role = next((attribute.role for attribute in bound.attributes if attribute.column == column), None)
     if role is not None and role not in _GUARDING:
         raise PolicyError(

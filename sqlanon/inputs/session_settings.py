@@ -1,4 +1,4 @@
-"""The settings of a session by which the meaning of a query is another."""
+"""The settings of a session that change the meaning of a query."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sqlanon.sqlgen.release.view_preconditions import BINARY, MadeFor
 
 __all__ = ["made_for", "require_settings"]
 
-# What a query of the user's may come out otherwise by. Ours say all of it themselves.
+# Settings that may change the result of a user's query. Our queries do not depend on them.
 _OF_ANY_QUERY = (
     "default_order",
     "default_null_order",
@@ -29,7 +29,7 @@ _OF_ANY_QUERY = (
     "error_on_division_by_zero",
     "scalar_subquery_error_on_multiple_rows",
 )
-# What a moment with a time zone is shown by, and read from a text by.
+# Settings by which a moment with a time zone is written as a text and read from one.
 _OF_MOMENTS = ("TimeZone", "Calendar")
 _ZONED = "WITH TIME ZONE"
 
@@ -53,7 +53,7 @@ def require_settings(engine: Engine) -> None:
 def made_for(
     engine: Engine, bound: BoundPolicy, policy_source: Source, source: BoundSource, names: Sequence[str]
 ) -> MadeFor:
-    """What a live view is right for that reads the columns `names` of its source, or of its public table.
+    """The columns and settings for which a live view is right that reads the columns `names` of its source.
 
     A table has one meaning, whatever the session. A query, or a view of the user's, has the
     one that it has now.

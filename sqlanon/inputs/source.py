@@ -53,10 +53,10 @@ def find_relation(engine: Engine, name: QualifiedName) -> tuple[str, QualifiedNa
     table, schema, database = (*reversed(name.parts), None, None)[:3]
     if len(name.parts) == 2:
         # In DuckDB a name a.b may be a schema's or a database's object; the schema comes first.
-        found = _find(engine, table, schema, None) or _find(engine, table, None, schema)
+        full = _find(engine, table, schema, None) or _find(engine, table, None, schema)
     else:
-        found = _find(engine, table, schema, database)
-    return found
+        full = _find(engine, table, schema, database)
+    return full
 
 
 def _find(engine: Engine, *parts: str | None) -> tuple[str, QualifiedName] | None:
@@ -71,10 +71,10 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
     Raises PolicyError if there is no such relation, or its query does not run.
     """
     if source.name:
-        found = find_relation(engine, source.name)
-        if found is None:
+        kind_and_name = find_relation(engine, source.name)
+        if kind_and_name is None:
             raise PolicyError(f"there is no table or view {source.name}", hint="SHOW ALL TABLES lists what there is")
-        kind, full = found
+        kind, full = kind_and_name
         database = current_database(engine)
         lasting = QualifiedName(full.parts[1:]) if full.parts[0] == database else None
         try:
@@ -102,11 +102,14 @@ def passing(engine: Engine, source: Source) -> str | None:
     database = current_database(engine)
     query = to_sql(exp.select(exp.Star()).from_(relation(source.name))) if source.name else str(source.query)
     try:
-        found = engine.reads(query)
+        readings = engine.reads(query)
     except UserError as error:
         return error.message
     # A file that is read by its name has a dot in it; a variable of Python's that holds a frame has none.
-    if any(one.name.name.isidentifier() if one.kind == "other" else one.name.parts[0] != database for one in found):
+    if any(
+        reading.name.name.isidentifier() if reading.kind == "other" else reading.name.parts[0] != database
+        for reading in readings
+    ):
         return "it is temporary or lives in another database"
     return None
 
@@ -181,6 +184,6 @@ def require_not_source(engine: Engine, name: QualifiedName, table: exp.Table, po
     policy_source = find_relation(engine, policy.source.name) if policy.source.name else None
     read = engine.tables_of(to_sql(exp.select(exp.Star()).from_(table.copy())))
     if policy_source and policy_source[1] in [
-        found[1] for found in (find_relation(engine, one) for one in read) if found
+        relation_read[1] for relation_read in (find_relation(engine, name_read) for name_read in read) if relation_read
     ]:
         raise PolicyError(f"{name} reads the source of the release", hint="an estimate reads the release alone")

@@ -1,4 +1,4 @@
-"""What the tables of a release are called, and that nothing has these names."""
+"""The names of a release's tables, and the check that they are free."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def fragment_name(release: QualifiedName, fragment: str | None) -> QualifiedName
 def require_free(engine: Engine, release: QualifiedName, tables: Sequence[str]) -> None:
     """Raises UserError where a table of the release would have the name of another."""
     for name in (fragment_name(release, table) for table in tables):
-        found = find_relation(engine, own_object(engine, name))
-        if found is not None:
+        existing = find_relation(engine, own_object(engine, name))
+        if existing is not None:
             raise UserError(
-                f"the release {release} publishes a table {name}, and there is a {found[0]} of that name",
+                f"the release {release} publishes a table {name}, and there is a {existing[0]} of that name",
                 hint="drop it first, or choose another name for the release",
             )

@@ -1,4 +1,4 @@
-"""Hierarchies of sensitive columns, for requirements that are asked of other rows than the cells."""
+"""Hierarchies of sensitive columns, for requirements that other rows than the cells answer."""
 
 from __future__ import annotations
 

@@ -41,14 +41,14 @@ def bind_ranges(
     bound is a number from 0 to 1, and no low is above its high.
     """
     what = f"{called}: the ranges {name}"
-    found = find_relation(engine, name)
-    if found is None:
+    relation_of_ranges = find_relation(engine, name)
+    if relation_of_ranges is None:
         raise PolicyError(f"{what}: there is no such table or view", hint=_HINT)
-    rows = relation(found[1])
+    rows = relation(relation_of_ranges[1])
     try:
         columns = engine.columns(exp.select(exp.Star()).from_(rows))
         value, low, high = _columns(columns, what)
-        require_binary_text(engine, found[1], [value, low, high], called=str(name))
+        require_binary_text(engine, relation_of_ranges[1], [value, low, high], called=str(name))
         # Read once: a view may answer differently each time.
         table = relation(scratch.table("range", _read(value, low[0], high[0], attribute.published_type, rows)))
     except EngineError as error:
@@ -74,7 +74,7 @@ def _columns(columns: Sequence[Column], what: str) -> tuple[Column, Column, Colu
 
 
 def _read(value: Column, low: str, high: str, kind: str, rows: exp.Table) -> exp.Select:
-    """value, low and high as they are asked for, with what tells whether they could be had."""
+    """value, low and high in the types that they need, with flags for what could not be cast."""
     typed = try_cast(column(value[0]), kind)
     return exp.select(
         alias(cast(column(value[0]), "VARCHAR"), "text"),

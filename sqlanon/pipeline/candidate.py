@@ -1,4 +1,4 @@
-"""A published table before it is: where it is made, and what it will be called."""
+"""A table or view before it is published: where it is made, and what it will be called."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Candidate", "candidate"]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A published table before it is: `stands` is where it is made, `name` what it will be called."""
+    """A table or view before it is published: `stands` is where it is made, `name` what it will be called."""
 
     fragment: str | None
     name: QualifiedName

@@ -35,7 +35,7 @@ def encode(
     """Numbers every quasi-identifier's values along its hierarchy and groups the source by the keys.
 
     If `flat`, a value's code is its rank among all, and `ranked` are the tables of `points.ranked`. `besides` are
-    columns that the cells carry besides those that requirements ask about; if `by_row`, each row is a cell.
+    columns that the cells carry besides those that requirements read; if `by_row`, each row is a cell.
 
     Raises DataError, naming the values, where a stored hierarchy lacks values of its column.
     """
@@ -65,7 +65,7 @@ def encode(
         most.append((0, *map(int, others[bound.height - 1 :]), top))
     carried = carry(engine, policy, scratch, requirements, besides)
     layout = KeyLayout.pack(siblings, [values.count for values in carried])
-    # Tables rather than subqueries: the engine then knows how many codes there are and how large they get.
+    # Tables rather than subqueries: the engine then knows how many codes there are, and the largest of them.
     coded = [codes(relation(name), fields) for name, fields in zip(tables or trees, layout.fields, strict=True)]
     code_tables = tuple(scratch.table("code", query) if query else None for query in coded)
     carried_codes = [codes(relation(c.table), (field,)) for c, field in zip(carried, layout.carried, strict=True)]

@@ -23,7 +23,7 @@ from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.shared_steps import shared_steps
 from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.classes.buckets import asked_of_buckets
+from sqlanon.sqlgen.classes.buckets import rows_of_buckets
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
 from sqlanon.sqlgen.classes.requirement import relation_names, report_row
 from sqlanon.sqlgen.classes.rows import Rows
@@ -36,14 +36,14 @@ __all__ = ["check_stage", "measured", "reported", "violating_classes"]
 def measured(
     engine: Engine, requirements: Sequence[BoundRequirement], rows: Rows, background: Background
 ) -> list[Measurement]:
-    """Asks requirements of rows, all in one query: what several read is computed once."""
+    """Measures requirements on rows, all in one query: what several read is computed once."""
     if not requirements:
         return []
     each = enumerate(zip(requirements, relation_names(requirements), strict=True))
     rows_of_report = union_all([report_row(index, requirement, names) for index, (requirement, names) in each])
     query = exp.select(exp.Star()).from_(rows_of_report.subquery("report"), copy=False)
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
-    # What a statement groups to say what is achieved, and again to find what violates, is grouped once.
+    # A grouping that a statement needs both for what is achieved and for what violates is computed once.
     steps += shared_steps(query, [name for name, _ in steps])
     measurements = reported(engine, with_steps(query, steps), dict(enumerate(requirements)))
     return [measurements[index] for index in range(len(requirements))]
@@ -78,7 +78,7 @@ def _measurement(requirement: BoundRequirement, achieved: float | None, violatin
         attribute=", ".join(requirement.attributes) or None,
         required=requirement.required,
         achieved=None if achieved is None else float(achieved),
-        # What is no number proves nothing.
+        # NaN proves nothing.
         satisfied=violating == 0 and (achieved is None or not isnan(achieved)),
     )
 
@@ -89,7 +89,7 @@ def check_stage(state: State) -> State:
     hidden = hidden_of(state) if state.create.kind == "view" else {}
     measurements = _of_candidate(state, [index for index in range(len(state.requirements)) if index not in hidden])
     if hidden:
-        # A view has no helper columns: its own report, which reads the source, speaks for these.
+        # A view has no helper columns: its own report, which reads the source, measures these.
         report = state.one_query.report(tuple(hidden))
         measurements |= reported(state.engine, report, {index: state.requirements[index] for index in hidden})
         for index in hidden:
@@ -99,7 +99,7 @@ def check_stage(state: State) -> State:
 
 
 def _of_structure(state: State) -> tuple[Measurement, ...]:
-    """What the method promises of the candidate's tables besides requirements of classes."""
+    """What is measured of the structure that the method promises, besides the requirements of classes."""
     query, method = state.compiled, state.create.method
     published = PublishedTables(
         engine=state.engine,
@@ -113,7 +113,7 @@ def _of_structure(state: State) -> tuple[Measurement, ...]:
 
 
 def _of_candidate(state: State, indexes: Sequence[int]) -> dict[int, Measurement]:
-    """What the requirements at these indexes come to in the candidate's own rows."""
+    """What is measured of the requirements at these indexes in the candidate's own rows."""
     bound, query = need(state.bound), state.compiled
     if isinstance(query, TablesQuery):
         return _of_tables(state, query)
@@ -130,13 +130,13 @@ def _of_candidate(state: State, indexes: Sequence[int]) -> dict[int, Measurement
 
 
 def _of_tables(state: State, query: TablesQuery) -> dict[int, Measurement]:
-    """What the requirements come to in the candidates of buckets and values."""
+    """What is measured of the requirements in the candidates of buckets and values."""
     sources = {made.fragment or "": relation(made.stands) for made in state.candidates}
     indexes = range(len(state.requirements))
     if not state.requirements:
         return {}
     measurements: dict[int, Measurement] = {}
-    for part in asked_of_buckets(sources, state.requirements, indexes, query.values, once=True):
+    for part in rows_of_buckets(sources, state.requirements, indexes, query.values, once=True):
         requirements = [state.requirements[index] for index in part.indexes]
         background = frozen_background(need(state.bound), requirements, query.release_id, part.indexes)
         measurements |= _required(state, part.indexes, part.rows, background)
@@ -144,7 +144,7 @@ def _of_tables(state: State, query: TablesQuery) -> dict[int, Measurement]:
 
 
 def _required(state: State, indexes: Sequence[int], rows: Rows, background: Background) -> dict[int, Measurement]:
-    """What the requirements at these indexes come to. Raises PrivacyViolation for one that is not met."""
+    """What is measured of the requirements at these indexes. Raises PrivacyViolation for one that is not met."""
     requirements = [state.requirements[index] for index in indexes]
     measurements = measured(state.engine, requirements, rows, background)
     for number, (index, reached) in enumerate(zip(indexes, measurements, strict=True)):
@@ -163,10 +163,10 @@ def _require(state: State, index: int, reached: Measurement, query: exp.Query) -
 
 
 def _require_complete(state: State) -> None:
-    """The rows published and the rows suppressed make up the source, as the search had it."""
+    """Raises unless the rows published and the rows suppressed make up the source as the search read it."""
     choice, public = state.choice, need(state.bound).public
     if state.create.kind == "view" and not (need(state.source).stable and (public is None or public.stable)):
-        # A view or a query may answer with other rows than the search had; the guard holds for any.
+        # A view or a query may return other rows than the search read; the guard holds for any rows.
         return
     query = state.compiled
     placed = None if isinstance(query, TablesQuery) else query.placed
@@ -184,7 +184,7 @@ def _require_complete(state: State) -> None:
 
 
 def _alike(state: State, placed: Placed) -> bool:
-    """Whether some regions show the same, and are one class."""
+    """Whether some regions have the same labels, and are one class."""
     classes, regions = (f.count(part) for part in (exp.Distinct(expressions=[column("class")]), exp.Star()))
     query = exp.select(infix(classes, "<", regions)).from_(relation(placed.regions))
     return bool(state.engine.rows(query)[0][0])

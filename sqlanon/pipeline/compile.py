@@ -62,7 +62,7 @@ def _source(state: State, release_id: str) -> exp.Select:
 
 
 def _public(state: State, public: PublicTable, release_id: str) -> exp.Select:
-    """The public table's columns, one a quasi-identifier; it is read like the source."""
+    """The public table's columns, one for each quasi-identifier; it is read like the source."""
     if state.create.kind != "view":
         return exp.select(*(column(part) for part in public.columns)).from_(relation(public.relation))
     against, bound = need(need(state.policy).against), need(state.bound)

@@ -10,7 +10,7 @@ __all__ = ["encode_stage"]
 
 
 def encode_stage(state: State) -> State:
-    """The cells that the method asks for. Raises PolicyError for what the method cannot promise."""
+    """The cells that the method needs. Raises PolicyError for what the method cannot promise."""
     encoding = find_method(state.create.method.name).encoding(state.task, state.options)
     if encoding is None:
         return state

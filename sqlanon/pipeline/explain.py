@@ -20,7 +20,7 @@ __all__ = ["explain_stage", "explanation", "printable"]
 
 
 def explain_stage(state: State) -> State:
-    """What the method's choice is owed to, where the method can tell."""
+    """The reasons for the method's choice, where the method can tell."""
     return state.having(explanation=find_method(state.create.method.name).why(state.task, state.choice))
 
 
@@ -56,7 +56,7 @@ def _is_value(state: State, attribute: BoundAttribute) -> bool:
 
 
 def explanation(state: State) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): what is asked, what would be published, at what loss, and why."""
+    """Rows of (stage, item, detail): the policy's requirements, what would be published, at what loss, and why."""
     policy, bound = need(state.policy), need(state.bound)
     yield "resolve", "policy", f"{policy.name}, fingerprint {bound.fingerprint}"
     call = state.create.method
@@ -64,9 +64,9 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     for requirement in state.requirements:
         yield "resolve", "requirement", str(requirement)
     sensitive = [attribute.column for attribute in bound.sensitive]
-    for one in assumed_by(call.name, call.arguments, sensitive):
-        about = f"of {', '.join(one.attributes)}: " if one.attributes else ""
-        yield "resolve", "assumption", printable(f"{about}{one.meaning} {one.leaves}")
+    for assumption in assumed_by(call.name, call.arguments, sensitive):
+        about = f"of {', '.join(assumption.attributes)}: " if assumption.attributes else ""
+        yield "resolve", "assumption", printable(f"{about}{assumption.meaning} {assumption.leaves}")
     yield "bind", "source", f"{policy.source}, {state.choice.rows} rows"
     if said := warning(others_than(state.engine, state.create.name, need(state.sources))):
         yield "bind", "warning", printable(said)

@@ -1,4 +1,4 @@
-"""Stage 2: what a statement and its policy ask of the method, beside what the method can do."""
+"""Stage 2: compares what a statement and its policy need with what the method can do."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def require_within(
     hierarchies: Mapping[str, StoredHierarchy],
     requirements: Sequence[BoundRequirement],
 ) -> None:
-    """Raises PolicyError, in the method's words, for what a statement asks and the method cannot do.
+    """Raises PolicyError, in the method's words, for what a statement needs and the method cannot do.
 
     `hierarchies` are those of the policy by their folded names.
     """
-    # The first use of each is what is told.
+    # Of several uses of an ability the error names the first.
     used = dict(reversed(list(_used(create, policy, hierarchies, requirements))))
     for limit in fields(limits):
         refusal = getattr(limits, limit.name)

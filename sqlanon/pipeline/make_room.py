@@ -1,4 +1,4 @@
-"""What stands under the name of a release makes room for it, or is in its way."""
+"""Makes room for a release where its name is taken, or refuses to."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["make_room"]
 
 
 def make_room(state: State) -> State | None:
-    """Looks at what has the target's name already.
+    """Looks at the object that has the target's name already.
 
-    Drops a release that OR REPLACE replaces; None if IF NOT EXISTS finds one. A release of
-    which an object is gone, dropped by hand, is none: what is left of it makes room, too. Raises
+    Drops a release that OR REPLACE replaces; None if IF NOT EXISTS finds one. A release with an
+    object that somebody dropped by hand counts as gone, and the rest of it makes room, too. Raises
     UserError for anything that is not a release: a user's table is never replaced.
     """
     target = target_name(state)

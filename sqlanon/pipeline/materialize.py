@@ -38,7 +38,7 @@ def target_name(state: State) -> QualifiedName:
 
 
 def hidden_of(state: State) -> dict[int, str]:
-    """What keeps a requirement, by its index, from being recomputed from the released rows alone."""
+    """Why requirements, by their indexes, cannot be recomputed from the released rows alone."""
     bound, query = need(state.bound), state.compiled
     if isinstance(query, TablesQuery):
         # What the tables do not show is refused before they are made.
@@ -52,7 +52,7 @@ def _as_it_is(query: ReleaseQuery) -> set[str]:
 
 
 def helper_columns(query: ReleaseQuery | TablesQuery) -> dict[str, str]:
-    """What a snapshot's candidate holds for its check alone: columns of the source, each with its name there.
+    """The columns that a snapshot's candidate has for its check alone: columns of the source, with their names there.
 
     No released column has such a name. They are dropped before the candidate is published.
     """
@@ -71,7 +71,7 @@ def helper_columns(query: ReleaseQuery | TablesQuery) -> dict[str, str]:
 
 
 def materialize_stage(state: State) -> State:
-    """A snapshot's tables, each in an order that tells nothing of the source's, or the live view."""
+    """Makes a snapshot's tables, each in an order that tells nothing of the source's, or the live view."""
     target, query = target_name(state), state.compiled
     names = [table.name for table in query.tables] if isinstance(query, TablesQuery) else [None]
     made = tuple(candidate(target, name) for name in names)
@@ -87,14 +87,14 @@ def _snapshot(state: State, made: Sequence[Candidate]) -> None:
     query = state.compiled
     publish_tokens(state.engine, need(state.bound), query.tokens)
     _freeze(state)
-    # The source's order links rows to it, so the rows are put in one that nobody can draw again.
+    # The source's order links rows to it, so they get a random one that nobody can draw again.
     with registered(state.engine, "random_draw") as draw:
         for table, rows in zip(made, _tables(state, draw), strict=True):
             state.engine.run(create_table(table.stands, rows))
 
 
 def _tables(state: State, draw: str) -> Iterator[exp.Select]:
-    """The rows of each published table in their order: a random one, or that of what they show."""
+    """The rows of each published table in their order: a random one, or that of their own values."""
     query = state.compiled
     if isinstance(query, TablesQuery):
         for table in query.tables:
@@ -143,7 +143,7 @@ def _freeze(state: State) -> None:
     """Copies what the release reads besides its source and its public table."""
     query, bound = state.compiled, need(state.bound)
     for recoding in query.recodings if isinstance(query, ReleaseQuery) else ():
-        if recoding.kept and recoding.bound.stored:
+        if recoding.is_read and recoding.bound.stored:
             freeze_labels(state.engine, query.release_id, recoding)
     freeze_taxonomies(state.engine, query.release_id, bound, state.requirements)
     freeze_ranges(state.engine, query.release_id, bound.ranges)

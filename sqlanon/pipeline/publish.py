@@ -54,12 +54,12 @@ def publish_stage(state: State) -> State:
 
 
 def _loss(release: Release) -> Measurement:
-    """What was minimized, as a question that requires nothing; it is named after its file as the others are."""
+    """The loss that was minimized, as a measurement without a required value, named after the loss's file."""
     return Measurement(need(release.loss_name), None, None, release.loss, None)
 
 
 def _publish_view(state: State, query: ReleaseQuery, made: Candidate) -> list[ReleaseObject]:
-    """What stands beside the view. A view cannot be renamed into a secure one, so it is made again under its name."""
+    """Publishes the view and returns the objects beside it. A rename loses SECURE, so the view is made again."""
     engine = state.engine
     engine.run(drop_object("view", made.stands))
     body = query.select()
@@ -135,7 +135,7 @@ def _attributes(state: State) -> tuple[ReleaseAttribute, ...]:
 
 
 def _reading(name: str, bound: BoundAttribute | None, readings: Mapping[str, Reading]) -> Reading:
-    """How a column is read. Raises InternalError for a quasi-identifier of which the method says nothing."""
+    """How a column is read. Raises InternalError for a quasi-identifier whose reading the method does not say."""
     if bound is not None and bound.attribute.pseudonym:
         return Reading.TOKEN
     if name in readings:

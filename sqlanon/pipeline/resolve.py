@@ -50,7 +50,7 @@ def _named(statement: CreateRelease) -> CreateRelease:
 def bind_stage(state: State) -> State:
     """The policy's columns in its source and its public table, each of which is copied first unless it is a table.
 
-    From here on the requirements are asked of the source's own columns.
+    From here on the requirements are about the source's own columns.
     """
     engine, policy, scratch = state.engine, need(state.policy), state.scratch
     source = bind_source(engine, policy.source, scratch)
@@ -75,7 +75,7 @@ def _promised(state: State) -> tuple[Requirement, ...]:
 
 
 def _require_here(state: State, named: Source, what: str) -> None:
-    """A live view reads what it is made from again and again, from this database."""
+    """Raises where a live view could not read its source again and again, from this database."""
     if why := passing(state.engine, named):
         raise PolicyError(
             f"a live view cannot read {named}: {why}",

@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 class State:
     """Filled from left to right: each stage returns it with one more part.
 
-    `dry` is whether nothing is to be published, `options` are the method's arguments, checked.
+    `dry` says that nothing is published, `options` are the method's arguments, checked.
     """
 
     engine: Engine
@@ -62,7 +62,7 @@ class State:
 
     @property
     def task(self) -> Task:
-        """What the method is asked for."""
+        """The task of the method."""
         return Task(
             engine=self.engine,
             policy=need(self.bound),

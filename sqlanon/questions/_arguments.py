@@ -1,4 +1,4 @@
-"""What a user gave a model, checked against the model's header."""
+"""The arguments of a model, checked against the model's header."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlanon.domain.values import QualifiedName, Value, plain_number, written
 from sqlanon.errors import PolicyError
 from sqlanon.questions.load import Parameter, Question
 
-__all__ = ["Argument", "asked_about", "bound_arguments", "chosen"]
+__all__ = ["Argument", "bound_arguments", "chosen", "subjects_of_question"]
 
 # What a parameter is bound to: a BIGINT an int, a DECIMAL a Decimal, a TEXT a string, the others a name.
 # A COLUMN is always a name of one part.
@@ -21,7 +21,7 @@ _GENERIC = ("attribute", "jointly")
 
 
 def chosen(questions: Sequence[Question], arguments: dict[str, Value]) -> Question:
-    """The one of a model's questions that the arguments mean; takes the argument that chooses out of `given`.
+    """The one of a model's questions that the arguments mean; takes the argument that chooses out of `arguments`.
 
     Raises PolicyError, with the choices, for a value that means none.
     """
@@ -113,10 +113,12 @@ def _number(question: Question, parameter: Parameter, value: Value) -> int | Dec
     return Decimal(number) if parameter.type == "DECIMAL" else number
 
 
-def asked_about(question: Question, arguments: dict[str, Value], sensitive: Sequence[str]) -> list[tuple[str, ...]]:
-    """The sensitive columns that the model is asked about, each by itself or all jointly; [()] if about none.
+def subjects_of_question(
+    question: Question, arguments: dict[str, Value], sensitive: Sequence[str]
+) -> list[tuple[str, ...]]:
+    """The sensitive columns that the model is about, each by itself or all jointly; [()] if it is about none.
 
-    Takes the arguments `attribute` and `jointly` out of `given`. Raises PolicyError if
+    Takes `attribute` and `jointly` out of `arguments`. Raises PolicyError if
     there is no sensitive attribute, for one that is none, and for a model that cannot
     be asked jointly.
     """

@@ -1,7 +1,7 @@
 """What a call of a macro gives: its named arguments, and the text that stands for each in the query.
 
 A name is quoted, a text is a literal, a number is nothing but digits. Where a question
-cannot take what is given, the call is an error.
+cannot take an argument, the call is an error.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def named(question: Question) -> list[str]:
 
 
 def deciding(question: Question) -> list[str]:
-    """The parameters without which it can be told what is achieved, but not whether that is enough."""
+    """The parameters that are needed not for what is achieved, but for whether that is enough."""
     achieved = set(MARK.findall(question.statement("achieved")))
     return [
         parameter.name
@@ -50,7 +50,7 @@ def deciding(question: Question) -> list[str]:
 
 
 def general(questions: Sequence[Question]) -> str:
-    """An expression for the map of what all questions of a model are given alike: table, columns and numbers."""
+    """An expression for the map of the arguments that all questions of a model share: table, columns and numbers."""
     question = questions[0]
     of = {"model": question.model, "called": question.model}
     columns = ["columns"]
@@ -70,7 +70,7 @@ def general(questions: Sequence[Question]) -> str:
 
 
 def particular(questions: Sequence[Question], question: Question) -> str:
-    """An expression for the map of what one question of a model is given that another is not, or not alike."""
+    """An expression for the map of the arguments that one question of a model does not share with the others."""
     of = {"called": called(question)}
     entries = {}
     if question.of_sensitive_values and not question.joint:

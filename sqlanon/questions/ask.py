@@ -12,7 +12,7 @@ from sqlglot import exp
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import written
 from sqlanon.errors import InternalError, PolicyError
-from sqlanon.questions._arguments import Argument, asked_about, bound_arguments, chosen
+from sqlanon.questions._arguments import Argument, bound_arguments, chosen, subjects_of_question
 from sqlanon.questions._fractions import comparable
 from sqlanon.questions.load import Question, questions_of
 from sqlanon.sqlgen.build.sql_files import query_tree, reading
@@ -24,7 +24,7 @@ __all__ = ["BoundRequirement", "bind_requirement", "least_rows"]
 class BoundRequirement:
     """A privacy model with every parameter given and inside its bounds.
 
-    `attributes` are the sensitive columns that it is asked about: none, one, or several
+    `attributes` are the sensitive columns that it is about: none, one, or several
     whose values together count as one.
     """
 
@@ -62,7 +62,7 @@ class BoundRequirement:
         return 1 if self.question.least_rows is None else self._rows(self.question.least_rows)
 
     def satisfied_by(self, rows: int) -> bool:
-        """Whether the header says that a class of so many rows, each of another respondent, always satisfies."""
+        """Whether the header says that a class of this many rows, each of another respondent, always satisfies."""
         return self.question.enough_rows is not None and self._rows(self.question.enough_rows) <= rows
 
     def _rows(self, parameter: str) -> int:
@@ -82,8 +82,8 @@ class BoundRequirement:
     def statement(self, name: str, relations: Mapping[str, str] | None = None) -> exp.Select:
         """The statement `achieved` or `violations` with its parameters in place.
 
-        `relations` says which relation stands for each normal relation that it reads;
-        one that it leaves out stays a name.
+        `relations` has the relation to read in place of each normal relation; one that it
+        leaves out is read by its own name.
         """
         tree = query_tree(self.question.statement(name))
         assert isinstance(tree, exp.Select)
@@ -96,7 +96,7 @@ class BoundRequirement:
 
 
 def _literals(arguments: Sequence[tuple[str, Argument]]) -> dict[str, exp.Expr]:
-    """What to put for each placeholder: an integer as it is, a fraction also by its parts, to compare exactly."""
+    """The literal for each placeholder: an integer as it is, a fraction also by its parts, to compare exactly."""
     literals: dict[str, exp.Expr] = {}
     for name, value in arguments:
         if isinstance(value, str):
@@ -126,7 +126,7 @@ def bind_requirement(requirement: Requirement, sensitive: Sequence[str] = ()) ->
     """
     values = dict(requirement.arguments)
     question = chosen(questions_of(requirement.model), values)
-    about = asked_about(question, values, sensitive)
+    about = subjects_of_question(question, values, sensitive)
     arguments = bound_arguments(question, values)
     bound = tuple(BoundRequirement(question, arguments, attributes) for attributes in about)
     if not isfinite(bound[0].required):

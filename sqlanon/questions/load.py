@@ -1,7 +1,7 @@
 """Reads a question - a privacy model, a metric or an attack - from its file under `sql/`.
 
 A file has a header of `-- key: value` lines and one or more statements, each below
-a line `-- statement: name`. The same text is asked wherever the question comes up:
+a line `-- statement: name`. The same text serves wherever the question comes up:
 in the search, in the guard of a view, in a check and in a macro. Whatever lies in the
 folder is a question: there is no other list of them.
 """
@@ -108,7 +108,7 @@ class Question:
 
     @property
     def of_sensitive_values(self) -> bool:
-        """Whether it is asked about sensitive attributes, and not of the classes alone."""
+        """Whether it is about sensitive attributes, and not about the classes alone."""
         return "class_sensitive_value" in self.reads
 
 

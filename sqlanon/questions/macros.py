@@ -1,7 +1,7 @@
 """Macros for clients without Python: a privacy model as `FROM anon.<model>('table', [columns], ...)`.
 
 A macro writes, when it is called, the query that makes the normal relations of the named
-table and asks the model's own text of them. It calls no other macro, so that it also
+table and runs the model's own text on them. It calls no other macro, so that it also
 works from an attached database. The SQL that it is put together from is in `sql/macros/`.
 """
 
@@ -26,8 +26,8 @@ _IN_A_CHECK = {"$1": "hierarchy_name", "$2": "hierarchy_height", "anon.hierarchy
 def macro_definitions() -> list[str]:
     """CREATE OR REPLACE MACRO statements, one for each privacy model that users name.
 
-    Every macro answers with one row: achieved, classes and rows; and, where all is given
-    that decides it, required, satisfied and violations, the number of classes that violate.
+    Every macro answers with one row: achieved, classes and rows; and, where the arguments
+    decide it, required, satisfied and violations, the number of classes that violate.
     """
     return [_macro(questions_of(model)) for model in model_names()]
 
@@ -40,16 +40,16 @@ def _macro(questions: Sequence[Question]) -> str:
     needed = ["relation", "columns", *(["sensitive"] if questions[0].of_sensitive_values else [])]
     defaults = (filled("call", "optional", name=name) for name in (*optional, *([choosing] if choosing else [])))
     if choosing:
-        own = _choice(choosing, questions, {q.name: particular(questions, q) for q in questions})
+        arguments = _choice(choosing, questions, {q.name: particular(questions, q) for q in questions})
         query = _choice(choosing, questions, {q.name: _query(q) for q in questions})
     else:
-        own, query = particular(questions, questions[0]), _query(questions[0])
+        arguments, query = particular(questions, questions[0]), _query(questions[0])
     return filled(
         "call",
         "macro",
         model=model,
         parameters=", ".join([*needed, *defaults]),
-        given=filled("arguments", "merged", maps=f"{general(questions)}, {own}"),
+        given=filled("arguments", "merged", maps=f"{general(questions)}, {arguments}"),
         query=query,
     )
 
@@ -121,6 +121,6 @@ def _check(file: str) -> str:
     lines = read("sql", "catalog", "checks", file).splitlines()
     title = next(line.removeprefix("-- title: ") for line in lines if line.startswith("-- title: "))
     check = "\n".join(line for line in lines if not line.startswith("--"))
-    for own, part in _IN_A_CHECK.items():
-        check = check.replace(own, filled("relations", part))
+    for text_in_check, part in _IN_A_CHECK.items():
+        check = check.replace(text_in_check, filled("relations", part))
     return filled("relations", "problem_of_hierarchy_values", title=title.replace("'", "''"), check=check)

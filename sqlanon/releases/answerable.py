@@ -1,4 +1,4 @@
-"""What a release shows of the things that its requirements ask about, and what it does not show."""
+"""Which of a release's requirements its published rows can answer, and what the others read besides."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from sqlanon.methods.registry import promised_by
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
-from sqlanon.sqlgen.classes.buckets import asked_of_buckets
+from sqlanon.sqlgen.classes.buckets import rows_of_buckets
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, rows_of
 
 __all__ = ["AnswerableRequirements", "answerable_by", "frozen_background", "hidden_parts", "rows_with_keys"]
 
-# What a requirement may ask about that no released row shows.
+# What a requirement may read that no released row shows.
 _RESPONDENTS = "respondents"
 _GUARDS = "guarding nodes"
 _PUBLIC = "public table"
@@ -38,7 +38,7 @@ _PUBLIC = "public table"
 def hidden_parts(
     requirements: Sequence[BoundRequirement], guards: Mapping[int, str], entity: bool, visible: Collection[str]
 ) -> dict[int, str]:
-    """What stands in the way of recomputing a requirement from the released rows alone, by its index.
+    """Why requirements, by their indexes, cannot be recomputed from the released rows alone.
 
     `guards` has the columns of guarding nodes by index, `visible` the columns that are
     published as they are; `entity` says that respondents are counted.
@@ -93,8 +93,8 @@ def frozen_background(
 ) -> Background:
     """What the requirements read besides the rows, from the catalog's copies for one release.
 
-    `indexes` are those of the requirements among all of the release, where they are not
-    all; `guards` the columns of guarding nodes by these indexes.
+    `indexes` are those of the requirements among all of the release, if they are only some
+    of them; `guards` the columns of guarding nodes by these indexes.
     """
     indexes = range(len(requirements)) if indexes is None else indexes
     named = dict(zip(indexes, requirements, strict=True))
@@ -112,12 +112,12 @@ def frozen_background(
 
 @dataclass(frozen=True)
 class AnswerableRequirements:
-    """A release as whoever reads it sees it, and what its requirements need besides.
+    """The requirements of a release, and which of them its rows answer for whoever reads it.
 
     `bound` has the release's own columns, quasi-identifiers and sensitive attributes
-    only. `hidden` says for a requirement, by its index, what no released row shows of
-    that which it asks about; `guards` are the published columns of guarding nodes. Of a release of several tables
-    `values` says which has the values of a sensitive attribute.
+    only. `hidden` has, by the index of a requirement, what it reads that no released row
+    shows; `guards` are the published columns of guarding nodes. For a release of several tables,
+    `values` says which table has the values of a sensitive attribute.
     """
 
     bound: BoundPolicy
@@ -129,16 +129,16 @@ class AnswerableRequirements:
 
     @property
     def indexes(self) -> tuple[int, ...]:
-        """The places of the requirements that the released rows answer."""
+        """The indexes of the requirements that the released rows answer."""
         return tuple(index for index in range(len(self.requirements)) if index not in self.hidden)
 
     def rows_of_requirements(self, sources: Mapping[str | None, exp.Table | exp.Subquery]) -> list[RowsOfRequirements]:
-        """The released rows, wherever they stand now, and which requirements they answer; by fragment, if there are."""
+        """The released rows in `sources`, by fragment, each with the requirements that they answer."""
         if not self.requirements:
             return []
         if self.values:
             named = {name: source for name, source in sources.items() if name is not None}
-            return list(asked_of_buckets(named, self.requirements, self.indexes, self.values))
+            return list(rows_of_buckets(named, self.requirements, self.indexes, self.values))
         keys = [bound.column for bound in self.bound.quasi_identifiers]
         rows = rows_with_keys(self.bound, sources[None], keys, {name: name for name in self.guards.values()})
         return [RowsOfRequirements(rows, self.indexes)]
@@ -152,7 +152,7 @@ class AnswerableRequirements:
 
 
 def answerable_by(engine: Engine, release: Release) -> AnswerableRequirements:
-    """What a release shows. Its policy is the one that it carries.
+    """The requirements of a release that its rows can answer, by the policy that it carries.
 
     Raises PrivacyViolation if it does not have the columns that its policy publishes,
     EngineError if it cannot be read.
@@ -164,7 +164,7 @@ def answerable_by(engine: Engine, release: Release) -> AnswerableRequirements:
     hierarchies = {fold(stored.definition.name): stored for stored in hierarchies_of(release)}
     try:
         source = BoundSource(columns, name, None, stable=False)
-        bound = bind(_asked_of(policy, promised, release), source, hierarchies, fingerprint="")
+        bound = bind(_policy_of_check(policy, promised, release), source, hierarchies, fingerprint="")
         if not (policy.requirements or promised):
             return AnswerableRequirements(bound, (), {}, {}, release.release_id)
         requirements = resolve_requirements(policy, tuple(b.column for b in bound.sensitive), promised)
@@ -216,13 +216,13 @@ def _columns(engine: Engine, release: Release) -> Iterator[Column]:
                 yield named, kind
 
 
-def _asked_of(policy: Policy, promised: Sequence[Requirement], release: Release) -> Policy:
-    """The policy of what is asked of a release: by which of its columns classes are told apart, and what is sensitive.
+def _policy_of_check(policy: Policy, promised: Sequence[Requirement], release: Release) -> Policy:
+    """The policy by which a release is checked: the columns that tell its classes apart, and the sensitive ones.
 
-    A method may add columns to the policy's quasi-identifiers, or put one in their place.
+    A method may add columns to the policy's quasi-identifiers, or replace them by one.
     """
     if not (policy.requirements or promised):
-        # Nothing is asked of classes.
+        # There is no requirement of classes.
         return replace(policy, attributes=())
     buckets = any(a.reading is Reading.BUCKET for a in release.attributes)
     keys = dict.fromkeys(() if buckets else (a.name for a in policy.quasi_identifiers))

@@ -30,7 +30,7 @@ def public_view(release_id: str) -> QualifiedName:
 
 
 def report_view(release_id: str) -> QualifiedName:
-    """What a live view comes to in the requirements that its rows alone cannot answer: place, achieved, violating."""
+    """The measurements of the requirements that a live view's rows alone cannot answer: place, achieved, violating."""
     return QualifiedName(("anon", "report_" + release_id))
 
 

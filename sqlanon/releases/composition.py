@@ -1,7 +1,8 @@
 """Other releases about the same people: together with them a release tells more than alone.
 
 Ganta, Kasiviswanathan and Smith: Composition attacks and auxiliary information in data privacy, 2008. Each release
-keeps what it promises, and whoever has two may intersect what they leave possible. It is said, and never refused.
+keeps what it promises, but whoever has two may intersect what each leaves possible. Users are warned, and nothing is
+refused.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def others_of(engine: Engine, release: Release) -> list[KnownRelease]:
 
 
 def others_than(engine: Engine, name: QualifiedName, sources: Iterable[SourceRead]) -> list[KnownRelease]:
-    """The other releases from these sources, for one not made yet; what it would replace counts if it was exported."""
+    """The other releases from these sources, for a new one; the release that it replaces counts if it was exported."""
     schema = name.parts[-2] if len(name.parts) > 1 else str(engine.rows(_CURRENT_SCHEMA)[0][0])
     target = _key(QualifiedName((schema, name.name)))
     others = [

@@ -63,7 +63,7 @@ class Recorded:
     """What is recorded of a release.
 
     `types` are those of the source's columns, by their folded names. `stored` are the hierarchies whose labels are at
-    hand, by folded names; those that are stored and are not among them say nothing of what is below a label.
+    hand, by folded names; other stored hierarchies tell nothing of the values below a label.
     """
 
     name: str
@@ -78,12 +78,12 @@ class Recorded:
 def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
     """The release as an estimate reads it; `names` are those by which a query may call its source.
 
-    The rows are those of the table that links the others, if there is one, and else of the first. Of other tables, and
-    where rows have buckets, values are known by bucket only: each is one of a row of the source (Xiao and Tao, Anatomy,
+    The rows are those of the table that links the others, if there is one, and else of the first. In other tables, and
+    where rows have buckets, values are known by bucket only: each is one row's of the source (Xiao and Tao, Anatomy,
     definition 3; De Capitani di Vimercati et al., Fragments and loose associations, 2010). A table without buckets or
     groups is one bucket, of all rows.
 
-    Raises PolicyError where it cannot be told how the tables belong together.
+    Raises PolicyError where nothing says how the tables belong together.
     """
     linking = [table for table in recorded.tables if table.having(Reading.LINK)]
     rows = (linking or recorded.tables)[0]
@@ -96,8 +96,8 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
         else:
             generalized[name] = _generalized(recorded, rows, part)
     bucketed = tuple(_bucketed(recorded, rows))
-    known = {*exact, *generalized, *(name for one in bucketed for name in one.columns)}
-    # Where nothing is known of a row by itself, each of its values is in some table or in none.
+    known = {*exact, *generalized, *(name for item in bucketed for name in item.columns)}
+    # Where no column of the rows is known by itself, all values are in the separate tables.
     separate = not rows.having(Reading.BUCKET) and (len(recorded.tables) > 1 or bool(bucketed))
     if separate and (exact or generalized):
         raise _do_not_fit(recorded)
@@ -109,7 +109,7 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
         names=tuple(names),
         exact={name: column for name, column in exact.items() if name in attributes},
         generalized=generalized,
-        hidden={name: _why_hidden(one, why) for name, one in attributes.items() if name not in known},
+        hidden={name: _why_hidden(item, why) for name, item in attributes.items() if name not in known},
         bucketed=bucketed,
         separate_tables=separate,
         withheld=recorded.withheld,
@@ -118,9 +118,9 @@ def published(recorded: Recorded, names: Sequence[str]) -> ReleaseModel:
 
 
 def _bucketed(recorded: Recorded, rows: RecordedTable) -> Iterator[BucketedColumns]:
-    """The values that are known by bucket: of each table, in which the rows are one row of the source each or counted.
+    """The values of each table that are known by bucket only, and how many rows have them.
 
-    A table's buckets are those of the rows' column of buckets, its groups those of the rows' next link.
+    A table's buckets are those of the rows' column of buckets, and its groups those of the rows' next link.
     """
     links = iter(rows.having(Reading.LINK))
     buckets = rows.having(Reading.BUCKET)
@@ -154,7 +154,7 @@ def _names(values: Sequence[RecordedColumn]) -> tuple[str, ...]:
 
 
 def _weighted(table: RecordedTable, key: str | None, values: Sequence[RecordedColumn], count: str | None) -> exp.Select:
-    """The values of each bucket, and how many of its rows have them: as many as are counted, or one."""
+    """The values of each bucket, and how many of its rows have them: the count, or 1 where there is none."""
     outputs = [alias(column(part.name), bucketed_value(index)) for index, part in enumerate(values)]
     weight = exp.cast(column(count) if count else literal(1), "DOUBLE")
     bucket = column(key) if key else literal(0)
@@ -224,7 +224,7 @@ def _ends(table: RecordedTable, part: RecordedColumn) -> tuple[str, ...]:
 
 
 def _bound(recorded: Recorded, attribute: Attribute, name: str) -> BoundAttribute:
-    """The column as it was bound. A stored hierarchy that is not at hand is none here: its labels say nothing."""
+    """The column as it was bound, without a stored hierarchy that is not at hand, since its labels tell nothing."""
     kind = recorded.types.get(fold(name), "")
     kind = "VARCHAR" if kind == ENUM else kind
     if attribute.hierarchy is None:

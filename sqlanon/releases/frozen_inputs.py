@@ -1,4 +1,4 @@
-"""What a release keeps, in the catalog, of the tables that it reads besides its source, so that they may change."""
+"""The catalog's copies of the tables that a release reads besides its source, so that these may change."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def _stored_name(bound: BoundAttribute) -> str:
 
 
 def freeze_labels(engine: Engine, release_id: str, recoding: Recoding) -> None:
-    """Copies a stored hierarchy's labels at the level of a quasi-identifier, or at all, if rounds have several."""
+    """Copies a stored hierarchy's labels at the level of a quasi-identifier, or at all if rounds have several."""
     if recoding.mixed:
         _freeze_all(engine, release_id, recoding.bound, 0)
         # NULL stays a value of its own where the hierarchy does not list it.
         row = [literal(release_id), literal(recoding.bound.column), exp.Null(), literal(0), exp.Null()]
         listed = exp.select(literal(1)).from_(relation(("anon", "release_taxonomy")))
         listed = listed.where(*_of_attribute(release_id, recoding.bound), is_null(column("value")))
-        unlisted = exp.select(*row).from_(exp.select(literal(1)).subquery("one"))
+        unlisted = exp.select(*row).from_(exp.select(literal(1)).subquery("single_row"))
         unlisted = unlisted.where(not_(exists(listed)))
         engine.run(insert(_into("release_taxonomy", _TAXONOMY), unlisted))
         return
@@ -59,14 +59,14 @@ def freeze_labels(engine: Engine, release_id: str, recoding: Recoding) -> None:
     # NULL stays a value of its own where the hierarchy does not list it.
     unlisted = (
         exp.select(rows.expressions[0].copy(), rows.expressions[1].copy(), exp.Null(), exp.Null())
-        .from_(exp.select(literal(1)).subquery("one"))
+        .from_(exp.select(literal(1)).subquery("single_row"))
         .where(not_(exists(rows.copy().where(is_null(column("value"))))))
     )
     engine.run(insert(table.copy(), unlisted))
 
 
 def forget_labels(engine: Engine, release_id: str, recodings: Sequence[Recoding]) -> None:
-    """Removes the labels of a snapshot: they stand in its rows, and the copy has values that were suppressed."""
+    """Removes the labels of a snapshot: its rows show them, and the copy has values that were suppressed."""
     of_release = column("release_id").eq(release_id)
     engine.run(exp.delete(relation(("anon", "release_recoding")), where=of_release))
     for recoding in recodings:
@@ -90,7 +90,7 @@ def freeze_taxonomies(
     attributes = {name for requirement in reading for name in requirement.attributes}
     for bound in policy.sensitive:
         if bound.stored and bound.column in attributes:
-            # Level 0 is the value itself, and says nothing that the others do not; a flat list has no other.
+            # Level 0 is the value itself, which the other levels have, too; a flat list has no other level.
             _freeze_all(engine, release_id, bound, min(1, bound.height - 1))
 
 
@@ -108,7 +108,7 @@ def _freeze_all(engine: Engine, release_id: str, bound: BoundAttribute, lowest: 
 
 
 def freeze_ranges(engine: Engine, release_id: str, ranges: Sequence[tuple[int, QualifiedName]]) -> None:
-    """Copies the tables of ranges that requirements name, each under the requirement's place."""
+    """Copies the tables of ranges that requirements name, each under the requirement's index."""
     for index, table in ranges:
         text = as_text(column("value"))
         rows = exp.select(literal(release_id), literal(index), text, column("low"), column("high"))

@@ -1,4 +1,4 @@
-"""The tables by which a release places rows in regions: temporary for a snapshot, kept beside a live view."""
+"""The tables by which a release finds the regions of rows: temporary for a snapshot, kept beside a live view."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def _kept_names(placed: Placed, release_id: str) -> Placed:
         return QualifiedName(("anon", f"{kind}_{release_id}"))
 
     ranks = tuple(named(f"rank_{index}") if table else None for index, table in enumerate(placed.ranks))
-    return replace(placed, regions=named("region"), places=named("place"), ranks=ranks)
+    return replace(placed, regions=named("region"), region_map=named("place"), ranks=ranks)
 
 
 def region_tables(placed: Placed) -> list[QualifiedName]:
-    """The tables that a release reads to place its rows."""
-    return [placed.regions, placed.places, *(table for table in placed.ranks if table)]
+    """The tables that a release reads to find the regions of its rows."""
+    return [placed.regions, placed.region_map, *(table for table in placed.ranks if table)]
 
 
 def keep_regions(engine: Engine, placed: Placed, release_id: str) -> Placed:

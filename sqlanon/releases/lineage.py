@@ -1,4 +1,4 @@
-"""What a release is made from, by name: so that another release about the same people is known for one."""
+"""What a release is made from, by name, so that other releases about the same people are recognized."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from sqlanon.syntax.script import after_as
 
 __all__ = ["sources_of"]
 
-# A query as DuckDB's parser has it; where it cannot write that down, there is nothing in it.
+# A query as DuckDB's parser reads it; empty where DuckDB cannot write that down.
 _PARSED = "SELECT json_serialize_sql(?)"
 
 
 def sources_of(engine: Engine, source: Source) -> tuple[SourceRead, ...]:
     """The tables that a policy's source reads, through views too; a relation or a query also counts by itself.
 
-    Of a table that is itself part of a release, also what that was made from. A relation of this database is named by
+    A table of a release counts together with what that release was made from. A relation of this database is named by
     its schema and its name, a file as the query names it.
     """
     sources: set[SourceRead] = set()
@@ -42,7 +42,7 @@ def sources_of(engine: Engine, source: Source) -> tuple[SourceRead, ...]:
     )
     if source.query:
         sources.add(hashlib.sha256(source.query.strip().encode()).hexdigest())
-    # What beside live views stands in the catalog's schema belongs to one release each.
+    # The objects beside live views in the catalog's schema each belong to one release.
     return tuple(sorted((source_read for source_read in sources if not _of_catalog(source_read)), key=str))
 
 
@@ -66,7 +66,7 @@ def _names(engine: Engine, source: Source) -> Iterator[QualifiedName]:
     else:
         text = str(source.query)
     yield from _files(engine, text)
-    # Where it cannot be told what a query reads, it is compared by its text alone.
+    # A query whose relations nobody can tell is compared by its text alone.
     with suppress(UserError, EngineError):
         read_too = engine.reads(text)
         yield from (reading.name for reading in read_too)

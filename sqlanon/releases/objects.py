@@ -1,4 +1,4 @@
-"""The tables and views of a release: whether they are its own still, and how they are dropped."""
+"""The tables and views of a release: whether they are still its own, and how they are dropped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["drop_release", "is_own", "stands"]
 
 
 def drop_release(engine: Engine, release: Release) -> None:
-    """Drops a release's objects and forgets it. What has taken an object's name since, and is another, stays."""
+    """Drops a release's objects and forgets it. Another object that has taken a name since stays."""
     for made in release.objects:
         described = find_relation(engine, own_object(engine, made.name))
         if described and (
@@ -30,7 +30,7 @@ def stands(engine: Engine, release: Release, made: ReleaseObject) -> bool:
 
 
 def is_own(engine: Engine, release: Release, made: ReleaseObject, described: tuple[str, QualifiedName]) -> bool:
-    """Whether what stands under a released object's name has its kind and its columns, or is somebody else's by now."""
+    """Whether the object under a released object's name still has its kind and its columns."""
     kind, name = described
     # Asked of the catalog, for a view whose source is gone cannot be described.
     columns = [column for (column,) in engine.rows(sql_file("statements", "relation_columns"), name.parts)]

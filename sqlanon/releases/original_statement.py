@@ -14,14 +14,14 @@ __all__ = ["statement_again"]
 def statement_again(release: Release, *, or_replace: bool = False) -> str:
     """CREATE ANONYMIZED with the release's policy, method, arguments and sets of columns, as SQL.
 
-    What the policy says now counts, which may be something else than it said then.
+    It makes the release by the policy as it is now, which may have changed.
     """
     method = MethodCall(release.method, release.method_arguments, _sets(release))
     return to_sql(CreateRelease(release.kind, release.name, release.policy, method, or_replace))
 
 
 def _sets(release: Release) -> tuple[tuple[str, ...], ...]:
-    """The columns that stand together, where the policy keeps columns apart."""
+    """The sets of columns that are published together, where the policy keeps columns apart."""
     try:
         policy = policy_of(release)
     except SqlanonError:

@@ -25,7 +25,7 @@ def unreadable(engine: Engine, release: Release, error: EngineError) -> UserErro
     try:
         why = next(_changes(engine, release), None)
     except SqlanonError:
-        # In a transaction of the user's, which the engine's error has aborted, nothing more can be asked.
+        # In a transaction of the user's, which the engine's error has aborted, no query runs any more.
         why = None
     hint = f"make the {release.kind} again, {statement_again(release, or_replace=True)}"
     if release.kind == "view":

@@ -175,10 +175,10 @@ def _of_view(engine: Engine, release: Release, answerable: AnswerableRequirement
 
 
 def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
-    """Asks the requirements of any table, view or query, with the given columns as quasi-identifiers.
+    """Measures requirements on any table, view or query, with the statement's columns as quasi-identifiers.
 
     Raises PolicyError for a column, a hierarchy, a table of ranges or a public table that
-    does not fit, and where a requirement cannot be asked of them.
+    does not fit, and where they cannot answer a requirement.
     """
     policy = _policy(statement)
     with engine.transaction(), Scratch(engine) as scratch:

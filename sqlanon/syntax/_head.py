@@ -17,8 +17,7 @@ def created(reader: Reader, *kinds: str) -> tuple[bool, bool]:
 
 def if_not_exists(reader: Reader, or_replace: bool) -> bool:
     token = reader.peek()
-    found = reader.sees("IF", "NOT") and reader.accept("IF")
-    if not found:
+    if not (reader.sees("IF", "NOT") and reader.accept("IF")):
         return False
     reader.expect("NOT", "EXISTS")
     if or_replace:

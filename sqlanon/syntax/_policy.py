@@ -96,16 +96,16 @@ def role_words(role: Role) -> str:
 def requirements(reader: Reader) -> tuple[Requirement, ...]:
     """REQUIRE model(argument => value, ...), ...; a model more than once only if it is asked in other ways."""
     reader.expect("REQUIRE")
-    found: list[Requirement] = []
+    listed: list[Requirement] = []
     while True:
         token = reader.peek()
         model, arguments = _values.call(reader, "a requirement", _EXAMPLE)
         required = Requirement(model, arguments)
-        if required.subject in (other.subject for other in found):
+        if required.subject in (other.subject for other in listed):
             raise reader.refused(f"{model} is required twice", hint=f"keep one {model}(...), the stricter", token=token)
-        found.append(required)
+        listed.append(required)
         if not reader.accept_symbol(","):
-            return tuple(found)
+            return tuple(listed)
 
 
 def _rest(reader: Reader, also: Sequence[str], *, optional: bool) -> tuple[Source | None, tuple[Requirement, ...]]:
@@ -127,44 +127,44 @@ def _still_possible(confidential: Sequence[object], visible: Sequence[object]) -
 
 def sets(reader: Reader, keyword: str) -> tuple[tuple[str, ...], ...]:
     """CONFIDENTIAL, VISIBLE or FRAGMENTS (column, ...), ...; nothing without the keyword."""
-    found: list[tuple[str, ...]] = []
+    columns: list[tuple[str, ...]] = []
     if reader.accept(keyword):
-        found.append(_set(reader))
+        columns.append(_set(reader))
         while reader.accept_symbol(","):
-            found.append(_set(reader))
-    return tuple(found)
+            columns.append(_set(reader))
+    return tuple(columns)
 
 
 def _set(reader: Reader) -> tuple[str, ...]:
     """(column, ...), no column twice."""
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
 
     def item() -> None:
         token = reader.peek()
         column = reader.name("a column")
-        if fold(column) in found:
+        if fold(column) in columns:
             hint = "name it once; DuckDB's names do not tell upper from lower case"
             raise reader.refused(f"the column {token.text} is named twice in one set", hint=hint, token=token)
-        found[fold(column)] = column
+        columns[fold(column)] = column
 
     reader.listed(item)
-    return tuple(found.values())
+    return tuple(columns.values())
 
 
 def _attributes(reader: Reader) -> tuple[Attribute, ...]:
-    found: dict[str, Attribute] = {}
+    attributes: dict[str, Attribute] = {}
 
     def item() -> None:
         token = reader.peek()
         attribute = _attribute(reader)
         key = fold(attribute.name)
-        if key in found:
+        if key in attributes:
             hint = "give it one role; DuckDB's names do not tell upper from lower case"
             raise reader.refused(f"the column {token.text} is named twice", hint=hint, token=token)
-        found[key] = attribute
+        attributes[key] = attribute
 
     reader.listed(item)
-    return tuple(found.values())
+    return tuple(attributes.values())
 
 
 def _attribute(reader: Reader) -> Attribute:

@@ -79,10 +79,10 @@ class Reader:
         return self.peek(ahead)[:2] == (Kind.SYMBOL, symbol)
 
     def accept_symbol(self, symbol: str) -> bool:
-        found = self.sees_symbol(symbol)
-        if found:
+        is_next = self.sees_symbol(symbol)
+        if is_next:
             self._next += 1
-        return found
+        return is_next
 
     def expect_symbol(self, symbol: str) -> None:
         if not self.accept_symbol(symbol):
@@ -142,7 +142,7 @@ class Reader:
         while True:
             token = self.peek()
             if token.kind is Kind.END:
-                raise self.expected('")"', token=opening, found='"(" that is never closed')
+                raise self.expected('")"', token=opening, actual='"(" that is never closed')
             if token.kind is Kind.OPEN:
                 raise self.expected("a query")
             depth += {"(": 1, ")": -1}.get(token.text, 0) if token.kind is Kind.SYMBOL else 0
@@ -186,14 +186,14 @@ class Reader:
         among: Sequence[str] = (),
         hint: str | None = None,
         token: Token | None = None,
-        found: str | None = None,
+        actual: str | None = None,
     ) -> StatementError:
         """The error at `token`, by default the next one; `among` are the words it may be a misspelling of."""
         token = token or self.peek()
         near = _nearest(token, among)
         suggestion = f"did you mean {near}? " if near else ""
         return StatementError(
-            f"{self._label}: expected {what}, found {found or _described(token)}",
+            f"{self._label}: expected {what}, found {actual or _described(token)}",
             hint=suggestion + (hint or f"a correct form is: {self._form}"),
             position=self._positions.at(token.start),
         )

@@ -109,19 +109,19 @@ def _sensitive(reader: Reader) -> list[tuple[str, str | None]]:
     """SENSITIVE column [USING hierarchy], ...; nothing without the keyword. Each column with its hierarchy, or None."""
     if not reader.accept("SENSITIVE"):
         return []
-    found: dict[str, tuple[str, str | None]] = {}
+    columns: dict[str, tuple[str, str | None]] = {}
     while True:
         token = reader.peek()
         column = reader.name("a column")
-        if fold(column) in found:
+        if fold(column) in columns:
             raise reader.refused(
                 f"the column {token.text} is named twice",
                 hint="name it once; DuckDB's names do not tell upper from lower case",
                 token=token,
             )
-        found[fold(column)] = (column, hierarchy_name(reader) if reader.accept("USING") else None)
+        columns[fold(column)] = (column, hierarchy_name(reader) if reader.accept("USING") else None)
         if not reader.accept_symbol(","):
-            return list(found.values())
+            return list(columns.values())
 
 
 def _option(reader: Reader, before: dict[str, Any]) -> None:

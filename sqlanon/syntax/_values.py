@@ -20,9 +20,9 @@ def value(reader: Reader) -> Value:
     """A number, a string, true, false, a name, or a list of these, as in `(2, 2)`."""
     if not reader.sees_symbol("("):
         return scalar(reader)
-    found: list[Scalar] = []
-    reader.listed(lambda: found.append(scalar(reader)))
-    return tuple(found)
+    values: list[Scalar] = []
+    reader.listed(lambda: values.append(scalar(reader)))
+    return tuple(values)
 
 
 def scalar(reader: Reader) -> Scalar:
@@ -79,15 +79,15 @@ def _bounded(number: Decimal) -> Decimal:
 
 
 def _no_number(reader: Reader, text: str) -> StatementError:
-    return reader.expected("a number, such as 5, 0.5 or 1e-3", found=shortened(text))
+    return reader.expected("a number, such as 5, 0.5 or 1e-3", actual=shortened(text))
 
 
 def integer(reader: Reader, what: str) -> int:
     token = reader.peek()
-    found = number(reader) if token.kind is Kind.NUMBER or reader.sees_symbol("-") else None
-    if not isinstance(found, int):
+    value = number(reader) if token.kind is Kind.NUMBER or reader.sees_symbol("-") else None
+    if not isinstance(value, int):
         raise reader.expected(what, token=token)
-    return found
+    return value
 
 
 def sees_named(reader: Reader) -> bool:

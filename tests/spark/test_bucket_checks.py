@@ -26,7 +26,7 @@ from sqlanon.pipeline.check import measured, violating_classes
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.buckets import asked_of_buckets
+from sqlanon.sqlgen.classes.buckets import rows_of_buckets
 from sqlanon.sqlgen.classes.normal_relations import Background
 from tests.oracles.anatomy import by_bucket, diverse, fitting, unequal
 from tests.support.spark import registered
@@ -91,7 +91,7 @@ def checks(
     requirements: Sequence[BoundRequirement], engine: Engine
 ) -> list[tuple[float | None, bool | None, set[Any]]]:
     """What each requirement comes to by the published tables, and the buckets that violate it."""
-    (asked,) = asked_of_buckets(SOURCES, requirements, range(len(requirements)), VALUES)
+    (asked,) = rows_of_buckets(SOURCES, requirements, range(len(requirements)), VALUES)
     found = measured(engine, requirements, asked.rows, Background())
     each = []
     for place in range(len(requirements)):

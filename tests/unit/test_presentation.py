@@ -95,8 +95,8 @@ def test_no_more_than_the_limit_is_fetched() -> None:
     with duckdb.connect() as connection:
         rows = Rows.of(connection.sql("SELECT i FROM range(100) r(i)"), 3)
         exact = Rows.of(connection.sql("SELECT i FROM range(3) r(i)"), 3)
-    assert rows == Rows(("i",), ((0,), (1,), (2,)), more=True)
-    assert not exact.more
+    assert rows == Rows(("i",), ((0,), (1,), (2,)), truncated=True)
+    assert not exact.truncated
 
 
 def test_a_pipe_gets_all_columns_uncut_and_no_colour() -> None:
@@ -116,7 +116,7 @@ def test_a_terminal_gets_the_columns_that_fit_and_is_told_of_the_others(monkeypa
     monkeypatch.delenv("NO_COLOR", raising=False)
     columns = tuple(f"column_{i}" for i in range(9))
     made = output(terminal=True)
-    made.result(Rows(columns, (tuple(range(9)),) * 7, more=True))
+    made.result(Rows(columns, (tuple(range(9)),) * 7, truncated=True))
     out, _ = printed(made)
     assert "\x1b[" in out
     assert "not shown for lack of width: column_6, column_7, column_8" in out

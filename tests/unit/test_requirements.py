@@ -17,7 +17,7 @@ from sqlanon.questions._fractions import comparable
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.questions.load import Question, parse_question
 from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.classes.requirement import Asks
+from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from tests.support.models.questions import FILE, GIVEN, WHOLE, bind
 
 
@@ -96,7 +96,7 @@ def test_fractions_of_counts_are_on_the_same_side_of_a_number_and_of_what_stands
 
 def test_a_requirement_is_what_queries_ask() -> None:
     (requirement,) = bind("k_anonymity", k=4)
-    asked: Asks = requirement
+    asked: SqlRequirement = requirement
     assert (asked.question_name, asked.reads, asked.attributes) == ("k_anonymity", ("equivalence_class",), ())
     assert (str(asked), requirement.required) == ("k_anonymity(k => 4)", 4.0)
     with pytest.raises(InternalError, match="no parameter 'l'"):

@@ -18,12 +18,12 @@ from sqlanon.sqlgen.build.expressions import ascending, cast, digest, identical,
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.classes.rows import class_label
 
-__all__ = ["DistinctRows", "ShownColumn", "bucket_of", "classes", "listed", "number_of", "numbered"]
+__all__ = ["ColumnLabel", "DistinctRows", "bucket_of", "classes", "listed", "number_of", "numbered"]
 
 
 @dataclass(frozen=True)
-class ShownColumn:
-    """What a row shows of a column."""
+class ColumnLabel:
+    """The label of a row in a column, as expressions over the relation of the rows."""
 
     # The label of the row; of bucketed columns its bucket.
     label: exp.Expr
@@ -59,7 +59,7 @@ def bucket_of(index: int) -> str:
 def classes(
     engine: Engine,
     rows: exp.Expr,
-    columns: Sequence[ShownColumn],
+    columns: Sequence[ColumnLabel],
     keep: Keep,
     *,
     also: Sequence[exp.Alias] = (),
@@ -72,7 +72,7 @@ def classes(
     stores texts that repeat in dictionaries.
     """
     labelled_rows = exp.select(
-        *(alias(shown_column.label, _label(index)) for index, shown_column in enumerate(columns)), *also
+        *(alias(column_label.label, _label(index)) for index, column_label in enumerate(columns)), *also
     )
     labelled_rows.from_(rows, copy=False)
     digests = _digests(engine, labelled_rows, len(columns), keep) if counted and dictionaries else {}
@@ -84,24 +84,18 @@ def classes(
     query = exp.select(column("n", "labelled"), *(column(part.alias, "labelled") for part in also))
     query.from_(table.copy(), copy=False)
     labels: list[str] = []
-    for index, shown_column in enumerate(columns):
+    for index, column_label in enumerate(columns):
         label_table, digest_table = f"labels_{index}", digests.get(index)
-        distinct = (
-            exp.select(alias(column(_label(index)), "label")).distinct(copy=False).from_(table.copy(), copy=False)
-        )
-        labels.append(
-            keep(
-                "label",
-                _labels(
-                    shown_column, exp.select(exp.Star()).from_(relation(digest_table)) if digest_table else distinct
-                ),
-            )
-        )
+        distinct = exp.select(alias(column(_label(index)), "label")).distinct(copy=False)
+        distinct.from_(table.copy(), copy=False)
+        if digest_table:
+            distinct = exp.select(exp.Star()).from_(relation(digest_table))
+        labels.append(keep("label", _labels(column_label, distinct)))
         same = column("digest" if digest_table else "label", label_table)
         on = identical(column(_label(index), "labelled"), same)
         query.join(relation(labels[-1], as_=label_table), on=on, copy=False)
         query.select(alias(column("number", label_table), number_of(index)), copy=False)
-        if shown_column.bucketed is not None:
+        if column_label.bucketed is not None:
             query.select(alias(column("bucket", label_table), bucket_of(index)), copy=False)
     made = keep("class", query)
     count = exp.select(f.count()).from_(relation(made))
@@ -146,12 +140,12 @@ def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], keep: Keep) 
     return relation(keep("labelled", query.group_by(*(name.copy() for name in names), copy=False)), as_="labelled")
 
 
-def _labels(shown_column: ShownColumn, rows: exp.Select) -> exp.Select:
+def _labels(column_label: ColumnLabel, rows: exp.Select) -> exp.Select:
     """number and label of every label that occurs in the column `label` of these rows, and text where there is one."""
-    if shown_column.bucketed is not None:
-        return _buckets(rows, shown_column.bucketed)
+    if column_label.bucketed is not None:
+        return _buckets(rows, column_label.bucketed)
     query = exp.select(alias(_number(), "number"), exp.Star()).from_(rows.subquery("distinct"))
-    return query if shown_column.text is None else query.select(alias(shown_column.text, "text"), copy=False)
+    return query if column_label.text is None else query.select(alias(column_label.text, "text"), copy=False)
 
 
 def _number(order: exp.Expr | None = None) -> exp.Expr:

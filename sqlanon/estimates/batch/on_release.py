@@ -17,7 +17,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.estimates.batch.bitmasks import WORD, MaskedColumn, bits, masked
 from sqlanon.estimates.batch.candidate_rows import matched
 from sqlanon.estimates.batch.context import BatchContext
-from sqlanon.estimates.batch.distinct_rows import ShownColumn, bucket_of, classes, number_of, numbered
+from sqlanon.estimates.batch.distinct_rows import ColumnLabel, bucket_of, classes, number_of, numbered
 from sqlanon.estimates.batch.satisfying_values import among, satisfying
 from sqlanon.estimates.batch.sums import ONE, as_stored, label_moments, satisfying_moments, sums
 from sqlanon.estimates.fixed_sql import fixed, withheld_rows
@@ -89,7 +89,7 @@ class ReleaseAggregates:
         self._aggregates = aggregates
         self._row_counts: dict[int, str] = {}
         rows = release.rows.copy().subquery(ROW)
-        columns = [self._shown_column(name) for name in self._names]
+        columns = [self._column_label(name) for name in self._names]
         self._classes = classes(context.engine, rows, columns, context.keep, dictionaries=dictionaries)
         for index, name in enumerate(self._names):
             if name in release.bucketed_positions:
@@ -120,16 +120,16 @@ class ReleaseAggregates:
                 batch = alike[first : first + size]
                 yield len(batch), self._sums(batch, argument) if argument else self._counts(batch, name)
 
-    def _shown_column(self, name: str) -> ShownColumn:
+    def _column_label(self, name: str) -> ColumnLabel:
         release = self._release
         if name in release.generalized:
             generalized = release.generalized[name]
-            return ShownColumn(label_of(generalized), text_of(generalized, column("label")))
+            return ColumnLabel(label_of(generalized), text_of(generalized, column("label")))
         if name in release.bucketed_positions:
-            return ShownColumn(
+            return ColumnLabel(
                 column(str(release.bucket), ROW), bucketed=release.bucketed[release.bucketed_positions[name][0]]
             )
-        return ShownColumn(column(release.exact[name], ROW))
+        return ColumnLabel(column(release.exact[name], ROW))
 
     def _require_whole(self, index: int, name: str) -> None:
         same_label = column("bucket", "labels").eq(column(bucket_of(index), "class"))

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sqlanon.domain.identifiers import fold
 from sqlanon.estimates.batch.bitmasks import WORD, MaskedColumn, bits, each, masked
 from sqlanon.estimates.batch.context import BatchContext
-from sqlanon.estimates.batch.distinct_rows import ShownColumn, classes, numbered
+from sqlanon.estimates.batch.distinct_rows import ColumnLabel, classes, numbered
 from sqlanon.estimates.batch.label_numbers import NumberedLabels
 from sqlanon.estimates.batch.on_buckets import counts_of_rows, most_queries
 from sqlanon.estimates.batch.satisfying_values import among, satisfying
@@ -88,7 +88,7 @@ class SourceAggregates:
         if not others:
             return
         also = [alias(column(name), result_name) for name, result_name in self._arguments.items()]
-        columns = [ShownColumn(column(name)) for name in self._names]
+        columns = [ColumnLabel(column(name)) for name in self._names]
         self._classes = classes(
             self._engine,
             self._source,

@@ -14,7 +14,7 @@ __all__ = ["every_number", "single_values", "size_of_span"]
 
 
 def size_of_span() -> exp.Expr:
-    """How many whole numbers a span holds, as DOUBLE: those of a type of 128 bits are more than it can count."""
+    """The number of whole numbers in a span, as DOUBLE: a type of 128 bits has more of them than it can count."""
     last = column("high") + column("high_side")
     first = column("low") + column("low_side")
     exact = paren(last) - paren(first)

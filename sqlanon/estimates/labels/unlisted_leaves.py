@@ -22,7 +22,7 @@ __all__ = ["LISTED", "unlisted_rows"]
 
 # Whether a signature is one of values that are known.
 LISTED = "listed"
-# The conditions on one column, each of which may be true, false or NULL for such a value.
+# The most conditions on one column, each of which may be true, false or NULL for such a value.
 _MOST_CONDITIONS = 6
 
 

@@ -1,1 +1,1 @@
-"""A query as its parts, and what of it a release may be asked."""
+"""A query taken apart, and whether a release can answer each part."""

@@ -184,7 +184,7 @@ class Factors:
     """The parts of a query by the relation that they are evaluated on."""
 
     binding: Binding
-    # For each relation its expressions, by the names of the columns that hold their values.
+    # For each relation its expressions, by the names of the columns with their values.
     parts: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)
     # The part of the query that each expression was made of, as it was written.
     said: dict[str, dict[str, exp.Expr]] = field(default_factory=dict)

@@ -1,7 +1,7 @@
 """Checks, by DuckDB's own comparison, that each value matches at most one row of a table which a query joins.
 
 Where a value and a key are of different types, DuckDB compares them after a cast: '1' and '01' are two texts, and both
-are equal to the number 1. So DuckDB itself is asked, rather than which of the two is cast, and to what.
+are equal to the number 1. So DuckDB itself compares them, and nothing here says which of the two is cast, and to what.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from sqlglot.errors import SqlglotError
 from sqlanon.domain.identifiers import fold, same_name
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import PolicyError, Position, StatementError
+from sqlanon.sqlgen.build.names import column
 
 __all__ = [
     "Aggregate",
@@ -276,10 +277,7 @@ def _lookup(join: exp.Join, source: str) -> Lookup:
     using, on = join.args.get("using"), join.args.get("on")
     if using and len(using) == 1:
         key = using[0].name
-        source_column = exp.Column(
-            this=exp.to_identifier(key, quoted=True), table=exp.to_identifier(source, quoted=True)
-        )
-        return Lookup(_qualified(table), table.alias_or_name, source_column, key, using=True)
+        return Lookup(_qualified(table), table.alias_or_name, column(key, source), key, using=True)
     if isinstance(on, exp.EQ) and isinstance(on.left, exp.Column) and isinstance(on.right, exp.Column):
         for key_side, source_column in ((on.left, on.right), (on.right, on.left)):
             if same_name(key_side.table, table.alias_or_name) and not same_name(source_column.table, key_side.table):

@@ -108,7 +108,7 @@ class Templates:
 
 
 def conjuncts(tree: exp.Expr) -> Iterator[exp.Expr]:
-    """The parts of a condition that all have to hold."""
+    """The parts of a condition that have to be true together."""
     if isinstance(tree, exp.And):
         yield from conjuncts(tree.left)
         yield from conjuncts(tree.right)

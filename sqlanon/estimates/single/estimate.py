@@ -256,14 +256,14 @@ def _column_use(plan: Plan, index: int, generalized: Generalized, classes: str) 
     n = alias(f.sum(column("n")), "n")
     labels = exp.select(alias(label, "label"), alias(label_text, "shown"), n).from_(relation(classes))
     labels = labels.group_by(label.copy(), label_text.copy())
-    return ColumnUse(labels, constants, keys, why is not None, _said(why, generalized) if why is not None else "")
+    return ColumnUse(labels, constants, keys, why is not None, _query_text(why, generalized) if why is not None else "")
 
 
 def _reads(tree: exp.Expr, name: str) -> bool:
     return any(part.table == name for part in tree.find_all(exp.Column))
 
 
-def _said(tree: exp.Expr, generalized: Generalized) -> str:
+def _query_text(tree: exp.Expr, generalized: Generalized) -> str:
     """The text of a part of the query, with the user's names of columns."""
 
     def renamed(node: exp.Expr) -> exp.Expr:

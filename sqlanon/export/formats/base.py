@@ -22,8 +22,8 @@ CERTIFICATE_KEY = "sqlanon_certificate"
 class ExportFile:
     """The file that an export writes and then reads back.
 
-    `table` is the release's own name, `columns` the names and types of what the file
-    holds: the snapshot's, save where the format cannot hold a type.
+    `table` is the release's own name, `columns` the names and types of the file's columns:
+    the snapshot's, save where the format lacks a type.
     """
 
     path: Path
@@ -41,7 +41,7 @@ class Format(Protocol):
         """Raises UserError for a name or a path that the format cannot hold."""
 
     def published_type(self, column_type: str) -> str:
-        """The type in which the file holds a column of this type: the same, or VARCHAR where the format has no such."""
+        """The type in which the file holds a column of this type: the same, or VARCHAR where the format lacks it."""
 
     def write(self, engine: Engine, file: ExportFile, rows: exp.Query, certificate: str) -> None:
         """Writes the rows, in the order in which they come, and the certificate if the format has a place for it."""

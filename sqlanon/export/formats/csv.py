@@ -63,7 +63,7 @@ def read(file: ExportFile) -> exp.Query:
         "columns": exp.Struct(expressions=columns),
         "allow_quoted_nulls": exp.false(),
         "hive_partitioning": exp.false(),
-        # Line breaks inside values are certain to be read right by one reader only.
+        # Only a single-threaded reader is sure to read line breaks inside values correctly.
         "parallel": exp.false(),
         "max_line_size": literal(_LONGEST_ROW),
     }

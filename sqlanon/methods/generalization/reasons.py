@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from sqlanon.domain.bound import BoundAttribute
-from sqlanon.domain.explanation import ExaminedNode, Explanation, Told
+from sqlanon.domain.explanation import CommonValue, ExaminedNode, Explanation
 from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.methods.shared.wording import loss_text
 
@@ -28,14 +28,14 @@ def decision(
             yield "of which", f"{violated.rows} in {violated.classes} classes that violate {violated.requirement}"
         if explained.chosen.later:
             yield "of which", f"{explained.chosen.later} in later rounds: without the others these violate too"
-    yield from (("rows left out", _common(value)) for value in explained.told)
+    yield from (("rows left out", _common(value)) for value in explained.common_values)
     yield choice.loss_name.replace("_", " "), f"{loss_text(choice.loss)}, {_proof(choice)}"
     left = choice.nodes - choice.checked - choice.pruned
     unseen = f"{choice.pruned} ruled out unseen" + (f", {left} left" if left else "")
     yield "nodes checked", f"{choice.checked} of {choice.nodes}, {unseen}"
 
 
-def _common(value: Told) -> str:
+def _common(value: CommonValue) -> str:
     published = f", of those published {value.most_published / value.published:.1%}" if value.published else ""
     return f"{value.most / value.rows:.1%} share one value of {value.attribute}{published}"
 
@@ -68,7 +68,7 @@ def _lacks(node: ExaminedNode, explained: Explanation, choice: Generalization) -
 
 def _compared(node: ExaminedNode, explained: Explanation) -> str:
     """What a node loses beside the chosen one. What is not proven to be the best may have better nodes beside it."""
-    difference = explained.more(node)
+    difference = explained.extra_loss(node)
     if difference > 0:
         return f"{_difference(difference)} more"
     less = f"{_difference(-difference)} less" if difference else "as much"

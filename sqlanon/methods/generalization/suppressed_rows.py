@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlanon.domain.explanation import Told
+from sqlanon.domain.explanation import CommonValue
 from sqlanon.methods.generalization.lattice.node_rows_sql import most_of_withheld
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
@@ -14,14 +14,14 @@ from sqlanon.sqlgen.classes.requirement import relation_names
 __all__ = ["common_values"]
 
 
-def common_values(problem: Problem, nodes: Nodes, node: Node) -> tuple[Told, ...]:
+def common_values(problem: Problem, nodes: Nodes, node: Node) -> tuple[CommonValue, ...]:
     """How frequent a value is among the rows left out, for each sensitive attribute that a requirement is about."""
-    common: list[Told] = []
+    common: list[CommonValue] = []
     for attribute, values in _single_attributes(problem):
         query = with_steps(most_of_withheld(values), nodes.steps(node))
         shares = {bool(gone): (int(rows), int(most)) for gone, rows, most in problem.engine.rows(query)}
         if True in shares:
-            common.append(Told(attribute, *shares[True], *shares.get(False, (0, 0))))
+            common.append(CommonValue(attribute, *shares[True], *shares.get(False, (0, 0))))
     return tuple(common)
 
 

@@ -1,9 +1,9 @@
 """Text compared byte by byte, whatever collation a session or a column has.
 
-A comparison takes the collation of its operands, and one that is said outright comes
-before that of a column or of a session. So it is said once, where a text is read: what
-is computed of the text inherits it. What is published has none: tables that are made of
-it, and comparisons in which it stands, would inherit it, too.
+A comparison takes the collation of its operands, and an explicit COLLATE comes before
+that of a column or of a session. So it is written once, where a text is read: whatever
+is computed from the text inherits it. Published text has none, since tables that are made
+of it, and comparisons with it, would inherit it, too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def by_bytes(value: exp.Expr) -> exp.Expr:
 
 
 def without_collation(text: exp.Expr) -> exp.Expr:
-    """The text with the collation that its type says, which is none: a cast of the text alone would keep its own."""
+    """The text with the collation of its type, which is none: a plain cast of the text would keep its collation."""
     row = f.call("row", text)
     kind = exp.DataType.build(f"STRUCT({_FIELD} VARCHAR)", dialect="duckdb")
     return f.call("struct_extract", exp.Cast(this=row, to=kind), exp.Literal.string(_FIELD))

@@ -55,7 +55,7 @@ def text_type(name: str, texts: exp.Query) -> str:
 
 
 def shuffled(query: exp.Query, draw: str, by: str | None = None) -> exp.Select:
-    """The rows in a random order, or by a column and those that are equal in it in a random order.
+    """The rows in a random order; with `by`, in the order of that column, and equal ones in a random order.
 
     `draw` is the name of a function that gives random bits for each row.
     """
@@ -68,17 +68,19 @@ def shuffled(query: exp.Query, draw: str, by: str | None = None) -> exp.Select:
 def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> exp.Select:
     """The rows with the values of some columns shuffled among those of a group, in an order that `draw` gives.
 
-    What stood together in these columns stays together.
+    Values of one row in these columns stay together.
     """
     names = [each.alias_or_name for each in query.selects]
     orders = ("__sqlanon_own", "__sqlanon_dealt")
     drawn = [alias(f.call(draw, literal(number)), name) for number, name in enumerate(orders)]
     released = exp.select(exp.Star(), *drawn).from_(query.subquery("released"), copy=False)
 
-    def numbered(kept: Sequence[str], by: str) -> exp.Select:
+    def numbered(names_kept: Sequence[str], by: str) -> exp.Select:
         order = order_by(ascending(column(by)))
         number = window(f.row_number(), partition_by=[column(group)], order=order)
-        return exp.select(*(column(name) for name in kept), alias(number, "__sqlanon_place")).from_(relation("drawn"))
+        return exp.select(*(column(name) for name in names_kept), alias(number, "__sqlanon_place")).from_(
+            relation("drawn")
+        )
 
     others = [name for name in names if name not in columns]
     same = [column(name, "row").eq(column(name, "value")) for name in (group, "__sqlanon_place")]
@@ -86,7 +88,7 @@ def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> ex
         exp.select(*(column(name, "value" if name in columns else "row") for name in names))
         .from_(numbered(others, orders[0]).subquery("row"), copy=False)
         .join(numbered([group, *columns], orders[1]).subquery("value"), on=exp.and_(*same), copy=False)
-        # Kept, for both sides have to see the rows once and in one state.
+        # Materialized, since both sides have to read the same draws.
         .with_("drawn", as_=released, materialized=True, copy=False)
     )
 

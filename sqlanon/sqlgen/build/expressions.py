@@ -1,4 +1,4 @@
-"""The small parts that SQL trees are put together from."""
+"""The small parts that SQL trees are built from."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def added(parts: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def same(name: str, first: str, second: str) -> exp.Expr:
-    """Whether two relations have the same in a column."""
+    """Whether two relations have the same value in a column."""
     return exp.EQ(this=column(name, first), expression=column(name, second))
 
 

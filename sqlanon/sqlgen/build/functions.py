@@ -45,7 +45,7 @@ __all__ = [
 
 
 def repeat(text: exp.Expr, times: exp.Expr) -> exp.Repeat:
-    """The text, so many times in a row."""
+    """The text, repeated this number of times."""
     return exp.Repeat(this=text, times=times)
 
 

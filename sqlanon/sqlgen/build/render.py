@@ -17,8 +17,8 @@ __all__ = ["to_sql"]
 def to_sql(tree: exp.Expr, *, pretty: bool = False, dialect: str = "duckdb") -> str:
     """The text of a tree in one dialect.
 
-    What is sorted says ASC or DESC and where NULLs stand: what it does not say, a session decides.
-    Raises InternalError where the dialect has no way to say it: nothing is dropped silently.
+    Every sort key has ASC or DESC and the place of NULLs, which a session's settings would decide otherwise.
+    Raises InternalError where the dialect cannot express a part: nothing is dropped silently.
     """
     try:
         with _orders_in_full(tree, dialect):

@@ -1,4 +1,4 @@
-"""What several parts of a query compute alike, computed once: steps that they read in its place."""
+"""Finds groupings that several parts of a query repeat, and makes them steps, so that each is computed once."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def _parsed(text: str) -> exp.Query:
 
 
 def reading(tree: _Tree, tables: Mapping[str, str | exp.Query]) -> _Tree:
-    """The tree with other relations in place of the tables that are named, each known by the name that it had."""
+    """The tree with other relations in place of these tables, each under the name of the table that it replaces."""
     for table in list(tree.find_all(exp.Table)):
         instead = tables.get(table.name)
         if isinstance(instead, str):

@@ -77,11 +77,11 @@ def tree(
 ) -> exp.Select:
     """An attribute's values as a numbered tree: value, n, leaf, rank_0 ... and leaves_1 ....
 
-    A row a value: n is how often it occurs (0 where only the hierarchy or the public
+    A row for each value: n is how often it occurs (0 where only the hierarchy or the public
     table has it), leaf 1 for a leaf of the hierarchy and 0 for a value that only the
     public table has, rank_i the number of its ancestor at level i among that node's
     siblings, in value order, and leaves_i how many leaves lie below that ancestor.
-    `listed` is there for stored hierarchies. `public` gives the public table's values
+    Stored hierarchies have `listed`, too. `public` gives the public table's values
     as `value`.
     """
     distinct = _distinct(published_value(bound), source, public)
@@ -92,7 +92,7 @@ def tree(
     if bound.stored:
         leaf = exp.or_(leaf, column("listed"))
     counted = if_(leaf, 1, 0)
-    kept = [column("value"), column("n"), alias(counted, "leaf"), *listed_here]
+    columns = [column("value"), column("n"), alias(counted, "leaf"), *listed_here]
     levels = range(1, bound.height)
 
     def path(level: int) -> list[exp.Expr]:
@@ -100,7 +100,7 @@ def tree(
         return [column(level_name(i)) for i in range(level, bound.height)]
 
     spans = exp.select(
-        *kept,
+        *columns,
         *path(1),
         *(alias(_window(f.min(column("value")), path(i), ()), f"low_{i}") for i in levels),
         *(alias(_leaves(counted, path(i)), leaves_name(i)) for i in levels),
@@ -138,7 +138,7 @@ def _leaves(counted: exp.Expr, path: Sequence[exp.Expr]) -> exp.Expr:
 
 
 def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
-    """One row about a tree: its leaves, its rows, and a figure a level.
+    """One row about a tree: its leaves, its rows, and two figures for each level.
 
     The most siblings at each level from 0; then the sum over the rows of (leaves - 1), and
     the greatest of them, at each level from 1.
@@ -196,8 +196,8 @@ def cells(
 ) -> exp.Select:
     """The cells(key_0, ..., entity, n): one row per distinct combination of quasi-identifiers and carried columns.
 
-    `codes` and `carried` name the tables of codes. `entity` is there where the policy
-    names one: then a row per combination and respondent. If `by_row`, there is one for
+    `codes` and `carried` name the tables of codes. Where the policy names an entity, there is
+    a column `entity`, and a row per combination and respondent. If `by_row`, there is one for
     each row of the source, whose number is `row`.
     """
     coded = [

@@ -39,7 +39,7 @@ class KeyLayout:
     """`fields[attribute][level]` for the levels 0 .. height - 1; the root has no field.
 
     `carried` are the fields of columns that are never generalized: those that
-    requirements ask about.
+    requirements read.
     """
 
     fields: tuple[tuple[Field, ...], ...]
@@ -47,7 +47,7 @@ class KeyLayout:
 
     @classmethod
     def pack(cls, siblings: Sequence[Sequence[int]], carried: Sequence[int] = ()) -> KeyLayout:
-        """A layout for `siblings[attribute][level]` children of one parent at most, and `carried` values of columns.
+        """A layout for at most `siblings[attribute][level]` children of one parent, and `carried` values of columns.
 
         An attribute's coarser levels stand above its finer ones, so that within a word
         code order is value order.
@@ -85,7 +85,7 @@ class KeyLayout:
         return max((field.shift + field.bits for field in fields), default=0)
 
     def masks(self, levels: Sequence[int]) -> tuple[int, ...]:
-        """The mask of each word that keeps of every attribute its fields from its level up."""
+        """The mask of each word that keeps every attribute's fields from its level up."""
         masks = [0] * self.words
         for fields, level in zip(self.fields, levels, strict=True):
             for field in fields[level:]:

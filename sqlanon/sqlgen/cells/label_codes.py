@@ -42,7 +42,7 @@ def _published_label(bound: BoundAttribute, level: int, published_as_text: bool)
 
 
 def numbered(labelled: exp.Query, levels: Sequence[int], listed: Sequence[int] = ()) -> exp.Select:
-    """A row a value: value, and for each level its label (label_1) and the label's number (code_1).
+    """A row for each value: value, and for each level its label (label_1) and the label's number (code_1).
 
     `labelled` has the columns value and label_1, .... Equal labels have one number,
     whatever their levels. At the levels `listed` a value has a label only if its column
@@ -54,11 +54,11 @@ def numbered(labelled: exp.Query, levels: Sequence[int], listed: Sequence[int] =
         rows.append(row.from_(relation("labelled")))
         if level in listed:
             rows[-1].where(column("listed"), copy=False)
-    every = union_all(rows)
+    labels = union_all(rows)
     order = order_by(ascending(column("label")))
     number = window(f.dense_rank(), order=order) - 1
     code = alias(big(number), "code")
-    numbers = exp.select(column("value"), column("level"), column("label"), code).from_(every.subquery("shown"))
+    numbers = exp.select(column("value"), column("level"), column("label"), code).from_(labels.subquery("shown"))
     query = exp.select(column("value")).from_(relation("numbers")).group_by(column("value"))
     for level in sorted(set(levels)):
         query.select(alias(_at(level, "label"), label_at(level)), copy=False)

@@ -1,4 +1,4 @@
-"""The generalizations of an attribute's distinct values, one column a level."""
+"""The generalizations of an attribute's distinct values, a column for each level."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def generalized(bound: BoundAttribute, distinct: exp.Query, listed: exp.Query | 
 
 
 def listed_values(bound: BoundAttribute, rows: exp.Table) -> exp.Select:
-    """The values that a stored hierarchy lists, in the column's type, with a label a level.
+    """The values that a stored hierarchy lists, in the column's type, with a label for each level.
 
     `rows` is `anon.hierarchy_value`. Texts that are the same value in that type count
     once; a text that is no value of that type is left out, it cannot occur.

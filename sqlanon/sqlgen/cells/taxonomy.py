@@ -1,6 +1,6 @@
 """The hierarchy of a sensitive attribute, which says how far values lie apart.
 
-`sensitive_path` gives each value its labels from itself up, a row a value;
+`sensitive_path` gives each value its labels from itself up, a row for each value;
 `sensitive_ancestor` is the normal relation made of it.
 """
 
@@ -75,7 +75,7 @@ def _at(level: int) -> exp.Expr:
 
 
 def sensitive_path(codes: str, taxonomy: Taxonomy) -> exp.Select:
-    """A row a value: code, branch, and the labels level_0 (the value as text) to level_{height - 1}.
+    """A row for each value: code, branch, and the labels level_0 (the value as text) to level_{height - 1}.
 
     `codes` is a relation with the values that occur (value_0) and their numbers (code).
     A value that only the hierarchy lists has no code. A value that a stored hierarchy

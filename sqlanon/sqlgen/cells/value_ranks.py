@@ -76,7 +76,7 @@ def _as_double(bound: BoundAttribute) -> exp.Expr | None:
 
 
 def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
-    """An attribute's values in their order: value, n, leaf, rank_0, position, and first_i and leaves_i a level.
+    """An attribute's values in their order: value, n, leaf, rank_0, position, and for each level first_i and leaves_i.
 
     `tree` is the table of `cells.tree`; rank_0 counts from 0. NULL, where no hierarchy
     places it, is last. `position` is the value as a number where values have a distance
@@ -94,10 +94,10 @@ def ranked(bound: BoundAttribute, tree: str) -> exp.Select:
     for level in levels:
         above = [column(rank_name(i)) for i in range(level, bound.height)]
         firsts.append(alias(window(f.min(column("rank")), partition_by=above), first_name(level)))
-    kept = [column(name) for name in ("value", "n", "leaf")]
+    columns = [column(name) for name in ("value", "n", "leaf")]
     leaves = [column(leaves_name(level)) for level in levels]
     return exp.select(
-        *kept, alias(column("rank"), rank_name(0)), alias(_position(bound), "position"), *firsts, *leaves
+        *columns, alias(column("rank"), rank_name(0)), alias(_position(bound), "position"), *firsts, *leaves
     ).from_(numbered.subquery("numbered"), copy=False)
 
 
@@ -112,11 +112,11 @@ def _position(bound: BoundAttribute) -> exp.Expr:
     gap = if_(several, mean, 1)
     behind = most + gap
     position = f.coalesce(known, behind, exp.cast(literal(0), exp.DataType.Type.DOUBLE))
-    # Infinities and numbers that are none have no distance from others.
+    # Infinities and NaN have no distance from others.
     spread = paren(most - least)
     finite = f.coalesce(f.call("isfinite", spread), exp.true())
     always = _over(f.bool_and(f.call("isfinite", known.copy())))
-    # Nor has a date or a time that is infinite: its number is NULL.
+    # Neither has an infinite date or time: its number is NULL.
     numbered = count.eq(_over(f.count(column("value"))))
     sound = exp.and_(finite, f.coalesce(always, exp.true()), numbered)
     return if_(sound, position, rank)

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from sqlglot import exp
 
 from sqlanon.sqlgen.build.names import alias, column
-from sqlanon.sqlgen.classes.requirement import Asks, by_attribute
+from sqlanon.sqlgen.classes.requirement import SqlRequirement, by_attribute
 from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements
 
-__all__ = ["BUCKET", "COUNT", "VALUE", "asked_of_buckets"]
+__all__ = ["BUCKET", "COUNT", "VALUE", "rows_of_buckets"]
 
 # The number of a row's bucket, a value of one of its rows, and how many of its rows have that value.
 BUCKET = "bucket"
@@ -21,19 +21,19 @@ VALUE = "value"
 COUNT = "count"
 
 
-def asked_of_buckets(
+def rows_of_buckets(
     sources: Mapping[str, exp.Table | exp.Subquery],
-    requirements: Sequence[Asks],
+    requirements: Sequence[SqlRequirement],
     indexes: Sequence[int],
     values: Mapping[str, str],
     *,
     once: bool = False,
 ) -> Iterator[RowsOfRequirements]:
-    """What is asked of each attribute's table of buckets (bucket, value, count).
+    """The rows of each attribute's table of buckets (bucket, value, count), with the requirements that they answer.
 
-    `sources` has the tables by what stands behind the release's name, as many as can be read; `values` says which has
-    the values of an attribute. `indexes` are of the requirements that can be asked. `once` says that no bucket has a
-    value twice.
+    `sources` has the tables that can be read, by the suffixes of their names; `values` says which of them has the
+    values of an attribute. `indexes` are those of the requirements that the tables can answer. `once` says that no
+    bucket has a value twice.
     """
     for attribute, of_attribute in by_attribute(requirements, list(values)).items():
         name = values[attribute]
@@ -47,5 +47,5 @@ def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, once: bool) ->
     query = exp.select(alias(column(BUCKET), "class_id"), column(VALUE), column(COUNT)).from_(source)
     columns = {attribute: column(VALUE)}
     class_id = column("class_id")
-    bucket_rows = query.subquery("held")
+    bucket_rows = query.subquery("bucket_row")
     return Rows(bucket_rows, (class_id,), class_id.copy(), columns, weight=column(COUNT), counted=once)

@@ -2,7 +2,7 @@
 
 A class is withheld if it violates a requirement. Where a requirement judges a class by
 the rows of others, withholding some changes the verdict on the rest; so the classes
-that remain are asked again, in rounds, until none is left that violates. What is
+that remain are checked again, in rounds, until none of them violates. What is
 published then satisfies every requirement by its own rows.
 """
 
@@ -17,7 +17,7 @@ from sqlanon.sqlgen.build.expressions import big, exists, if_, is_not_null, is_n
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.classes.normal_relations import sensitive_value
-from sqlanon.sqlgen.classes.requirement import Asks, depends_on_others, relation_names
+from sqlanon.sqlgen.classes.requirement import SqlRequirement, depends_on_others, relation_names
 from sqlanon.sqlgen.sizes import sizes
 
 __all__ = ["kept_classes", "needs_rounds", "restricted", "violations", "withheld_rows"]
@@ -25,7 +25,7 @@ __all__ = ["kept_classes", "needs_rounds", "restricted", "violations", "withheld
 _BY_CLASS = ("equivalence_class", "class_sensitive_value", "guarded")
 
 
-def violations(requirements: Sequence[Asks], names: Sequence[Mapping[str, str]] | None = None) -> exp.Query:
+def violations(requirements: Sequence[SqlRequirement], names: Sequence[Mapping[str, str]] | None = None) -> exp.Query:
     """The classes that violate any requirement, each once: class_id, size, and the greatest excess.
 
     `names` says for each requirement which relations it reads; without, those of `relation_names`.
@@ -41,21 +41,21 @@ def violations(requirements: Sequence[Asks], names: Sequence[Mapping[str, str]] 
     return query.group_by(column("class_id"), copy=False)
 
 
-def needs_rounds(requirements: Sequence[Asks]) -> bool:
+def needs_rounds(requirements: Sequence[SqlRequirement]) -> bool:
     """Whether withholding a class may make another violate a requirement."""
     return any(map(depends_on_others, requirements))
 
 
-def kept_classes(requirements: Sequence[Asks]) -> list[Step]:
+def kept_classes(requirements: Sequence[SqlRequirement]) -> list[Step]:
     """Steps that end in kept(class_id): the classes that may be published.
 
     They read the normal relations under the names of `relation_names`, sensitive_value
-    aside. The last steps ask every requirement of just the classes that remain, so
-    that they hold of what is published whatever the rounds before have done.
+    aside. The last steps check every requirement against the remaining classes alone, so
+    that the published classes satisfy it whatever the rounds before have done.
     """
     if not needs_rounds(requirements):
-        kept = _classes("equivalence_class").where(_violates_nothing(violations(requirements)))
-        return [("kept", kept)]
+        unviolated = _classes("equivalence_class").where(_violates_nothing(violations(requirements)))
+        return [("kept", unviolated)]
     steps, names = restricted(requirements, "remaining", "remaining")
     return [
         ("rounds", _rounds(requirements)),
@@ -82,11 +82,11 @@ def _any(of: str) -> exp.Expr:
     return exists(exp.select(literal(1)).from_(relation(of)))
 
 
-def _rounds(requirements: Sequence[Asks]) -> exp.Query:
-    """rounds(round, class_id), recursively: the classes that each round asks.
+def _rounds(requirements: Sequence[SqlRequirement]) -> exp.Query:
+    """rounds(round, class_id), recursively: the classes that each round checks.
 
-    The first asks all, the next those that did not violate, as long as some did. A row
-    without a class stands for the round itself, which may have no class left to ask:
+    The first checks all, each next one those that did not violate, as long as some did. A row
+    without a class stands for the round itself, which may have no class left to check:
     the public table's classes count even then.
     """
     steps, names = restricted(requirements, "rounds", "round")
@@ -121,7 +121,9 @@ def _remaining() -> exp.Select:
     )
 
 
-def restricted(requirements: Sequence[Asks], among: str, prefix: str) -> tuple[list[Step], list[dict[str, str]]]:
+def restricted(
+    requirements: Sequence[SqlRequirement], among: str, prefix: str
+) -> tuple[list[Step], list[dict[str, str]]]:
     """The normal relations of some classes: the steps that make them, and for each requirement their names.
 
     `among` is a relation of class_id. sensitive_value is the sum over those classes.
@@ -148,7 +150,7 @@ def _among(of: str, classes: str) -> exp.Select:
     return exp.select(exp.Star()).from_(relation(of)).where(within)
 
 
-def withheld_rows(requirements: Sequence[Asks], base: Sequence[Step]) -> exp.Select:
+def withheld_rows(requirements: Sequence[SqlRequirement], base: Sequence[Step]) -> exp.Select:
     """One row: `withheld`, the rows that the guard withholds; NULL if nothing at all may be published.
 
     `base` makes the normal relations that the requirements read, sensitive_value aside.

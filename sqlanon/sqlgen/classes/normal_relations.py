@@ -32,7 +32,7 @@ from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import respondents
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, sensitive_ancestor, sensitive_path
 from sqlanon.sqlgen.classes.guarding_nodes import guarding_steps
-from sqlanon.sqlgen.classes.requirement import Asks, relation_names, subjects
+from sqlanon.sqlgen.classes.requirement import SqlRequirement, relation_names, subjects
 from sqlanon.sqlgen.classes.rows import Rows, rows_of
 
 __all__ = [
@@ -89,10 +89,12 @@ def _counted(rows: Rows) -> exp.Select:
     return query
 
 
-def relations_of(rows: Rows, requirements: Sequence[Asks], background: Background | None = None) -> list[Step]:
+def relations_of(
+    rows: Rows, requirements: Sequence[SqlRequirement], background: Background | None = None
+) -> list[Step]:
     """The normal relations that the requirements read, in order, under the names that `relation_names` gives.
 
-    All but sensitive_value, which is the sum over those classes that are asked about:
+    All but sensitive_value, which is the sum over the classes of a check:
     see `sensitive_values` and the guard. Raises InternalError if the background lacks
     what a requirement reads.
     """
@@ -101,7 +103,7 @@ def relations_of(rows: Rows, requirements: Sequence[Asks], background: Backgroun
     steps: list[Step] = []
     if not rows.counted:
         steps += [(f"class_value_{i}", _class_value(rows, subject)) for i, subject in enumerate(about)]
-    # Rows are dear to read: where a subject's values have been counted, their sums are the sizes.
+    # Reading rows is expensive: where a subject's values have been counted, their sums are the sizes.
     summed = bool(about) and rows.entity is None
     steps.append(("equivalence_class", _summed(_values_of(rows, about[0], 0)) if summed else _counted(rows)))
     for number, subject in enumerate(about):
@@ -132,7 +134,7 @@ def _of_subject(rows: Rows, number: int, subject: Sequence[str], reads: set[str]
 
 
 def _of_requirement(
-    index: int, requirement: Asks, rows: Rows, about: Sequence[tuple[str, ...]], background: Background
+    index: int, requirement: SqlRequirement, rows: Rows, about: Sequence[tuple[str, ...]], background: Background
 ) -> list[Step]:
     """The relations that belong to one requirement's own arguments."""
     steps: list[Step] = []
@@ -206,7 +208,7 @@ def sensitive_value(class_values: str) -> exp.Select:
     return exp.select(column("value"), rows).from_(relation(class_values)).group_by(column("value"))
 
 
-def sensitive_values(requirements: Sequence[Asks]) -> list[Step]:
+def sensitive_values(requirements: Sequence[SqlRequirement]) -> list[Step]:
     """sensitive_value_i over all classes, for the subjects of which a requirement reads it."""
     names = (names.get("sensitive_value") for names in relation_names(requirements))
     return [(name, sensitive_value("class_" + name)) for name in dict.fromkeys(names) if name]
@@ -216,8 +218,8 @@ def value_range(ranges: exp.Query, codes: str, taxonomy: Taxonomy) -> exp.Select
     """value_range(value, low, high), by the codes of the values; `codes` numbers those that occur: value_0, code.
 
     `ranges` has the columns value, low and high. A listed value that no row has, or that
-    is none of the column's type, gets a code that no row has: a least share is then
-    asked of it in vain, as it has to be.
+    is none of the column's type, gets a code that no row has: no class can then have a
+    least share of it, as it has to be.
     """
     listed_value = column("value", "listed")
     value = try_cast(listed_value, taxonomy.bound.published_type)

@@ -14,7 +14,7 @@ from sqlanon.sqlgen.build.names import alias, literal
 __all__ = [
     "PER_REQUIREMENT",
     "PER_SUBJECT",
-    "Asks",
+    "SqlRequirement",
     "by_attribute",
     "depends_on_others",
     "relation_names",
@@ -30,8 +30,8 @@ PER_REQUIREMENT = ("value_range", "guarded", "guarding_node")
 _OF_OTHERS = ("sensitive_value", "public_class")
 
 
-class Asks(Protocol):
-    """A requirement that can be asked of normal relations."""
+class SqlRequirement(Protocol):
+    """A requirement that normal relations can answer."""
 
     @property
     def question_name(self) -> str: ...
@@ -43,7 +43,7 @@ class Asks(Protocol):
 
     @property
     def attributes(self) -> Sequence[str]:
-        """The sensitive columns that it is asked about, several if jointly; empty if it asks about none."""
+        """The sensitive columns that it is about, several if jointly; empty if it is about none."""
         ...
 
     def satisfied_by(self, rows: int) -> bool:
@@ -51,19 +51,19 @@ class Asks(Protocol):
         ...
 
     def statement(self, name: str, relations: Mapping[str, str]) -> exp.Select:
-        """The statement `achieved` or `violations`; `relations` says which relation stands for each that it reads."""
+        """The statement `achieved` or `violations`; `relations` has what it reads in place of each normal relation."""
         ...
 
 
-def subjects(requirements: Sequence[Asks]) -> list[tuple[str, ...]]:
+def subjects(requirements: Sequence[SqlRequirement]) -> list[tuple[str, ...]]:
     """The sensitive columns that requirements ask about, each by itself or several jointly, without repetition."""
     return list(dict.fromkeys(tuple(r.attributes) for r in requirements if r.attributes))
 
 
-def by_attribute(requirements: Sequence[Asks], attributes: Sequence[str]) -> dict[str, list[int]]:
-    """The indexes of the requirements that are asked of each attribute's values.
+def by_attribute(requirements: Sequence[SqlRequirement], attributes: Sequence[str]) -> dict[str, list[int]]:
+    """The indexes of the requirements that each attribute's values answer.
 
-    Those that ask about none, such as the size of classes, are asked of the first.
+    The first attribute answers those that are about no attribute, such as the size of classes.
     """
     indexes: dict[str, list[int]] = {name: [] for name in attributes}
     for index, requirement in enumerate(requirements):
@@ -71,7 +71,7 @@ def by_attribute(requirements: Sequence[Asks], attributes: Sequence[str]) -> dic
     return indexes
 
 
-def relation_names(requirements: Sequence[Asks]) -> list[dict[str, str]]:
+def relation_names(requirements: Sequence[SqlRequirement]) -> list[dict[str, str]]:
     """For each requirement the relation that stands for each normal relation.
 
     `class_sensitive_value_0` is that of the first subject, `value_range_2` belongs to
@@ -94,12 +94,12 @@ def relation_names(requirements: Sequence[Asks]) -> list[dict[str, str]]:
     return named
 
 
-def depends_on_others(requirement: Asks) -> bool:
+def depends_on_others(requirement: SqlRequirement) -> bool:
     """Whether a class may satisfy the requirement or not according to the rows of other classes."""
     return any(relation in _OF_OTHERS for relation in requirement.reads)
 
 
-def report_row(index: int, requirement: Asks, names: Mapping[str, str]) -> exp.Select:
+def report_row(index: int, requirement: SqlRequirement, names: Mapping[str, str]) -> exp.Select:
     """place, achieved and violating: what a requirement comes to, and how many classes violate it."""
     achieved = cast(requirement.statement("achieved", names).subquery(), "DOUBLE")
     violating = requirement.statement("violations", names).subquery("violations")

@@ -20,9 +20,9 @@ class Rows:
     """Rows that fall into classes.
 
     Those that agree on `keys`, NULL being a value, are a class, and `class_id` names it:
-    a column of that name, or an expression over the keys. `columns` says what stands for
-    the value of each column that a requirement asks about, `entity` for the respondent.
-    Where a row stands for several, `weight` says for how many. Every expression is one over `relation`.
+    a column of that name, or an expression over the keys. `columns` has the expression
+    of each column that a requirement reads, and `entity` is that of the respondent. Where a row
+    stands for several, `weight` is their number. All expressions are over `relation`.
     If `counted`, no two rows agree on their class and their value.
     """
 
@@ -74,7 +74,7 @@ def class_label(labels: Mapping[str, exp.Expr]) -> exp.Expr:
 
 @dataclass(frozen=True)
 class RowsOfRequirements:
-    """Rows, and the indexes of the requirements that are asked of them."""
+    """Rows, and the indexes of the requirements that they answer."""
 
     rows: Rows
     indexes: tuple[int, ...]

@@ -1,7 +1,7 @@
-"""Rows sorted with short words in place of long texts: a row that is sorted is moved, and texts are dear to move.
+"""Rows sorted with short words in place of long texts: sorting moves rows, and texts are expensive to move.
 
-A column of few different texts takes a type of its own, an ENUM of just these texts, while its rows are sorted, and is
-spelled out again in the order in which they then stand.
+While its rows are sorted, a column of few different texts has a type of its own, an ENUM of just these texts. In the
+sorted rows the texts take the place of the words again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["coded", "different_texts", "spelled", "texts_of", "word_table"]
 
 
 def different_texts(texts: Sequence[BoundAttribute], source: exp.Table, rows: int) -> exp.Select:
-    """About how many different values each column has among some `rows` of the source, a column each."""
+    """About how many different values each column has among some `rows` of the source, in a column for each."""
     values = [alias(published_value(bound), f"text_{index}") for index, bound in enumerate(texts)]
     sample = exp.select(*values).from_(source).limit(rows)
     counts = [f.approx_count_distinct(column(f"text_{index}")) for index in range(len(texts))]
@@ -43,10 +43,10 @@ def coded(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
     """The rows with words in the columns that `words` has a table for, of `word_table`."""
     names = _names(query)
     indexes = {name: f"word_{index}" for index, name in enumerate(words)}
-    shown = [
+    outputs = [
         alias(column("word", indexes[name]), name) if name in indexes else column(name, "released") for name in names
     ]
-    rows = exp.select(*shown).from_(query.subquery("released"))
+    rows = exp.select(*outputs).from_(query.subquery("released"))
     for name, table in words.items():
         same = identical(column(name, "released"), column("value", indexes[name]))
         rows.join(relation(table, as_=indexes[name]), on=same, copy=False)
@@ -56,11 +56,11 @@ def coded(query: exp.Select, words: Mapping[str, str]) -> exp.Select:
 def spelled(query: exp.Select, rows: exp.Select, words: Collection[str]) -> exp.Select:
     """`rows`, which have the columns of `query`, with texts again in those that are words."""
     text = exp.DataType.build("VARCHAR")
-    shown = [
+    outputs = [
         alias(cast(column(name, "coded"), text), name) if name in words else column(name, "coded")
         for name in _names(query)
     ]
-    return exp.select(*shown).from_(rows.subquery("coded"), copy=False)
+    return exp.select(*outputs).from_(rows.subquery("coded"), copy=False)
 
 
 def _names(query: exp.Select) -> list[str]:

@@ -1,6 +1,6 @@
 """What a release of several tables is made from.
 
-A table's name is what stands behind the release's own, as in `hospital_qi`.
+A table's name is the suffix of the release's, as `qi` is in `hospital_qi`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class PublishedColumn:
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """One of the tables, whose `name` is what stands behind the release's own.
+    """One of the tables, whose `name` is the suffix of the release's name.
 
-    `query` gives its rows, in whatever order; if `ordered`, in that of what they show, which tells nothing more.
-    The rows are published by the column `by`, if there is one, and else in a random order. `words` are the columns that
-    `query` gives in a type of few texts, None where it gives all of them as they are published.
+    `query` gives its rows in any order; if `ordered`, in the order of their own values, which tells nothing more. The
+    rows are published in the order of the column `by`, if there is one, and else in a random order. `words` are the
+    columns that `query` gives as words of a dictionary, None where nobody has looked for them.
     """
 
     name: str
@@ -46,7 +46,7 @@ class PublishedTable:
 
 @dataclass(frozen=True)
 class TablesQuery:
-    """What a release of several tables is made from; the first of them has a row a row of the source.
+    """What a release of several tables is made from; the first of them has a row for each row of the source.
 
     `tokens` maps a column to a table of value and token.
     """

@@ -1,6 +1,6 @@
 """The public table D of k-map and delta-presence, recoded as the release is and counted by class.
 
-Its rows are the relation "public" (value_0, value_1, ...), a column a quasi-identifier.
+Its rows are the relation "public" (value_0, value_1, ...), with a column for each quasi-identifier.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def public_labelled(recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
 
 
 def _same_kind(recodings: Sequence[tuple[int, Recoding]]) -> list[exp.Expr]:
-    """NULL stands for a text that is no value of the type, too: that is not the value NULL."""
+    """Conditions that a value is NULL as the source has it, and not because its text is no value of the type."""
     return [exp.or_(_is_null(_public_value(i)), exp.not_(_is_null(_value(i, r.bound)))) for i, r in recodings]
 
 

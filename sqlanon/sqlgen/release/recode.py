@@ -47,7 +47,7 @@ class Recoding:
     later: tuple[int, ...] = ()
 
     @property
-    def kept(self) -> bool:
+    def is_read(self) -> bool:
         """False where the level is `*`: then nothing of the column is read."""
         return self.level < self.bound.height
 
@@ -65,12 +65,12 @@ class Recoding:
 def recode(
     recoding: Recoding, release_id: str, others: exp.Query | None = None, *, collated: bool = False
 ) -> exp.Select:
-    """A row a value of the relation "source": value, label at the level, and code, the label's number.
+    """A row for each value of the relation "source": value, label at the level, and code, the label's number.
 
     The code of a value that a stored hierarchy does not list is NULL: its rows are withheld.
     `others` are more values to give a label, in the column `value` and of the column's type.
     Where the level is not the same in all rounds there is a label_i and a code_i for each.
-    If `collated`, the relation's texts say how they are compared, which the labels do not.
+    If `collated`, the relation's texts have an explicit collation, and the labels have none.
     """
     bound = recoding.bound
     distinct = exp.select(alias(published_value(bound), "value")).distinct(copy=False).from_(relation("source"))
@@ -123,7 +123,7 @@ def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp
     value = try_cast(by_bytes(column("value")), bound.published_type)
     has_value = is_not_null(value.copy())
     copied = (
-        # One row a value whatever the table holds: a value listed twice must not double its rows.
+        # One row for each value, whatever the table holds: a value listed twice must not double its rows.
         exp.select(alias(value, "value"), alias(f.max(by_bytes(column("label"))), "label"), _listed())
         .from_(relation(("anon", "release_recoding")))
         .where(
@@ -156,8 +156,8 @@ def join_codes(
 ) -> exp.Expr:
     """Joins the labels recode_i to a query's rows, and returns the class_id that their codes make together.
 
-    `value` is the rows' own value of the attribute at an index; `conditions` hold of
-    each join besides. A row without a code for each of its values is left out, or, if
+    `value` is the rows' own value of the attribute at an index; `conditions` are further conditions of
+    each join. A row without a code for each of its values is left out, or, if
     `outer`, kept in a class that none of the others can be in.
     """
     layout = class_layout(len(recodings))
@@ -179,5 +179,5 @@ def join_codes(
 
 
 def class_layout(columns: int) -> KeyLayout:
-    """A field a column, of a width that does not follow from the labels there are: others come and go."""
+    """A field for each column, of a fixed width: labels come and go while the view lives."""
     return KeyLayout.pack([(sizes().max_labels,)] * columns)

@@ -2,8 +2,8 @@
 
 Every row has a class in each round: class_1, class_2, ..., and one that stands for no
 class where it has none. A round keeps the classes that violate no requirement, counting
-the rows that no round before has kept; of models that compare with the whole table it is
-the whole table, those rows included. A row is recoded by the first round that keeps it.
+the rows that no round before has kept; a model that compares with the whole table sees
+those rows, too. A row is recoded by the first round that keeps it.
 What the rounds publish together goes through the guard like any other release.
 """
 
@@ -23,7 +23,7 @@ from sqlanon.sqlgen.cells.cells import class_id
 from sqlanon.sqlgen.cells.label_codes import code_at, label_at
 from sqlanon.sqlgen.classes.guard import violations
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of, sensitive_values
-from sqlanon.sqlgen.classes.requirement import Asks
+from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.classes.rows import Rows
 from sqlanon.sqlgen.release.recode import Recoding, class_layout
 
@@ -51,8 +51,8 @@ def join_rounds(
 ) -> list[exp.Alias]:
     """Joins the labels recode_i to a query's rows, and returns the class_j that their codes make in each round.
 
-    `value` is the rows' own value of the attribute at an index, `conditions` hold of each
-    join besides. A row that lacks a label in a round has no class there.
+    `value` is the rows' own value of the attribute at an index, `conditions` are further
+    conditions of each join. A row that lacks a label in a round has no class there.
     """
     for n, (i, recoding) in enumerate(recodings):
         name = f"recode_{i}"
@@ -115,7 +115,7 @@ class Rounds:
     """
 
     recodings: Sequence[tuple[int, Recoding]]
-    requirements: Sequence[Asks]
+    requirements: Sequence[SqlRequirement]
     background: Background
     requirement_columns: dict[str, str]
     entity: str | None
@@ -150,7 +150,7 @@ class Rounds:
         return exp.select(exp.Star(), alias(first_round, "round")).from_(relation(rows)).subquery("placed")
 
     def _in_round(self, name: Callable[[int], str]) -> exp.Case:
-        """What a column that each round has is in the round of the row."""
+        """The value of a column that exists for each round, in the round of the row."""
         rounds = range(1, self.count + 1)
         return case(*((column("round").eq(number), column(name(number))) for number in rounds))
 
@@ -160,7 +160,7 @@ class Rounds:
         return self._in_round(lambda number: _label_name(index, recoding.levels[number - 1]))
 
     def _kept_classes(self, number: int) -> exp.Select:
-        """The classes of one round that violate nothing, of the rows that no round before keeps."""
+        """The classes of one round that violate nothing, among the rows that no round before keeps."""
         columns = {name: column(source_name) for name, source_name in self.requirement_columns.items()}
         entity = column(self.entity) if self.entity else None
         rows = Rows(relation("round_row"), (column("class_id"),), column("class_id"), columns, entity)

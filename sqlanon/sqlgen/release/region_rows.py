@@ -37,15 +37,15 @@ ROW = "__sqlanon_row"
 class Placed:
     """Where rows belong and what regions show.
 
-    `regions` is a table of `region_labels.region_labels`, `places` one of `region_labels.region_map`,
+    `regions` is a table of `region_labels.region_labels`, `region_map` one of `region_labels.region_map`,
     `ranks` has for each attribute in the order of its hierarchy the table of its values'
-    ranks. If `boxes`, a combination that `places` does not have belongs to the region
-    whose ranges it lies in. If `by_row`, `places` has a region for each row of the source
+    ranks. If `boxes`, a combination that `region_map` does not have belongs to the region
+    whose ranges it lies in. If `by_row`, `region_map` has a region for each row of the source
     (row, region), since equal rows need not have the same.
     """
 
     regions: QualifiedName
-    places: QualifiedName
+    region_map: QualifiedName
     ranks: tuple[QualifiedName | None, ...]
     publish: str
     bounds: bool
@@ -59,15 +59,15 @@ class Placed:
 
 
 def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
-    """value_0, ..., region: the combinations that have a place, and those of the source that lie in a box.
+    """value_0, ..., region: the combinations with a region, and those of the source that lie in a box.
 
-    Where each row has a place of its own, row and region.
+    Where each row has a region of its own, row and region.
     """
     if placed.by_row:
-        return exp.select(column("row"), column("region")).from_(relation(placed.places))
+        return exp.select(column("row"), column("region")).from_(relation(placed.region_map))
     quasi = policy.quasi_identifiers
     names = [f"value_{index}" for index in range(len(quasi))]
-    known = exp.select(*(column(name) for name in names), column("region")).from_(relation(placed.places))
+    known = exp.select(*(column(name) for name in names), column("region")).from_(relation(placed.region_map))
     if not placed.boxes:
         return known
     values = [alias(published_value(bound, "source"), name) for bound, name in zip(quasi, names, strict=True)]
@@ -76,7 +76,7 @@ def placement(policy: BoundPolicy, placed: Placed) -> exp.Query:
         for bound, name in zip(quasi, names, strict=True)
     ]
     unseen = exp.select(*values).distinct(copy=False).from_(relation("source"))
-    unseen.join(relation(placed.places, as_="place"), on=exp.and_(*same), join_type="ANTI", copy=False)
+    unseen.join(relation(placed.region_map, as_="place"), on=exp.and_(*same), join_type="ANTI", copy=False)
     inside = exp.select(*(column(name, "unseen") for name in names), alias(f.min(column("region", "box")), "region"))
     inside.from_(unseen.subquery("unseen"), copy=False)
     conditions = [_inside(inside, index, placed) for index in range(len(quasi))]
@@ -97,7 +97,7 @@ def _inside(query: exp.Select, index: int, placed: Placed) -> exp.Expr:
         on = identical(value, column("value", name))
         query.join(relation(ranks, as_=name), on=on, copy=False)
         low, high = (column(end(index), "box") for end in (low_name, high_name))
-        # NULL has a rank, and may stand between two values or behind them: it is let in by itself.
+        # NULL has a rank between two values or behind them, so that it needs a condition of its own.
         known = is_not_null(value.copy())
         between = exp.and_(known, column(rank_name(0), name).between(low, high))
     null_here = exp.and_(is_null(value.copy()), column(f"with_null_{index}", "box"))
@@ -107,7 +107,7 @@ def _inside(query: exp.Select, index: int, placed: Placed) -> exp.Expr:
 def placed_rows(policy: BoundPolicy, placed: Placed) -> exp.Select:
     """The source's rows that have a region: class_id, and what it shows of each attribute.
 
-    It reads "source", with its column ROW if places are by row, and "placement".
+    It reads "source", with its column ROW if regions are by row, and "placement".
     """
     query = exp.select().from_(relation("source"))
     same: list[exp.Expr] = []

@@ -25,7 +25,7 @@ from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
 from sqlanon.sqlgen.classes.buckets import BUCKET
 from sqlanon.sqlgen.classes.guard import kept_classes, restricted
 from sqlanon.sqlgen.classes.normal_relations import Background, relations_of
-from sqlanon.sqlgen.classes.requirement import Asks, report_row, subjects
+from sqlanon.sqlgen.classes.requirement import SqlRequirement, report_row, subjects
 from sqlanon.sqlgen.classes.rows import Rows
 from sqlanon.sqlgen.release.public_table import (
     public_class,
@@ -47,18 +47,19 @@ _ENTITY = "__sqlanon_entity"
 class ReleaseQuery:
     """What the SELECT is built from.
 
-    `recodings` in the policy's order; `source` a table or a query; `stable` says that reading it twice gives the same
-    rows (a table does, a query may not: it is then materialized); the catalog's copies of the stored hierarchies of
-    this release, and of its requirements' tables of ranges, are under `release_id`; `tokens` maps a column to a table
-    of value and token. `guards` names, by the index of a requirement, the source's column with its guarding nodes,
-    which need not be published. `public` is the public table D, one column a quasi-identifier in the policy's order,
-    and `public_stable` says of it what `stable` says of the source. `placed` says how quasi-identifiers are recoded by
-    region: there are no `recodings` then. `collated` is whether the source's texts say how they are compared.
+    `recodings` are in the policy's order; `source` is a table or a query; `stable` says that reading it twice gives
+    the same rows (a table does, a query may not: it is then materialized); the catalog's copies of the stored
+    hierarchies of this release, and of its requirements' tables of ranges, are under `release_id`; `tokens` maps a
+    column to a table of value and token. `guards` names, by the index of a requirement, the source's column with its
+    guarding nodes, which need not be published. `public` is the public table D, a column for each quasi-identifier in
+    the policy's order, and `public_stable` is its counterpart of `stable`. `placed` says how quasi-identifiers are
+    recoded by region: there are no `recodings` then. `collated` is whether the source's texts have an explicit
+    collation.
     """
 
     policy: BoundPolicy
     recodings: tuple[Recoding, ...]
-    requirements: Sequence[Asks]
+    requirements: Sequence[SqlRequirement]
     source: exp.Query
     stable: bool
     release_id: str
@@ -96,12 +97,12 @@ class ReleaseQuery:
 
     @property
     def requirement_columns(self) -> tuple[str, ...]:
-        """The source's columns that requirements ask about, published or not: sensitive ones and guarding nodes."""
+        """The source's columns that requirements read, published or not: sensitive ones and guarding nodes."""
         sensitive = (name for subject in subjects(self.requirements) for name in subject)
         return tuple(dict.fromkeys((*sensitive, *self.guards.values())))
 
     def select(self, *, with_entity: bool = False) -> exp.Select:
-        """The released rows; with the respondent in the column `respondent`, for checks, if asked."""
+        """The released rows; `with_entity`, for checks, with the respondent in the column `respondent`."""
         outputs = self._outputs()
         if with_entity and self.policy.entity:
             outputs.append(alias(column(_ENTITY, "recoded"), self.respondent))
@@ -123,7 +124,7 @@ class ReleaseQuery:
         """What each requirement comes to in the classes that are released: place, achieved, violating.
 
         All requirements, or those at `indexes`. It names no value and no class: it is for
-        requirements of which not all that they read is published.
+        requirements that read more than the release shows.
         """
         steps, names = restricted(self.requirements, "kept", "kept")
         rows = [
@@ -145,12 +146,12 @@ class ReleaseQuery:
         return self._with_labels(query, recodings)
 
     def _kept_recodings(self) -> list[tuple[int, Recoding]]:
-        return [(i, recoding) for i, recoding in enumerate(self.recodings) if recoding.kept]
+        return [(i, recoding) for i, recoding in enumerate(self.recodings) if recoding.is_read]
 
     def _with_classes(self, query: exp.Select) -> exp.Select:
         recodings = self._kept_recodings()
         query = self._with_labels(query, recodings, needs_public=self._asks_public)
-        # Read twice, once to count the classes and once for the rows: keeping it would copy the whole table.
+        # Read twice, once to count the classes and once for the rows: to materialize it would copy the whole table.
         query.with_(identifier("recoded"), as_=self._recoded(recodings), materialized=False, copy=False)
         return with_steps(
             query,
@@ -167,7 +168,7 @@ class ReleaseQuery:
     def _with_labels(
         self, query: exp.Select, recodings: Sequence[tuple[int, Recoding]], needs_public: bool = True
     ) -> exp.Select:
-        """The labels of the values that occur in the source, and in the public table where it is asked about."""
+        """The labels of the values that occur in the source and, if it is needed, in the public table."""
         query = query.with_(identifier("source"), as_=self.source.copy(), materialized=not self.stable, copy=False)
         if self.placed is not None:
             return query.with_(identifier("placement"), as_=placement(self.policy, self.placed), copy=False)
@@ -193,7 +194,7 @@ class ReleaseQuery:
     def _with_rounds(
         self, query: exp.Select, recodings: Sequence[tuple[int, Recoding]], needs_public: bool
     ) -> exp.Select:
-        """What each round keeps of the rows, and where that puts the rows of the public table."""
+        """The rows that each round keeps, and the rounds of the public table's rows."""
         labelled = exp.select().from_(relation("source"))
         classes = join_rounds(labelled, recodings, lambda i, bound: published_value(bound, "source"))
         labelled.select(*classes, *round_labels(recodings), *self._others(labelled), copy=False)
@@ -217,7 +218,7 @@ class ReleaseQuery:
         )
 
     def _recoded(self, recodings: Sequence[tuple[int, Recoding]]) -> exp.Select:
-        """Every row with its class, its labels, and the columns that pass through or are asked about."""
+        """Every row with its class, its labels, and the columns that pass through or that requirements read."""
         if self.placed is not None:
             rows = placed_rows(self.policy, self.placed)
             return rows.select(*self._others(rows), copy=False)
@@ -229,14 +230,16 @@ class ReleaseQuery:
         return query.select(alias(key, "class_id"), *labels, *self._others(query), copy=False)
 
     def _others(self, query: exp.Select) -> list[exp.Alias]:
-        """The columns that pass through, those that are asked about, and the respondent; joins what they need."""
+        """The columns that pass through or that requirements read, and the respondent; joins the tables of tokens."""
         others = [alias(passed(query, bound, i, self.tokens), f"column_{i}") for i, bound in self._passing()]
-        others += [alias(self._asked_value(name), f"asked_{i}") for i, name in enumerate(self.requirement_columns)]
+        others += [
+            alias(self._requirement_value(name), f"asked_{i}") for i, name in enumerate(self.requirement_columns)
+        ]
         if self.policy.entity:
             others.append(alias(column(self.policy.entity.column, "source"), _ENTITY))
         return others
 
-    def _asked_value(self, name: str) -> exp.Expr:
+    def _requirement_value(self, name: str) -> exp.Expr:
         """A column's value in the type in which it may be published; guarding nodes are compared as text."""
         for bound in self.policy.attributes:
             if bound.column == name:
@@ -261,19 +264,19 @@ class ReleaseQuery:
 
     def _output(self, bound: BoundAttribute) -> exp.Alias:
         if bound.role is Role.QUASI_IDENTIFIER:
-            shown = self._label(bound, "recoded")
+            value = self._label(bound, "recoded")
             collated = any(recoding.bound is bound and recoding.mixed for recoding in self.recodings)
         else:
             index = next(i for i, other in self._passing() if other is bound)
-            shown, collated = column(f"column_{index}", "recoded"), bound.published_type == "VARCHAR"
-        return alias(without_collation(shown) if collated and self.collated else shown, bound.column)
+            value, collated = column(f"column_{index}", "recoded"), bound.published_type == "VARCHAR"
+        return alias(without_collation(value) if collated and self.collated else value, bound.column)
 
     def _label(self, bound: BoundAttribute, of: str | None = None) -> exp.Expr:
         """What a class shows of a quasi-identifier."""
         if self.placed is not None:
             return column(label_name(self.policy.quasi_identifiers.index(bound)), of)
         index = next(i for i, r in enumerate(self.recodings) if r.bound is bound)
-        return column(f"label_{index}", of) if self.recodings[index].kept else literal("*")
+        return column(f"label_{index}", of) if self.recodings[index].is_read else literal("*")
 
     def _rows(self) -> Rows:
         return Rows(

@@ -3,7 +3,7 @@
 DuckDB binds a view anew for each query that reads it. By then a column may have another type, on which the body
 could fail with a value in its message, and the reader's session may compare texts otherwise. So what the body
 reads first is a condition that is decided while the query is bound, before any row is looked at: where it does not
-hold, the name of a setting that is asked for is our own text, and DuckDB's error quotes it.
+hold, it looks up a setting whose name is our own text, and DuckDB's error quotes the name.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class Refusal:
 
 @dataclass(frozen=True)
 class MadeFor:
-    """The columns that a query reads, each with its type and that type without ENUMs, and what settings have to be.
+    """The columns that a query reads, each with its type and that type without ENUMs, and the settings that it needs.
 
-    Of `settings`, names and values, the reader's session has to have each; any is to compare text byte by byte.
+    The reader's session has to have each of `settings`, names and values, and any session to compare text by bytes.
     """
 
     columns: tuple[tuple[str, str, str], ...]

@@ -61,7 +61,7 @@ class Output:
     def result(self, rows: Rows, **about: Any) -> None:
         """Prints one statement's result; `about` are further items of its JSON object."""
         if self.json:
-            answer = about | {"columns": list(rows.columns), "rows": rows.records(), "truncated": rows.more}
+            answer = about | {"columns": list(rows.columns), "rows": rows.records(), "truncated": rows.truncated}
             self.json_line(answer)
         elif self.quiet or not rows.columns:
             return
@@ -142,7 +142,7 @@ class Output:
             # Nobody folds or cuts what goes into a pipe.
             for line in markdown_table(rows):
                 self.out.out(line, highlight=False)
-        if rows.more:
+        if rows.truncated:
             self.out.print(f"(the first {len(rows.rows)} rows; there are more)", style="dim")
 
 

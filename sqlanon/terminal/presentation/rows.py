@@ -13,11 +13,11 @@ __all__ = ["Rows", "cell_text", "json_value", "one_line"]
 
 @dataclass(frozen=True)
 class Rows:
-    """A statement's result: its column names and rows; `more` says whether rows were left out at the end."""
+    """A statement's result: its column names and rows; `truncated` says whether rows were left out at the end."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
-    more: bool = False
+    truncated: bool = False
 
     @classmethod
     def of(cls, result: Any, limit: int | None = None) -> Rows:
@@ -25,7 +25,7 @@ class Rows:
         if limit is None:
             return cls(tuple(result.columns), tuple(result.fetchall()))
         fetched = result.limit(limit + 1).fetchall()
-        return cls(tuple(result.columns), tuple(fetched[:limit]), more=len(fetched) > limit)
+        return cls(tuple(result.columns), tuple(fetched[:limit]), truncated=len(fetched) > limit)
 
     def column(self, name: str) -> list[Any]:
         """The values of one column; none if there is no such column."""
@@ -35,7 +35,7 @@ class Rows:
         """These rows without one column."""
         indexes = [index for index, column in enumerate(self.columns) if column != name]
         rows = tuple(tuple(row[index] for index in indexes) for row in self.rows)
-        return Rows(tuple(self.columns[index] for index in indexes), rows, self.more)
+        return Rows(tuple(self.columns[index] for index in indexes), rows, self.truncated)
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as dicts of JSON values by column name; a repeated name gets a number, as DuckDB gives it."""

@@ -12,7 +12,7 @@ from sqlanon.sqlgen.build.names import alias, column, identifier, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import carried_code, key_name, respondents
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
-from sqlanon.sqlgen.classes.requirement import Asks, subjects
+from sqlanon.sqlgen.classes.requirement import SqlRequirement, subjects
 from sqlanon.sqlgen.sizes import sizes
 
 __all__ = ["BATCH", "Batch"]
@@ -33,7 +33,7 @@ class Batch:
     """
 
     layout: KeyLayout
-    requirements: Sequence[Asks]
+    requirements: Sequence[SqlRequirement]
     entity: bool
     carried: tuple[str, ...] = ()
     guards: tuple[tuple[int, str], ...] = ()

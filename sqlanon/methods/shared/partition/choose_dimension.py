@@ -32,7 +32,7 @@ from sqlanon.sqlgen.build.expressions import (
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import key_name, rank_name
-from sqlanon.sqlgen.classes.requirement import Asks
+from sqlanon.sqlgen.classes.requirement import SqlRequirement
 from sqlanon.sqlgen.release.region_rows import high_name, low_name
 
 __all__ = ["Turns"]
@@ -62,7 +62,7 @@ class Turns:
     weights: Sequence[float]
     plain: Sequence[bool]
     points: Points
-    requirements: Sequence[Asks]
+    requirements: Sequence[SqlRequirement]
     fixed_relations: Sequence[Step]
     least: int
     heights: Sequence[int] = ()

@@ -44,7 +44,7 @@ FROM (
           "value",
           "count"
         FROM "main"."__sqlanon_candidate_2"
-      ) AS "held"
+      ) AS "bucket_row"
     ) AS "class_value_0"
     GROUP BY
       "class_id"
@@ -66,7 +66,7 @@ FROM (
             "value",
             "count"
           FROM "main"."__sqlanon_candidate_2"
-        ) AS "held"
+        ) AS "bucket_row"
       ) AS "class_value_0"
     ) AS "occurring"
   ), "class_sensitive_value_0" AS (
@@ -85,7 +85,7 @@ FROM (
           "value",
           "count"
         FROM "main"."__sqlanon_candidate_2"
-      ) AS "held"
+      ) AS "bucket_row"
     ) AS "counted"
     JOIN "sensitive_code_0" AS "coded"
       ON "counted"."value_0" IS NOT DISTINCT FROM "coded"."value_0"

@@ -76,7 +76,7 @@ FROM (
           "value",
           "count"
         FROM "main"."__sqlanon_candidate_2"
-      ) AS "held"
+      ) AS "bucket_row"
     ) AS "class_value_0"
     GROUP BY
       "class_id"
@@ -98,7 +98,7 @@ FROM (
             "value",
             "count"
           FROM "main"."__sqlanon_candidate_2"
-        ) AS "held"
+        ) AS "bucket_row"
       ) AS "class_value_0"
     ) AS "occurring"
   ), "class_sensitive_value_0" AS (
@@ -117,7 +117,7 @@ FROM (
           "value",
           "count"
         FROM "main"."__sqlanon_candidate_2"
-      ) AS "held"
+      ) AS "bucket_row"
     ) AS "counted"
     JOIN "sensitive_code_0" AS "coded"
       ON "counted"."value_0" IS NOT DISTINCT FROM "coded"."value_0"

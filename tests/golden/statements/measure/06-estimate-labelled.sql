@@ -1,5 +1,4 @@
--- Look for: the release is read once, counted by the labels of all columns that any query asks; then each column's
--- labels in the form that single estimates read.
+-- Look for: the release is read once, counted by the labels of all columns that any query asks.
 
 CREATE TEMPORARY TABLE "__sqlanon_labelled_1" AS
 SELECT

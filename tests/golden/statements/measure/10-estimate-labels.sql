@@ -1,4 +1,4 @@
--- Look for: each label once, however many rows show it; the second query: no label may be without a leaf.
+-- Look for: each column's labels in the form that single estimates read.
 
 CREATE TEMPORARY TABLE "__sqlanon_labels_1" AS
 SELECT
