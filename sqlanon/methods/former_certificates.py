@@ -51,7 +51,7 @@ def upgraded(stated: dict[str, Any], policy: Policy) -> dict[str, Any]:
 
 
 def _behind(table: str, release: str) -> str:
-    """What stands behind the release's name in that of a table."""
+    """The part of a table's name that follows the release's."""
     return table.removeprefix(f"{release}_")
 
 

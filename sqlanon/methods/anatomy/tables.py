@@ -83,7 +83,7 @@ def _quasi_identifiers(policy: BoundPolicy, bucketization: Bucketization, tokens
         value = passed(query, bound, index, tokens)
         query.select(alias(value, bound.column), copy=False)
     query.select(alias(column(BUCKET, "source"), BUCKET), copy=False)
-    # Classes are told apart by the bucket; the quasi-identifiers are values like others.
+    # The bucket alone says which class a row is in; the quasi-identifiers are values like others.
     roles = [Role.INSENSITIVE if b.role is Role.QUASI_IDENTIFIER else b.role for b in bounds]
     columns = [
         PublishedColumn(b.column, role, Reading.TOKEN if b.attribute.pseudonym else Reading.EXACT, b)

@@ -1,4 +1,4 @@
-"""What Anatomy's tables must be: their names, their buckets, and which requirement is asked of which of them."""
+"""What has to hold of Anatomy's tables: their names are free, and their buckets fit together."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from sqlanon.sqlgen.classes.buckets import BUCKET
 
 __all__ = ["out_of_order", "require_names", "unequal_buckets"]
 
-# The tables of a release by what stands behind its name.
+# The tables of a release by the part of their names that follows the release's.
 Sources = Mapping[str, exp.Table | exp.Subquery]
 
 

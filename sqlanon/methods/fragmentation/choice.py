@@ -13,13 +13,13 @@ class Fragmented:
     """Fragments (De Capitani di Vimercati et al. 2010): sets of columns that are published apart, no value changed.
 
     `of_statement` says that the user named them; if not, no correct fragmentation has fewer than
-    `least`, and `proven` says that none is better. Of a loose association `sizes` are the
-    rows that a group of each fragment has at least, `k` how loose it is, None where no
-    constraint lies across fragments, and `groups` the temporary table of each row's groups
+    `least`, and `proven` says that none is better. Of a loose association `sizes` has the least
+    number of rows in a group of each fragment, `k` says how loose it is, None where no
+    constraint lies across fragments, and `groups` is the temporary table of each row's groups
     (row, group_0, ...), the row being its number in the source, or in `copied`, a
-    temporary copy with the columns value_0, ... in the order of the fragments. Rows that
-    no group has are suppressed, of which there may be `limit`; `alike` of them at most
-    have the same of a constraint in a fragment. The loss is that of what is not published; no value is coarser.
+    temporary copy with the columns value_0, ... in the order of the fragments. At most `limit`
+    rows may be in no group; they are suppressed, and at most `alike` of them have the same
+    values of a constraint in a fragment. The loss is that of what is not published; no value is coarser.
     """
 
     fragments: tuple[tuple[str, ...], ...]

@@ -36,7 +36,7 @@ def constraints_of(policy: Policy) -> list[tuple[str, ...]]:
 
 
 def limits_of_fragments() -> Limits:
-    """What fragments can promise: that columns are not seen together, whatever else is asked."""
+    """What fragments can promise: that columns are not seen together, and nothing else."""
     model = Refusal(
         "{policy}: METHOD {method} keeps what is CONFIDENTIAL, and cannot promise {requirement}",
         "leave REQUIRE out, or use METHOD generalization with a policy without CONFIDENTIAL",

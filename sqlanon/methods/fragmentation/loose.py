@@ -85,9 +85,9 @@ class Options:
     """METHOD loose(k, groups, near, suppression).
 
     `groups` are the least sizes of each fragment's groups, and `k` is how loose the
-    association has to be; one of them is there. With `near` groups hold rows that are
-    beside each other in the quasi-identifiers of one fragment. `suppression` is the share
-    of rows, in [0, 1], that may be left out. 0 would refuse nearly every table, for rows
+    association has to be; at least one of the two has to be named. With `near` groups have rows
+    that are near each other in the quasi-identifiers of one fragment. `suppression` is the share
+    of rows, in [0, 1], that may be left out. 0 would refuse nearly every table, because rows
     seldom make up whole blocks.
     """
 
@@ -127,7 +127,7 @@ class Options:
         return [sizes] if self.groups or fragments > 2 or prod(sizes) == k else [sizes, (k, 1)]
 
     def allowed(self, rows: int) -> int:
-        """How many of so many rows may be left out."""
+        """How many of the rows may be left out."""
         return int(Fraction(self.suppression) * rows)
 
 
@@ -155,10 +155,10 @@ def assumes(_: Options, __: Sequence[str]) -> tuple[Assumption, ...]:
 
 
 def required(fragments: Sets, constraints: Sets, options: Options) -> int | None:
-    """The k that is promised: the one that was asked for, or that of the groups.
+    """The k that is promised: that of the statement, or else that of the groups.
 
     None where no constraint lies across fragments: nothing is linked that has to be kept apart.
-    Raises PolicyError where the groups do not come to the k that was asked for.
+    Raises PolicyError where the groups do not come to the k of the statement.
     """
     if len(fragments) < 2:
         raise PolicyError(

@@ -55,7 +55,7 @@ def association_columns(fragments: int) -> list[str]:
 
 
 def published_names(choice: Fragmented) -> list[str]:
-    """What stands behind the release's own name: a number for each fragment, and the association's name."""
+    """The parts of the tables' names after the release's: a number for each fragment, and the association's name."""
     numbers = [str(number) for number in range(1, len(choice.fragments) + 1)]
     return [*numbers, ASSOCIATION] if choice.groups else numbers
 

@@ -1,8 +1,8 @@
 """Multidimensional recoding by Mondrian: regions that no cut can divide any further.
 
 LeFevre, DeWitt and Ramakrishnan, Mondrian Multidimensional K-Anonymity (2006) and
-Workload-Aware Anonymization (2006). Every row is published; a cut stands if both halves
-meet every requirement.
+Workload-Aware Anonymization (2006). Every row is published; a cut is allowable if both
+halves meet every requirement.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables by which a release places rows in regions."""
+"""The tables by which a release finds the region of each row."""
 
 from __future__ import annotations
 

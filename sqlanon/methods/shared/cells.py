@@ -19,7 +19,7 @@ class Cells:
     """The table of each quasi-identifier's tree."""
 
     layout: KeyLayout
-    """Where the levels of each tree stand in the keys, and the codes of `carried`."""
+    """Which bits of the keys have the levels of each tree, and which the codes of `carried`."""
 
     rows: int
     """How many rows of the source the cells stand for."""
@@ -34,7 +34,7 @@ class Cells:
     """For each attribute and level the greatest of what `spread` sums."""
 
     carried: tuple[str, ...] = ()
-    """The columns that requirements ask about, whose codes stand in the keys too."""
+    """The columns that requirements ask about, whose codes are in the keys, too."""
 
     fixed_relations: tuple[Step, ...] = ()
     """The normal relations that are the same for every node of the lattice."""

@@ -1,4 +1,4 @@
-"""The value that stands in the way of a requirement about sensitive values, named for the policy's owner."""
+"""The most frequent sensitive value, which keeps a requirement from being met, named for the policy's owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often the most frequent value of a column stands in a table."""
+"""How often the most frequent value of a column occurs in a table."""
 
 from __future__ import annotations
 

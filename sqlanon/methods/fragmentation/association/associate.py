@@ -37,8 +37,8 @@ __all__ = ["Association", "Grouping", "associate", "covered", "promised"]
 
 @dataclass(frozen=True)
 class Grouping:
-    """How the rows of fragments are to be grouped: in groups of at least `sizes` rows, one size a fragment, such that
-    the heterogeneities hold for each of the `constraints`.
+    """How the rows of fragments are to be grouped: in groups of at least `sizes` rows, a size for each fragment, such
+    that the heterogeneities hold for each of the `constraints`.
     """
 
     fragments: Sequence[Sequence[str]]
@@ -46,27 +46,26 @@ class Grouping:
     sizes: Sequence[int]
 
     near: Sequence[str] = ()
-    """Groups hold rows that are beside each other in these: attributes of one fragment."""
+    """Attributes of one fragment: rows of a group are near each other in these."""
 
     k: int | None = None
-    """Of the rows left out not more than one in k has the same of a constraint; None for that to which sizes come."""
+    """Not more than one in k of the rows left out have the same values of a constraint; None for the sizes' product."""
 
     most: int | None = None
-    """No row is placed where more rows than these have to be left out; None for any number."""
+    """No row is put into a group where more rows than this have to be left out; None for any number."""
 
 
 @dataclass(frozen=True)
 class Association:
     """Each row's group in every fragment, in a temporary table that says which is which and is never published.
 
-    It is `groups`: row, group_0, ... `placed` rows have groups. The other `left_out` ones have
-    none and are in no fragment either: a row beside the groups could be linked through its
-    being there. Of these `alike` have the same of a constraint in a fragment, at most. `k` is
-    the least product of the sizes of two fragments' groups that a
-    constraint lies across; None if there is no such constraint. `keys` are what the rows are told
-    apart by, and `parts` the attributes of each: none where all rows differ. A block has `size`
-    rows. `least` is how many rows have to be left out, as far as each key by itself tells; None
-    if no block can be filled.
+    It is `groups`: row, group_0, ... `placed` rows have groups. The other `left_out` rows have
+    none and are in no fragment either: a row outside the groups could be linked because it is.
+    At most `alike` of them have the same values of a constraint in a fragment. `k` is the least
+    product of the sizes of two fragments' groups that a constraint lies across; None if there
+    is no such constraint. `keys` are the values in which rows have to differ, and `parts` the
+    attributes of each: none where all rows do differ. A block has `size` rows. As far as each
+    key by itself tells, `least` rows have to be left out; None if no block can be filled.
     """
 
     groups: str
@@ -97,13 +96,13 @@ def covered(
 def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, keep: Keep) -> Association:
     """Groups of rows as a `Grouping` asks for them.
 
-    The rows left out are a class, too: none are, or not more than one in its `k` has the same of a constraint in a
-    fragment. No row is placed where that cannot be, nor where more than `most` rows have to be left out for it.
+    The rows left out are a class, too: not more than one in its `k` have the same values of a constraint in a
+    fragment. No row is in a group where that cannot be, nor where more than `most` rows have to be left out for it.
 
-    `rows` gives row, value_0, ... for the attributes of the fragments, one behind the other, and near_0, ... for
-    those of `near`, each time alike, as `tuple_keys.numbered` does: the attributes, or numbers that order their
+    `rows` gives row, value_0, ... for the attributes of the fragments, one after the other, and near_0, ... for
+    those of `near`, as `tuple_keys.numbered` does, the same each time: the attributes, or numbers that order their
     values, such as ranks along a hierarchy. These columns must depend on one fragment alone; if they depended on two,
-    which rows are in one block would tell of how the two go together. With `near` more rows may be left
+    the rows of a block would tell something of how the two go together. With `near` more rows may be left
     out: where one key decides, at most one in a hundred more.
 
     `draw` names a function that gives random bits for each row.
@@ -124,7 +123,7 @@ def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, k
     for key in _keys([part for _, parts in across for part in parts.values()]):
         indexes = [index[name] for name in key]
         repeated = keep("repeated", tuple_keys.repeated(rows, indexes))
-        # A key in which no two rows are alike asks for nothing; if there is no other, every row is one of its own.
+        # A key in which no two rows are alike requires nothing; if there is no other, all rows differ.
         if _rows_of(engine, repeated):
             alike.append((indexes, repeated))
             parts.append(key)

@@ -9,8 +9,8 @@ its lines, those of another its columns, those of any further one its diagonals 
 slope. Two groups of different fragments then meet in one row at most, and all rows that
 a group is linked to lie in one block, where they differ: the three heterogeneities hold.
 
-What is drawn is drawn by sorts: rows and blocks are numbered as they then stand. A table keeps the order in which it
-was made; should it ever not, no grids would come of it, and the check of the release would stop it.
+Random orders are drawn by sorts: rows and blocks are numbered in the order of the sorted table. A table keeps the order
+in which it was made; should it ever not, its blocks would be no grids, and the check of the release would stop it.
 """
 
 from __future__ import annotations
@@ -122,12 +122,12 @@ def row_index(partition: Sequence[exp.Expr], order: Sequence[exp.Expr], function
 
 
 def in_order(by: Sequence[exp.Expr]) -> exp.Order:
-    """An ORDER BY that says where NULLs stand, as every engine needs to be told."""
+    """An ORDER BY that says where NULLs are sorted, because engines differ in that."""
     return order_by(*(ascending(part.copy()) for part in by))
 
 
 def numbered_rows(table: str) -> exp.Select:
-    """The rows of a stored table, each with its `number` in the order in which they stand, from 0.
+    """The rows of a stored table, each with its `number` in the order of the table, from 0.
 
     Row numbers follow each other; those of a table that was made in a transaction still open do not begin with 0.
     """

@@ -53,7 +53,7 @@ __all__ = [
     "sorted_rows",
 ]
 
-# The value that rows alone stand for together: they differ, however many there are.
+# The value under which rows that share their value with no other are counted together; they differ all the same.
 ALONE = 0
 
 

@@ -1,6 +1,6 @@
 """Which rows a loose association leaves out: how few there can be, which they are, and what they have in common.
 
-The rows left out are a class, too: see `left_out_sql`. They are drawn before any others are placed, by their values
+The rows left out are a class, too: see `left_out_sql`. They are drawn before blocks are filled, by their values
 alone, so that being left out tells no more of somebody than the counts of the values do.
 """
 

@@ -75,8 +75,8 @@ def looseness(
     """Looks at each pair of fragments under each constraint whose attributes are all published.
 
     A constraint within one fragment has no pair: that is for `minimal_fragmentation.require_correct` to find.
-    `laid` is the grid that blocks are expected to be: tables that are such grids are looked at once, on DuckDB only.
-    All others are looked at pair by pair, with the same result.
+    `laid` is the grid that blocks are expected to be: tables that are such grids are read once, on DuckDB only.
+    All others are compared pair by pair, with the same result.
     """
     fragments = [fragment.attributes for fragment in published.fragments]
     sets = covered(fragments, constraints)

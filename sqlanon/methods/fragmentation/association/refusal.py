@@ -21,7 +21,7 @@ _MAX_TRIED_K = 256
 _DIGITS = range(2, 10)
 _TOO_GREAT = Fraction(6, 5)
 
-# The sizes that groups may have for a k, those first that k alone stands for.
+# The sizes that groups may have for a k, first those that it means where no groups are named.
 Shapes = Callable[[int], Sequence[Sequence[int]]]
 
 
@@ -55,7 +55,7 @@ def refusal(
 
 
 def _impossible(made: Association, k: int | None) -> str:
-    """What stands in the way: of each key by itself, or of the rows that are left over."""
+    """Why there is no such association: because of one key by itself, or of the rows that are left over."""
     rows = made.keys.rows
     if rows < made.size:
         return f"linked groups hold {made.size} rows, and there are {rows}"
@@ -98,7 +98,7 @@ def _smaller(made: Association, k: int | None, most: int, shapes: Shapes) -> Ite
 
 @dataclass(frozen=True)
 class _Possible:
-    """A k that each key by itself allows, the groups if k alone does not stand for them, and the rows left out."""
+    """A k that each key by itself allows, the groups unless k alone means them, and the rows left out."""
 
     k: int
     groups: str

@@ -33,8 +33,8 @@ def numbered(table: exp.Table, values: Sequence[exp.Expr], near: Sequence[exp.Ex
 def repeated(rows: exp.Select, key: Sequence[int]) -> exp.Select:
     """digest, number: the tuples of these values that several rows have, NULL being a value, numbered from 1.
 
-    Tuples are told apart by their digests. Two of one digest count as one, so rows that differ may be kept apart
-    for nothing, and rows that are alike never come together.
+    Tuples are compared by their digests. Two with the same digest count as one, so rows that differ may be kept apart
+    needlessly, but rows that are alike are never put together.
     """
     counted = exp.select(alias(digest([column(value_name(index)) for index in key]), "digest"))
     counted = counted.from_(rows.subquery("counted_row"), copy=False).group_by(literal(1)).having(f.count() > 1)

@@ -122,7 +122,7 @@ def _sampled(keys: Sequence[exp.Expr], one_in: int) -> exp.Expr:
 
 
 def rows_of_tags(rollup: str) -> exp.Select:
-    """The rollup's rows of a batch, from the first parameter to the second, both tags; in place of it the index."""
+    """The rollup's rows of a batch: those of the tags from the first parameter to the second, tags counted from 0."""
     between = column("tag").between(parameter(1), parameter(2))
     index = column("tag") - parameter(1)
     star = exp.Star(**{"except_": [identifier("tag")]})

@@ -180,7 +180,7 @@ class Remaining:
         self._keep(np.concatenate([np.arange(start), start + np.flatnonzero(earlier)]))
 
     def raise_below(self, withheld: Sequence[tuple[Node, int]]) -> None:
-        """Takes into account that every node at most as general as one of these withholds at least so many rows."""
+        """Takes into account that every node at most as general as one of these withholds at least that many rows."""
         import numpy as np
 
         changed = False

@@ -79,7 +79,7 @@ class Loss(Protocol):
     def __init__(self, setting: Setting) -> None: ...
 
     def bounds(self, levels: NDArray[Any], withheld: int = 0) -> NDArray[Any]:
-        """The least that each node may lose of which so many rows, or more, are withheld, from marginal counts alone.
+        """The least that each node may lose if at least `withheld` of its rows are, as far as marginal counts tell.
 
         A row of `levels` is a node.
         """
@@ -90,7 +90,7 @@ class Loss(Protocol):
         ...
 
     def least(self, node: Node, withheld: int) -> int | None:
-        """The least that a node loses of which so many rows, or more, are withheld; None if that tells nothing."""
+        """The least that a node loses if at least `withheld` of its rows are; None if that number tells nothing."""
         ...
 
     def query(self, first: int) -> exp.Select:
@@ -106,7 +106,7 @@ class Loss(Protocol):
         ...
 
     def of(self, node: Node, withheld: int, answer: Sequence[Any]) -> int:
-        """The loss of a node of which so many rows are withheld."""
+        """The loss of a node of which `withheld` rows are withheld."""
         ...
 
     def value(self, loss: int) -> Fraction:

@@ -2,7 +2,7 @@
 
 Mondrian cuts regions between neighbouring ranks, so the order of the ranks is that in
 which values lie side by side: by value, or along the hierarchy, depth first. How far
-two values lie apart is told by their positions.
+two values lie apart follows from their positions.
 """
 
 from __future__ import annotations

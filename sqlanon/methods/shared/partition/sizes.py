@@ -14,8 +14,8 @@ class Sizes:
     """All attributes are tried at once where at most `max_ranks_at_once` ranks, one a point and attribute, are open.
 
     Cells of at least `min_rows_per_cell` rows on average are cut as they are; of fewer, rows are cut one by one.
-    From `sort_from` open regions on, and each time that there are so many times more, points are put in the order of
-    their regions: what is grouped then lies together.
+    From `sort_from` open regions on, and again each time that there are that many times more, points are sorted by
+    their regions, so that what is grouped lies together.
     """
 
     max_ranks_at_once: int = 400_000
