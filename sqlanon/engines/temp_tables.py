@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Protocol
 
 from sqlglot import exp
 
@@ -13,16 +12,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["Keep", "Scratch"]
-
-
-class Keep(Protocol):
-    """Makes a temporary table of a query's rows and returns its name, of which `purpose` is a part.
-
-    `Scratch.table` does.
-    """
-
-    def __call__(self, purpose: str, query: exp.Query, parameters: Sequence[object] = ()) -> str: ...
+__all__ = ["Scratch"]
 
 
 class Scratch:
@@ -32,7 +22,7 @@ class Scratch:
     """
 
     def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+        self.engine = engine
         self._prefix = f"__sqlanon_{secrets.token_hex(6)}"
         self._made: list[tuple[str, str]] = []
 
@@ -48,13 +38,13 @@ class Scratch:
     def view(self, purpose: str, query: exp.Query) -> str:
         """A temporary view of a query; returns its name."""
         name = self.view_name(purpose)
-        self._engine.run(create_temporary("VIEW", name, query))
+        self.engine.run(create_temporary("VIEW", name, query))
         return name
 
     def table(self, purpose: str, query: exp.Query, parameters: Sequence[object] = ()) -> str:
         """A temporary table with the rows of a query; returns its name."""
         name = self.name(purpose)
-        self._engine.run(create_temporary("TABLE", name, query), parameters)
+        self.engine.run(create_temporary("TABLE", name, query), parameters)
         return name
 
     def __enter__(self) -> Scratch:
@@ -66,4 +56,4 @@ class Scratch:
         # After an error the transaction that made them is rolled back, and they with it.
         if error is None:
             for made, name in reversed(self._made):
-                self._engine.run(exp.Drop(kind=made, tables=[relation(name)], exists=True))
+                self.engine.run(exp.Drop(kind=made, tables=[relation(name)], exists=True))

@@ -118,8 +118,8 @@ def require_same_source(query: AggregateQuery, release: str, names: Sequence[str
 
 def _answer(engine: Engine, query: AggregateQuery, release: ReleaseModel, scratch: Scratch, policy: Policy) -> Rows:
     lookups = [_lookup(engine, lookup, policy) for lookup in query.lookups]
-    combinations = combined(engine, query, release, lookups, scratch.table)
-    return answered(engine, query, combinations, release.withheld, scratch.table)
+    combinations = combined(engine, query, release, lookups, scratch)
+    return answered(engine, query, combinations, release.withheld, scratch)
 
 
 def source_names(policy: Policy) -> list[str]:

@@ -51,7 +51,7 @@ def measure(
     queries, refused = measuring.read()
     try:
         with engine.transaction(), Scratch(engine) as scratch:
-            known = constants(queries, scratch.table)
+            known = constants(queries, scratch)
             estimated = Results(engine, scratch, "estimated", ESTIMATED)
             actual = Results(engine, scratch, "actual", ACTUAL)
             room = Results(engine, scratch, "room", ROOM)
@@ -151,7 +151,7 @@ class _Measuring:
     ) -> set[int]:
         """Adds the figures of the conjunctions that separate tables answer together; returns the queries' numbers."""
         conjunctions = Conjunctions(model, kinds := kinds_of(self.engine, model))
-        at_once = SeparateTableCounts(BatchContext(self.engine, kinds, known, scratch.table), model)
+        at_once = SeparateTableCounts(BatchContext(self.engine, kinds, known, scratch), model)
         conjunctive = [
             (query, parts)
             for query in queries
@@ -172,7 +172,7 @@ class _Measuring:
         whole = {query.number: query.whole() for query in queries}
         self.note("estimate", len(queries))(0)
         try:
-            figures = list(figures_by_tables(self.engine, model, whole, scratch.table))
+            figures = list(figures_by_tables(self.engine, model, whole, scratch))
         except EngineError as error:
             raise self.one_of(queries, error) from None
         into.add_rows((number, "[]", whole[number].aggregates[0].name, *rest, True) for number, *rest in figures)
@@ -244,7 +244,7 @@ class _AtOnce:
             names = {model.exact[name] for part in counts for name in part.condition.conditions}
             if repeats(engine, model.rows.subquery("released"), sorted(names)):
                 counts = []
-        context = BatchContext(engine, self.kinds, self.constants, self.scratch.table)
+        context = BatchContext(engine, self.kinds, self.constants, self.scratch)
         if counts:
             yield from BucketCounts(context, model, counts).figures()
         known = set(map(id, counts))

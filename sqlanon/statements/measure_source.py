@@ -90,7 +90,7 @@ class AskSource:
         if at_once:
             self.note(done)
             try:
-                context = BatchContext(self.engine, kinds, self.constants, self.scratch.table)
+                context = BatchContext(self.engine, kinds, self.constants, self.scratch)
                 stored = in_file(self.engine, name)
                 counted = SourceAggregates(context, source, at_once, repeated=repeated, dictionaries=stored)
                 for number, figures in counted.figures():

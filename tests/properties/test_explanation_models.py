@@ -16,8 +16,7 @@ from sqlanon import Connection, PrivacyViolation
 from sqlanon.domain.explanation import ExaminedNode
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.inputs.requirement_columns import guards_of
-from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
+from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.node_report import Look
 from sqlanon.pipeline.encode import encode_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
@@ -102,10 +101,9 @@ def looked_at(con: Connection) -> list[ExaminedNode]:
         state = State(engine, statement.create, scratch)
         for stage in (resolve_stage, bind_stage, encode_stage):
             state = stage(state)
-        guards, cells = tuple(guards_of(state.requirements).items()), need(state.cells)
-        problem = Problem(engine, need(state.bound), state.requirements, guards, scratch.table)
-        lattice = Nodes(problem, cells, (0, 0), 0, "granularity_loss")
-        return [node for node, _ in Look(problem, lattice, cells, 0).at(LATTICE)]
+        task, cells = state.task, need(state.cells)
+        lattice = Nodes(task, cells, (0, 0), 0, "granularity_loss")
+        return [node for node, _ in Look(task, lattice, cells, 0).at(LATTICE)]
 
 
 def released(con: Connection, case: Drawn, node: Node) -> int | None:

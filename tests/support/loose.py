@@ -78,7 +78,7 @@ def make(
     values, close = ([column(name, "source") for name in names] for names in (columns, near))
     source = numbered(relation("source"), values, close)
     with Scratch(engine) as scratch, registered(engine, "random_draw") as draw:
-        made = associate(engine, source, Grouping(fragments, constraints, sizes, near, k), draw, scratch.table)
+        made = associate(engine, source, Grouping(fragments, constraints, sizes, near, k), draw, scratch)
         for number in range(len(fragments)):
             named = [(columns.index(name), name) for name in fragments[number]]
             keep(engine, f"fragment_{number}", fragment_rows(source, made.groups, named, number, "a group"))
@@ -112,7 +112,7 @@ def left_out(
     values, close = ([column(name, "source") for name in names] for names in (sum(map(tuple, fragments), ()), near))
     with Scratch(engine) as scratch, registered(engine, "random_draw") as draw:
         source = numbered(relation("source"), values, close)
-        made = associate(engine, source, Grouping(fragments, constraints, sizes, near), draw, scratch.table)
+        made = associate(engine, source, Grouping(fragments, constraints, sizes, near), draw, scratch)
         query = f"FROM source WHERE rowid NOT IN (SELECT row FROM {quoted(made.groups)})"
         return engine.connection.execute(query).fetchall()
 

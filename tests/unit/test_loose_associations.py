@@ -285,7 +285,7 @@ def test_rows_left_over_are_dealt_again_among_others(monkeypatch, tries) -> None
         deal(self)
         if not dealt:
             dealt.append(self)
-            chosen = self._keep("chosen", some_blocks(self._result, 5, self._draw))
+            chosen = self._scratch.table("chosen", some_blocks(self._result, 5, self._draw))
             self._insert(self._free, rows_of_blocks(self._keyed, self._result, chosen, self._keys))
             self._engine.run(dissolved(self._result, exp.select("block").from_(relation(chosen))))
             self._in_blocks = self._rows_of(self._result)

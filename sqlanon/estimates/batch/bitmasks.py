@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.estimates.batch.distinct_rows import listed, number_of
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast, filtered, if_, infix, integer, paren, same, union_all
@@ -41,15 +41,15 @@ class MaskedColumn:
     exact: bool
 
 
-def bits(size: int, keep: Keep) -> str:
+def bits(size: int, scratch: Scratch) -> str:
     """The table of the bits (bit and value) that a word of masks has for this number of queries."""
     numbers = f.unnest(f.call("range", literal(min(size, WORD))))
     rows = exp.select(alias(numbers, "bit")).subquery("number")
     bit = integer(column("bit"))
-    return keep("bit", exp.select(alias(bit, "bit"), alias(_shifted(bit.copy()), "value")).from_(rows))
+    return scratch.table("bit", exp.select(alias(bit, "bit"), alias(_shifted(bit.copy()), "value")).from_(rows))
 
 
-def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn], size: int, keep: Keep) -> str:
+def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> str:
     """The table of word, possible, certain and the columns `carried`, of every class and word with possible queries.
 
     Where all columns are exact there is no column certain, since it would equal possible. `size` is the number of
@@ -58,11 +58,11 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
     sides = _sides(columns)
     words = range(-(-size // WORD))
     query = exp.select(*(column(name, "class") for name in carried)).from_(relation(classes, as_="class"))
-    masks = keep("masks", _masks(columns, size, keep))
+    masks = scratch.table("masks", _masks(columns, size, scratch))
     for col in columns:
         # In a table of its own, so that DuckDB knows how few they are when it orders the joins.
         of_column = column("column_index").eq(literal(col.index))
-        table = keep("mask", exp.select(exp.Star()).from_(relation(masks)).where(of_column))
+        table = scratch.table("mask", exp.select(exp.Star()).from_(relation(masks)).where(of_column))
         number = column(number_of(col.index), "class").eq(column("number", f"mask_{col.index}"))
         query.join(relation(table, as_=f"mask_{col.index}"), on=number, copy=False)
     for side in sides:
@@ -75,7 +75,7 @@ def masked(classes: str, carried: Sequence[str], columns: Sequence[MaskedColumn]
     long = exp.select(*map(column, carried), *unnested).from_(query.subquery("words", copy=False))
     any_possible = column("possible").neq(0)
     # A few classes are read by one thread, and have many words: as rows of a table, all threads read these.
-    return keep(
+    return scratch.table(
         "masked", exp.select(exp.Star()).from_(long.subquery("long", copy=False)).where(any_possible, copy=False)
     )
 
@@ -95,7 +95,7 @@ def _sides(columns: Sequence[MaskedColumn]) -> Sequence[str]:
     return _SIDES[:1] if all(col.exact for col in columns) else _SIDES
 
 
-def _masks(columns: Sequence[MaskedColumn], size: int, keep: Keep) -> exp.Select:
+def _masks(columns: Sequence[MaskedColumn], size: int, scratch: Scratch) -> exp.Select:
     """column_index, number and words of masks: possible_0, ... and, unless all columns are exact, certain_0, ..."""
     numbers = [
         exp.select(alias(literal(col.index), "column_index"), column("number"))
@@ -106,7 +106,7 @@ def _masks(columns: Sequence[MaskedColumn], size: int, keep: Keep) -> exp.Select
     words = range(-(-size // WORD))
     others = [(col.index, word, _others(col, word, size)) for col in columns for word in words]
     lists: list[object] = [list(part) for part in zip(*others, strict=True)]
-    table = keep("others", listed({"column_index": "INTEGER", "word": "INTEGER", "others": "UBIGINT"}), lists)
+    table = scratch.table("others", listed({"column_index": "INTEGER", "word": "INTEGER", "others": "UBIGINT"}), lists)
     label_words = exp.select(column("column_index", "label"), column("number", "label"), column("word", "word"))
     sides = _sides(columns)
     for side in sides:

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.query.bind import Binding
@@ -55,7 +55,7 @@ class ConditionsByTable:
 
 
 def figures_by_tables(
-    engine: Engine, release: ReleaseModel, queries: Mapping[int, AggregateQuery], keep: Keep
+    engine: Engine, release: ReleaseModel, queries: Mapping[int, AggregateQuery], scratch: Scratch
 ) -> Iterator[Figures]:
     """The number, estimate, standard error and bounds of each query that can be answered together with others.
 
@@ -71,14 +71,14 @@ def figures_by_tables(
     for number, conditions in by_query.items():
         alike.setdefault((conditions.indexes, conditions.base), {})[number] = conditions
     for (indexes, base), alike_counts in alike.items():
-        linked = keep("linked", _linked(release, indexes))
+        linked = scratch.table("linked", _linked(release, indexes))
         count = engine.rows(exp.select(f.count()).from_(relation(linked)))[0][0]
         size = max(1, min(_MOST_QUERIES, sizes().max_rows // max(1, int(count))))
         numbers = list(alike_counts)
         for first in range(0, len(numbers), size):
             batch = {number: alike_counts[number].conditions for number in numbers[first : first + size]}
-            satisfying = {index: keep("satisfying", _satisfying(release, index, batch)) for index in indexes}
-            yield from figures_of(engine, release, list(batch), linked, satisfying, base, keep)
+            satisfying = {index: scratch.table("satisfying", _satisfying(release, index, batch)) for index in indexes}
+            yield from figures_of(engine, release, list(batch), linked, satisfying, base, scratch)
 
 
 def _conditions_by_table(query: AggregateQuery, release: ReleaseModel) -> ConditionsByTable | None:
@@ -147,16 +147,16 @@ def figures_of(
     linked: str,
     satisfying: Mapping[int, str],
     base: int | None,
-    keep: Keep,
+    scratch: Scratch,
 ) -> Sequence[Figures]:
     """The figures of queries that have conditions on the same tables of the release.
 
     `linked` is the table of the release's rows by their groups. For the index of each table, `satisfying` is the table
     of how many rows of each group satisfy each query (query, bucket, satisfying and total).
     """
-    matched = keep("matched", _matched(linked, satisfying, base))
+    matched = scratch.table("matched", _matched(linked, satisfying, base))
     indexes = list(satisfying)
-    groups = keep("group", union_all([_groups(matched, index, indexes) for index in indexes]))
+    groups = scratch.table("group", union_all([_groups(matched, index, indexes) for index in indexes]))
     listed = f.unnest(exp.Array(expressions=[literal(number) for number in numbers]))
     tables: Tables = {
         "asked": exp.select(alias(listed, "query")),

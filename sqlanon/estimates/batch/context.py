@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.estimates.batch.satisfying_values import Constants
 
 __all__ = ["BatchContext"]
@@ -21,4 +21,4 @@ class BatchContext:
     kinds: Mapping[str, str]
     # The constants that the queries compare values with.
     constants: Constants
-    keep: Keep
+    scratch: Scratch

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.estimates.release_model import BucketedColumns, bucketed_value
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, cast, digest, identical, integer, order_by, window
@@ -60,7 +60,7 @@ def classes(
     engine: Engine,
     rows: exp.Expr,
     columns: Sequence[ColumnLabel],
-    keep: Keep,
+    scratch: Scratch,
     *,
     also: Sequence[exp.Alias] = (),
     counted: bool = True,
@@ -75,9 +75,9 @@ def classes(
         *(alias(column_label.label, _label(index)) for index, column_label in enumerate(columns)), *also
     )
     labelled_rows.from_(rows, copy=False)
-    digests = _digests(engine, labelled_rows, len(columns), keep) if counted and dictionaries else {}
+    digests = _digests(engine, labelled_rows, len(columns), scratch) if counted and dictionaries else {}
     table = (
-        _counted(labelled_rows, digests, keep)
+        _counted(labelled_rows, digests, scratch)
         if counted
         else labelled_rows.select(alias(literal(1), "n")).subquery("labelled")
     )
@@ -90,14 +90,14 @@ def classes(
         distinct.from_(table.copy(), copy=False)
         if digest_table:
             distinct = exp.select(exp.Star()).from_(relation(digest_table))
-        labels.append(keep("label", _labels(column_label, distinct)))
+        labels.append(scratch.table("label", _labels(column_label, distinct)))
         same = column("digest" if digest_table else "label", label_table)
         on = identical(column(_label(index), "labelled"), same)
         query.join(relation(labels[-1], as_=label_table), on=on, copy=False)
         query.select(alias(column("number", label_table), number_of(index)), copy=False)
         if column_label.bucketed is not None:
             query.select(alias(column("bucket", label_table), bucket_of(index)), copy=False)
-    made = keep("class", query)
+    made = scratch.table("class", query)
     count = exp.select(f.count()).from_(relation(made))
     return DistinctRows(made, int(engine.rows(count)[0][0]), labels)
 
@@ -106,7 +106,7 @@ def _label(index: int) -> str:
     return f"label_{index}"
 
 
-def _digests(engine: Engine, labelled_rows: exp.Select, count: int, keep: Keep) -> dict[int, str]:
+def _digests(engine: Engine, labelled_rows: exp.Select, count: int, scratch: Scratch) -> dict[int, str]:
     """By the index of a column of texts, the table of label and digest, if no two of its texts have the same digest.
 
     DuckDB computes the digest of a text in a dictionary once, and groups by numbers in a third of the time. Texts are
@@ -120,7 +120,7 @@ def _digests(engine: Engine, labelled_rows: exp.Select, count: int, keep: Keep) 
         digested = exp.select(column("label"), alias(digest([column("label")]), "digest")).from_(
             rows.subquery("labelled")
         )
-        table = keep("digest", digested)
+        table = scratch.table("digest", digested)
         different = f.count_distinct(column("digest"))
         alone = f.count().eq(different)
         if engine.rows(exp.select(alone).from_(relation(table)))[0][0]:
@@ -128,7 +128,7 @@ def _digests(engine: Engine, labelled_rows: exp.Select, count: int, keep: Keep) 
     return tables
 
 
-def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], keep: Keep) -> exp.Expr:
+def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], scratch: Scratch) -> exp.Expr:
     """The distinct rows, with n, as a table in which digests stand for the labels of columns that have them."""
     labels = [
         alias(digest([part.this]), part.alias) if index in digests else part
@@ -137,7 +137,9 @@ def _counted(labelled_rows: exp.Select, digests: Mapping[int, str], keep: Keep) 
     rows = labelled_rows.copy().select(*labels, append=False, copy=False)
     names = [column(part.alias) for part in labels]
     query = exp.select(*names, alias(f.count(), "n")).from_(rows.subquery("labelled", copy=False))
-    return relation(keep("labelled", query.group_by(*(name.copy() for name in names), copy=False)), as_="labelled")
+    return relation(
+        scratch.table("labelled", query.group_by(*(name.copy() for name in names), copy=False)), as_="labelled"
+    )
 
 
 def _labels(column_label: ColumnLabel, rows: exp.Select) -> exp.Select:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.estimates.batch.code_layout import CODE_BITS, LOCAL_BITS
 from sqlanon.estimates.batch.context import BatchContext
 from sqlanon.estimates.batch.distinct_rows import listed
@@ -115,7 +115,7 @@ class NumberedLabels:
     """
 
     def __init__(self, context: BatchContext, columns: Mapping[str, tuple[exp.Expr, exp.Expr]]) -> None:
-        self.engine, self.keep = context.engine, context.keep
+        self.engine, self.scratch = context.engine, context.scratch
         self.columns = columns
         self._context = context
         self._labels: dict[str, str] = {}
@@ -123,7 +123,7 @@ class NumberedLabels:
     def labels_of(self, name: str) -> str:
         """The table of number and value of a column's labels."""
         if name not in self._labels:
-            self._labels[name] = _labels(*self.columns[name], self.keep)
+            self._labels[name] = _labels(*self.columns[name], self.scratch)
         return self._labels[name]
 
     def masks(self, names: Iterable[str], batch: Sequence[Conditions]) -> dict[str, Masks]:
@@ -135,7 +135,7 @@ class NumberedLabels:
             for query, (number, conditions) in enumerate(batch)
             if any(isinstance(condition, Slot) for condition in conditions.values())
         }
-        compared = among(with_slots, self.keep)
+        compared = among(with_slots, self.scratch)
         masks: dict[str, Masks] = {}
         for name in names:
             asking = {query: conditions[name] for query, (_, conditions) in enumerate(batch) if name in conditions}
@@ -147,7 +147,7 @@ class NumberedLabels:
     def encoded(self, names: Sequence[str], masks_of_columns: Mapping[str, Masks], queries: int) -> Encoded:
         """The codes of rows for columns with these masks."""
         tables = [self.labels_of(name) for name in names]
-        return _encoded(tables, [masks_of_columns[name] for name in names], queries, self.keep)
+        return _encoded(tables, [masks_of_columns[name] for name in names], queries, self.scratch)
 
 
 class ReleaseLabels(NumberedLabels):
@@ -176,18 +176,18 @@ class ReleaseLabels(NumberedLabels):
         return by.rows(rows, [self.columns[name][1].copy() for name in names], also, bucket)
 
 
-def _labels(rows: exp.Expr, value: exp.Expr, keep: Keep) -> str:
+def _labels(rows: exp.Expr, value: exp.Expr, scratch: Scratch) -> str:
     """The table of number, from 0, and value of every value that occurs, in their order, NULL at the end."""
     different = exp.select(alias(value, VALUE)).distinct(copy=False).from_(rows.copy(), copy=False)
     order = order_by(ascending(column(VALUE)))
     number = window(f.row_number(), order=order) - 1
-    return keep(
+    return scratch.table(
         "label",
         exp.select(alias(integer(paren(number)), "number"), column(VALUE)).from_(different.subquery("different")),
     )
 
 
-def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: int, keep: Keep) -> Encoded:
+def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: int, scratch: Scratch) -> Encoded:
     """The codes of rows for columns with these tables of labels and these masks."""
     from sqlanon.estimates.batch.label_masks import encoded
 
@@ -195,11 +195,13 @@ def _encoded(tables: Sequence[str], masks_of_columns: Sequence[Masks], queries: 
     code_tables: list[str] = []
     for table, masks, position in zip(tables, masks_of_columns, codes.columns, strict=True):
         codes_of_masks = [number * position.stride for number in range(len(masks.first))]
-        starts = keep("mask", listed({"first": "BIGINT", "code": "BIGINT"}), [masks.first.tolist(), codes_of_masks])
+        starts = scratch.table(
+            "mask", listed({"first": "BIGINT", "code": "BIGINT"}), [masks.first.tolist(), codes_of_masks]
+        )
         on = column("number", "label") >= column("first", "mask")
         query = exp.select(column(VALUE, "label"), column("code", "mask")).from_(relation(table, as_="label"))
         query.append("joins", exp.Join(this=relation(starts, as_="mask"), method="ASOF", on=on))
-        code_tables.append(keep("code", query))
+        code_tables.append(scratch.table("code", query))
     return Encoded(codes, code_tables)
 
 

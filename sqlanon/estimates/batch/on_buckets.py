@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError
 from sqlanon.estimates.batch.context import BatchContext
 from sqlanon.estimates.batch.distinct_rows import listed
@@ -46,7 +46,7 @@ def most_queries(engine: Engine, tables: Sequence[str]) -> int:
     return max(64, min(sizes().max_queries_on_buckets, MOST_BYTES // count * 8) // 64 * 64)
 
 
-def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, keep: Keep) -> str:
+def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, scratch: Scratch) -> str:
     """The table of query and rows: how many of the rows with these codes satisfy each query."""
     names = [column(code_name(index)) for index in range(by.codes.count)]
     block = alias(digest(names) % literal(_BLOCKS), "block")
@@ -57,7 +57,7 @@ def counts_of_rows(engine: Engine, rows: exp.Select, by: Encoded, keep: Keep) ->
         queries = f.call("range", f.call("len", column("counts")))
         long = exp.select(alias(f.unnest(column("counts")), "rows"), alias(f.unnest(queries), "query"))
         summed = exp.select(column("query"), alias(big(f.sum(column("rows"))), "rows"))
-        return keep(
+        return scratch.table(
             "counts", summed.from_(long.from_(sums.subquery("block")).subquery("long")).group_by(column("query"))
         )
 
@@ -71,7 +71,7 @@ class BucketCounts:
         release: ReleaseModel,
         aggregates: Sequence[ConjunctiveAggregate],
     ) -> None:
-        self._engine, self._release, self._keep = context.engine, release, context.keep
+        self._engine, self._release, self._scratch = context.engine, release, context.scratch
         self._aggregates = aggregates
         self._labelled = ReleaseLabels(context, release)
 
@@ -96,7 +96,7 @@ class BucketCounts:
         masks = self._labelled.masks(names, [aggregate.conditions for aggregate in batch])
         of_rows = self._labelled.encoded(rows, masks, len(batch))
         if bucketed is None:
-            counts = counts_of_rows(self._engine, self._labelled.rows(rows, of_rows), of_rows, self._keep)
+            counts = counts_of_rows(self._engine, self._labelled.rows(rows, of_rows), of_rows, self._scratch)
             return self._figures(_certain(counts), batch)
         of_values = self._labelled.encoded(values, masks, len(batch))
         encoded_rows = self._labelled.rows(rows, of_rows, bucket=column(str(bucketed.bucket), ROW))
@@ -109,7 +109,7 @@ class BucketCounts:
         codes = {"row_codes": of_rows.codes, "value_codes": of_values.codes}
         message = f"buckets of {self._release.name} do not have as many values as rows"
         with registered(self._engine, "bucket_sums", **codes) as function:
-            table = sums_over_blocks(self._engine, function, blocks, self._keep, message)
+            table = sums_over_blocks(self._engine, function, blocks, self._scratch, message)
         return self._figures(self._summed(table, len(batch)), batch)
 
     def _copies(self, bucketed: BucketedColumns) -> list[exp.Alias]:
@@ -125,14 +125,14 @@ class BucketCounts:
         for name in ("hits", "squares", "low", "high"):
             long.select(alias(f.unnest(part(name)), name), copy=False)
         known = is_not_null(part("n"))
-        return self._keep("summed", long.from_(relation(table)).where(known))
+        return self._scratch.table("summed", long.from_(relation(table)).where(known))
 
     def _figures(self, summed: str | exp.Select, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
         kinds = {"query": "INTEGER", "query_id": "BIGINT", "result": "VARCHAR", "alone": "BOOLEAN"}
         numbers = [
             (query, aggregate.number, aggregate.result, aggregate.alone) for query, aggregate in enumerate(batch)
         ]
-        queries = self._keep("asked", listed(kinds), [list(part) for part in zip(*numbers, strict=True)])
+        queries = self._scratch.table("asked", listed(kinds), [list(part) for part in zip(*numbers, strict=True)])
         tables: Tables = {"asked": queries, "summed": summed, "withheld": withheld_rows(self._release.withheld)}
         return fixed("by_buckets", tables)
 
@@ -150,13 +150,13 @@ def part(name: str) -> exp.Expr:
     return f.call("struct_extract", column("sums"), literal(name))
 
 
-def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, keep: Keep, message: str) -> str:
+def sums_over_blocks(engine: Engine, function: str, blocks: exp.Select, scratch: Scratch, message: str) -> str:
     """The table of the structs (sums) that a function under udfs/ returns for blocks.
 
     Raises DataError with the message where one of them says that something is `wrong` in the blocks.
     """
     sums = exp.select(alias(f.call(function, column("block")), "sums")).from_(blocks.subquery("blocks"))
-    table = keep("sums", exp.select(alias(f.unnest(column("sums")), "sums")).from_(sums.subquery("sums")))
+    table = scratch.table("sums", exp.select(alias(f.unnest(column("sums")), "sums")).from_(sums.subquery("sums")))
     ((wrong,),) = engine.rows(exp.select(f.sum(part("wrong"))).from_(relation(table)))
     if wrong:
         raise DataError(message, hint=AGAIN)

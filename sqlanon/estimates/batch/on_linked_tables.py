@@ -57,13 +57,13 @@ def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, l
     codes = {"own_codes": of_own.codes, "other_codes": of_other.codes}
     message = f"the tables of {labelled.release.name} do not have the same rows"
     with registered(labelled.engine, "link_sums", **codes, links=links) as function:
-        table = sums_over_blocks(labelled.engine, function, blocks, labelled.keep, message)
+        table = sums_over_blocks(labelled.engine, function, blocks, labelled.scratch, message)
     query = exp.select(alias(literal(side[0]), "place"), alias(part("total"), "total"))
     query.select(alias(f.unnest(f.call("range", literal(queries))), "query"), copy=False)
     for name in (*_OF_LINKS, *_OF_GROUPS):
         query.select(alias(f.unnest(part(name)), name), copy=False)
     of_sums = is_null(part("wrong"))
-    return labelled.keep("summed", query.from_(relation(table)).where(of_sums))
+    return labelled.scratch.table("summed", query.from_(relation(table)).where(of_sums))
 
 
 def _blocks(

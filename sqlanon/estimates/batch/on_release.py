@@ -79,7 +79,7 @@ class ReleaseAggregates:
         *,
         dictionaries: bool,
     ) -> None:
-        self._engine, self._keep = context.engine, context.keep
+        self._engine, self._scratch = context.engine, context.scratch
         self._kinds, self._constants = context.kinds, context.constants
         self._release = release
         names = [name for aggregate in aggregates for name in aggregate.condition.conditions]
@@ -90,7 +90,7 @@ class ReleaseAggregates:
         self._row_counts: dict[int, str] = {}
         rows = release.rows.copy().subquery(ROW)
         columns = [self._column_label(name) for name in self._names]
-        self._classes = classes(context.engine, rows, columns, context.keep, dictionaries=dictionaries)
+        self._classes = classes(context.engine, rows, columns, context.scratch, dictionaries=dictionaries)
         for index, name in enumerate(self._names):
             if name in release.bucketed_positions:
                 self._require_whole(index, name)
@@ -138,7 +138,9 @@ class ReleaseAggregates:
         rows.join(relation(self._classes.labels[index], as_="labels"), on=same_label, copy=False)
         bucketed = self._release.bucketed[self._release.bucketed_positions[name][0]]
         values = exp.select(alias(column("bucket"), "label"), column("weight")).from_(bucketed.values.subquery("value"))
-        require_whole(self._engine, self._release.name, self._keep("rows", rows), self._keep("values", values))
+        require_whole(
+            self._engine, self._release.name, self._scratch.table("rows", rows), self._scratch.table("values", values)
+        )
 
     def _counts(self, batch: Sequence[ConjunctiveAggregate], bucketed: str | None) -> exp.Query:
         """The figures of counts with conditions on the same bucketed column, or on none."""
@@ -160,7 +162,7 @@ class ReleaseAggregates:
             share = exp.alias_(shares.copy(), "share", table=True, quoted=True)
             query.join(share, on=exp.and_(same("query", "candidate", "share"), number), copy=False)
             # They have nearly as many groups as rows: DuckDB adds them up faster from a table.
-            query = exp.select(exp.Star()).from_(relation(self._keep("matched", query)))
+            query = exp.select(exp.Star()).from_(relation(self._scratch.table("matched", query)))
         return self._figures(fixed("counts"), query, batch)
 
     def _sums(self, batch: Sequence[ConjunctiveAggregate], argument: str) -> exp.Query:
@@ -191,7 +193,7 @@ class ReleaseAggregates:
         """The columns that the queries, numbered from 0, have conditions on; `argument` is the index of one of them."""
         compared = among(
             {query: aggregate.number for query, aggregate in enumerate(batch) if aggregate.condition.compared},
-            self._keep,
+            self._scratch,
         )
         columns: list[_ReleaseColumn] = []
         for index, name in enumerate(self._names):
@@ -205,13 +207,13 @@ class ReleaseAggregates:
                 satisfied: exp.Query = satisfying(self._engine, leaf, self._kinds[name], known, constants, also)
                 moments = None
                 if also:
-                    satisfied = exp.select(exp.Star()).from_(relation(self._keep("satisfying", satisfied)))
+                    satisfied = exp.select(exp.Star()).from_(relation(self._scratch.table("satisfying", satisfied)))
                     moments = satisfying_moments(satisfied, self._number(name))
                 if exact:
                     shares: exp.Expr = satisfied.subquery()
                 else:
                     share = fixed("share", {"leaf": leaf.name, "satisfying": satisfied})
-                    shares = relation(self._keep("share", share))
+                    shares = relation(self._scratch.table("share", share))
                 columns.append(_ReleaseColumn(index, self._classes.labels[index], shares, known.keys(), exact, moments))
         return columns
 
@@ -221,14 +223,14 @@ class ReleaseAggregates:
         """query, n, p, certain and the columns `extra` of the classes that may satisfy a query."""
         recoded = [col for col in columns if not col.exact]
         carried = list(dict.fromkeys(["n", *(number_of(col.index) for col in recoded), *extra]))
-        masks = masked(self._classes.table, carried, columns, len(batch), self._keep)
-        return matched(masks, bits(len(batch), self._keep), recoded, extra)
+        masks = masked(self._classes.table, carried, columns, len(batch), self._scratch)
+        return matched(masks, bits(len(batch), self._scratch), recoded, extra)
 
     def _figures(self, query: exp.Query, candidates: exp.Query, batch: Sequence[ConjunctiveAggregate]) -> exp.Query:
         numbers = [
             (query, aggregate.number, aggregate.result, aggregate.function) for query, aggregate in enumerate(batch)
         ]
-        queries = self._keep("asked", *numbered(numbers))
+        queries = self._scratch.table("asked", *numbered(numbers))
         return reading(
             query, {"asked": queries, "matched": candidates, "withheld": withheld_rows(self._release.withheld)}
         )
@@ -245,7 +247,7 @@ class ReleaseAggregates:
         if index not in self._row_counts:
             n = exp.select(alias(column(number_of(index)), "number"), alias(f.sum(column("n")), "n"))
             n = n.from_(relation(self._classes.table)).group_by(column(number_of(index)))
-            self._row_counts[index] = self._keep("counts", n)
+            self._row_counts[index] = self._scratch.table("counts", n)
         on = same("number", "labels", "counts")
         return labels.select(column("n", "counts")).join(
             relation(self._row_counts[index], as_="counts"), on=on, copy=False
@@ -275,7 +277,7 @@ class ReleaseAggregates:
         else:
             labels_with_counts = self._with_counts(index)
             use = ColumnUse(labels_with_counts, _constants(name, batch), (), False)
-            made = leaves(self._engine, release.generalized[name], use, self._keep)
+            made = leaves(self._scratch, release.generalized[name], use)
             rows = exp.select(column("number", "labels"), column("value", "leaf"), column("weight", "leaf")).from_(
                 label_table
             )
@@ -284,7 +286,7 @@ class ReleaseAggregates:
                 rows.select(*leaf_moments(column("value", "leaf"), ONE, "leaf", not made.each, kind), copy=False)
             on = identical(column("label", "labels"), column("label", "leaf"))
             rows.join(relation(made.table, as_="leaf"), on=on, copy=False)
-        return relation(self._keep("leaf", rows), as_="leaf")
+        return relation(self._scratch.table("leaf", rows), as_="leaf")
 
 
 def _constants(name: str, batch: Sequence[ConjunctiveAggregate]) -> list[exp.Expr]:

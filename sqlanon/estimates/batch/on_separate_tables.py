@@ -37,7 +37,7 @@ class SeparateTableCounts:
     """Answers counts on one release as ESTIMATE does. Raises DataError where its tables do not belong together."""
 
     def __init__(self, context: BatchContext, release: ReleaseModel) -> None:
-        self._engine, self._release, self._keep = context.engine, release, context.keep
+        self._engine, self._release, self._scratch = context.engine, release, context.scratch
         self._labelled = ReleaseLabels(context, release)
         self._bases: dict[int, int | None] = {}
         self._is_linked = False
@@ -98,16 +98,16 @@ class SeparateTableCounts:
             bucketed = self._release.bucketed[index]
             by = self._labelled.encoded(names_by_table[index], masks, len(batch))
             counts = counts_of_rows(
-                self._engine, self._labelled.rows(names_by_table[index], by, bucketed=bucketed), by, self._keep
+                self._engine, self._labelled.rows(names_by_table[index], by, bucketed=bucketed), by, self._scratch
             )
             row_count = exp.select(f.count()).from_(bucketed.values.subquery("value"))
             ((rows,),) = self._engine.rows(row_count)
-            satisfying[index] = self._keep("satisfying", _satisfying(counts, int(rows)))
+            satisfying[index] = self._scratch.table("satisfying", _satisfying(counts, int(rows)))
         count = exp.select(
             alias(literal(int(rows)), "n"), *(alias(literal(0), group_column(index)) for index in indexes)
         )
-        linked = self._keep("linked", count)
-        return figures_of(self._engine, self._release, range(len(batch)), linked, satisfying, base, self._keep)
+        linked = self._scratch.table("linked", count)
+        return figures_of(self._engine, self._release, range(len(batch)), linked, satisfying, base, self._scratch)
 
 
 def _satisfying(counts: str, rows: int) -> exp.Select:

@@ -71,7 +71,7 @@ class SourceAggregates:
         repeated: bool,
         dictionaries: bool,
     ) -> None:
-        self._context, self._engine, self._keep = context, context.engine, context.keep
+        self._context, self._engine, self._scratch = context, context.engine, context.scratch
         self._kinds, self._constants = context.kinds, context.constants
         self._parts = [part for query in queries for part in _parts(query)]
         self._names = list(dict.fromkeys(name for part in self._parts for name in part.workload_query.columns))
@@ -93,7 +93,7 @@ class SourceAggregates:
             self._engine,
             self._source,
             columns,
-            self._keep,
+            self._scratch,
             also=also,
             counted=self._repeated,
             dictionaries=self._dictionaries,
@@ -117,7 +117,7 @@ class SourceAggregates:
             names = [name for name in self._names if any(name in of_query for _, of_query in conditions)]
             by = labels.encoded(names, labels.masks(names, conditions), len(batch))
             rows_of = by.rows(self._source, [column(name) for name in names])
-            counts = counts_of_rows(self._engine, rows_of, by, self._keep)
+            counts = counts_of_rows(self._engine, rows_of, by, self._scratch)
             others = ("total", "least", "greatest")
             nothing = (alias(cast(exp.null(), "DOUBLE"), name) for name in others)
             rows = alias(cast(column("rows"), "DOUBLE"), "rows")
@@ -130,7 +130,7 @@ class SourceAggregates:
             {query: slots[name] for query, slots in enumerate(slots_of_queries) if name in slots}
             for name in self._names
         ]
-        compared = among({query: part.workload_query.number for query, part in enumerate(parts)}, self._keep)
+        compared = among({query: part.workload_query.number for query, part in enumerate(parts)}, self._scratch)
         columns: list[MaskedColumn] = []
         for index, conditions_of_column in enumerate(conditions):
             if conditions_of_column:
@@ -144,15 +144,15 @@ class SourceAggregates:
                     MaskedColumn(index, labels, satisfied.subquery(copy=False), conditions_of_column.keys(), exact=True)
                 )
         carried = ["n"] if argument is None else ["n", self._arguments[argument]]
-        words = masked(self._classes.table, carried, columns, len(parts), self._keep)
+        words = masked(self._classes.table, carried, columns, len(parts), self._scratch)
         return self._figures(words, carried, parts)
 
     def _figures(self, masks: str, carried: Sequence[str], parts: Sequence[_ColumnAggregates]) -> exp.Query:
-        rows = each(masks, bits(len(parts), self._keep), carried, column("possible", "masked"))
+        rows = each(masks, bits(len(parts), self._scratch), carried, column("possible", "masked"))
         functions = {aggregate.function for part in parts for aggregate in part.aggregates}
         counted = exp.select(column("query"), *self._sums(functions, parts[0].argument))
         counted = counted.from_(rows.subquery("each", copy=False)).group_by(column("query"))
-        return self._answers(self._keep("counted", counted), parts)
+        return self._answers(self._scratch.table("counted", counted), parts)
 
     def _answers(self, counted: str | exp.Query, parts: Sequence[_ColumnAggregates]) -> exp.Query:
         """query_id, groups, result and value of the aggregates, from the counts and sums of each query."""
@@ -161,7 +161,7 @@ class SourceAggregates:
             for query, part in enumerate(parts)
             for aggregate in part.aggregates
         ]
-        return fixed("actual", {"asked": self._keep("asked", *numbered(results)), "counted": counted})
+        return fixed("actual", {"asked": self._scratch.table("asked", *numbered(results)), "counted": counted})
 
     def _sums(self, functions: set[str], argument: str | None) -> list[exp.Expr]:
         """rows, total, least and greatest over rows that each stand for n; NULL where no function needs them."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.estimates.batch.distinct_rows import listed
 from sqlanon.estimates.query.conjunctions import VALUE, Condition, common_type
 from sqlanon.estimates.query.templates import Slot, WorkloadQuery
@@ -41,7 +41,7 @@ class Constants:
         return rows.where(of_column, copy=False)
 
 
-def constants(queries: Sequence[WorkloadQuery], keep: Keep) -> Constants:
+def constants(queries: Sequence[WorkloadQuery], scratch: Scratch) -> Constants:
     """The constants of all queries of a workload, as a table."""
     rows: list[tuple[int, int, str, str | None]] = []
     indexes: dict[str, int] = {}
@@ -54,12 +54,12 @@ def constants(queries: Sequence[WorkloadQuery], keep: Keep) -> Constants:
                 rows += [(query.number, index, value, None) for value in slot.values]
     columns = list(map(list, zip(*rows, strict=True))) if rows else [[], [], [], []]
     kinds = {"query_id": "BIGINT", "column_index": "INTEGER", "low": "VARCHAR", "high": "VARCHAR"}
-    return Constants(keep("constant", listed(kinds), columns), indexes)
+    return Constants(scratch.table("constant", listed(kinds), columns), indexes)
 
 
-def among(numbers: Mapping[int, int], keep: Keep) -> str:
+def among(numbers: Mapping[int, int], scratch: Scratch) -> str:
     """The table of query, its number in a batch, and query_id, its number in the workload."""
-    return keep("among", listed({"query": "INTEGER", "query_id": "BIGINT"}), [[*numbers], [*numbers.values()]])
+    return scratch.table("among", listed({"query": "INTEGER", "query_id": "BIGINT"}), [[*numbers], [*numbers.values()]])
 
 
 def satisfying(

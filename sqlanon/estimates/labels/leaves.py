@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import DataError, PolicyError
 from sqlanon.estimates.axes import Axis, axis_of
 from sqlanon.estimates.labels.listed_leaves import listed_leaves, no_moments, nulls, tree_steps, unit_weight
@@ -82,7 +82,7 @@ class Leaves:
     unlisted: str | None = None
 
 
-def leaves(engine: Engine, generalized: Generalized, use: ColumnUse, keep: Keep) -> Leaves:
+def leaves(scratch: Scratch, generalized: Generalized, use: ColumnUse) -> Leaves:
     """The leaves below the labels of a column.
 
     Raises PolicyError where the query needs more than is known of the values, DataError
@@ -92,70 +92,69 @@ def leaves(engine: Engine, generalized: Generalized, use: ColumnUse, keep: Keep)
         raise PolicyError(
             f"{generalized.column}: the release does not say of which type its values are", hint="create it again"
         )
-    labels = keep("labels", use.labels)
+    labels = scratch.table("labels", use.labels)
     if any(form in _LISTED for form in generalized.forms):
-        table = keep("leaf", _with(listed_leaves(generalized), [_labels_step(labels), *tree_steps(generalized)]))
-        _require_all(engine, generalized, labels, table)
-        return Leaves(_by_marginal(generalized, table, keep), each=True)
+        table = scratch.table(
+            "leaf", _with(listed_leaves(generalized), [_labels_step(labels), *tree_steps(generalized)])
+        )
+        _require_all(scratch.engine, generalized, labels, table)
+        return Leaves(_by_marginal(generalized, table, scratch), each=True)
     axis = axis_of(generalized.bound.type)
     if generalized.bound.type == "FLOAT" and "interval" in generalized.forms:
         # A FLOAT between the decimal ends of two intervals may be in either.
         raise _unknown_type(generalized)
     each = use.each or axis is None or axis.listed
     if axis is None:
-        table = keep("leaf", _with(_written_leaves(generalized), [_labels_step(labels)]))
+        table = scratch.table("leaf", _with(_written_leaves(generalized), [_labels_step(labels)]))
     else:
-        table = _leaves_on_axis(engine, generalized, use, axis, labels, each, keep)
+        table = _leaves_on_axis(scratch, generalized, use, axis, labels, each)
     if "star" not in generalized.forms or (axis is not None and axis.listed):
-        _require_all(engine, generalized, labels, table)
-        return Leaves(_by_marginal(generalized, table, keep), each)
-    starred = exp.select(column("label")).from_(relation(labels)).where(_is_star())
-    _require_all(engine, generalized, labels, table, starred)
-    return _starred_leaves(engine, generalized, use, table, labels, starred, each, keep)
+        _require_all(scratch.engine, generalized, labels, table)
+        return Leaves(_by_marginal(generalized, table, scratch), each)
+    _require_all(scratch.engine, generalized, labels, table, starred=_starred(labels))
+    return _starred_leaves(scratch, generalized, use, table, labels, each)
 
 
 def _leaves_on_axis(
-    engine: Engine, generalized: Generalized, use: ColumnUse, axis: Axis, labels: str, each: bool, keep: Keep
+    scratch: Scratch, generalized: Generalized, use: ColumnUse, axis: Axis, labels: str, each: bool
 ) -> str:
     """The leaves of a type whose values lie on an axis: values if `each`, else pieces of it."""
-    span = keep("span", _with(_spans(generalized, axis, listed=each), [_labels_step(labels)]))
+    span = scratch.table("span", _with(_spans(generalized, axis, listed=each), [_labels_step(labels)]))
     steps: list[Step] = [_labels_step(labels), ("span", exp.select(exp.Star()).from_(relation(span)))]
     if each:
-        _require_few(engine, generalized, use, axis, span)
+        _require_few(scratch.engine, generalized, use, axis, span)
         rows: exp.Query = every_number(axis) if axis.kind == "integer" else single_values(axis)
     else:
         # Each value of a marginal is then a piece of its own.
         keys = [*use.keys, (relation(generalized.marginal), MARGINAL)] if generalized.marginal else use.keys
-        steps += piece_steps(engine, generalized, axis, use.constants, keys, keep)
+        steps += piece_steps(scratch, generalized, axis, use.constants, keys)
         rows = pieces(generalized, axis)
-    return keep("leaf", _with(_and_null(rows, generalized, axis), steps))
+    return scratch.table("leaf", _with(_and_null(rows, generalized, axis), steps))
 
 
 def _starred_leaves(
-    engine: Engine,
-    generalized: Generalized,
-    use: ColumnUse,
-    table: str,
-    labels: str,
-    starred: exp.Query,
-    each: bool,
-    keep: Keep,
+    scratch: Scratch, generalized: Generalized, use: ColumnUse, table: str, labels: str, each: bool
 ) -> Leaves:
     """The leaves, those below `*` included, which nothing lists: rows that show `*` are taken to be like the others."""
+    engine, starred = scratch.engine, _starred(labels)
     unlisted = each and _any_rows(engine, starred)
     known = _any_rows(engine, starred) and bool(engine.rows(others_are_known(table, labels, starred))[0][0])
     if unlisted and use.each and not known and not generalized.marginal:
         raise PolicyError(f"{use.why}: the values below the labels of {generalized.column} are not known", hint=_HINT)
     if generalized.marginal:
-        table = keep("leaf", also_marginal(table, generalized.marginal, starred)) if unlisted else table
-        table = _by_marginal(generalized, table, keep)
+        table = scratch.table("leaf", also_marginal(table, generalized.marginal, starred)) if unlisted else table
+        table = _by_marginal(generalized, table, scratch)
     elif known:
-        table = keep("spread", spread(table, labels, starred))
+        table = scratch.table("spread", spread(table, labels, starred))
     if not unlisted:
         return Leaves(table, each)
     weight = real(0.0) if known or generalized.marginal else cast(exp.null(), "DOUBLE")
     rows = exp.select(column("label"), alias(weight, "weight")).from_(starred.copy().subquery("starred"))
-    return Leaves(table, each, keep("unlisted", rows))
+    return Leaves(table, each, scratch.table("unlisted", rows))
+
+
+def _starred(labels: str) -> exp.Select:
+    return exp.select(column("label")).from_(relation(labels)).where(_is_star())
 
 
 def _any_rows(engine: Engine, rows: exp.Query) -> bool:
@@ -163,8 +162,8 @@ def _any_rows(engine: Engine, rows: exp.Query) -> bool:
     return bool(engine.rows(count)[0][0])
 
 
-def _by_marginal(generalized: Generalized, table: str, keep: Keep) -> str:
-    return keep("weighed", weighed(table, generalized.marginal)) if generalized.marginal else table
+def _by_marginal(generalized: Generalized, table: str, scratch: Scratch) -> str:
+    return scratch.table("weighed", weighed(table, generalized.marginal)) if generalized.marginal else table
 
 
 def _labels_step(labels: str) -> Step:

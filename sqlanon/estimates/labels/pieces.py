@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.axes import Axis
 from sqlanon.estimates.fixed_sql import fixed
@@ -39,20 +39,20 @@ _MOMENTS = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", 
 
 
 def piece_steps(
-    engine: Engine,
+    scratch: Scratch,
     generalized: Generalized,
     axis: Axis,
     constants: Sequence[exp.Expr],
     keys: Sequence[tuple[exp.Table, str]],
-    keep: Keep,
 ) -> list[Step]:
     """The steps `cut` and `piece`, which read the step `span`.
 
     Values are compared with the `constants` and joined with the `keys` (relation, column). Raises PolicyError for a
     constant that lies nowhere on the axis.
     """
+    engine = scratch.engine
     _require_comparable(engine, generalized, axis, constants, keys)
-    cut = keep("cut", _cuts(axis, constants, keys))
+    cut = scratch.table("cut", _cuts(axis, constants, keys))
     no_point = is_null(column("at"))
     if engine.rows(exp.select(f.count()).from_(relation(cut)).where(no_point))[0][0]:
         _refuse(engine, generalized, axis, constants)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.estimates.sizes import sizes
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import (
@@ -46,12 +46,12 @@ class BucketTable:
         return literal(1) if self.weight is None else column(self.weight, "content")
 
 
-def alike_buckets(engine: Engine, sides: Sequence[BucketTable], keep: Keep) -> str | None:
+def alike_buckets(engine: Engine, sides: Sequence[BucketTable], scratch: Scratch) -> str | None:
     """The table of bucket and copies: for each kind of buckets one bucket of it, and how many there are.
 
     None where there are too many kinds of rows and values for their counts to fit a code.
     """
-    kinds = [_kinds(side, keep) for side in sides]
+    kinds = [_kinds(side, scratch) for side in sides]
     facts = [_facts(engine, side, table) for side, table in zip(sides, kinds, strict=True)]
     count = sum(kind_count for kind_count, _ in facts)
     rows = sum(number for _, number in facts if number is not None)
@@ -61,7 +61,7 @@ def alike_buckets(engine: Engine, sides: Sequence[BucketTable], keep: Keep) -> s
         if bits := word // count:
             first = [sum(kind_count for kind_count, _ in facts[:index]) for index in range(len(sides))]
             codes = [_code(*parts, bits, typed) for parts in zip(sides, kinds, first, strict=True)]
-            alike = keep("alike", _alike(codes))
+            alike = scratch.table("alike", _alike(codes))
             if _counted(engine, alike, bits, count) == rows:
                 return alike
     return None
@@ -78,11 +78,11 @@ def copied(side: BucketTable, alike: str | None) -> exp.Select:
     return query.select(alias(side.count() * column("copies", "alike"), "weight"), copy=False)
 
 
-def _kinds(side: BucketTable, keep: Keep) -> str:
+def _kinds(side: BucketTable, scratch: Scratch) -> str:
     number = window(f.row_number()) - 1
     different = exp.select(*(map(column, side.others) if side.others else [alias(literal(0), "nothing")]))
     different = different.distinct(copy=False).from_(relation(side.table))
-    return keep("kind", exp.select(alias(number, "kind"), exp.Star()).from_(different.subquery("different")))
+    return scratch.table("kind", exp.select(alias(number, "kind"), exp.Star()).from_(different.subquery("different")))
 
 
 def _facts(engine: Engine, side: BucketTable, kinds: str) -> tuple[int, int | None]:

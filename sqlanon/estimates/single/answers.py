@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.query.evaluable import require_bindable, require_evaluable, tried
@@ -91,11 +91,11 @@ class Answer:
 
 
 def answered(
-    engine: Engine, query: AggregateQuery, combinations: Combinations, withheld: int | None, keep: Keep
+    engine: Engine, query: AggregateQuery, combinations: Combinations, withheld: int | None, scratch: Scratch
 ) -> Answer:
     """The answer to a query. Raises PolicyError for too many groups, and for a HAVING that estimates cannot decide."""
-    table = keep("estimate", _figures(engine, combinations, withheld))
-    rows = keep("answer", _answered(combinations, table, withheld))
+    table = scratch.table("estimate", _figures(engine, combinations, withheld))
+    rows = scratch.table("answer", _answered(combinations, table, withheld))
     having = None
     if query.having is not None:
         condition = _having(query, combinations)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.estimates.labels.leaves import ColumnUse, Leaves, leaves
 from sqlanon.estimates.labels.unlisted_leaves import unlisted_rows
 from sqlanon.estimates.numbers import Number
@@ -79,7 +79,7 @@ def combined(
     query: AggregateQuery,
     release: ReleaseModel,
     lookups: Sequence[tuple[exp.Table, Sequence[str]]],
-    keep: Keep,
+    scratch: Scratch,
 ) -> Combinations:
     """The tables of the released rows combined with the leaves below their labels.
 
@@ -116,30 +116,30 @@ def combined(
     }
     if bucketed and not release.separate_tables:
         rows, bucket_values = _alike(
-            engine, bucket_column(release, next(iter(bucketed))), labelled, bucket_values, keep
+            engine, bucket_column(release, next(iter(bucketed))), labelled, bucket_values, scratch
         )
-    classes = keep(CLASS, _classes(rows, [part.alias for part in labelled.selects if part.alias], columns))
+    classes = scratch.table(CLASS, _classes(rows, [part.alias for part in labelled.selects if part.alias], columns))
     _require_evaluable(engine, plan, ROW, released.subquery(ROW), classes)
     signatures: list[tuple[str, exp.Expr, str]] = []
     open_groups = False
     for index, generalized in columns.items():
         name = leaf_name(index)
-        column_leaves = leaves(engine, generalized, _column_use(plan, index, generalized, classes), keep)
+        column_leaves = leaves(scratch, generalized, _column_use(plan, index, generalized, classes))
         values = relation(column_leaves.table, as_=name)
         # A piece stands for many values: what fails for one of them may hold for others.
         require_evaluable(
             engine, _of_values(plan, name, values), said_parts(plan, name), only_if_all=column_leaves.each
         )
-        signature = keep("signature", _signature(plan, name, column_leaves, kinds))
+        signature = scratch.table("signature", _signature(plan, name, column_leaves, kinds))
         signatures.append((name, column(f"label_{index}", CLASS), signature))
         open_groups |= column_leaves.unlisted is not None and any(group.table == name for group in plan.groups)
     draws: list[tuple[str, exp.Expr]] = []
     for index, bucketed_columns in bucketed.items():
         name, bucket = bucket_name(index), bucket_column(release, index)
-        bucket_leaves = keep("leaf", grouped(plan, name, bucket_values[name], kinds))
+        bucket_leaves = scratch.table("leaf", grouped(plan, name, bucket_values[name], kinds))
         if not release.separate_tables:
             require_whole(engine, release.name, classes, bucket_leaves)
-        signature = keep("signature", shares(plan, name, relation(bucket_leaves)))
+        signature = scratch.table("signature", shares(plan, name, relation(bucket_leaves)))
         _require_evaluable(engine, plan, name, bucketed_leaves(bucketed_columns).subquery(name), signature)
         draws.append((name, column(bucket, CLASS)))
         signatures.append((*draws[-1], signature))
@@ -149,7 +149,7 @@ def combined(
     tables: dict[bool, str] = {}
     for exact in (True, False):
         if chosen := {index: kind for index, kind in enumerate(kinds) if (kind.unit is not None) is exact}:
-            tables[exact] = keep("combination", combination(plan, classes, signatures, taken, chosen))
+            tables[exact] = scratch.table("combination", combination(plan, classes, signatures, taken, chosen))
     return Combinations(tables, query.aggregates, kinds, len(plan.groups), bool(bucketed), open_groups)
 
 
@@ -191,17 +191,20 @@ def _labelled_rows(
 
 
 def _alike(
-    engine: Engine, bucket: str, labelled: exp.Select, values_of: Mapping[str, exp.Query], keep: Keep
+    engine: Engine, bucket: str, labelled: exp.Select, values_of: Mapping[str, exp.Query], scratch: Scratch
 ) -> tuple[exp.Query, dict[str, exp.Query]]:
     """The rows and the values of buckets: of buckets that are alike to the query, those of one stand for all."""
     rows = BucketTable(
-        keep("labelled", labelled), bucket, None, [part.alias for part in labelled.selects if part.alias != bucket]
+        scratch.table("labelled", labelled),
+        bucket,
+        None,
+        [part.alias for part in labelled.selects if part.alias != bucket],
     )
     values: dict[str, BucketTable] = {}
     for name, query in values_of.items():
         others = [part for part, _ in engine.columns(query) if part not in ("label", WEIGHT)]
-        values[name] = BucketTable(keep("value", query), "label", WEIGHT, others)
-    alike = alike_buckets(engine, [rows, *values.values()], keep)
+        values[name] = BucketTable(scratch.table("value", query), "label", WEIGHT, others)
+    alike = alike_buckets(engine, [rows, *values.values()], scratch)
     return copied(rows, alike), {name: copied(side, alike) for name, side in values.items()}
 
 

@@ -108,29 +108,33 @@ class Dealing:
         `different` is the l of distinct l-diversity, for which frequent values may be in a bucket several times.
         `words` has the tables of the columns that are few texts.
         """
-        keep, engine = self._scratch.table, self._engine
+        scratch, engine = self._scratch, self._engine
         with registered(engine, "random_draw") as draw:
             sorting = assign_groups.sorted_rows(self._policy, self._sensitive, self._codes, regions, draw, words)
-            rows = keep("sorted_rows", sorting)
+            rows = scratch.table("sorted_rows", sorting)
             of_all = assign_groups.value_counts_of_all(self._codes[0], draw)
-            counts = keep("value_counts", of_all if regions is None else assign_groups.value_counts(rows, draw))
-        groups = keep("groups", assign_groups.groups(counts, max(least, least_rows(self._requirements)), different))
+            counts = scratch.table(
+                "value_counts", of_all if regions is None else assign_groups.value_counts(rows, draw)
+            )
+        groups = scratch.table(
+            "groups", assign_groups.groups(counts, max(least, least_rows(self._requirements)), different)
+        )
         columns = [*map(assign_groups.code_name, range(len(self._codes)))]
         columns += map(assign_groups.carried_name, range(len(assign_groups.carried(self._policy))))
-        starts = keep("starts", assign_groups.starts(counts, groups))
+        starts = scratch.table("starts", assign_groups.starts(counts, groups))
         # A view, because rows are wide, and read only once where no groups are merged.
         in_slots = self._scratch.view(
             "rows_in_slots", assign_groups.rows_in_slots(rows, starts, columns, self._first(rows))
         )
-        slots = single = keep("slots", merge_groups.slots(groups))
+        slots = single = scratch.table("slots", merge_groups.slots(groups))
         once = self._once(groups)
         if not self._by_theorem(once, different):
             slots = self._merged(in_slots, slots, groups)
         with registered(engine, "random_draw") as draw:
-            numbers = keep("numbers", merge_groups.bucket_numbers(slots, draw))
+            numbers = scratch.table("numbers", merge_groups.bucket_numbers(slots, draw))
         if slots != single:
-            numbers = keep("all_numbers", merge_groups.all_numbers(slots, numbers))
-        in_buckets = keep("rows_in_buckets", merge_groups.rows_in_buckets(in_slots, numbers, columns))
+            numbers = scratch.table("all_numbers", merge_groups.all_numbers(slots, numbers))
+        in_buckets = scratch.table("rows_in_buckets", merge_groups.rows_in_buckets(in_slots, numbers, columns))
         sizes = merge_groups.sizes_of_groups(groups) if slots == single else merge_groups.sizes(in_buckets)
         number, smallest, largest, total = map(int, engine.rows(sizes)[0])
         codes = tuple((bound.column, table) for bound, table in zip(self._sensitive, self._codes, strict=True))

@@ -179,7 +179,7 @@ def encoding(task: Task, options: Options) -> Encoding | None:
 
 def choose(task: Task, options: Options) -> Bucketization:
     """The buckets. Raises PrivacyViolation where not even all rows as one bucket meet what is required."""
-    engine, policy, requirements, keep = task.engine, task.policy, task.requirements, task.scratch.table
+    engine, policy, requirements, scratch = task.engine, task.policy, task.requirements, task.scratch
     background = _background(task)
     words = words_of(engine, task.scratch, relation(policy.relation), carried(policy))
     names = [bound.column for bound in policy.sensitive]
@@ -189,7 +189,7 @@ def choose(task: Task, options: Options) -> Bucketization:
     regions, count = None, 1
     if task.cells is not None and task.cells.rows:
         partition = mondrian.solve(task, _REGIONS)
-        regions, count = keep("region_map", region_map(policy, partition)), partition.count
+        regions, count = scratch.table("region_map", region_map(policy, partition)), partition.count
     different = options.l if options.variant == "distinct" else None
     return dealing.deal(regions, count, options.least, different, words)
 

@@ -22,7 +22,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Requirement, Role
 from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
 from sqlanon.methods.fragmentation.association.associate import Grouping, associate, promised
@@ -196,7 +196,7 @@ def choose(task: Task, options: Options) -> Fragmented:
     Raises PolicyError where they cannot be published, PrivacyViolation where no row can be in a group, or more rows
     are left out than may be.
     """
-    engine, policy, named, keep = task.engine, task.policy, task.sets, task.scratch.table
+    engine, policy, named, scratch = task.engine, task.policy, task.sets, task.scratch
     fragmentation = fragments_of(policy, named, "loose")
     fragments, constraints = fragmentation.fragments, constraints_of(policy.policy)
     _require_free_name(fragments)
@@ -205,11 +205,11 @@ def choose(task: Task, options: Options) -> Fragmented:
     near = _near(policy, fragments) if options.near else []
     rows = rows_of_source(engine, policy)
     columns = [name for fragment in fragments for name in fragment]
-    copied = _copied(policy, columns, keep) if hides_numbers(policy) else ""
+    copied = _copied(policy, columns, scratch) if hides_numbers(policy) else ""
     most = options.allowed(rows)
     with registered(engine, "random_draw") as draw:
         numbered = numbered_rows(policy, columns, near, copied)
-        made = associate(engine, numbered, Grouping(fragments, constraints, sizes, near, k, most), draw, keep)
+        made = associate(engine, numbered, Grouping(fragments, constraints, sizes, near, k, most), draw, scratch)
     if rows and (not made.placed or made.left_out > most):
         shapes = partial(options.shapes, fragments=len(fragments))
         raise refusal(made, k, most, options.suppression, shapes, near=options.near)
@@ -232,9 +232,9 @@ def choose(task: Task, options: Options) -> Fragmented:
     return chosen
 
 
-def _copied(policy: BoundPolicy, columns: Sequence[str], keep: Keep) -> str:
+def _copied(policy: BoundPolicy, columns: Sequence[str], scratch: Scratch) -> str:
     values = [alias(value, value_name(index)) for index, value in enumerate(values_of(policy, columns))]
-    return keep("copied", exp.select(*values).from_(relation(policy.relation, as_="source")))
+    return scratch.table("copied", exp.select(*values).from_(relation(policy.relation, as_="source")))
 
 
 def _require_free_name(fragments: Sets) -> None:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.domain.explanation import ExaminedNode, Explanation, LessGeneral
 from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.methods.generalization.lattice.search import Lattice, Node
-from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
+from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.node_report import Look, Seen
 from sqlanon.methods.generalization.suppressed_rows import common_values
 from sqlanon.methods.generalization.violating_classes import labels
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.task import Task
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,17 +30,17 @@ _LOOKS = 4
 _AT_ONCE = 8
 
 
-def why(problem: Problem, cells: Cells, choice: Generalization) -> Explanation:
+def why(task: Task, cells: Cells, choice: Generalization) -> Explanation:
     """What the search's choice is owed to. Looks at nodes of the lattice again, and publishes nothing.
 
     Of several rounds it is the first that is explained, by the rows that it leaves to the others.
     """
-    quasi, several = problem.policy.quasi_identifiers, len(choice.rounds) > 1
-    nodes = Nodes(problem, cells, tuple(bound.min_level for bound in quasi), choice.limit, choice.loss_name)
-    look = Look(problem, nodes, cells, choice.limit, settles=not several)
+    quasi, several = task.policy.quasi_identifiers, len(choice.rounds) > 1
+    nodes = Nodes(task, cells, tuple(bound.min_level for bound in quasi), choice.limit, choice.loss_name)
+    look = Look(task, nodes, cells, choice.limit, settles=not several)
     lower = _lower(choice.levels, nodes.lattice)
     (chosen, _), *seen = look.at([choice.levels, *(node for node in lower if node is not None)])
-    examined = iter(_labelled(problem, cells, seen))
+    examined = iter(_labelled(task, cells, seen))
     steps = [
         LessGeneral(bound.column, level - 1, None if node is None else next(examined))
         for bound, level, node in zip(quasi, choice.levels, lower, strict=True)
@@ -48,7 +49,7 @@ def why(problem: Problem, cells: Cells, choice: Generalization) -> Explanation:
     near, reach = _near(nodes.lattice, choice.levels)
     below = [] if several else _below(nodes.lattice, near, look.loss(choice.levels))
     cheaper = _cheaper(look, below, nodes.rollups.batch)
-    common = common_values(problem, nodes, choice.levels) if choice.suppressed and not several else ()
+    common = common_values(task, nodes, choice.levels) if choice.suppressed and not several else ()
     return Explanation(choice.limit, chosen, tuple(steps), cheaper, len(near), reach, common)
 
 
@@ -103,10 +104,10 @@ def _cheaper(look: Look, nodes: Sequence[Node], batch: int) -> tuple[ExaminedNod
     return tuple(node for node, _ in look.at(failing[:_CHEAPER]))
 
 
-def _labelled(problem: Problem, cells: Cells, seen: Sequence[Seen]) -> list[ExaminedNode]:
+def _labelled(task: Task, cells: Cells, seen: Sequence[Seen]) -> list[ExaminedNode]:
     """The nodes, each with the label of the smallest class that violates the first of its requirements."""
     named = [(node.levels, keys[0]) for node, keys in seen if node.loss is None and keys]
-    texts = iter(labels(problem.engine, problem.policy, cells, named))
+    texts = iter(labels(task.engine, task.policy, cells, named))
     labelled: list[ExaminedNode] = []
     for node, keys in seen:
         if node.loss is None and keys:

@@ -27,7 +27,7 @@ from sqlanon.methods.generalization.infeasible import infeasible
 from sqlanon.methods.generalization.lattice.search import Counted, Found, Node, Progress, Settle, search
 from sqlanon.methods.generalization.local_recoding.rounds import recoded
 from sqlanon.methods.generalization.losses import LOSSES
-from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
+from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.reasons import decision
 from sqlanon.methods.generalization.reasons import reasons as around
 from sqlanon.methods.limits import Limits, no_confidential, no_sets
@@ -153,8 +153,7 @@ def choose(task: Task, options: Options) -> Generalization:
     """
     engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
     limit = int(Fraction(options.suppression) * cells.rows)
-    problem = _problem(task)
-    nodes = Nodes(problem, cells, tuple(b.min_level for b in policy.quasi_identifiers), limit, options.loss)
+    nodes = Nodes(task, cells, tuple(b.min_level for b in policy.quasi_identifiers), limit, options.loss)
     searches = _Searches(options, _reporter(task.watching))
     optimum = searches.search(nodes, limit, nodes.count, nodes.settle)
     if optimum is None:
@@ -175,7 +174,7 @@ def choose(task: Task, options: Options) -> Generalization:
     )
     if options.recoding == "global":
         return result
-    best = recoded(problem, cells, nodes, optimum, limit, options.loss, searches)
+    best = recoded(task, cells, nodes, optimum, limit, options.loss, searches)
     if best is None:
         return result
     return replace(
@@ -225,11 +224,7 @@ def _valued(report: Report | None, nodes: Nodes) -> Callable[[Progress], None] |
 
 def why(task: Task, choice: Generalization) -> Explanation:
     """What the search's choice is owed to: nodes around it and cheaper ones are looked at again."""
-    return why_so(_problem(task), task.encoded, choice)
-
-
-def _problem(task: Task) -> Problem:
-    return Problem(task.engine, task.policy, task.requirements, task.guards, task.scratch.table)
+    return why_so(task, task.encoded, choice)
 
 
 def reasons(task: Task, choice: Generalization, explained: Explanation) -> Iterator[tuple[str, str, str]]:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
-from sqlanon.domain.bound import BoundPolicy
-from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
 from sqlanon.methods.generalization.lattice.node_rows_sql import withheld, withheld_at_once
 from sqlanon.methods.generalization.lattice.remaining import Rank
@@ -17,61 +14,48 @@ from sqlanon.methods.generalization.lattice.rollup import Rollups
 from sqlanon.methods.generalization.lattice.search import Counted, Lattice, Node
 from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
 from sqlanon.methods.shared.cells import Cells
-from sqlanon.questions.ask import BoundRequirement, least_rows
+from sqlanon.methods.shared.task import Task
+from sqlanon.questions.ask import least_rows
 from sqlanon.sqlgen.build.names import alias, identifier, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.classes.guard import needs_rounds
 
-__all__ = ["Nodes", "Problem"]
+__all__ = ["Nodes", "batch_of", "loss_of"]
 
 # Every excess is at most the rows of its class, but for what withholding cannot cure; each is rounded.
 _ROUNDING = 1.0
 
 
-@dataclass(frozen=True)
-class Problem:
-    """What is to be met, by whichever rows: the policy, its requirements, and the loss that is to be least.
+def batch_of(task: Task, cells: Cells) -> Batch:
+    """What the normal relations of nodes over these cells are made of."""
+    entity = task.policy.entity is not None
+    return Batch(cells.layout, task.requirements, entity, cells.carried, task.guards, cells.fixed_relations)
 
-    `guards` are the columns of guarding nodes, by the index of their requirement; `keep`
-    makes a temporary table of a query's rows.
-    """
 
-    engine: Engine
-    policy: BoundPolicy
-    requirements: Sequence[BoundRequirement]
-    guards: Sequence[tuple[int, str]]
-    keep: Keep
-
-    def batch(self, cells: Cells) -> Batch:
-        """What the normal relations of nodes over these cells are made of."""
-        entity = self.policy.entity is not None
-        return Batch(cells.layout, self.requirements, entity, cells.carried, tuple(self.guards), cells.fixed_relations)
-
-    def loss(self, name: str, cells: Cells, limit: int, batch: Batch) -> Loss:
-        """The measure of this name over the cells, of which at most `limit` rows are suppressed."""
-        rows = self.engine.rows
-        least = least_rows(self.requirements)
-        setting = Setting(self.policy, cells, limit, least, batch.key, self.keep, batch.index, rows)
-        return LOSSES[name](setting)
+def loss_of(task: Task, name: str, cells: Cells, limit: int, batch: Batch) -> Loss:
+    """The measure of this name over the cells, of which at most `limit` rows are suppressed."""
+    least = least_rows(task.requirements)
+    setting = Setting(task.policy, cells, limit, least, batch.key, task.scratch, batch.index, task.engine.rows)
+    return LOSSES[name](setting)
 
 
 class Nodes:
     """The nodes from `low` up over some cells, of which at most `limit` rows may be suppressed."""
 
-    def __init__(self, problem: Problem, cells: Cells, low: Node, limit: int, loss: str) -> None:
-        self._problem = problem
+    def __init__(self, task: Task, cells: Cells, low: Node, limit: int, loss: str) -> None:
+        self._task = task
         self._cells = cells
-        self.batch = problem.batch(cells)
-        self.rollups = Rollups(problem.engine, cells, self.batch, problem.keep)
+        self.batch = batch_of(task, cells)
+        self.rollups = Rollups(task.engine, cells, self.batch, task.scratch)
         self._bind(low, limit, loss)
 
     def _bind(self, low: Node, limit: int, loss: str) -> None:
         self._limit = limit
-        self.loss = self._problem.loss(loss, self._cells, limit, self.batch)
+        self.loss = loss_of(self._task, loss, self._cells, limit, self.batch)
         # Written once, with the rows of the nodes as parameters.
         self._text, self._alone = "", ""
-        high = tuple(bound.max_level for bound in self._problem.policy.quasi_identifiers)
+        high = tuple(bound.max_level for bound in self._task.policy.quasi_identifiers)
         self.lattice = Lattice(low=low, high=high, bounds=self.loss.bounds)
 
     def count(self, nodes: Sequence[Node]) -> list[Counted]:
@@ -103,7 +87,7 @@ class Nodes:
         that tells, for most losses, the least that a node can lose, and the rounds are gone
         through for those that may be the best only.
         """
-        if not needs_rounds(self._problem.requirements):
+        if not needs_rounds(self._task.requirements):
             return list(self.withheld_at_once(nodes))
         if not self.loss.GROWS:
             return [self._settle_alone(node) for node in nodes]
@@ -135,7 +119,7 @@ class Nodes:
         if not self._text:
             query = self.loss.query(first=len(parameters) + 1)
             self._text = to_sql(with_steps(query, withheld_at_once(self.batch, rows)))
-        answers = self._problem.engine.rows(self._text, [*parameters, *self.loss.parameters(nodes)])
+        answers = self._task.engine.rows(self._text, [*parameters, *self.loss.parameters(nodes)])
         return [
             (self.loss.of(nodes[index], int(rows), answer), int(rows))
             for index, rows, *answer in sorted(answers, key=lambda answer: int(answer[0]))
@@ -151,7 +135,7 @@ class Nodes:
             rows, parameters = held
             self._alone = self._alone or to_sql(self._all_rounds(withheld(self.batch, rows), len(parameters) + 1))
             text = self._alone
-        found = self._problem.engine.rows(text, [*parameters, *self.loss.parameters([node])])
+        found = self._task.engine.rows(text, [*parameters, *self.loss.parameters([node])])
         blocked, _, gone, *answer = found[0]
         return None if blocked else (self.loss.of(node, int(gone), answer), int(gone))
 
@@ -164,5 +148,5 @@ class Nodes:
 
     def _lost(self, node: Node, steps: Sequence[Step]) -> tuple[int, int]:
         query = with_steps(self.loss.query(first=1), steps)
-        _, rows, *answer = self._problem.engine.rows(query, self.loss.parameters([node]))[0]
+        _, rows, *answer = self._task.engine.rows(query, self.loss.parameters([node]))[0]
         return self.loss.of(node, int(rows), answer), int(rows)

@@ -8,9 +8,10 @@ from fractions import Fraction
 from sqlanon.domain.explanation import ExaminedNode, Violated
 from sqlanon.errors import InternalError
 from sqlanon.methods.generalization.lattice.search import Node
-from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
+from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.violating_classes import Key, violated
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.classes.guard import needs_rounds
 
 __all__ = ["Look", "Seen"]
@@ -25,14 +26,14 @@ Violations = tuple[int, list[tuple[Violated, Key]]]
 class Look:
     """Looks at nodes, each once."""
 
-    def __init__(self, problem: Problem, nodes: Nodes, cells: Cells, limit: int, *, settles: bool = True) -> None:
+    def __init__(self, task: Task, nodes: Nodes, cells: Cells, limit: int, *, settles: bool = True) -> None:
         """Unless it `settles` nodes, it asks neither for later rounds nor for what a release at a node would lose."""
-        self._problem = problem
+        self._task = task
         self._nodes = nodes
         self._cells = cells
         self._limit = limit
         self._settles = settles
-        self._rounds = needs_rounds(problem.requirements)
+        self._rounds = needs_rounds(task.requirements)
         self._violations: dict[Node, Violations] = {}
         self._settled: dict[Node, tuple[int, int] | None] = {}
 
@@ -98,7 +99,7 @@ class Look:
         if rollups.batch > 1:
             # Nodes that are counted whole are kept: one statement then reads them all.
             rollups.look(levels, self._cells.rows)
-        engine, requirements = self._problem.engine, self._problem.requirements
+        engine, requirements = self._task.engine, self._task.requirements
         together = None if self._cells.public else rollups.rows_of_all(levels)
         if together is None:
             each = {node: batch.relations(*rollups.rows_of(node)) for node in levels}

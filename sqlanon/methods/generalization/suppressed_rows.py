@@ -7,28 +7,29 @@ from collections.abc import Iterator
 from sqlanon.domain.explanation import CommonValue
 from sqlanon.methods.generalization.lattice.node_rows_sql import most_of_withheld
 from sqlanon.methods.generalization.lattice.search import Node
-from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
+from sqlanon.methods.generalization.node_evaluator import Nodes
+from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.classes.requirement import relation_names
 
 __all__ = ["common_values"]
 
 
-def common_values(problem: Problem, nodes: Nodes, node: Node) -> tuple[CommonValue, ...]:
+def common_values(task: Task, nodes: Nodes, node: Node) -> tuple[CommonValue, ...]:
     """How frequent a value is among the rows left out, for each sensitive attribute that a requirement is about."""
     common: list[CommonValue] = []
-    for attribute, values in _single_attributes(problem):
+    for attribute, values in _single_attributes(task):
         query = with_steps(most_of_withheld(values), nodes.steps(node))
-        shares = {bool(gone): (int(rows), int(most)) for gone, rows, most in problem.engine.rows(query)}
+        shares = {bool(gone): (int(rows), int(most)) for gone, rows, most in task.engine.rows(query)}
         if True in shares:
             common.append(CommonValue(attribute, *shares[True], *shares.get(False, (0, 0))))
     return tuple(common)
 
 
-def _single_attributes(problem: Problem) -> Iterator[tuple[str, str]]:
+def _single_attributes(task: Task) -> Iterator[tuple[str, str]]:
     """The attributes that a requirement is about alone, each once, with the relation of their values by class."""
     seen: set[str] = set()
-    for requirement, names in zip(problem.requirements, relation_names(problem.requirements), strict=True):
+    for requirement, names in zip(task.requirements, relation_names(task.requirements), strict=True):
         values = names.get("class_sensitive_value")
         if values and len(requirement.attributes) == 1 and requirement.attributes[0] not in seen:
             seen.add(requirement.attributes[0])

@@ -53,8 +53,7 @@ class ReleaseQuery:
     column to a table of value and token. `guards` names, by the index of a requirement, the source's column with its
     guarding nodes, which need not be published. `public` is the public table D, a column for each quasi-identifier in
     the policy's order, and `public_stable` is its counterpart of `stable`. `placed` says how quasi-identifiers are
-    recoded by region: there are no `recodings` then. `collated` is whether the source's texts have an explicit
-    collation.
+    recoded by region, in place of `recodings`. `collated` is whether the source's texts have an explicit collation.
     """
 
     policy: BoundPolicy
@@ -232,9 +231,8 @@ class ReleaseQuery:
     def _others(self, query: exp.Select) -> list[exp.Alias]:
         """The columns that pass through or that requirements read, and the respondent; joins the tables of tokens."""
         others = [alias(passed(query, bound, i, self.tokens), f"column_{i}") for i, bound in self._passing()]
-        others += [
-            alias(self._requirement_value(name), f"asked_{i}") for i, name in enumerate(self.requirement_columns)
-        ]
+        required = enumerate(self.requirement_columns)
+        others += [alias(self._requirement_value(name), f"asked_{i}") for i, name in required]
         if self.policy.entity:
             others.append(alias(column(self.policy.entity.column, "source"), _ENTITY))
         return others

@@ -23,7 +23,7 @@ from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.methods.fragmentation.association import block_grids, tuple_keys
 from sqlanon.methods.fragmentation.association.deal_rows import Wanted, deal
@@ -93,7 +93,7 @@ def covered(
     return published_constraints
 
 
-def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, keep: Keep) -> Association:
+def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, scratch: Scratch) -> Association:
     """Groups of rows as a `Grouping` asks for them.
 
     The rows left out are a class, too: not more than one in its `k` have the same values of a constraint in a
@@ -122,24 +122,24 @@ def associate(engine: Engine, rows: exp.Select, grouping: Grouping, draw: str, k
     alike: list[tuple[list[int], str]] = []
     for key in _keys([part for _, parts in across for part in parts.values()]):
         indexes = [index[name] for name in key]
-        repeated = keep("repeated", tuple_keys.repeated(rows, indexes))
+        repeated = scratch.table("repeated", tuple_keys.repeated(rows, indexes))
         # A key in which no two rows are alike requires nothing; if there is no other, all rows differ.
         if _rows_of(engine, repeated):
             alike.append((indexes, repeated))
             parts.append(key)
     used = min(len(near), tuple_keys.MOST_NEAR)
-    close = [keep("spread", tuple_keys.spread(rows, number, used)) for number in range(used)]
-    keyed = keep("keyed", tuple_keys.keyed(rows, alike, close, draw))
+    close = [scratch.table("spread", tuple_keys.spread(rows, number, used)) for number in range(used)]
+    keyed = scratch.table("keyed", tuple_keys.keyed(rows, alike, close, draw))
     laid = block_grids.grid(sizes, first)
-    keys = Keys.of(engine, keyed, max(len(alike), 1), keep)
-    blocks = deal(keys, Wanted(laid.rows, k, grouping.most), draw, keep, near=bool(near))
-    cells = keep("cells", block_grids.located(blocks.placed, draw, near=bool(near)))
+    keys = Keys.of(engine, keyed, max(len(alike), 1), scratch)
+    blocks = deal(keys, Wanted(laid.rows, k, grouping.most), draw, scratch, near=bool(near))
+    cells = scratch.table("cells", block_grids.located(blocks.placed, draw, near=bool(near)))
     if near:
-        cells = keep("cells", block_grids.exchanged(cells, laid.size(first), draw))
-    numbers = keep("numbers", block_grids.block_numbers(cells, laid.rows, draw))
+        cells = scratch.table("cells", block_grids.exchanged(cells, laid.size(first), draw))
+    numbers = scratch.table("numbers", block_grids.block_numbers(cells, laid.rows, draw))
     for number in range(len(fragments) - 1):
-        numbers = keep("numbers", block_grids.renumbered(numbers, number, draw))
-    groups = keep("groups", block_grids.grouped(cells, numbers, laid, first))
+        numbers = scratch.table("numbers", block_grids.renumbered(numbers, number, draw))
+    groups = scratch.table("groups", block_grids.grouped(cells, numbers, laid, first))
     placed_rows = _rows_of(engine, groups)
     return Association(
         groups=groups,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.fragmentation.association import fill_blocks_sql as sql
 from sqlanon.methods.fragmentation.association import fill_gaps_sql
 from sqlanon.methods.fragmentation.association.lacking_values import lacking, preferred
@@ -53,7 +53,7 @@ class Blocks:
         keys: int,
         size: int,
         draw: str,
-        keep: Keep,
+        scratch: Scratch,
         possible: Sequence[int] | None = None,
     ) -> None:
         self._engine = engine
@@ -61,7 +61,7 @@ class Blocks:
         self._keys = keys
         self._size = size
         self._draw = draw
-        self._keep = keep
+        self._scratch = scratch
         # The rows in no block; after each time that rows are dealt this is another table.
         self._free = keyed
         self._placed: str | None = None
@@ -116,10 +116,10 @@ class Blocks:
         placed, spared = self._result, 0 if self._keys == 1 else self._total // _ROWS_PER_SPARED_ROW
         blocks_dissolved = 1 if self._keys == 1 else max(1, self._in_blocks // self._size // _ROWS_PER_SPARED_ROW)
         while self._in_blocks and self._total - self._in_blocks > fewest + spared:
-            lack = lacking(self._engine, self._free, [self._key], self._size, self._keep)
+            lack = lacking(self._engine, self._free, [self._key], self._size, self._scratch)
             blocks_dissolved = max(blocks_dissolved, -(-lack.most // self._size))
-            numbered, _ = preferred(self._keyed, lack, placed, [self._key], self._draw, self._keep)
-            chosen = self._keep("chosen", first_blocks(numbered, blocks_dissolved))
+            numbered, _ = preferred(self._keyed, lack, placed, [self._key], self._draw, self._scratch)
+            chosen = self._scratch.table("chosen", first_blocks(numbered, blocks_dissolved))
             self._insert(self._free, sql.rows_of_blocks(self._keyed, placed, chosen, self._keys))
             self._engine.run(sql.dissolved(placed, _blocks_of(chosen)))
             whole = blocks_dissolved * self._size >= self._in_blocks
@@ -149,15 +149,15 @@ class Blocks:
 
     def _deal(self, chunk: int | None) -> None:
         """Deals out the rows that are in no block yet; of blocks that lack rows only those of all rows are filled."""
-        sorted_rows = self._keep("sorted_rows", sql.sorted_rows(self._free, self._keys, self._key, chunk))
+        sorted_rows = self._scratch.table("sorted_rows", sql.sorted_rows(self._free, self._keys, self._key, chunk))
         chunked = chunk is not None
         query = sql.filled_blocks(sorted_rows, self._keys, self._key, self._size, self._blocks(), chunked=chunked)
-        filled_blocks = self._keep("filled_blocks", query)
+        filled_blocks = self._scratch.table("filled_blocks", query)
         self._engine.run(exp.Drop(kind="TABLE", tables=[relation(sorted_rows)]))
         clashing = self._clashing(filled_blocks)
         if clashing is None:
             self._keep_rows(_within(filled_blocks))
-            self._free = self._keep("free", self._rows(filled_blocks).where(is_null(column("block"))))
+            self._free = self._scratch.table("free", self._rows(filled_blocks).where(is_null(column("block"))))
             return
         rows = exp.select(column("row")).from_(relation(clashing))
         short = column("block").isin(query=_blocks_of(clashing))
@@ -165,18 +165,18 @@ class Blocks:
         taken = column("row").isin(query=rows)
         nowhere = is_null(column("block"))
         if chunk is not None:
-            self._free = self._keep("free", self._rows(filled_blocks).where(exp.or_(nowhere, short.copy())))
+            self._free = self._scratch.table("free", self._rows(filled_blocks).where(exp.or_(nowhere, short.copy())))
             return
-        self._free = self._keep("free", self._rows(filled_blocks).where(exp.or_(nowhere, taken)))
+        self._free = self._scratch.table("free", self._rows(filled_blocks).where(exp.or_(nowhere, taken)))
         lacking = exp.select(*map(column, self._columns), column("block")).from_(relation(filled_blocks))
-        self._fill(self._keep("lacking", lacking.where(short.copy(), exp.not_(taken))))
+        self._fill(self._scratch.table("lacking", lacking.where(short.copy(), exp.not_(taken))))
 
     def _clashing(self, filled_blocks: str) -> str | None:
         """The rows of blocks that are like another one in a key that they were not dealt by, if there are any."""
         others = [name for index, name in enumerate(sql.all_keys(self._keys)) if index != self._key]
         if not others:
             return None
-        clashing = self._keep("clashing", fill_gaps_sql.clashing(filled_blocks, others))
+        clashing = self._scratch.table("clashing", fill_gaps_sql.clashing(filled_blocks, others))
         return clashing if self._rows_of(clashing) else None
 
     def _blocks(self) -> int:
@@ -187,7 +187,7 @@ class Blocks:
 
     def _keep_rows(self, rows: exp.Select) -> None:
         if self._placed is None:
-            self._placed = self._keep("placed", rows)
+            self._placed = self._scratch.table("placed", rows)
         else:
             self._insert(self._placed, rows)
         self._in_blocks = self._rows_of(self._placed)
@@ -203,7 +203,7 @@ class Blocks:
             self._keep_rows(exp.select(*map(column, _PLACED)).from_(full.subquery("part")))
             done = exp.select(column("block")).from_(full.subquery("part"))
             self._engine.run(sql.dissolved(lacking, done))
-            given_up = self._keep("given_up", fill_gaps_sql.emptiest(lacking, self._size, self._draw))
+            given_up = self._scratch.table("given_up", fill_gaps_sql.emptiest(lacking, self._size, self._draw))
             freed = column("block").isin(query=_blocks_of(given_up))
             self._insert(self._free, self._rows(lacking).where(freed))
             self._engine.run(sql.dissolved(lacking, _blocks_of(given_up)))
@@ -219,8 +219,8 @@ class Blocks:
             tries = min(blocks, max(1, _MAX_PAIRS // rows))
             all_free = exp.select(exp.Star()).from_(relation(free))
             proposed = fill_gaps_sql.proposed(all_free, lacking, self._keys, self._size, blocks, tries, self._draw)
-            fitting = self._keep(
-                "fitting", fill_gaps_sql.filled(self._keep("proposed", proposed), self._keys, self._size)
+            fitting = self._scratch.table(
+                "fitting", fill_gaps_sql.filled(self._scratch.table("proposed", proposed), self._keys, self._size)
             )
             self._insert(lacking, exp.select(exp.Star()).from_(relation(fitting)))
             rows_filled = exp.select(column("row")).from_(relation(fitting))

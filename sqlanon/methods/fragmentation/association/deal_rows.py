@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.fragmentation.association import fill_blocks_sql as sql
 from sqlanon.methods.fragmentation.association.block_search import Blocks
 from sqlanon.methods.fragmentation.association.left_out import Keys, set_aside, with_dissolved
@@ -48,31 +48,31 @@ class Dealt:
     least: int | None
 
 
-def deal(keys: Keys, wanted: Wanted, draw: str, keep: Keep, *, near: bool = False) -> Dealt:
+def deal(keys: Keys, wanted: Wanted, draw: str, scratch: Scratch, *, near: bool = False) -> Dealt:
     """Rows dealt to as many blocks as can be found; `near` asks for rows in a block whose positions are near."""
-    blocks = _once(keys, wanted, draw, keep, near=near)
-    return blocks if len(keys.counts) == 1 else _again(keys, wanted, blocks, draw, keep)
+    blocks = _once(keys, wanted, draw, scratch, near=near)
+    return blocks if len(keys.counts) == 1 else _again(keys, wanted, blocks, draw, scratch)
 
 
-def _once(keys: Keys, wanted: Wanted, draw: str, keep: Keep, *, near: bool) -> Dealt:
+def _once(keys: Keys, wanted: Wanted, draw: str, scratch: Scratch, *, near: bool) -> Dealt:
     engine, size = keys.engine, wanted.size
     possible = keys.possible(size)
     blocks = keys.most_blocks(size, wanted.k, possible)
     least = keys.rows - blocks * size if blocks else None
     if least is None or (wanted.most is not None and least > wanted.most):
-        return Dealt(keep("placed", sql.no_blocks(keys.keyed)), keys.keyed, least)
-    left = set_aside(keys, size, wanted.k, blocks, keep)
-    filled = Blocks(engine, keys.keyed, len(keys.counts), size, draw, keep, possible)
+        return Dealt(scratch.table("placed", sql.no_blocks(keys.keyed)), keys.keyed, least)
+    left = set_aside(keys, size, wanted.k, blocks, scratch)
+    filled = Blocks(engine, keys.keyed, len(keys.counts), size, draw, scratch, possible)
     placed = filled.near() if near else filled.all()
     known = list(map(column, sql.row_columns(len(keys.counts))))
     engine.run(exp.insert(exp.select(*known).from_(relation(left)), relation(keys.keyed), copy=False))
     engine.run(exp.insert(exp.select(*known).from_(relation(filled.free)), relation(left), copy=False))
     if wanted.k is not None:
-        with_dissolved(keys, left, placed, size, wanted.k, draw, keep)
+        with_dissolved(keys, left, placed, size, wanted.k, draw, scratch)
     return Dealt(placed, left, least)
 
 
-def _again(keys: Keys, wanted: Wanted, blocks: Dealt, draw: str, keep: Keep) -> Dealt:
+def _again(keys: Keys, wanted: Wanted, blocks: Dealt, draw: str, scratch: Scratch) -> Dealt:
     """Deals the rows left out once more, among those of drawn blocks, as long as that places more of them."""
     engine, count = keys.engine, len(keys.counts)
     vain, blocks_dissolved, left = 0, 1, _rows_of(engine, blocks.left)
@@ -81,10 +81,10 @@ def _again(keys: Keys, wanted: Wanted, blocks: Dealt, draw: str, keep: Keep) -> 
         and vain < sizes().max_deals_without_gain
         and blocks.least + keys.rows // _ROWS_PER_LEFT_ROW < left <= _MAX_ROWS_DEALT_AGAIN
     ):
-        chosen = keep("chosen", sql.some_blocks(blocks.placed, blocks_dissolved, draw))
+        chosen = scratch.table("chosen", sql.some_blocks(blocks.placed, blocks_dissolved, draw))
         freed = sql.rows_of_blocks(keys.keyed, blocks.placed, chosen, count)
-        pool = Keys.of(engine, keep("pool", sql.pooled(blocks.left, freed, count, draw)), count, keep)
-        again = _once(pool, replace(wanted, most=left - 1), draw, keep, near=False)
+        pool = Keys.of(engine, scratch.table("pool", sql.pooled(blocks.left, freed, count, draw)), count, scratch)
+        again = _once(pool, replace(wanted, most=left - 1), draw, scratch, near=False)
         rows = _rows_of(engine, again.left)
         if rows < left:
             engine.run(sql.dissolved(blocks.placed, exp.select(column("block")).from_(relation(chosen))))

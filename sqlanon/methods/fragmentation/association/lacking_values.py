@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.fragmentation.association import left_out_sql
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
@@ -25,17 +25,19 @@ class Lacking:
     most: int
 
 
-def lacking(engine: Engine, rows: str, indexes: Sequence[int], k: int, keep: Keep) -> Lacking:
+def lacking(engine: Engine, rows: str, indexes: Sequence[int], k: int, scratch: Scratch) -> Lacking:
     """The values of these keys that more than one in k of the rows have."""
-    table = keep("lacking", left_out_sql.excess(rows, indexes, k, _count(engine, rows)))
+    table = scratch.table("lacking", left_out_sql.excess(rows, indexes, k, _count(engine, rows)))
     values, most = engine.rows(exp.select(f.count(), f.max(column("lack"))).from_(relation(table)))[0]
     return Lacking(table, int(values), int(most or 0))
 
 
-def preferred(keyed: str, lack: Lacking, placed: str, indexes: Sequence[int], draw: str, keep: Keep) -> tuple[str, str]:
+def preferred(
+    keyed: str, lack: Lacking, placed: str, indexes: Sequence[int], draw: str, scratch: Scratch
+) -> tuple[str, str]:
     """block, number: the blocks of `placed`, those first whose rows suit best; and which of them hold which values."""
-    holding = keep("holding", left_out_sql.holding(placed, keyed, lack.table, indexes))
-    return keep("preferred", left_out_sql.preferred(placed, holding, draw)), holding
+    holding = scratch.table("holding", left_out_sql.holding(placed, keyed, lack.table, indexes))
+    return scratch.table("preferred", left_out_sql.preferred(placed, holding, draw)), holding
 
 
 def _count(engine: Engine, table: str) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.fragmentation.association import fill_blocks_sql, left_out_sql
 from sqlanon.methods.fragmentation.association.lacking_values import lacking, preferred
 from sqlanon.sqlgen.build import functions as f
@@ -42,9 +42,9 @@ class Keys:
     frequencies: tuple[str, ...]
 
     @classmethod
-    def of(cls, engine: Engine, keyed: str, keys: int, keep: Keep) -> Keys:
-        counts = tuple(keep("counts", fill_blocks_sql.counts(keyed, key)) for key in range(keys))
-        frequencies = tuple(keep("frequencies", left_out_sql.frequencies(table)) for table in counts)
+    def of(cls, engine: Engine, keyed: str, keys: int, scratch: Scratch) -> Keys:
+        counts = tuple(scratch.table("counts", fill_blocks_sql.counts(keyed, key)) for key in range(keys))
+        frequencies = tuple(scratch.table("frequencies", left_out_sql.frequencies(table)) for table in counts)
         return cls(engine, keyed, _count(engine, keyed), counts, frequencies)
 
     def most_alike(self, key: int) -> tuple[int, int]:
@@ -81,18 +81,18 @@ class Keys:
         return 0
 
 
-def set_aside(keys: Keys, size: int, k: int | None, most: int, keep: Keep) -> str:
+def set_aside(keys: Keys, size: int, k: int | None, most: int, scratch: Scratch) -> str:
     """Takes the rows that `most` blocks leave out from `keyed`, into a table of their own.
 
     They are a class in each key. Where there are several keys they may be fewer than those blocks leave out.
     """
     engine, wanted = keys.engine, keys.rows - most * size
-    chosen = keep("aside", left_out_sql.nothing(keys.keyed))
+    chosen = scratch.table("aside", left_out_sql.nothing(keys.keyed))
     if not wanted:
         return chosen
     below = (4 * size * wanted + _SPARE_ROWS) * _DRAW_LIMIT // keys.rows
     for limit in [below, None] if below < _DRAW_LIMIT else [None]:
-        pool = keep("candidates", left_out_sql.candidates(keys.keyed, len(keys.counts), limit))
+        pool = scratch.table("candidates", left_out_sql.candidates(keys.keyed, len(keys.counts), limit))
         if _choose(keys, pool, chosen, most, wanted if k is None else wanted // k, wanted) == wanted:
             break
     engine.run(_without(keys.keyed, chosen))
@@ -117,16 +117,16 @@ def _choose(keys: Keys, pool: str, chosen: str, most: int, alike: int, wanted: i
     return count
 
 
-def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: str, keep: Keep) -> None:
+def with_dissolved(keys: Keys, rows: str, placed: str, size: int, k: int, draw: str, scratch: Scratch) -> None:
     """Dissolves as few blocks as it takes, and adds their rows to `rows`, until these are a class in each key.
 
     If all blocks together are not enough, all are taken.
     """
     engine, indexes = keys.engine, range(len(keys.counts))
-    lack = lacking(engine, rows, indexes, k, keep)
+    lack = lacking(engine, rows, indexes, k, scratch)
     if not lack.values:
         return
-    numbered, holding = preferred(keys.keyed, lack, placed, indexes, draw, keep)
+    numbered, holding = preferred(keys.keyed, lack, placed, indexes, draw, scratch)
     number, met = engine.rows(left_out_sql.enough(numbered, holding, lack.table, size, k))[0]
     taken = left_out_sql.first_blocks(numbered, int(number) if int(met) == lack.values else None)
     freed = exp.select(column("row")).from_(relation(placed))

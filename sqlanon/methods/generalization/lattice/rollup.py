@@ -16,7 +16,7 @@ from typing import Any
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.generalization.lattice.batch_sql import BATCH, Batch
 from sqlanon.methods.generalization.lattice.node_rows_sql import (
     counts,
@@ -57,11 +57,11 @@ class Classes:
 class Rollups:
     """What nodes are grouped from: the cells, and the rows that were kept on the way."""
 
-    def __init__(self, engine: Engine, cells: Cells, batch: Batch, keep: Keep) -> None:
+    def __init__(self, engine: Engine, cells: Cells, batch: Batch, scratch: Scratch) -> None:
         self._engine = engine
         self._cells = cells
         self._batch = batch
-        self._keep = keep
+        self._scratch = scratch
         self._sizes = sizes()
         self._texts: dict[str, str] = {}
         self._rollup = ""
@@ -151,7 +151,7 @@ class Rollups:
         fine = part_of_node(self._cells.table, self._cells.layout, self._batch.entity, tag=self._tags)
         query = _filled(fine, self._masks(node))
         if not self._rollup:
-            self._rollup = self._keep("rollup", query)
+            self._rollup = self._scratch.table("rollup", query)
             added = exp.insert(
                 rows_of_nodes(self._rollup, self._cells.layout.words, self._batch.entity),
                 relation(self._rollup),

@@ -22,8 +22,9 @@ from sqlanon.methods.generalization.lattice.search import Found, Lattice, Node
 from sqlanon.methods.generalization.local_recoding.leftover_sql import classes_kept, divided, recounted
 from sqlanon.methods.generalization.local_recoding.union import Kept, Left, published
 from sqlanon.methods.generalization.losses import LOSSES
-from sqlanon.methods.generalization.node_evaluator import Nodes, Problem
+from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.cells.cells import tree_summary
 
@@ -55,14 +56,14 @@ class Recoded:
 
 
 def recoded(
-    problem: Problem, cells: Cells, nodes: Nodes, best: Found, limit: int, loss: str, searches: Searches
+    task: Task, cells: Cells, nodes: Nodes, best: Found, limit: int, loss: str, searches: Searches
 ) -> Recoded | None:
     """The best union of several rounds; None if none is better than `best`, the best of `nodes`.
 
     Of those that lose as much the one that suppresses least is the better. At most
     `limit` rows are suppressed. Once time is up no further round is begun.
     """
-    rounds = _Rounds(problem, cells, limit, loss, (best.loss, best.suppressed))
+    rounds = _Rounds(task, cells, limit, loss, (best.loss, best.suppressed))
     last: Found | None = best
     while len(rounds.rounds) + 1 < ROUNDS and not searches.expired():
         node, suppressed = _Descent(nodes, rounds.left.rows, last).end(searches.expired)
@@ -72,7 +73,7 @@ def recoded(
         if not suppressed:
             rounds.consider()
             break
-        nodes = Nodes(problem, rounds.left, node, limit, LOSSES[loss].LATER_ROUNDS)
+        nodes = Nodes(task, rounds.left, node, limit, LOSSES[loss].LATER_ROUNDS)
         last = searches.of_a_round(nodes, limit)
         if last is not None:
             rounds.consider((nodes, last))
@@ -138,8 +139,8 @@ def _neighbours(node: Node, lattice: Lattice) -> list[Node]:
 class _Rounds:
     """The rounds so far, the cells that they leave, and the best union that has been considered."""
 
-    def __init__(self, problem: Problem, cells: Cells, limit: int, loss: str, best: tuple[int, int]) -> None:
-        self._problem, self._cells, self._limit, self._loss = problem, cells, limit, loss
+    def __init__(self, task: Task, cells: Cells, limit: int, loss: str, best: tuple[int, int]) -> None:
+        self._task, self._cells, self._limit, self._loss = task, cells, limit, loss
         self._least = best
         self.rounds: list[Kept] = []
         self.left = cells
@@ -160,7 +161,7 @@ class _Rounds:
         if len(rounds) == 1:
             # One node for all rows, which cannot be better than the best of them.
             return
-        union = published(self._problem, self._cells, rounds, left, self._limit, self._loss)
+        union = published(self._task, self._cells, rounds, left, self._limit, self._loss)
         if union is not None and (union.loss, union.suppressed) < self._least:
             self._least = (union.loss, union.suppressed)
             levels = [round_.levels for round_ in rounds]
@@ -168,31 +169,31 @@ class _Rounds:
 
     def _divided(self, nodes: Nodes, node: Node) -> tuple[Kept, Left]:
         """The cells of the classes that violate nothing at a node, and the others."""
-        keep, layout = self._problem.keep, self._cells.layout
-        classes = keep("classes", classes_kept(nodes.batch, *nodes.rollups.rows_of(node)))
+        scratch, layout = self._task.scratch, self._cells.layout
+        classes = scratch.table("classes", classes_kept(nodes.batch, *nodes.rollups.rows_of(node)))
         inside, outside = (
-            keep("cells", divided(self.left.table, layout, node, classes, within=within)) for within in (True, False)
+            scratch.table("cells", divided(self.left.table, layout, node, classes, within=within))
+            for within in (True, False)
         )
         if self.left.public is None:
             return Kept(node, inside), Left(outside)
         public = [
-            keep("public", divided(self.left.public, layout, node, classes, within=within)) for within in (True, False)
+            scratch.table("public", divided(self.left.public, layout, node, classes, within=within))
+            for within in (True, False)
         ]
         return Kept(node, inside, public[0]), Left(outside, public[1])
 
     def _recounted(self, left: Left) -> Cells:
         """The cells that are left, as a source of their own; the fixed relations stay those of the whole source."""
-        source, problem = self._cells, self._problem
+        source, task = self._cells, self._task
         trees: list[str] = []
         spread: list[tuple[int, ...]] = []
         most: list[tuple[int, ...]] = []
         rows = 0
-        attributes = zip(
-            problem.policy.quasi_identifiers, source.trees, source.layout.fields, source.values, strict=True
-        )
+        attributes = zip(task.policy.quasi_identifiers, source.trees, source.layout.fields, source.values, strict=True)
         for bound, tree, fields, values in attributes:
-            trees.append(problem.keep("tree", recounted(tree, fields, left.cells)))
-            _, rows, *figures = map(int, problem.engine.rows(tree_summary(bound, relation(trees[-1])))[0])
+            trees.append(task.scratch.table("tree", recounted(tree, fields, left.cells)))
+            _, rows, *figures = map(int, task.engine.rows(tree_summary(bound, relation(trees[-1])))[0])
             others, top = figures[bound.height :], max(values - 1, 0)
             spread.append((0, *others[: bound.height - 1], rows * top))
             most.append((0, *others[bound.height - 1 :], top))

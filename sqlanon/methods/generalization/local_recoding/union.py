@@ -22,8 +22,9 @@ from sqlanon.methods.generalization.local_recoding.union_sql import (
     together,
     withheld_classes,
 )
-from sqlanon.methods.generalization.node_evaluator import Problem
+from sqlanon.methods.generalization.node_evaluator import batch_of
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build.names import column, relation
 
 __all__ = ["Kept", "Left", "Published", "published"]
@@ -55,34 +56,32 @@ class Published:
     loss: int
 
 
-def published(
-    problem: Problem, cells: Cells, rounds: Sequence[Kept], left: Left, limit: int, loss: str
-) -> Published | None:
+def published(task: Task, cells: Cells, rounds: Sequence[Kept], left: Left, limit: int, loss: str) -> Published | None:
     """The union of some rounds over `cells`; None if more than `limit` rows of it have to be withheld.
 
     Classes of different rounds that show the same are one class. They are judged as the
     guard of the release judges them: by what is published, no longer by the whole source.
     """
-    keep, engine, layout = problem.keep, problem.engine, cells.layout
-    union = _Union(problem, cells, rounds)
+    scratch, engine, layout = task.scratch, task.engine, cells.layout
+    union = _Union(task, cells, rounds)
     in_classes, public = union.in_classes(), union.public(left.public)
-    withheld = keep(
+    withheld = scratch.table(
         "withheld", withheld_classes(union.batch, rows_of_classes(in_classes, union.classes, union.entity), public)
     )
     if engine.rows(exp.select(column("still")).from_(relation(withheld)).where(column("still")).limit(1)):
         return None
     parts = [
-        keep("published", published_of_round(in_classes, number, withheld, layout, union.classes))
+        scratch.table("published", published_of_round(in_classes, number, withheld, layout, union.classes))
         for number in range(1, len(rounds) + 1)
     ]
     counts = [int(engine.rows(row_count(part))[0][0]) for part in parts]
     suppressed = cells.rows - sum(counts)
     if suppressed > limit:
         return None
-    gone = keep("suppressed", not_published(in_classes, left.cells, withheld, layout, union.classes))
+    gone = scratch.table("suppressed", not_published(in_classes, left.cells, withheld, layout, union.classes))
     levels = [round_.levels for round_ in rounds]
     lost = union_loss(
-        problem,
+        task,
         loss,
         cells,
         list(zip(levels, parts, strict=True)),
@@ -95,21 +94,21 @@ def published(
 class _Union:
     """The classes that some rounds show together, and which bits of a key have their numbers."""
 
-    def __init__(self, problem: Problem, cells: Cells, rounds: Sequence[Kept]) -> None:
-        self._keep, self._cells, self._rounds = problem.keep, cells, rounds
+    def __init__(self, task: Task, cells: Cells, rounds: Sequence[Kept]) -> None:
+        self._scratch, self._cells, self._rounds = task.scratch, cells, rounds
         self._labels: list[str] = []
         levels = [sorted({round_.levels[index] for round_ in rounds}) for index in range(len(cells.trees))]
-        for attribute in zip(problem.policy.quasi_identifiers, cells.trees, cells.layout.fields, levels, strict=True):
-            self._labels.append(problem.keep("labels", labels_of(*attribute)))
-        self._counts = [int(count) for count in problem.engine.rows(label_counts(self._labels, levels))[0]]
+        for attribute in zip(task.policy.quasi_identifiers, cells.trees, cells.layout.fields, levels, strict=True):
+            self._labels.append(task.scratch.table("labels", labels_of(*attribute)))
+        self._counts = [int(count) for count in task.engine.rows(label_counts(self._labels, levels))[0]]
         self.classes = class_layout(self._counts, cells.layout)
-        self.batch = replace(problem.batch(cells), layout=self.classes)
+        self.batch = replace(batch_of(task, cells), layout=self.classes)
         self.entity = self.batch.entity
 
     def in_classes(self) -> str:
         """The cells that the rounds publish, with their round and the key of their class."""
         keyed = [self._keyed(round_.cells, round_.levels, self.entity) for round_ in self._rounds]
-        return self._keep("round_cells", together(keyed))
+        return self._scratch.table("round_cells", together(keyed))
 
     def public(self, left: str | None) -> exp.Query | None:
         """The public table's rows in the same classes; those of `left` are in none. None without a public table."""
@@ -117,7 +116,7 @@ class _Union:
             return None
         keyed = [self._keyed(round_.public, round_.levels, False) for round_ in self._rounds if round_.public]
         keyed.append(nowhere(left, self._cells.layout, self._counts, self.classes))
-        return rows_of_classes(self._keep("round_cells", together(keyed)), self.classes)
+        return rows_of_classes(self._scratch.table("round_cells", together(keyed)), self.classes)
 
     def _keyed(self, cells: str, levels: Node, entity: bool) -> exp.Select:
         return keyed_by_label(cells, self._cells.layout, self._labels, levels, self.classes, entity)

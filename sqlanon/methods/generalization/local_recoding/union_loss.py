@@ -8,8 +8,9 @@ from dataclasses import replace
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.local_recoding.union_sql import class_sizes, wholly_withheld
 from sqlanon.methods.generalization.losses import LOSSES, AddsUp
-from sqlanon.methods.generalization.node_evaluator import Problem
+from sqlanon.methods.generalization.node_evaluator import batch_of, loss_of
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.methods.shared.task import Task
 from sqlanon.sqlgen.build.steps import with_steps
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
 
@@ -17,7 +18,7 @@ __all__ = ["union_loss"]
 
 
 def union_loss(
-    problem: Problem,
+    task: Task,
     name: str,
     cells: Cells,
     rounds: Sequence[tuple[Node, str]],
@@ -32,13 +33,13 @@ def union_loss(
     """
     adds_up = LOSSES[name].ADDS_UP
     if adds_up is AddsUp.ROWS:
-        rows = sum(_published(problem, name, cells, table, levels) for levels, table in rounds)
-        return rows + _suppressed(problem, name, cells, suppressed[0])
-    answer = problem.engine.rows(class_sizes(*classes))[0] if adds_up is AddsUp.CLASSES else ()
-    return problem.loss(name, cells, 0, problem.batch(cells)).of(rounds[0][0], suppressed[1], answer)
+        rows = sum(_published(task, name, cells, table, levels) for levels, table in rounds)
+        return rows + _suppressed(task, name, cells, suppressed[0])
+    answer = task.engine.rows(class_sizes(*classes))[0] if adds_up is AddsUp.CLASSES else ()
+    return loss_of(task, name, cells, 0, batch_of(task, cells)).of(rounds[0][0], suppressed[1], answer)
 
 
-def _published(problem: Problem, name: str, cells: Cells, table: str, levels: Node) -> int:
+def _published(task: Task, name: str, cells: Cells, table: str, levels: Node) -> int:
     """What the rows of some cells lose at these levels.
 
     The measure knows what a node loses of which some rows are suppressed. Suppressing
@@ -46,25 +47,25 @@ def _published(problem: Problem, name: str, cells: Cells, table: str, levels: No
     does at the level 0, where they lose nothing else.
     """
     ground = tuple(0 for _ in levels)
-    none, all_here, all_there = _losses(problem, name, cells, table, [levels, levels, ground], withheld=(1, 2))
+    none, all_here, all_there = _losses(task, name, cells, table, [levels, levels, ground], withheld=(1, 2))
     return none - all_here + all_there
 
 
-def _suppressed(problem: Problem, name: str, cells: Cells, table: str) -> int:
+def _suppressed(task: Task, name: str, cells: Cells, table: str) -> int:
     """What the rows of some cells lose if they are suppressed."""
     ground = tuple(0 for _ in cells.trees)
-    return _losses(problem, name, cells, table, [ground], withheld=(0,))[0]
+    return _losses(task, name, cells, table, [ground], withheld=(0,))[0]
 
 
 def _losses(
-    problem: Problem, name: str, cells: Cells, table: str, nodes: Sequence[Node], withheld: Sequence[int]
+    task: Task, name: str, cells: Cells, table: str, nodes: Sequence[Node], withheld: Sequence[int]
 ) -> list[int]:
     """The losses of nodes over all cells, where at the indexes `withheld` those of `table` are suppressed."""
-    batch = problem.batch(cells)
+    batch = batch_of(task, cells)
     # A measure that looks into suppressed rows finds them among its cells.
-    loss = problem.loss(name, replace(cells, table=table), 0, batch)
+    loss = loss_of(task, name, replace(cells, table=table), 0, batch)
     steps = [("withheld", wholly_withheld(batch, table, [(index, nodes[index]) for index in withheld]))]
-    answers = problem.engine.rows(with_steps(loss.query(first=1), steps), loss.parameters(nodes))
+    answers = task.engine.rows(with_steps(loss.query(first=1), steps), loss.parameters(nodes))
     return [
         loss.of(nodes[index], int(rows), answer)
         for index, rows, *answer in sorted(answers, key=lambda answer: int(answer[0]))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import InternalError
 from sqlanon.methods.generalization.lattice.node_summary_sql import Key
 from sqlanon.methods.generalization.lattice.rollup import Classes
@@ -32,7 +32,7 @@ class Setting:
     """What losses are counted from: the bound policy, its cells, and how many rows may be suppressed.
 
     A class with fewer than `least_rows` rows violates the policy whatever they hold. `key` gives a word of
-    the key that a class_id is, `index` the node's index in a batch; `keep` makes a temporary table of a query's rows,
+    the key that a class_id is, `index` the node's index in a batch; `scratch` makes temporary tables,
     `rows` fetches them.
     """
 
@@ -41,7 +41,7 @@ class Setting:
     limit: int
     least_rows: int
     key: Key
-    keep: Keep
+    scratch: Scratch
     index: Callable[[exp.Expr], exp.Expr]
     rows: Callable[[exp.Query], list[tuple[Any, ...]]]
 

@@ -77,7 +77,7 @@ class GranularityLoss:
     def query(self, first: int) -> exp.Select:
         setting = self._setting
         if not self._leaves:
-            self._leaves = setting.keep("leaves", leaf_counts(setting.policy, setting.cells))
+            self._leaves = setting.scratch.table("leaves", leaf_counts(setting.policy, setting.cells))
         return spread_of(len(self._leaf), self._leaves, setting.cells.layout.words, setting.key, first)
 
     def parameters(self, nodes: Sequence[Node]) -> list[list[int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.shared.partition.allowable_cuts import failing_candidates, only_rows_count
 from sqlanon.methods.shared.partition.candidate_cuts import (
     candidates,
@@ -26,7 +26,7 @@ __all__ = ["AtOnce"]
 class AtOnce:
     """The statements of an attempt, each written once. The labels of the points are the regions, 0 to `labels` - 1."""
 
-    def __init__(self, engine: Engine, cuts: Cuts, points: str, keep: Keep, into: Done, labels: int) -> None:
+    def __init__(self, engine: Engine, cuts: Cuts, points: str, scratch: Scratch, into: Done, labels: int) -> None:
         self._engine = engine
         self._points = points
         self._labels = labels
@@ -34,7 +34,7 @@ class AtOnce:
         # Each attempt replaces these tables; until the first one they are empty and only take the names.
         nothing = exp.select(literal(0))
         tried, failed, attempts, self._next = (
-            keep(name, nothing.copy()) for name in ("candidates", "failed", "cut", "halves")
+            scratch.table(name, nothing.copy()) for name in ("candidates", "failed", "cut", "halves")
         )
         # Where the number of rows in a half is all that requirements look at, every candidate satisfies them.
         ask = not only_rows_count(cuts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.shared.partition.allowable_cuts import failing
 from sqlanon.methods.shared.partition.candidate_cuts import flattened
 from sqlanon.methods.shared.partition.cuts import Cuts
@@ -22,16 +22,16 @@ __all__ = ["InTurn"]
 class InTurn:
     """The statements of an attempt, each written once: the tables they read and make keep their names."""
 
-    def __init__(self, engine: Engine, cuts: Cuts, points: str, keep: Keep, into: Done, *, strict: bool) -> None:
+    def __init__(self, engine: Engine, cuts: Cuts, points: str, scratch: Scratch, into: Done, *, strict: bool) -> None:
         self._engine = engine
         self._cuts = cuts
         self._gaining = cuts.points.target is not None
-        regions = keep("regions", cuts.root(points))
+        regions = scratch.table("regions", cuts.root(points))
         self._now = {"points": points, "regions": regions}
         # Each attempt replaces these tables; until the first one they are empty and only take the names.
         nothing = exp.select(literal(0))
         self._names = {
-            name: keep(name, nothing.copy())
+            name: scratch.table(name, nothing.copy())
             for name in ("gained", "attempts", "medians", "sides", "parts", "children", "failing", "next")
         }
         names = self._names

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
-from sqlanon.engines.temp_tables import Keep
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.shared.partition.all_dimensions import AtOnce
 from sqlanon.methods.shared.partition.cuts import Cuts
 from sqlanon.methods.shared.partition.one_dimension import InTurn
@@ -48,13 +48,13 @@ def partition(
     engine: Engine,
     cuts: Cuts,
     points: str,
-    keep: Keep,
+    scratch: Scratch,
     *,
     strict: bool,
     progress: Callable[[int, int], None] | None = None,
 ) -> Partitioned:
     """Cuts until no cut is allowable. Cuts that are not `strict` divide equal points, which have to be single rows."""
-    into = Done(keep("regions_done", cuts.no_regions()), keep("points_done", cuts.no_points(points)))
+    into = Done(scratch.table("regions_done", cuts.no_regions()), scratch.table("points_done", cuts.no_points(points)))
     whole = strict and cuts.points.target is None and cuts.ancestors is None
     done, attempts = 0, 0
     steps: InTurn | AtOnce | None = None
@@ -62,9 +62,9 @@ def partition(
         few = _rows_of(engine, points) * len(cuts.attributes) <= sizes().max_ranks_at_once
         if not isinstance(steps, AtOnce) and whole and few:
             labels = steps.flattened() if steps else 1
-            steps = AtOnce(engine, cuts, points, keep, into, labels)
+            steps = AtOnce(engine, cuts, points, scratch, into, labels)
         elif steps is None:
-            steps = InTurn(engine, cuts, points, keep, into, strict=strict)
+            steps = InTurn(engine, cuts, points, scratch, into, strict=strict)
         open_ = steps.choose()
         done += steps.close(done)
         if progress:

@@ -111,14 +111,14 @@ def solve(task: Task, options: Options) -> Partition:
         single=single,
     )
     cuts = _cuts(task, points, options.hierarchy)
-    keep = task.scratch.table
+    scratch = task.scratch
     if points.row:
         with registered(engine, "random_draw") as draw:
-            table = keep("points", points.made(cells.table, draw))
+            table = scratch.table("points", points.made(cells.table, draw))
     else:
-        table = keep("points", points.made(cells.table))
+        table = scratch.table("points", points.made(cells.table))
     partitioned = partition(
-        engine, cuts, table, keep, strict=options.mode == "strict", progress=_reporter(task.watching)
+        engine, cuts, table, scratch, strict=options.mode == "strict", progress=_reporter(task.watching)
     )
     if partitioned.count == 1:
         _require_root(task, cuts, partitioned)
