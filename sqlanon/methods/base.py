@@ -108,11 +108,11 @@ class Figure:
     recomputed_from: str = "rows as exported"
     parameter: str | None = None
 
-    def named(self, found: Measurement) -> str:
+    def named(self, measurement: Measurement) -> str:
         """The measurement as a requirement, such as k_looseness(k => 4)."""
-        if self.parameter is None or not found.required:
-            return found.question
-        return f"{found.question}({self.parameter} => {found.required:.0f})"
+        if self.parameter is None or not measurement.required:
+            return measurement.question
+        return f"{measurement.question}({self.parameter} => {measurement.required:.0f})"
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,10 @@ class Wording:
 
 
 class Method(Protocol):
-    """The parts that every method has. `given` are its own `OPTIONS`, whose fields are `shared.arguments.argument`s."""
+    """The parts that every method has.
+
+    `options` are an instance of its `OPTIONS`, each field of which is a `shared.arguments.argument`.
+    """
 
     OPTIONS: type[Any]
 
@@ -137,46 +140,46 @@ class Method(Protocol):
         """The arguments, checked. Raises UserError for those that the method does not take."""
         ...
 
-    def limits(self, given: Any) -> Limits:
+    def limits(self, options: Any) -> Limits:
         """What the method can do, with these options, of all that a statement and its policy may ask."""
         ...
 
-    def encoding(self, task: Task, given: Any) -> Encoding | None:
+    def encoding(self, task: Task, options: Any) -> Encoding | None:
         """The cells that the method needs; None for none. Raises PolicyError for columns that it cannot have."""
         ...
 
-    def choose(self, task: Task, given: Any) -> Choice:
+    def choose(self, task: Task, options: Any) -> Choice:
         """What is published in place of the source. Raises PrivacyViolation where nothing may be."""
         ...
 
-    def why(self, task: Task, found: Any) -> Explanation | None:
+    def why(self, task: Task, choice: Any) -> Explanation | None:
         """What the choice is owed to, where the method can tell."""
         ...
 
-    def reasons(self, task: Task, found: Any, explained: Any) -> Iterator[tuple[str, str, str]]:
+    def reasons(self, task: Task, choice: Any, explained: Any) -> Iterator[tuple[str, str, str]]:
         """Rows of (stage, item, detail) that say what was chosen, and why; `explained` is what `why` has returned."""
         ...
 
-    def promises(self, given: Any) -> tuple[Requirement, ...]:
+    def promises(self, options: Any) -> tuple[Requirement, ...]:
         """What the method promises of every class, besides what a policy requires."""
         ...
 
-    def assumes(self, given: Any, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
+    def assumes(self, options: Any, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
         """What the figures of a release rest on; `sensitive` are its columns of that role."""
         ...
 
-    def compile(self, task: Task, found: Any, release_id: str, tokens: Mapping[str, str]) -> Recoded | TablesQuery:
+    def compile(self, task: Task, choice: Any, release_id: str, tokens: Mapping[str, str]) -> Recoded | TablesQuery:
         """How the rows of the one table or view are recoded, or the SELECT of each table.
 
         `tokens` are the tables of the tokens of columns that are pseudonyms.
         """
         ...
 
-    def verify(self, published: PublishedTables, given: Any) -> Structure:
+    def verify(self, published: PublishedTables, options: Any) -> Structure:
         """What the tables of a release keep of what the method promises of them, recomputed from them."""
         ...
 
-    def wording(self, given: Any) -> Wording:
+    def wording(self, options: Any) -> Wording:
         """What a certificate says of a release."""
         ...
 

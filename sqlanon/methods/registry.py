@@ -88,7 +88,7 @@ def assumed_by(method: str, arguments: Sequence[tuple[str, Value]], sensitive: S
 
 def assumed_of(release: Release) -> tuple[Assumption, ...]:
     """What the figures of a release that was made rest on."""
-    sensitive = [one.source or one.name for one in release.attributes if one.role is Role.SENSITIVE]
+    sensitive = [output.source or output.name for output in release.attributes if output.role is Role.SENSITIVE]
     return assumed_by(release.method, release.method_arguments, sensitive)
 
 
@@ -98,10 +98,10 @@ def verified(method: str, arguments: Sequence[tuple[str, Value]], published: Pub
     Raises InternalError, too, for a measurement that a certificate could not explain.
     """
     module = find_method(method)
-    given = module.options(arguments)
-    structure = module.verify(published, given)
-    explained = module.wording(given).figures
-    if unknown := [found.question for found in structure.measurements if found.question not in explained]:
+    options = module.options(arguments)
+    structure = module.verify(published, options)
+    explained = module.wording(options).figures
+    if unknown := [reached.question for reached in structure.measurements if reached.question not in explained]:
         raise InternalError(f"the method {method} does not say what {', '.join(unknown)} means; nothing was done")
     return structure
 
@@ -114,10 +114,11 @@ def require_kept(
     Raises PrivacyViolation where they keep less, InternalError where they do not fit together, and as `verified` does.
     """
     structure = verified(method, arguments, published)
-    for one in structure.measurements:
-        if not one.satisfied:
+    for reached in structure.measurements:
+        if not reached.satisfied:
             raise PrivacyViolation(
-                f"{name} would violate {one.question}: it reaches {one.achieved} of {one.required}; nothing was {done}"
+                f"{name} would violate {reached.question}: it reaches {reached.achieved} of {reached.required}; "
+                f"nothing was {done}"
             )
     if structure.misfit is not None:
         raise InternalError(f"the tables of {name} do not fit together: {structure.misfit}; nothing was {done}")

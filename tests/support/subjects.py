@@ -65,7 +65,7 @@ _FILES = {
     "engines": "adjustable engine session session_settings settings",
     "terminal": "cli datasets exit_codes presentation shell",
     "kills": "exit_codes export_leftovers export_place kill methods_killed",
-    "project": "compiled distributions docs examples helpers imports maintainers makefile subjects tree",
+    "project": "compiled distributions docs examples helpers imports maintainers makefile subjects tree words",
 }
 SUBJECTS = {subject: frozenset(files.split()) for subject, files in _FILES.items()}
 

@@ -16,6 +16,7 @@ from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.task import Task
 from sqlanon.questions.ask import least_rows
+from sqlanon.sqlgen.build.expressions import exists
 from sqlanon.sqlgen.build.names import alias, identifier, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.steps import Step, with_steps
@@ -60,15 +61,15 @@ class Nodes:
 
     def count(self, nodes: Sequence[Node]) -> list[Counted]:
         """What the classes of some nodes tell."""
-        found = self.rollups.look(nodes, self._limit)
+        summaries = self.rollups.look(nodes, self._limit)
         return [
             Counted(
-                one.suppressed,
-                one.excess,
-                self.loss.floor(one) if one.whole else None,
-                self.loss.least(node, one.suppressed) if one.whole else None,
+                classes.suppressed,
+                classes.excess,
+                self.loss.floor(classes) if classes.whole else None,
+                self.loss.least(node, classes.suppressed) if classes.whole else None,
             )
-            for node, one in zip(nodes, found, strict=True)
+            for node, classes in zip(nodes, summaries, strict=True)
         ]
 
     def count_last(self, nodes: Sequence[Node]) -> list[Counted]:
@@ -91,20 +92,20 @@ class Nodes:
             return list(self.withheld_at_once(nodes))
         if not self.loss.GROWS:
             return [self._settle_alone(node) for node in nodes]
-        found: dict[Node, tuple[int, int] | None] = {}
+        losses: dict[Node, tuple[int, int] | None] = {}
         least = zip(self.withheld_at_once(nodes), nodes, strict=True)
-        for loss, height, node, rows in sorted((one[0], sum(node), node, one[1]) for one, node in least):
+        for loss, height, node, rows in sorted((loss, sum(node), node, rows) for (loss, rows), node in least):
             rank = (loss, height, node)
             settled = None
             if best is None or rank < best:
                 # Where nothing violates nothing is withheld, and no round follows.
                 sure = rows == 0 and self._cells.public is None
                 settled = (loss, 0) if sure else self._settle_alone(node)
-            found[node] = settled
+            losses[node] = settled
             # One that its rounds take beyond the budget is no bound for the others.
             if settled is not None and settled[1] <= self._limit:
                 best = min(best, (settled[0], height, node)) if best else (settled[0], height, node)
-        return [found[node] for node in nodes]
+        return [losses[node] for node in nodes]
 
     def settle_at_once(self, nodes: Sequence[Node], best: Rank | None) -> list[tuple[int, int] | None]:
         """Each node's loss and the rows that it suppresses if these are the classes that violate by themselves."""
@@ -112,10 +113,10 @@ class Nodes:
 
     def withheld_at_once(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
         """Each node's loss and the rows of its classes that violate by themselves."""
-        held = self.rollups.rows_of_all(nodes)
-        if held is None or self._cells.public is not None:
+        source = self.rollups.rows_of_all(nodes)
+        if source is None or self._cells.public is not None:
             return [self._lost(node, withheld_at_once(self.batch, *self.rollups.rows_of(node))) for node in nodes]
-        rows, parameters = held
+        rows, parameters = source
         if not self._text:
             query = self.loss.query(first=len(parameters) + 1)
             self._text = to_sql(with_steps(query, withheld_at_once(self.batch, rows)))
@@ -127,23 +128,22 @@ class Nodes:
 
     def _settle_alone(self, node: Node) -> tuple[int, int] | None:
         """A node's loss and the rows it suppresses in all rounds; None if a class still violates after the last."""
-        held = self.rollups.rows_of_all([node]) if self._cells.public is None else None
+        source = self.rollups.rows_of_all([node]) if self._cells.public is None else None
         parameters: list[list[int]] = []
-        if held is None:
+        if source is None:
             text = to_sql(self._all_rounds(self.steps(node), first=1))
         else:
-            rows, parameters = held
+            rows, parameters = source
             self._alone = self._alone or to_sql(self._all_rounds(withheld(self.batch, rows), len(parameters) + 1))
             text = self._alone
-        found = self._task.engine.rows(text, [*parameters, *self.loss.parameters([node])])
-        blocked, _, gone, *answer = found[0]
+        blocked, _, gone, *answer = self._task.engine.rows(text, [*parameters, *self.loss.parameters([node])])[0]
         return None if blocked else (self.loss.of(node, int(gone), answer), int(gone))
 
     def _all_rounds(self, steps: Sequence[Step], first: int) -> exp.Select:
         """One row: whether a class still violates after the last round, and what the loss asks for."""
-        still = exp.Exists(this=exp.select(literal(1)).from_(relation("violating")))
-        every = exp.Column(this=exp.Star(), table=identifier("lost"))
-        query = exp.select(alias(still, "still"), every).from_(self.loss.query(first=first).subquery("lost"))
+        still = exists(exp.select(literal(1)).from_(relation("violating")))
+        lost = exp.Column(this=exp.Star(), table=identifier("lost"))
+        query = exp.select(alias(still, "still"), lost).from_(self.loss.query(first=first).subquery("lost"))
         return with_steps(query, steps)
 
     def _lost(self, node: Node, steps: Sequence[Step]) -> tuple[int, int]:
