@@ -39,13 +39,15 @@ class Laid:
     """The nodes, each with its classes as the places of their rows, and the losses."""
 
     def __init__(self, case: Case, state: State, limit: int) -> None:
-        policy, cells, keep = need(state.bound), need(state.cells), state.scratch.table
+        policy, cells = need(state.bound), need(state.cells)
         self.case, self._engine = case, state.engine
         self._batch = Batch(
             cells.layout, state.requirements, policy.entity is not None, cells.carried, (), cells.fixed_relations
         )
-        self._rollups = Rollups(state.engine, cells, self._batch, keep)
-        setting = Setting(policy, cells, limit, case.k, self._batch.key, keep, self._batch.index, state.engine.rows)
+        self._rollups = Rollups(state.engine, cells, self._batch, state.scratch)
+        setting = Setting(
+            policy, cells, limit, case.k, self._batch.key, state.scratch, self._batch.index, state.engine.rows
+        )
         self.losses: dict[str, Loss] = {name: made(setting) for name, made in LOSSES.items()}
         lattice = nodes([0] * len(case.quasi), [quasi.height for quasi in case.quasi])
         self.nodes = lattice[:: len(lattice) // _NODES + 1]
