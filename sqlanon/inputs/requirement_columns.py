@@ -43,13 +43,13 @@ class Carried:
 
 def guards_of(requirements: Sequence[BoundRequirement]) -> dict[int, str]:
     """The column that holds the guarding nodes of a requirement, by the index of the requirement."""
-    named: dict[int, str] = {}
+    columns: dict[int, str] = {}
     for index, requirement in enumerate(requirements):
         for parameter in requirement.question.parameters:
             value = requirement.argument(parameter.name)
             if parameter.type == "COLUMN" and isinstance(value, QualifiedName):
-                named[index] = value.name
-    return named
+                columns[index] = value.name
+    return columns
 
 
 def carry(
@@ -105,8 +105,8 @@ def given_relations(
         if len(subject) > 1 or not wanted & {"sensitive_ancestor", "guarding_node", "value_range"}:
             continue
         values = carried[indexes[subject[0]]].table
-        named = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
-        relations.add(f"sensitive_code_{number}", exp.select(*named).from_(relation(values)))
+        numbered = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
+        relations.add(f"sensitive_code_{number}", exp.select(*numbered).from_(relation(values)))
         taxonomy = _taxonomy(policy, subject[0])
         reads = {n for r in requirements if tuple(r.attributes) == subject for n in r.reads}
         if reads & {"sensitive_ancestor", "guarding_node"}:
