@@ -59,8 +59,7 @@ def partition(
     done, attempts = 0, 0
     steps: InTurn | AtOnce | None = None
     while True:
-        few = _rows_of(engine, points) * len(cuts.attributes) <= sizes().max_ranks_at_once
-        if not isinstance(steps, AtOnce) and whole and few:
+        if not isinstance(steps, AtOnce) and whole and _are_few(engine, points, len(cuts.attributes)):
             labels = steps.flattened() if steps else 1
             steps = AtOnce(engine, cuts, points, scratch, into, labels)
         elif steps is None:
@@ -75,8 +74,10 @@ def partition(
         attempts += 1
 
 
-def _rows_of(engine: Engine, points: str) -> int:
-    return int(engine.rows(exp.select(f.count()).from_(relation(points)))[0][0])
+def _are_few(engine: Engine, points: str, attributes: int) -> bool:
+    """Whether all attributes are tried at once from here on."""
+    rows = int(engine.rows(exp.select(f.count()).from_(relation(points)))[0][0])
+    return rows * attributes <= sizes().max_ranks_at_once
 
 
 def _summary(engine: Engine, regions: str) -> tuple[int, int, int]:
