@@ -43,13 +43,13 @@ class Carried:
 
 def guards_of(requirements: Sequence[BoundRequirement]) -> dict[int, str]:
     """The column that holds the guarding nodes of a requirement, by the index of the requirement."""
-    named: dict[int, str] = {}
+    guards: dict[int, str] = {}
     for index, requirement in enumerate(requirements):
         for parameter in requirement.question.parameters:
             value = requirement.argument(parameter.name)
             if parameter.type == "COLUMN" and isinstance(value, QualifiedName):
-                named[index] = value.name
-    return named
+                guards[index] = value.name
+    return guards
 
 
 def carry(
@@ -104,9 +104,9 @@ def given_relations(
         relations.add(f"sensitive_value_{number}", whole)
         if len(subject) > 1 or not wanted & {"sensitive_ancestor", "guarding_node", "value_range"}:
             continue
-        values = carried[indexes[subject[0]]].table
-        named = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
-        relations.add(f"sensitive_code_{number}", exp.select(*named).from_(relation(values)))
+        ranked = carried[indexes[subject[0]]].table
+        columns = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
+        relations.add(f"sensitive_code_{number}", exp.select(*columns).from_(relation(ranked)))
         taxonomy = _taxonomy(policy, subject[0])
         reads = {n for r in requirements if tuple(r.attributes) == subject for n in r.reads}
         if reads & {"sensitive_ancestor", "guarding_node"}:
