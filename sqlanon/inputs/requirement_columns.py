@@ -43,13 +43,13 @@ class Carried:
 
 def guards_of(requirements: Sequence[BoundRequirement]) -> dict[int, str]:
     """The column that holds the guarding nodes of a requirement, by the index of the requirement."""
-    guards: dict[int, str] = {}
+    columns: dict[int, str] = {}
     for index, requirement in enumerate(requirements):
         for parameter in requirement.question.parameters:
             value = requirement.argument(parameter.name)
             if parameter.type == "COLUMN" and isinstance(value, QualifiedName):
-                guards[index] = value.name
-    return guards
+                columns[index] = value.name
+    return columns
 
 
 def carry(
@@ -104,9 +104,9 @@ def given_relations(
         relations.add(f"sensitive_value_{number}", whole)
         if len(subject) > 1 or not wanted & {"sensitive_ancestor", "guarding_node", "value_range"}:
             continue
-        ranked = carried[indexes[subject[0]]].table
-        columns = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
-        relations.add(f"sensitive_code_{number}", exp.select(*columns).from_(relation(ranked)))
+        values = carried[indexes[subject[0]]].table
+        numbered = [alias(column("value"), "value_0"), alias(column(rank_name(0)), "code")]
+        relations.add(f"sensitive_code_{number}", exp.select(*numbered).from_(relation(values)))
         taxonomy = _taxonomy(policy, subject[0])
         reads = {n for r in requirements if tuple(r.attributes) == subject for n in r.reads}
         if reads & {"sensitive_ancestor", "guarding_node"}:

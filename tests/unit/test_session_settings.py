@@ -39,10 +39,12 @@ def _keys(tokens: list[Token]) -> Iterator[str]:
     depth = 0
     for token in tokens:
         text = token.text.upper()
-        depth += (text == "(") - (text == ")")
-        if depth < 0 or (depth == 0 and text in _ENDS):
+        # A quoted name may be that of a keyword, such as "rows".
+        mark = "" if token.token_type.name == "IDENTIFIER" else text
+        depth += (mark == "(") - (mark == ")")
+        if depth < 0 or (depth == 0 and mark in _ENDS):
             break
-        if depth == 0 and text == ",":
+        if depth == 0 and mark == ",":
             yield " ".join(words)
             words = []
         else:
@@ -60,6 +62,7 @@ def test_the_search_finds_what_is_left_unsaid() -> None:
     said = "SELECT sum(a) OVER (ORDER BY b ASC NULLS LAST, (c, d) DESC NULLS FIRST ROWS UNBOUNDED PRECEDING) FROM t"
     assert len(list(keys(said))) == 2
     assert unsaid(said) == []
+    assert unsaid('SELECT a FROM t ORDER BY "rows" DESC NULLS LAST, "limit", ")" ASC NULLS LAST') == ["LIMIT"]
     assert unsaid("SELECT a FROM t ORDER BY a, b DESC, c NULLS LAST, d DESC NULLS LAST LIMIT 3") == [
         "A",
         "B DESC",
