@@ -81,7 +81,8 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
 def _export_at(engine: Engine, path: Path) -> _Export:
     """The data file and the certificate that stands beside it or in it."""
     if not path.is_file():
-        raise UserError(f"there is no file {path}", hint="name the file of an export, or its certificate in JSON")
+        problem = f"{path} is a folder" if path.is_dir() else f"there is no file {path}"
+        raise UserError(problem, hint="name the file of an export, or its certificate in JSON")
     if path.suffix.lower() == ".json":
         stated = _certificate(path, path.read_text(encoding="utf-8", errors="replace"))
         return _with_data(path, stated)

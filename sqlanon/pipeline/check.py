@@ -100,14 +100,14 @@ def check_stage(state: State) -> State:
 
 def _of_structure(state: State) -> tuple[Measurement, ...]:
     """What is measured of the structure that the method promises, besides the requirements of classes."""
-    query, method = state.compiled, state.create.method
+    query, method, choice = state.compiled, state.create.method, need(state.choice)
     published = PublishedTables(
         engine=state.engine,
         policy=need(state.policy),
         tables={made.fragment or "": relation(made.stands) for made in state.candidates},
         values=query.values if isinstance(query, TablesQuery) else {},
-        suppressed=state.choice.suppressed,
-        choice=state.choice,
+        suppressed=choice.suppressed,
+        choice=choice,
     )
     return require_kept(method.name, method.arguments, published, state.create.name, "published")
 
@@ -164,7 +164,7 @@ def _require(state: State, index: int, reached: Measurement, query: exp.Query) -
 
 def _require_complete(state: State) -> None:
     """Raises unless the rows published and the rows suppressed make up the source as the search read it."""
-    choice, public = state.choice, need(state.bound).public
+    choice, public = need(state.choice), need(state.bound).public
     if state.create.kind == "view" and not (need(state.source).stable and (public is None or public.stable)):
         # A view or a query may return other rows than the search read; the guard holds for any rows.
         return

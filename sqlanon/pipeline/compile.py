@@ -26,7 +26,7 @@ __all__ = ["compile_stage"]
 
 def compile_stage(state: State) -> State:
     """The SELECT of the release. A live view reads the lasting source, a snapshot the one that was searched."""
-    bound, choice = need(state.bound), state.choice
+    bound, choice = need(state.bound), need(state.choice)
     release_id = secrets.token_hex(16)
     live = state.create.kind == "view"
     source = need(state.source)

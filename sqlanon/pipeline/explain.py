@@ -21,7 +21,7 @@ __all__ = ["explain_stage", "explanation", "printable"]
 
 def explain_stage(state: State) -> State:
     """The reasons for the method's choice, where the method can tell."""
-    return state.having(explanation=find_method(state.create.method.name).why(state.task, state.choice))
+    return state.having(explanation=find_method(state.create.method.name).why(state.task, need(state.choice)))
 
 
 def _place_in_words(state: State, attribute: BoundAttribute) -> str:
@@ -67,7 +67,7 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     for assumption in assumed_by(call.name, call.arguments, sensitive):
         about = f"of {', '.join(assumption.attributes)}: " if assumption.attributes else ""
         yield "resolve", "assumption", printable(f"{about}{assumption.meaning} {assumption.leaves}")
-    yield "bind", "source", f"{policy.source}, {state.choice.rows} rows"
+    yield "bind", "source", f"{policy.source}, {need(state.choice).rows} rows"
     if said := warning(others_than(state.engine, state.create.name, need(state.sources))):
         yield "bind", "warning", printable(said)
     shown_columns = _shown_columns(state)
@@ -82,7 +82,7 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     for name in bound.unpublished:
         yield "bind", name, "not published: the policy does not name it"
     method = find_method(state.create.method.name)
-    for stage, item, detail in method.reasons(state.task, state.choice, state.explanation):
+    for stage, item, detail in method.reasons(state.task, need(state.choice), state.explanation):
         yield stage, item, printable(detail)
     query = state.compiled
     if isinstance(query, ReleaseQuery):

@@ -72,7 +72,7 @@ def _publish_view(state: State, query: ReleaseQuery, made: Candidate) -> list[Re
 
 
 def _release(state: State, target: QualifiedName, objects: tuple[ReleaseObject, ...]) -> Release:
-    policy, choice = need(state.policy), state.choice
+    policy, choice = need(state.policy), need(state.choice)
     searched = choice.searched
     is_view = state.create.kind == "view"
     return Release(

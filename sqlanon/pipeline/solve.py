@@ -1,4 +1,4 @@
-"""Stage 5: the method chooses the transformation."""
+"""Stage 5: the method chooses what is published in place of the source."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ __all__ = ["solve_stage"]
 
 def solve_stage(state: State) -> State:
     """The method's choice. Raises PrivacyViolation where there is none."""
-    return state.having(transformation=find_method(state.create.method.name).choose(state.task, state.options))
+    return state.having(choice=find_method(state.create.method.name).choose(state.task, state.options))

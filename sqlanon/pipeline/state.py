@@ -51,7 +51,7 @@ class State:
     sources: tuple[SourceRead, ...] | None = None
     bound: BoundPolicy | None = None
     cells: Cells | None = None
-    transformation: Choice | None = None
+    choice: Choice | None = None
     explanation: Explanation | None = None
     recoded: Recoded | None = None
     query: ReleaseQuery | TablesQuery | None = None
@@ -75,13 +75,6 @@ class State:
             cells=self.cells,
             watching=self.progress,
         )
-
-    @property
-    def choice(self) -> Choice:
-        """What the method chose."""
-        if self.transformation is None:
-            raise InternalError("a stage asks for what the method chose before it has")
-        return self.transformation
 
     @property
     def compiled(self) -> ReleaseQuery | TablesQuery:

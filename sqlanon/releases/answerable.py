@@ -97,15 +97,15 @@ def frozen_background(
     of them; `guards` the columns of guarding nodes by these indexes.
     """
     indexes = range(len(requirements)) if indexes is None else indexes
-    named = dict(zip(indexes, requirements, strict=True))
+    by_index = dict(zip(indexes, requirements, strict=True))
     return Background(
         taxonomies={b.column: Taxonomy(b, frozen_labels(b, release_id) if b.stored else None) for b in bound.sensitive},
         ranges={
-            now: frozen_ranges(release_id, index)
-            for now, (index, requirement) in enumerate(named.items())
+            number: frozen_ranges(release_id, index)
+            for number, (index, requirement) in enumerate(by_index.items())
             if "value_range" in requirement.reads
         },
-        guards={now: guards[index] for now, index in enumerate(named) if guards and index in guards},
+        guards={number: guards[index] for number, index in enumerate(by_index) if guards and index in guards},
         public_class=public_class,
     )
 
@@ -174,7 +174,8 @@ def answerable_by(engine: Engine, release: Release) -> AnswerableRequirements:
         ) from None
     guards = guards_of(requirements)
     visible = _published_as_it_is(policy, columns)
-    hidden = hidden_parts(requirements, {p: fold(g) for p, g in guards.items()}, policy.entity is not None, visible)
+    folded_guards = {index: fold(guard) for index, guard in guards.items()}
+    hidden = hidden_parts(requirements, folded_guards, policy.entity is not None, visible)
     published_guards = {index: visible[fold(guard)] for index, guard in guards.items() if index not in hidden}
     values = _values(release, bound)
     return AnswerableRequirements(bound, requirements, hidden, published_guards, release.release_id, values)

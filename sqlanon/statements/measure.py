@@ -51,15 +51,15 @@ def measure(
     queries, refused = measuring.read()
     try:
         with engine.transaction(), Scratch(engine) as scratch:
-            known = constants(queries, scratch)
+            compared = constants(queries, scratch)
             estimated = Results(engine, scratch, "estimated", ESTIMATED)
             actual = Results(engine, scratch, "actual", ACTUAL)
             room = Results(engine, scratch, "room", ROOM)
             without_estimate = Results(engine, scratch, "refused", REFUSED)
-            refused |= measuring.ask_release(queries, known, scratch, estimated, room)
+            refused |= measuring.ask_release(queries, compared, scratch, estimated, room)
             without_estimate.add_rows((number,) for number in sorted(refused))
             note = measuring.note("ask the source", len(queries))
-            AskSource(engine, policy_of(release).source, scratch, known, note).ask(queries, actual)
+            AskSource(engine, policy_of(release).source, scratch, compared, note).ask(queries, actual)
             workloads.forget_errors(engine, workload, release.release_id)
             tables = {"actual": actual, "estimated": estimated, "room": room, "refused": without_estimate}
             query = errors({name: results.table for name, results in tables.items()}, release.release_id, workload)
@@ -83,20 +83,20 @@ class _Measuring:
 
     def read(self) -> tuple[list[WorkloadQuery], set[int]]:
         """The queries, and the numbers of the workload's other queries, which no release could answer."""
-        read = Templates()
+        templates = Templates()
         queries: list[WorkloadQuery] = []
         refused: set[int] = set()
-        known: set[str] = set()
+        parsed_templates: set[str] = set()
         names = readable(self.engine, self.release, []).names
-        for number, text in workloads.load(self.engine, self.workload, read.one_query):
+        for number, text in workloads.load(self.engine, self.workload, templates.one_query):
             try:
-                query = _query_of(read, number, text)
-                if query is None or not query.template or query.template not in known:
+                query = _query_of(templates, number, text)
+                if query is None or not query.template or query.template not in parsed_templates:
                     require_parsed(self.engine, text)
                 if query is None:
                     refused.add(number)
                     continue
-                known.add(query.template)
+                parsed_templates.add(query.template)
                 require_same_source(query.query, str(self.release.name), names)
             except UserError as error:
                 raise named(self.workload, number, error) from None
@@ -104,7 +104,7 @@ class _Measuring:
         return queries, refused
 
     def ask_release(
-        self, queries: Sequence[WorkloadQuery], known: Constants, scratch: Scratch, into: Results, room: Results
+        self, queries: Sequence[WorkloadQuery], compared: Constants, scratch: Scratch, into: Results, room: Results
     ) -> set[int]:
         """Adds the estimate, stderr, low and high of every query's results; returns the queries that are refused.
 
@@ -114,12 +114,12 @@ class _Measuring:
         model = readable(self.engine, self.release, [])
         answered: set[int] = set()
         if model.separate_tables and len(queries) >= _FEW:
-            answered = self._tables_at_once(queries, model, known, scratch, into)
+            answered = self._tables_at_once(queries, model, compared, scratch, into)
             left = [query for query in queries if query.number not in answered]
             answered |= self._by_groups(left, model, scratch, into)
         elif not model.separate_tables:
             at_once = _AtOnce(
-                self, Conjunctions(model, kinds := kinds_of(self.engine, model)), kinds, known, scratch, into
+                self, Conjunctions(model, kinds := kinds_of(self.engine, model)), kinds, compared, scratch, into
             )
             answered = at_once.ask(queries)
         refused: set[int] = set()
@@ -147,11 +147,16 @@ class _Measuring:
         return True
 
     def _tables_at_once(
-        self, queries: Sequence[WorkloadQuery], model: ReleaseModel, known: Constants, scratch: Scratch, into: Results
+        self,
+        queries: Sequence[WorkloadQuery],
+        model: ReleaseModel,
+        compared: Constants,
+        scratch: Scratch,
+        into: Results,
     ) -> set[int]:
         """Adds the figures of the conjunctions that separate tables answer together; returns the queries' numbers."""
         conjunctions = Conjunctions(model, kinds := kinds_of(self.engine, model))
-        at_once = SeparateTableCounts(BatchContext(self.engine, kinds, known, scratch), model)
+        at_once = SeparateTableCounts(BatchContext(self.engine, kinds, compared, scratch), model)
         conjunctive = [
             (query, parts)
             for query in queries
@@ -220,9 +225,9 @@ class _AtOnce:
         before = self._done
         self._note(self._done)
         try:
-            for number, figures in self._figures(conjunctive):
+            for count, figures in self._figures(conjunctive):
                 self.into.add(figures)
-                self._done += number
+                self._done += count
                 self._note(self._done)
         except EngineError as error:
             raise self.of.one_of([query for query, _ in conjunctive], error) from None
@@ -247,16 +252,16 @@ class _AtOnce:
         context = BatchContext(engine, self.kinds, self.constants, self.scratch)
         if counts:
             yield from BucketCounts(context, model, counts).figures()
-        known = set(map(id, counts))
-        if others := [part for part in parts if id(part) not in known]:
+        identities = set(map(id, counts))
+        if others := [part for part in parts if id(part) not in identities]:
             # The rows of a view are computed whenever they are read.
             stored = release.kind == "table" and in_file(engine, own_object(engine, release.name))
             yield from ReleaseAggregates(context, model, others, dictionaries=stored).figures()
 
 
-def _query_of(read: Templates, number: int, text: str) -> WorkloadQuery | None:
+def _query_of(templates: Templates, number: int, text: str) -> WorkloadQuery | None:
     """The query in a text, or None if no release could answer it. Raises StatementError if the text is no query."""
     try:
-        return read.query_of(number, text)
+        return templates.query_of(number, text)
     except PolicyError:
         return None

@@ -43,7 +43,7 @@ def solved(con: Connection, suppression: str) -> Generalization | None:
         for stage in (resolve_stage, bind_stage, encode_stage):
             state = stage(state)
         try:
-            return need(solve_stage(state).transformation)
+            return need(solve_stage(state).choice)
         except PrivacyViolation:
             return None
 

@@ -57,7 +57,7 @@ BUCKETED = "bucketed"
 
 
 # A query of a workload: its number, and its conditions by the folded names of the columns.
-Conditions = tuple[int, Mapping[str, Condition]]
+NumberedConditions = tuple[int, Mapping[str, Condition]]
 
 
 def code_name(index: int) -> str:
@@ -126,7 +126,7 @@ class NumberedLabels:
             self._labels[name] = _labels(*self.columns[name], self.scratch)
         return self._labels[name]
 
-    def masks(self, names: Iterable[str], batch: Sequence[Conditions]) -> dict[str, Masks]:
+    def masks(self, names: Iterable[str], batch: Sequence[NumberedConditions]) -> dict[str, Masks]:
         """For each of the columns the masks of its labels, whose bits are the queries of a batch in their order."""
         from sqlanon.estimates.batch.label_masks import masks_of
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from sqlanon.domain.identifiers import fold
+from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.errors import PolicyError
 from sqlanon.estimates.query.functions import require_known
 from sqlanon.estimates.query.parse import AggregateQuery, excerpt, refused
@@ -170,8 +170,11 @@ class Binding:
         if name in release.generalized:
             index = self.leaf_indexes.setdefault(name, len(self.leaf_indexes))
             return column("value", leaf_name(index))
-        why = release.hidden.get(name, "the release has no such column")
-        raise refused(node, why, "an estimate reads nothing but the release")
+        reads_release = "an estimate reads nothing but the release"
+        if (why := release.hidden.get(name)) is not None:
+            raise refused(node, why, reads_release)
+        published = [*release.exact, *release.generalized, *release.bucketed_positions]
+        raise refused(node, "the release has no such column", nearest(name, published) or reads_release)
 
 
 def lookup_name(index: int) -> str:

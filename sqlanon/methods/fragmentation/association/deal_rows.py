@@ -64,9 +64,9 @@ def _once(keys: Keys, wanted: Wanted, draw: str, scratch: Scratch, *, near: bool
     left = set_aside(keys, size, wanted.k, blocks, scratch)
     filled = Blocks(engine, keys.keyed, len(keys.counts), size, draw, scratch, possible)
     placed = filled.near() if near else filled.all()
-    known = list(map(column, sql.row_columns(len(keys.counts))))
-    engine.run(exp.insert(exp.select(*known).from_(relation(left)), relation(keys.keyed), copy=False))
-    engine.run(exp.insert(exp.select(*known).from_(relation(filled.free)), relation(left), copy=False))
+    columns = list(map(column, sql.row_columns(len(keys.counts))))
+    engine.run(exp.insert(exp.select(*columns).from_(relation(left)), relation(keys.keyed), copy=False))
+    engine.run(exp.insert(exp.select(*columns).from_(relation(filled.free)), relation(left), copy=False))
     if wanted.k is not None:
         with_dissolved(keys, left, placed, size, wanted.k, draw, scratch)
     return Dealt(placed, left, least)

@@ -121,9 +121,9 @@ def picked(pool: str, chosen: str, counts: Sequence[str], blocks: int, most: int
     rows of its values. Every row of a value has the same chance, and rows of two values have nearly the same.
     """
     names = all_keys(len(counts))
-    known = [column(name) for name in row_columns(len(counts))]
-    taken = exp.select(*(name.copy() for name in known), alias(literal(1), "taken")).from_(relation(chosen))
-    free = exp.select(*known, alias(literal(0), "taken")).from_(relation(pool))
+    columns = [column(name) for name in row_columns(len(counts))]
+    taken = exp.select(*(part.copy() for part in columns), alias(literal(1), "taken")).from_(relation(chosen))
+    free = exp.select(*columns, alias(literal(0), "taken")).from_(relation(pool))
     order = [-column("taken"), column("draw"), column("row")]
     ranked = exp.select(exp.Star()).from_(union_all([free, taken]).subquery("row"))
     for name in names:

@@ -79,8 +79,9 @@ def _width(cuts: Turns, query: exp.Select) -> exp.Expr:
     """How wide the region of a cut is in the attribute that is cut. Joins the positions where ranks do not tell."""
     widths: list[tuple[exp.Expr, exp.Expr]] = []
     for index in cuts.attributes:
-        here = column("dim", "cut").eq(index)
-        widths.append((here, cuts.share(query, index, column("low", "cut"), column("high", "cut"), here)))
+        of_attribute = column("dim", "cut").eq(index)
+        share = cuts.share(query, index, column("low", "cut"), column("high", "cut"), of_attribute)
+        widths.append((of_attribute, share))
     return case(*widths)
 
 

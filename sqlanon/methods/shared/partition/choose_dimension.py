@@ -115,13 +115,13 @@ class Turns:
         return if_(exp.and_(high > low, untried), width)
 
     def share(
-        self, query: exp.Select, index: int, low: exp.Expr, high: exp.Expr, here: exp.Expr | None = None
+        self, query: exp.Select, index: int, low: exp.Expr, high: exp.Expr, condition: exp.Expr | None = None
     ) -> exp.Expr:
         """The weighed share of an attribute's domain from the rank `low` to the rank `high`.
 
         Where values have a distance, it is the distance between the two over that of the whole domain, else the number
         of values between them over that of all. Where ranks do not give the distance, the positions are joined to
-        the query, on the condition `here`.
+        the query, on the `condition` if there is one.
         """
         count = self.counts[index]
         span: exp.Expr
@@ -134,8 +134,8 @@ class Turns:
                 on = infix(column(rank_name(0), f"{name}_{index}"), "=", bound.copy())
                 query.join(
                     relation(self.ranked[index], as_=f"{name}_{index}"),
-                    on=exp.and_(here.copy(), on) if here else on,
-                    join_type="LEFT" if here else "",
+                    on=exp.and_(condition.copy(), on) if condition else on,
+                    join_type="LEFT" if condition else "",
                     copy=False,
                 )
             span = paren(column("position", f"last_{index}") - column("position", f"first_{index}"))
