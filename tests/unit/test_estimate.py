@@ -67,6 +67,12 @@ def refused(con: Connection, query: str, release: str = "released", kind: type[S
     return str(caught.value)
 
 
+def test_a_misspelt_column_is_answered_with_the_one_that_was_meant(asking: Connection) -> None:
+    with pytest.raises(PolicyError, match="aeg: the release has no such column") as caught:
+        asked(asking, "SELECT count(*) FROM patients WHERE aeg < 34", "released")
+    assert caught.value.hint == "did you mean age?"
+
+
 def test_a_count_by_hand(asking: Connection) -> None:
     """4 of the 10 ages from 30 to 39 are below 34: 3 rows with p = 0.4 each, and 3 certain ones."""
     value, stderr, low, high = one(asking, "SELECT count(*) AS n FROM patients WHERE age < 34")
@@ -382,6 +388,7 @@ def test_files_that_do_not_belong_together(clinic: Connection, tmp_path: Path) -
     certificate.unlink()
     assert "no certificate" in refused(connect(), query, f"'{data}'", UserError)
     assert "there is no file" in refused(connect(), query, f"'{tmp_path}/none.csv'", UserError)
+    assert "out is a folder" in refused(connect(), query, f"'{tmp_path}/out'", UserError)
     clinic.execute(f"EXPORT released TO '{tmp_path}/db' (FORMAT duckdb)")
     assert "parquet or csv" in refused(connect(), query, f"'{tmp_path}/db/released.duckdb'", UserError)
 
