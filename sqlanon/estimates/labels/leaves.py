@@ -137,8 +137,9 @@ def _starred_leaves(
 ) -> Leaves:
     """The leaves, those below `*` included, which nothing lists: rows that show `*` are taken to be like the others."""
     engine, starred = scratch.engine, _starred(labels)
-    unlisted = each and _any_rows(engine, starred)
-    known = _any_rows(engine, starred) and bool(engine.rows(others_are_known(table, labels, starred))[0][0])
+    any_starred = _any_rows(engine, starred)
+    unlisted = each and any_starred
+    known = any_starred and bool(engine.rows(others_are_known(table, labels, starred))[0][0])
     if unlisted and use.each and not known and not generalized.marginal:
         raise PolicyError(f"{use.why}: the values below the labels of {generalized.column} are not known", hint=_HINT)
     if generalized.marginal:
