@@ -14,6 +14,7 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
+from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import InternalError, PolicyError, UserError
 from sqlanon.export.reader import estimate_export
 from sqlanon.export.run import export_release
@@ -78,6 +79,11 @@ def run_statement(engine: Engine, statement: s.Statement, progress: Watching | N
     """Runs one of sqlanon's statements: whole, or with an error and nothing done."""
     if type(statement) not in _HANDLERS:
         raise InternalError(f"there is nothing that runs {type(statement).__name__}")
+    with within_statement(engine):
+        return _run(engine, statement, progress)
+
+
+def _run(engine: Engine, statement: s.Statement, progress: Watching | None) -> Answer:
     ready = not _needs_no_catalog(statement) and prepare_catalog(engine, statement)
     if isinstance(statement, _CALCULATES):
         require_settings(engine)
