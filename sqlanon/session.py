@@ -160,7 +160,7 @@ class Connection:
             self._stage = ""
             return run_statement(self._engine, statement, self._observe_stage)
         except SqlanonError as error:
-            raise error.at(statement.position) from None
+            raise statement.locate(error) from None
 
     def _observe_stage(self, stage: str, done: int, total: int, detail: str | None = None) -> None:
         self._stage = stage

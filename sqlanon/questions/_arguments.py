@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from sqlanon.domain.identifiers import fold
+from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.values import QualifiedName, Value, plain_number, written
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, about
 from sqlanon.questions.load import Parameter, Question
 
 __all__ = ["Argument", "bound_arguments", "chosen", "subjects_of_question"]
@@ -38,7 +38,11 @@ def chosen(questions: Sequence[Question], arguments: dict[str, Value]) -> Questi
         return default
     value = arguments.pop(argument)
     if not isinstance(value, str) or value not in by_value:
-        raise PolicyError(f"{questions[0].model} has no {argument} {written(value)}", hint=_choices(argument, by_value))
+        raise PolicyError(
+            f"{questions[0].model} has no {argument} {written(value)}",
+            hint=_choices(argument, by_value),
+            part=("requirement", questions[0].model, argument),
+        )
     return by_value[value]
 
 
@@ -55,7 +59,12 @@ def bound_arguments(question: Question, arguments: Mapping[str, Value]) -> tuple
     names = [parameter.name for parameter in question.parameters]
     for name in arguments:
         if name not in names:
-            raise PolicyError(f"{_called(question)} has no argument {name!r}", hint=f"write {_shape(question)}")
+            near = nearest(name, [*names, *_GENERIC])
+            raise PolicyError(
+                f"{_called(question)} has no argument {name!r}",
+                hint=near or f"write {_shape(question)}",
+                part=("requirement", question.model, name),
+            )
     bound: list[tuple[str, Argument]] = []
     for parameter in question.parameters:
         value = arguments.get(parameter.name, parameter.default)
@@ -63,7 +72,8 @@ def bound_arguments(question: Question, arguments: Mapping[str, Value]) -> tuple
             raise PolicyError(
                 f"{_called(question)} lacks its argument {parameter.name!r}", hint=f"write {_shape(question)}"
             )
-        bound.append((parameter.name, _checked(question, parameter, value)))
+        with about("requirement", question.model, parameter.name):
+            bound.append((parameter.name, _checked(question, parameter, value)))
     return tuple(bound)
 
 
@@ -152,5 +162,6 @@ def _named(question: Question, attribute: Value, sensitive: Sequence[str]) -> st
         raise PolicyError(
             f"{question.model}: {written(attribute)} is no sensitive attribute",
             hint=f"there {'is' if len(known) == 1 else 'are'} {', '.join(known.values())}",
+            part=("requirement", question.model, "attribute"),
         )
     return known[fold(name)]

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import written
-from sqlanon.errors import InternalError, PolicyError
+from sqlanon.errors import InternalError, PolicyError, about
 from sqlanon.questions._arguments import Argument, bound_arguments, chosen, subjects_of_question
 from sqlanon.questions._fractions import comparable
 from sqlanon.questions.load import Question, questions_of
@@ -124,6 +124,11 @@ def bind_requirement(requirement: Requirement, sensitive: Sequence[str] = ()) ->
     unknown, of the wrong type or outside its bounds, and for a model about sensitive
     values where there are none.
     """
+    with about("requirement", requirement.model):
+        return _bound(requirement, sensitive)
+
+
+def _bound(requirement: Requirement, sensitive: Sequence[str]) -> tuple[BoundRequirement, ...]:
     values = dict(requirement.arguments)
     question = chosen(questions_of(requirement.model), values)
     about = subjects_of_question(question, values, sensitive)

@@ -41,6 +41,7 @@ def create(reader: Reader, position: Position) -> CreatePolicy:
     or_replace, if_not_exists = created(reader, "POLICY")
     name = object_name(reader, "policy")
     reader.expect("ON")
+    reader.mark("source")
     on, attributes = source(reader), _attributes(reader)
     confidential, visible = sets(reader, "CONFIDENTIAL"), sets(reader, "VISIBLE")
     public, required = _rest(reader, _still_possible(confidential, visible), optional=bool(confidential))
@@ -76,6 +77,7 @@ def against(reader: Reader, *also: str) -> Source | None:
     REQUIRE comes next; `also` is what else could stand here instead, for the message.
     """
     if reader.accept("AGAINST"):
+        reader.mark("public table")
         return source(reader)
     if not reader.sees("REQUIRE"):
         words = (*also, "AGAINST", "REQUIRE")
@@ -85,7 +87,7 @@ def against(reader: Reader, *also: str) -> Source | None:
 
 def hierarchy_name(reader: Reader) -> str:
     """The name behind USING."""
-    return reader.name("the name of a hierarchy")
+    return reader.named("the name of a hierarchy", "hierarchy")
 
 
 def role_words(role: Role) -> str:
@@ -99,7 +101,7 @@ def requirements(reader: Reader) -> tuple[Requirement, ...]:
     listed: list[Requirement] = []
     while True:
         token = reader.peek()
-        model, arguments = _values.call(reader, "a requirement", _EXAMPLE)
+        model, arguments = _values.call(reader, "a requirement", _EXAMPLE, "requirement")
         required = Requirement(model, arguments)
         if required.subject in (other.subject for other in listed):
             raise reader.refused(f"{model} is required twice", hint=f"keep one {model}(...), the stricter", token=token)
@@ -141,7 +143,7 @@ def _set(reader: Reader) -> tuple[str, ...]:
 
     def item() -> None:
         token = reader.peek()
-        column = reader.name("a column")
+        column = reader.named("a column", "set")
         if fold(column) in columns:
             hint = "name it once; DuckDB's names do not tell upper from lower case"
             raise reader.refused(f"the column {token.text} is named twice in one set", hint=hint, token=token)
@@ -169,17 +171,19 @@ def _attributes(reader: Reader) -> tuple[Attribute, ...]:
 
 def _attribute(reader: Reader) -> Attribute:
     """A column, its role and the role's clauses in any order, each at most once."""
-    name = reader.name("a column")
+    name = reader.named("a column", "column")
+    reader.mark("column", name, "role")
     role = _ROLES[reader.choose(tuple(_ROLES))]
     clauses: dict[str, Any] = {}
     while not (reader.sees_symbol(",") or reader.sees_symbol(")")):
-        clauses.update([_clause(reader, role, clauses)])
+        clauses.update([_clause(reader, name, role, clauses)])
     return Attribute(name, role, **clauses)
 
 
-def _clause(reader: Reader, role: Role, before: dict[str, Any]) -> tuple[str, Any]:
+def _clause(reader: Reader, column: str, role: Role, before: dict[str, Any]) -> tuple[str, Any]:
     token = reader.peek()
     phrase = _clause_phrase(reader, role)
+    reader.mark("column", column, phrase.lower())
     field = {"USING": "hierarchy"}.get(phrase, phrase.lower().replace(" ", "_"))
     if field in before:
         raise reader.refused(f"{phrase} stands twice", hint=f"keep one {phrase}", token=token)

@@ -9,6 +9,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import Position, StatementError
 from sqlanon.syntax._lexer import Kind, Positions, Token, keyword_of, tokens
 from sqlanon.syntax._reserved import RESERVED
+from sqlanon.syntax.parts import Parts
 
 __all__ = ["QUERY_WORDS", "SEPARATORS", "Reader", "either", "shortened"]
 
@@ -28,6 +29,7 @@ class Reader:
     def __init__(self, text: str, positions: Positions, start: int, end: int, *, label: str, form: str) -> None:
         self._text = text
         self._positions = positions
+        self.parts = Parts(text, positions, start, end)
         self._tokens = [*tokens(text, start, end), Token(Kind.END, "", end, end)]
         self._next = 0
         self._label = label
@@ -36,6 +38,10 @@ class Reader:
     def about(self, name: str) -> None:
         """Errors from here on name the object of the statement, too."""
         self._label = f"{self._label} {shortened(name)}"
+
+    def mark(self, *part: str) -> None:
+        """Says that the next token begins this part of the statement, for errors about what it means."""
+        self.parts.add(self.peek().start, *part)
 
     def peek(self, ahead: int = 0) -> Token:
         return self._tokens[min(self._next + ahead, len(self._tokens) - 1)]
@@ -118,6 +124,13 @@ class Reader:
         hint = 'a name stands in double quotes, as in "name"' if token.kind is Kind.STRING else None
         raise self.expected(what, hint=hint)
 
+    def named(self, what: str, *part: str) -> str:
+        """An identifier, which is marked as the part of the statement that is called like it."""
+        offset = self.peek().start
+        name = self.name(what)
+        self.parts.add(offset, *part, name)
+        return name
+
     def qualified_name(self, what: str) -> QualifiedName:
         """A name of one to three parts: name, schema.name or database.schema.name."""
         parts = [self.name(what)]
@@ -148,6 +161,7 @@ class Reader:
             depth += {"(": 1, ")": -1}.get(token.text, 0) if token.kind is Kind.SYMBOL else 0
             self.take()
             if not depth:
+                self.parts.add_query(first.start, last.end)
                 return self._text[first.start : last.end]
             last = token
 
@@ -172,7 +186,9 @@ class Reader:
         if last == first:
             raise self.expected("a query")
         self.expect(*keywords)
-        return self._text[self._tokens[first].start : self._tokens[last - 1].end]
+        start, end = self._tokens[first].start, self._tokens[last - 1].end
+        self.parts.add_query(start, end)
+        return self._text[start:end]
 
     def end(self, *instead: str) -> None:
         """Nothing more may stand in the statement; `instead` are the keywords that could have."""
@@ -192,15 +208,21 @@ class Reader:
         token = token or self.peek()
         near = _nearest(token, among)
         suggestion = f"did you mean {near}? " if near else ""
-        return StatementError(
-            f"{self._label}: expected {what}, found {actual or _described(token)}",
-            hint=suggestion + (hint or f"a correct form is: {self._form}"),
-            position=self._positions.at(token.start),
+        return self._error(
+            f"expected {what}, found {actual or _described(token)}",
+            suggestion + (hint or f"a correct form is: {self._form}"),
+            token,
         )
 
     def refused(self, message: str, *, hint: str, token: Token) -> StatementError:
         """The error for what is written correctly but cannot stand here."""
-        return StatementError(f"{self._label}: {message}", hint=hint, position=self._positions.at(token.start))
+        return self._error(message, hint, token)
+
+    def _error(self, message: str, hint: str, token: Token) -> StatementError:
+        error = StatementError(f"{self._label}: {message}", hint=hint, position=self._positions.at(token.start))
+        assert error.position is not None
+        error.excerpt = self.parts.excerpt(error.position)
+        return error
 
 
 def either(*choices: str) -> str:

@@ -95,25 +95,28 @@ def sees_named(reader: Reader) -> bool:
     return reader.peek().kind in (Kind.WORD, Kind.QUOTED) and reader.sees_symbol("=>", ahead=1)
 
 
-def named(reader: Reader, into: dict[str, Value], read: Callable[[Reader], Value] = value) -> None:
-    """Reads one `name => value` into the arguments, its name in lower case and not among them yet."""
+def named(reader: Reader, into: dict[str, Value], *part: str, read: Callable[[Reader], Value] = value) -> None:
+    """Reads one `name => value` into the arguments of a part, its name in lower case and not among them yet."""
     token = reader.peek()
-    name = reader.name("the name of an argument").lower()
+    name = reader.named("the name of an argument", *part).lower()
     if name in into:
         raise reader.refused(f"{name} is given twice", hint=f"keep one {name} => ...", token=token)
     reader.expect_symbol("=>")
     into[name] = read(reader)
 
 
-def call(reader: Reader, what: str, example: str) -> tuple[str, tuple[tuple[str, Value], ...]]:
-    """`name(argument => value, ...)`, its name in lower case; without arguments the parentheses may be left out."""
-    name = reader.name(what).lower()
+def call(reader: Reader, what: str, example: str, part: str) -> tuple[str, tuple[tuple[str, Value], ...]]:
+    """`name(argument => value, ...)`, its name in lower case; without arguments the parentheses may be left out.
+
+    `part` is what errors call it, the first word of the name of the part.
+    """
+    name = reader.named(what, part).lower()
     arguments: dict[str, Value] = {}
 
     def argument() -> None:
         if not sees_named(reader):
             raise reader.expected(f"name => value in {name}(...)", hint=f"arguments are named, as in {example}")
-        named(reader, arguments)
+        named(reader, arguments, part, name)
 
     if reader.sees_symbol("("):
         reader.listed(argument, empty=True)

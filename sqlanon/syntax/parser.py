@@ -7,13 +7,14 @@ statement of DuckDB's has to be understood here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
 from sqlanon.errors import Position, StatementError
 from sqlanon.syntax import _estimate, _hierarchy, _policy, _release, _workload
 from sqlanon.syntax._lexer import Positions, keyword_of, tokens
 from sqlanon.syntax._reader import Reader
+from sqlanon.syntax.parts import Parts
 from sqlanon.syntax.script import Piece, split
 from sqlanon.syntax.statements import PassThrough, Statement
 
@@ -102,7 +103,7 @@ def query_text(text: str) -> str:
         query = reader.query()
         reader.end()
     except StatementError as error:
-        error.position = None  # the text does not stand in a script
+        error.position = error.excerpt = None  # the text does not stand in a script
         raise
     return query
 
@@ -110,10 +111,12 @@ def query_text(text: str) -> str:
 def _parsed(text: str, positions: Positions, piece: Piece) -> Statement:
     label = _label(piece.text)
     if label is None:
-        return PassThrough(piece.text, position=piece.position)
+        parts = Parts(text, positions, piece.start, piece.end)
+        parts.add_query(piece.start, piece.end)
+        return PassThrough(piece.text, position=piece.position, parts=parts)
     form = _FORMS[label]
     reader = Reader(text, positions, piece.start, piece.end, label=label, form=form.example)
-    return form.read(reader, piece.position)
+    return replace(form.read(reader, piece.position), parts=reader.parts)
 
 
 def _label(text: str) -> str | None:

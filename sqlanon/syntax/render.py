@@ -77,9 +77,10 @@ def to_sql(statement: Statement) -> str:
         case CheckRelation():
             return _check_relation(statement)
         case ExportRelease():
-            replace = ", REPLACE true" if statement.replace else ""
-            options = f"FORMAT {_string(statement.format)}{replace}"
-            return f"EXPORT {_qualified(statement.name)} TO {_string(statement.path)} ({options})"
+            options = [f"FORMAT {_string(statement.format)}"] if statement.format is not None else []
+            options += ["REPLACE true"] if statement.replace else []
+            behind = f" ({', '.join(options)})" if options else ""
+            return f"EXPORT {_qualified(statement.name)} TO {_string(statement.path)}{behind}"
         case Estimate():
             return _estimate(statement)
 

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.values import QualifiedName, Value, plain_number, written
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, about
 
 __all__ = [
     "Argument",
@@ -95,12 +95,19 @@ def parsed(method: str, options: type[_Options], arguments: Sequence[tuple[str, 
     known, values = arguments_of(options), dict(arguments)
     for name in values:
         if name not in known:
-            raise PolicyError(f"{method} has no argument {name!r}", hint=_instead(method, name, known))
+            raise PolicyError(
+                f"{method} has no argument {name!r}", hint=_instead(method, name, known), part=("method", method, name)
+            )
     if missing := [name for name in required(options) if name not in values]:
         raise PolicyError(f"{method} lacks its argument {missing[0]!r}", hint=f"write {_example(method, options)}")
-    instance = options(**{name: _checked(method, name, known[name], value) for name, value in values.items()})
+    checked: dict[str, Any] = {}
+    for name, value in values.items():
+        with about("method", method, name):
+            checked[name] = _checked(method, name, known[name], value)
+    instance = options(**checked)
     for name in values:
-        _require_needed(method, name, known[name], instance)
+        with about("method", method, name):
+            _require_needed(method, name, known[name], instance)
     return instance
 
 
