@@ -14,6 +14,7 @@ from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, publ
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
 from sqlanon.inputs.source import passing
 from sqlanon.methods.registry import DEFAULT, find_method, promised_by
+from sqlanon.methods.shared.arguments import with_names
 from sqlanon.pipeline.limits import require_within
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.lineage import sources_of
@@ -43,10 +44,11 @@ def resolve_stage(state: State) -> State:
 
 
 def _named(statement: CreateRelease) -> CreateRelease:
-    """The statement with the method that it means."""
-    if statement.method.name:
-        return statement
-    return replace(statement, method=replace(statement.method, name=DEFAULT))
+    """The statement with the method that it means, and the names of all its arguments."""
+    name = statement.method.name or DEFAULT
+    with about("method", name):
+        arguments = with_names(name, find_method(name).OPTIONS, statement.method.arguments)
+    return replace(statement, method=replace(statement.method, name=name, arguments=arguments))
 
 
 def bind_stage(state: State) -> State:

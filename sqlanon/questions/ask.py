@@ -12,12 +12,12 @@ from sqlglot import exp
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import written
 from sqlanon.errors import InternalError, PolicyError, about
-from sqlanon.questions._arguments import Argument, bound_arguments, chosen, subjects_of_question
+from sqlanon.questions._arguments import Argument, bound_arguments, chosen, subjects_of_question, with_names
 from sqlanon.questions._fractions import comparable
 from sqlanon.questions.load import Question, questions_of
 from sqlanon.sqlgen.build.sql_files import query_tree, reading
 
-__all__ = ["BoundRequirement", "bind_requirement", "least_rows"]
+__all__ = ["BoundRequirement", "bind_requirement", "least_rows", "with_names"]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlanon.catalog import policies as catalog
 from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.policy import Policy
@@ -10,6 +12,7 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
+from sqlanon.questions.ask import with_names
 from sqlanon.statements.create_or_replace import to_be_made
 from sqlanon.syntax.statements import CreatePolicy, DropPolicy
 
@@ -18,7 +21,8 @@ __all__ = ["create_policy", "drop_policy"]
 
 def create_policy(engine: Engine, statement: CreatePolicy) -> Policy | None:
     """Checks a policy against its sources and its hierarchies, and stores it; None where IF NOT EXISTS found one."""
-    policy = statement.policy
+    requirements = tuple(map(with_names, statement.policy.requirements))
+    policy = replace(statement.policy, requirements=requirements)
     with engine.transaction(), Scratch(engine) as scratch:
         if not to_be_made(engine, catalog, "policy", policy.name, statement):
             return None

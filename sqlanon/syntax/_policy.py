@@ -57,8 +57,11 @@ def drop(reader: Reader, position: Position) -> DropPolicy:
     return DropPolicy(name, if_exists, position=position)
 
 
-def source(reader: Reader) -> Source:
-    """A table or view by its name, or (SELECT ...)."""
+def source(reader: Reader, *, before_list: bool = True) -> Source:
+    """A table or view by its name, (SELECT ...), a 'file', or a table function, read_csv('file').
+
+    Where a list in parentheses follows, `before_list`, a name before only one pair of them is a table's.
+    """
     if reader.sees_query():
         return Source(query=reader.query())
     if reader.sees_symbol("("):
@@ -66,9 +69,17 @@ def source(reader: Reader) -> Source:
         raise reader.expected(
             f"a query in the parentheses, which begins with {either(*QUERY_WORDS)}", among=QUERY_WORDS
         )
-    if reader.peek().kind is Kind.STRING:
-        raise reader.expected("a table, a view or (SELECT ...)", hint="a file is read as (SELECT * FROM 'file')")
-    return Source(name=reader.qualified_name("a table, a view or (SELECT ...)"))
+    start = reader.peek().start
+    if reader.peek().kind is Kind.STRING and not reader.peek().text.startswith("$"):
+        reader.take()
+        return Source(query="FROM " + reader.sql_between(start))
+    name = reader.qualified_name("a table, a view, a 'file' or (SELECT ...)")
+    closing = reader.call_ends()
+    if closing is None or (before_list and not reader.sees_symbol("(", ahead=closing + 1)):
+        return Source(name=name)
+    for _ in range(closing + 1):
+        reader.take()
+    return Source(query="FROM " + reader.sql_between(start))
 
 
 def against(reader: Reader, *also: str) -> Source | None:
@@ -78,7 +89,7 @@ def against(reader: Reader, *also: str) -> Source | None:
     """
     if reader.accept("AGAINST"):
         reader.mark("public table")
-        return source(reader)
+        return source(reader, before_list=False)
     if not reader.sees("REQUIRE"):
         words = (*also, "AGAINST", "REQUIRE")
         raise reader.expected(either(*words), among=words)
@@ -106,7 +117,7 @@ def requirements(reader: Reader) -> tuple[Requirement, ...]:
         if required.subject in (other.subject for other in listed):
             raise reader.refused(f"{model} is required twice", hint=f"keep one {model}(...), the stricter", token=token)
         listed.append(required)
-        if not reader.accept_symbol(","):
+        if not reader.further():
             return tuple(listed)
 
 

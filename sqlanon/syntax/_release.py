@@ -56,6 +56,9 @@ def drop(reader: Reader, position: Position) -> DropRelease:
 def check(reader: Reader, position: Position) -> CheckRelease | CheckRelation:
     """CHECK release, or CHECK source (columns) [SENSITIVE columns] [AGAINST public] REQUIRE requirements."""
     reader.expect("CHECK")
+    if reader.sees("TABLE") or (reader.sees("VIEW") and reader.peek(1).kind in (Kind.WORD, Kind.QUOTED)):
+        # What kind of object it is, nobody has to say.
+        reader.take()
     reader.mark("release")
     reader.mark("source")
     checked = source(reader)

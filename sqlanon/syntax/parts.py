@@ -25,9 +25,9 @@ class Parts:
     """
 
     def __init__(self, script: str, positions: Positions, start: int, end: int) -> None:
-        self._script = script
+        self.script = script
         self._positions = positions
-        self._start, self._end = start, end
+        self.start, self.end = start, end
         self._offsets: dict[tuple[str, ...], int] = {}
         self._queries: list[tuple[int, int]] = []
 
@@ -62,7 +62,7 @@ class Parts:
 
     def _found(self, text: str) -> set[int]:
         """The first and the last offset at which a text stands in the user's queries."""
-        ends = (find(text, *span) for span in self._queries for find in (self._script.find, self._script.rfind))
+        ends = (find(text, *span) for span in self._queries for find in (self.script.find, self.script.rfind))
         return {offset for offset in ends if offset >= 0}
 
     def excerpt(self, position: Position) -> str:
@@ -79,23 +79,23 @@ class Parts:
 
     def _shown(self, start: int) -> str:
         """The line that begins at an offset, without comments. Stars stand for literals but those of the statement."""
-        end = self._script.find("\n", start)
-        end = len(self._script) if end < 0 else end
+        end = self.script.find("\n", start)
+        end = len(self.script) if end < 0 else end
         shown = [" "] * (end - start)
-        for token in tokens(self._script):
+        for token in tokens(self.script):
             if token.start >= end:
                 break
             is_literal = token.kind in (Kind.STRING, Kind.NUMBER, Kind.OPEN)
             hidden = is_literal and not self._is_of_statement(token)
             for offset in range(max(start, token.start), min(end, token.end)):
-                character = self._script[offset]
+                character = self.script[offset]
                 shown[offset - start] = "*" if hidden else character if character.isprintable() else " "
         return "".join(shown).rstrip()
 
     def _is_of_statement(self, token: Token) -> bool:
         """Whether a token stands in the statement itself, and not in a query in it, nor in another statement."""
         in_query = any(low <= token.start < high for low, high in self._queries)
-        return self._start <= token.start < self._end and not in_query
+        return self.start <= token.start < self.end and not in_query
 
 
 def _blank(character: str) -> str:

@@ -1,7 +1,7 @@
 """The statements that sqlanon adds to SQL, one dataclass each.
 
-`position` is where the statement begins in the script, and `parts` where its parts stand; neither takes part
-in comparisons, so that a statement equals its own text read back.
+`position` is where the statement begins in the script, `parts` where its parts stand, and `placeholders` what needs a
+value before it can run; none of them takes part in comparisons, so that a statement equals its own text read back.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.errors import Position, SqlanonError
+from sqlanon.syntax._placeholders import Placeholder
 from sqlanon.syntax.parts import Parts
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
 class _Placed:
     position: Position | None = field(default=None, compare=False, kw_only=True)
     parts: Parts | None = field(default=None, compare=False, repr=False, kw_only=True)
+    placeholders: tuple[Placeholder, ...] = field(default=(), compare=False, repr=False, kw_only=True)
 
     def locate(self, error: SqlanonError) -> SqlanonError:
         """Says where in the script an error belongs, unless it knows, and which line stands there; returns it.
