@@ -13,6 +13,7 @@ from sqlanon.engines.base import Column, Engine, current_database
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, UserError, about
 from sqlanon.inputs.collation import require_binary_text
+from sqlanon.inputs.data_frames import frame_gone, stored_frames
 from sqlanon.sqlgen.build.ddl import view_over
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
@@ -68,9 +69,12 @@ def _find(engine: Engine, *parts: str | None) -> tuple[str, QualifiedName] | Non
 def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool = True) -> BoundSource:
     """Finds the source and, unless it is a table, copies its rows once.
 
-    Raises PolicyError if there is no such relation, or its query does not run.
+    Raises PolicyError if there is no such relation, its data frame is gone, or its query does not run.
     """
     with about("source"):
+        for frame in stored_frames(source):
+            if find_relation(engine, frame) is None:
+                raise frame_gone(frame)
         return _bound_source(engine, source, scratch, copy)
 
 

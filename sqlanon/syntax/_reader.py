@@ -9,9 +9,9 @@ from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.errors import Position, StatementError
 from sqlanon.syntax._cursor import Cursor
 from sqlanon.syntax._lexer import Kind, Positions, Token, keyword_of
-from sqlanon.syntax._placeholders import Placeholder, Placeholders
 from sqlanon.syntax._reserved import RESERVED
 from sqlanon.syntax.parts import Parts
+from sqlanon.syntax.placeholders import Placeholder, Placeholders
 
 __all__ = ["QUERY_WORDS", "SEPARATORS", "Reader", "either", "shortened"]
 
@@ -137,6 +137,7 @@ class Reader(Cursor):
             self.take()
             placeholder = Placeholder(self.take().text[1:-1].replace("''", "'"), is_variable=True)
             self.take()
+        self.parts.add(token.start, "placeholder", str(placeholder))
         return placeholder, self.placeholders.value(placeholder, stand_in)
 
     def _placed_name(self, what: str) -> str:

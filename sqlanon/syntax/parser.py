@@ -14,9 +14,9 @@ from sqlanon.domain.values import Value
 from sqlanon.errors import Position, StatementError
 from sqlanon.syntax import _estimate, _hierarchy, _policy, _release, _workload
 from sqlanon.syntax._lexer import Positions, keyword_of, tokens
-from sqlanon.syntax._placeholders import Placeholder
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.parts import Parts
+from sqlanon.syntax.placeholders import Placeholder
 from sqlanon.syntax.script import Piece, split
 from sqlanon.syntax.statements import PassThrough, Statement
 

@@ -12,8 +12,8 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.errors import Position, SqlanonError
-from sqlanon.syntax._placeholders import Placeholder
 from sqlanon.syntax.parts import Parts
+from sqlanon.syntax.placeholders import Placeholder
 
 __all__ = [
     "CheckRelation",

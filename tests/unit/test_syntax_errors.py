@@ -69,7 +69,7 @@ HEAD = "CREATE POLICY p ON t "
         (HEAD + "(a ENTITY) REQUIRE k(k => null)", "null", "expected a value", "reserved"),
         (HEAD + "(a ENTITY) REQUIRE k(k => 4x)", "4x", "expected a number", "a correct form is"),
         (HEAD + "(a ENTITY) REQUIRE k(k => 4) foo", "foo", "expected the end of the statement", "a correct form is"),
-        (HEAD + "(a ENTITY) REQUIRE k\nCREATE TABLE u(a int)", "CREATE TABLE", "the end of the", "semicolon before"),
+        (HEAD + "(a ENTITY) REQUIRE k CREATE TABLE u(a int)", "CREATE TABLE", "the end of the", "semicolon before"),
         ("CREATE POLICY p ON a.b.c.d (a ENTITY) REQUIRE k", ".d", "at most database.schema.name", "a correct form is"),
         ("CREATE POLICY p ON (t) (a ENTITY) REQUIRE k", "t)", "begins with SELECT", "a correct form is"),
         ("CREATE POLICY p ON (SELECT (1) (a ENTITY", "(SELECT", "never closed", "a correct form is"),
