@@ -22,6 +22,7 @@ import typer.main
 from sqlanon.pipeline.run import RELEASE
 from sqlanon.terminal.cli import app
 from tests.support.pages import OUTPUT, ROOT, Reading
+from tools.site_hook import linked, page_of, rewritten
 
 DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *DOCS.rglob("*.md")))
@@ -70,6 +71,27 @@ def test_every_page_can_be_found() -> None:
         text = without_blocks(page.read_text(encoding="utf-8"))
         waiting += [(page.parent / link.partition("#")[0]).resolve() for link in LINK.findall(text)]
     assert {path for path in DOCS.rglob("*.md") if path.parent.name != "decisions"} - seen == set()
+
+
+def test_every_page_is_in_the_menu_of_the_site() -> None:
+    """`make docs` would say so, too; here it is said earlier."""
+    menu = set(re.findall(r"^ +- ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
+    assert {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if page.parent.name != "decisions"} == menu
+
+
+def test_the_site_has_pages_for_files_that_pages_link_to() -> None:
+    text = (
+        "[`a`](../../sql/examples/hospital.sql) [b](../../README.md#a-page-of-sql) [c](../index.md) [d](../decisions/) "
+        "`[e](../x)`"
+    )
+    page = "docs/how-to/analyst.md"
+    assert linked(text, page) == {"sql/examples/hospital.sql", "README.md", "docs/decisions"}
+    assert rewritten(text, page) == (
+        "[`a`](../repository/sql/examples/hospital.sql.md) [b](../repository/README.md#a-page-of-sql) [c](../index.md) "
+        "[d](../decisions/index.md) `[e](../x)`"
+    )
+    assert page_of("tests") == "repository/tests/index.md"
+    assert rewritten("[all](docs/index.md#how-to)", "README.md") == "[all](../index.md#how-to)"
 
 
 def test_the_readme_is_a_page() -> None:
