@@ -6,7 +6,7 @@ How a page is read:
 - `<!-- run first: sql/... -->` names a script that ships with sqlanon and runs in that database before them.
 - A block ```sql error ends in an error. A block ```sh no-run is not run; that its commands parse is checked.
 - Below `<!-- output -->` a ```text block is what the block before it prints. Tables are compared cell by cell,
-  their rows in any order, other lines one by one; `...` stands for any text.
+  their rows in any order, other lines one by one; `...` stands for any text, and a row of nothing else for any rows.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from typing import Any
 import pytest
 import typer.main
 
+import sqlanon
 from sqlanon.pipeline.run import RELEASE
 from sqlanon.terminal.cli import app
-from tests.support.pages import OUTPUT, ROOT, Reading
+from tests.support.pages import OUTPUT, ROOT, Reading, tables
 from tools.site_hook import linked, page_of, rewritten
 
 DOCS = ROOT / "docs"
@@ -94,6 +95,20 @@ def test_the_site_has_pages_for_files_that_pages_link_to() -> None:
     assert rewritten("[all](docs/index.md#how-to)", "README.md") == "[all](../index.md#how-to)"
 
 
+def test_the_first_rows_of_the_readme_are_a_class_of_its_release() -> None:
+    """Each line has a row of the source and, behind an arrow, the row that is published in its place."""
+    connection = sqlanon.connect()
+    connection.sql((ROOT / "sql" / "examples" / "hospital.sql").read_text(encoding="utf-8"))
+    lines = tables((ROOT / "README.md").read_text(encoding="utf-8"))[0][1:]
+    assert all(line[4] == "→" for line in lines)
+    before, after = [tuple(line[:4]) for line in lines], [tuple(line[5:]) for line in lines]
+    known = [tuple(map(str, row)) for row in connection.sql("FROM patients").fetchall()]
+    assert set(before) <= set(known)
+    columns = connection.sql("FROM hospital_release").filter(f"(dob, sex, zip) = {after[0][:3]}")
+    assert sorted(after) == sorted(columns.fetchall())
+    assert [row[3] for row in before] == [row[3] for row in after]
+
+
 def test_the_readme_is_a_page() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
 
@@ -145,6 +160,7 @@ SELECT unnest([1, 2]) AS a; SELECT 'x' AS b;
     [
         (GOOD.replace("| 2 |", "| 3 |"), "no row"),
         (GOOD.replace("| 2 |\n", ""), "does not show"),
+        (GOOD.replace("| 2 |", "| ... |").replace("| 1 |", "| 3 |"), "no row"),
         (GOOD.replace("| b ", "| c "), "the columns are"),
         (GOOD.replace("| b   |\n|-----|\n| ... |\n", ""), "1 tables"),
         (GOOD.replace("SELECT unnest", "SELEC unnest"), "syntax error"),
@@ -159,5 +175,6 @@ def test_a_page_that_is_wrong_is_noticed(page: str, complaint: str, tmp_path: Pa
         Reading(tmp_path).page(page, "page.md")
 
 
-def test_a_page_that_is_right_is_not_complained_of(tmp_path: Path) -> None:
-    Reading(tmp_path).page(GOOD, "page.md")
+@pytest.mark.parametrize("page", [GOOD, GOOD.replace("| 2 |\n| 1 |", "| ... |"), GOOD.replace("| 2 |", "| ... |")])
+def test_a_page_that_is_right_is_not_complained_of(page: str, tmp_path: Path) -> None:
+    Reading(tmp_path).page(page, "page.md")
