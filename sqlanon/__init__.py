@@ -20,7 +20,7 @@ from sqlanon.errors import (
     StatementError,
     UserError,
 )
-from sqlanon.session import Connection, connect
+from sqlanon.session import Connection, StatementEvent, connect
 
 __all__ = [
     "CatalogError",
@@ -32,6 +32,7 @@ __all__ = [
     "PrivacyViolation",
     "SqlanonError",
     "StatementError",
+    "StatementEvent",
     "UserError",
     "__version__",
     "connect",

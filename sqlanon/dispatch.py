@@ -14,7 +14,7 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
-from sqlanon.errors import InternalError, PolicyError, UserError
+from sqlanon.errors import InternalError, PolicyError, UserError, about
 from sqlanon.export.reader import estimate_export
 from sqlanon.export.run import export_release
 from sqlanon.inputs.session_settings import require_settings
@@ -202,7 +202,8 @@ def _drop_release(engine: Engine, statement: s.DropRelease, progress: Watching |
 
 def _load(engine: Engine, name: Any) -> Release:
     """The release that a statement reads, whose rows in the catalog are those that were written with it."""
-    release = releases.load(engine, qualified(engine, name))
+    with about("release"):
+        release = releases.load(engine, qualified(engine, name))
     require_own_rows(engine, release)
     return release
 

@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Requirement
-from sqlanon.domain.values import QualifiedName, Source, Value
+from sqlanon.domain.values import UNNAMED, QualifiedName, Source, Value
 from sqlanon.errors import StatementError
 from sqlanon.syntax._policy import role_words
 from sqlanon.syntax._reserved import RESERVED
@@ -77,9 +77,10 @@ def to_sql(statement: Statement) -> str:
         case CheckRelation():
             return _check_relation(statement)
         case ExportRelease():
-            replace = ", REPLACE true" if statement.replace else ""
-            options = f"FORMAT {_string(statement.format)}{replace}"
-            return f"EXPORT {_qualified(statement.name)} TO {_string(statement.path)} ({options})"
+            options = [f"FORMAT {_string(statement.format)}"] if statement.format is not None else []
+            options += ["REPLACE true"] if statement.replace else []
+            behind = f" ({', '.join(options)})" if options else ""
+            return f"EXPORT {_qualified(statement.name)} TO {_string(statement.path)}{behind}"
         case Estimate():
             return _estimate(statement)
 
@@ -191,7 +192,7 @@ def _call(call: Requirement | MethodCall) -> str:
 
 
 def _arguments(arguments: Iterable[tuple[str, Value]]) -> list[str]:
-    return [f"{_word(name)} => {_value(value)}" for name, value in arguments]
+    return [_value(value) if name == UNNAMED else f"{_word(name)} => {_value(value)}" for name, value in arguments]
 
 
 def _source(source: Source) -> str:

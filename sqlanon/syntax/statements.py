@@ -1,7 +1,7 @@
 """The statements that sqlanon adds to SQL, one dataclass each.
 
-`position` is where the statement begins in the script; it does not take part in
-comparisons, so that a statement equals its own text read back.
+`position` is where the statement begins in the script, `parts` where its parts stand, and `placeholders` what needs a
+value before it can run; none of them takes part in comparisons, so that a statement equals its own text read back.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import QualifiedName, Source, Value
-from sqlanon.errors import Position
+from sqlanon.errors import Position, SqlanonError
+from sqlanon.syntax.parts import Parts
+from sqlanon.syntax.placeholders import Placeholder
 
 __all__ = [
     "CheckRelation",
@@ -37,6 +39,23 @@ __all__ = [
 @dataclass(frozen=True)
 class _Placed:
     position: Position | None = field(default=None, compare=False, kw_only=True)
+    parts: Parts | None = field(default=None, compare=False, repr=False, kw_only=True)
+    placeholders: tuple[Placeholder, ...] = field(default=(), compare=False, repr=False, kw_only=True)
+
+    def locate(self, error: SqlanonError) -> SqlanonError:
+        """Says where in the script an error belongs, unless it knows, and which line stands there; returns it.
+
+        That is the part that the error is about. Where the statement has no such part, the column of a policy that it
+        names, say, it is that name, and without a part the beginning of the statement.
+        """
+        if error.position is None and self.parts:
+            error.position = self.parts.position_in_query(error.quoted) if error.quoted else None
+            if error.position is None and error.part:
+                error.position = self.parts.position_of(error.part) or self.parts.position_of(("policy",))
+        error.at(self.position)
+        if error.excerpt is None and self.parts and error.position:
+            error.excerpt = self.parts.excerpt(error.position)
+        return error
 
 
 @dataclass(frozen=True)
@@ -177,11 +196,14 @@ class CheckRelation(_Placed):
 
 @dataclass(frozen=True)
 class ExportRelease(_Placed):
-    """EXPORT name TO 'path' (FORMAT parquet|csv|duckdb [, REPLACE true])."""
+    """EXPORT name TO 'path' [(FORMAT parquet|csv|duckdb [, REPLACE true])].
+
+    Without a format it is that of the path's suffix, and Parquet where the path names a folder.
+    """
 
     name: QualifiedName
     path: str
-    format: str = "parquet"
+    format: str | None = None
     replace: bool = False
 
 

@@ -182,14 +182,17 @@ def demo(
 @app.command(
     epilog=_examples(
         "sqlanon export hospital_2026 out/ --database hospital.duckdb",
-        "sqlanon export hospital_2026 hospital.csv --format csv --database hospital.duckdb",
+        "sqlanon export hospital_2026 hospital.csv --database hospital.duckdb",
     )
 )
 def export(
     name: Annotated[str, typer.Argument(metavar="RELEASE", help="The release, a snapshot; schema.name works too.")],
     path: Annotated[str, typer.Argument(metavar="PATH", help="Where the files go.")],
     database: Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")],
-    format_: Annotated[str, typer.Option("--format", "-f", help="parquet, csv or duckdb.")] = "parquet",
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", "-f", help="parquet, csv or duckdb; by default what the path's suffix says."),
+    ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace an earlier export.")] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,

@@ -115,24 +115,28 @@ def as_sqlanon_error(error: BaseException, statement: Statement | None) -> BaseE
     An error of DuckDB in the user's own SQL becomes a UserError, one in sqlanon's SQL an EngineError. Its message
     keeps names and drops values.
     """
-    position = statement.position if statement else None
+    known = _known_error(error, statement)
+    return statement.locate(known) if statement and isinstance(known, SqlanonError) else known
+
+
+def _known_error(error: BaseException, statement: Statement | None) -> BaseException:
     if isinstance(error, SqlanonError):
-        return error.at(position)
+        return error
     if isinstance(error, OSError):
         what = f": {error.filename}" if error.filename else ""
-        return EngineError(f"the system refuses: {error.strerror}{what}", position=position)
+        return EngineError(f"the system refuses: {error.strerror}{what}")
     if not _is_duckdb_error(error):
         return error
     translation = translated(error)  # type: ignore[arg-type]
     if translation.hint:
         # What has a hint already is of the right class.
-        return translation.at(position)
+        return translation
     is_fatal = type(error).__name__ in ("InternalException", "FatalException")
     is_sqlanons = is_fatal or not isinstance(statement, PassThrough)
     kind: type[SqlanonError] = EngineError if is_sqlanons else UserError
     withheld = "withheld" in translation.message
     hint = "SQLANON_DEBUG=1 or -vv shows all of it, values included" if withheld else None
-    own_error = kind(translation.message, hint=hint, position=position)
+    own_error = kind(translation.message, hint=hint, quoted=translation.quoted)
     own_error.__cause__ = error
     return own_error
 

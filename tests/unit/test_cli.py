@@ -142,7 +142,7 @@ def test_an_error_is_placed_in_the_script(tmp_path: Path) -> None:
 def test_an_error_of_duckdbs_is_the_users_and_is_placed_too() -> None:
     done = run_script("SELECT 1;\n  SELECT missing FROM nowhere;")
     assert done.exit_code == 2
-    assert done.stderr.startswith("<stdin>:2:3: error: ")
+    assert done.stderr.startswith("<stdin>:2:23: error: ")
     assert "nowhere" in done.stderr
 
 

@@ -110,6 +110,8 @@ class Output:
 
         line = Text(_location(script, error.position), style="bold")
         line.append("error: ", style="bold red").append(_printable(error.message), style="not bold")
+        for shown in (error.excerpt or "").splitlines():
+            line.append("\n  " + _printable(shown), style="not bold")
         if error.hint:
             line.append("\n  hint: ", style="cyan").append(_printable(error.hint), style="not bold")
         if error.query and self.verbose:
@@ -181,6 +183,7 @@ def _error_record(error: SqlanonError, script: str | None) -> dict[str, Any]:
         "script": script,
         "line": position.line if position else None,
         "column": position.column if position else None,
+        "excerpt": error.excerpt,
         "query": error.query,
         "exit_code": error.exit_code,
     }
