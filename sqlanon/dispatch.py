@@ -15,6 +15,7 @@ from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.errors import InternalError, PolicyError, UserError, about
+from sqlanon.export.check_export import check_export
 from sqlanon.export.reader import estimate_export
 from sqlanon.export.run import export_release
 from sqlanon.inputs.session_settings import require_settings
@@ -88,7 +89,8 @@ def run_statement(engine: Engine, statement: s.Statement, progress: Watching | N
 
 
 def _needs_no_catalog(statement: s.Statement) -> bool:
-    return isinstance(statement, s.CheckRelation) or (isinstance(statement, s.Estimate) and statement.file is not None)
+    is_of_file = isinstance(statement, s.Estimate) and statement.file is not None
+    return is_of_file or isinstance(statement, s.CheckRelation | s.CheckExport)
 
 
 def _require_built_ins(engine: Engine) -> None:
@@ -235,6 +237,13 @@ def _check_relation(engine: Engine, statement: s.CheckRelation, progress: Watchi
     return _checked(str(statement.source), check_relation(engine, statement))
 
 
+def _check_export(engine: Engine, statement: s.CheckExport, progress: Watching | None) -> Answer:
+    with about("path"):
+        checked = check_export(engine, statement.path)
+    rows = ((checked.release, e.measurement.question, *_measured(e.measurement), e.known_by) for e in checked.evidence)
+    return Answer((*_CHECKED, ("known_by", "VARCHAR")), tuple(rows))
+
+
 def _checked(name: str, report: PrivacyReport) -> Answer:
     return Answer(_CHECKED, tuple((name, m.question, *_measured(m)) for m in report.measurements))
 
@@ -280,6 +289,7 @@ _CALCULATES = (
     s.DropRelease,
     s.CheckRelease,
     s.CheckRelation,
+    s.CheckExport,
     s.ExportRelease,
     s.Estimate,
     s.Measure,
@@ -300,6 +310,7 @@ _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.DropRelease: _drop_release,
     s.CheckRelease: _check_release,
     s.CheckRelation: _check_relation,
+    s.CheckExport: _check_export,
     s.ExportRelease: _export,
     s.Measure: _measure,
     s.Estimate: _estimate,
