@@ -105,8 +105,9 @@ def run(
 
     A CHECK that is not satisfied does not end it; the exit code is then 1.
     """
+    from sqlanon.terminal.command_arguments import read_script, set_variables
     from sqlanon.terminal.presentation import Output
-    from sqlanon.terminal.scripts import ScriptRun, read_script, set_variables
+    from sqlanon.terminal.scripts import ScriptRun
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose, limit=limit)
     with answering(output):
@@ -235,8 +236,9 @@ def export(
     """Write a release and its certificate to files that hold nothing else."""
     from sqlanon.syntax.render import to_sql
     from sqlanon.syntax.statements import ExportRelease
+    from sqlanon.terminal.command_arguments import release_name
     from sqlanon.terminal.presentation import Output
-    from sqlanon.terminal.scripts import ScriptRun, release_name
+    from sqlanon.terminal.scripts import ScriptRun
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output):

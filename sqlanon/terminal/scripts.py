@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import translated
 from sqlanon.errors import EngineError, InternalError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.syntax.statements import (
@@ -30,59 +25,14 @@ from sqlanon.terminal.presentation import Output, Rows
 from sqlanon.terminal.progress import Watch
 from sqlanon.terminal.signals import interrupting, stop_of
 
-__all__ = ["Answered", "ScriptRun", "as_sqlanon_error", "read_script", "release_name", "report", "set_variables"]
+__all__ = ["Answered", "ScriptRun", "as_sqlanon_error", "report"]
 
 Answered = Callable[[Statement, Rows], None]
-
-_PART = re.compile(r'"(?:[^"]|"")+"|[^".]+')
-_DOTTED = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 
 # The columns of an answer that says only that a statement is done.
 _DONE = ("statement", "name", "outcome")
 # The column of an answer that holds a warning, or NULL.
 _WARNING = "warning"
-
-
-def read_script(script: str) -> tuple[str, str]:
-    """The name of a script in messages and its text; `-` is standard input.
-
-    Raises UserError when it cannot be read or is not UTF-8.
-    """
-    name = "<stdin>" if script == "-" else script
-    try:
-        read = sys.stdin.buffer.read() if script == "-" else Path(script).read_bytes()
-        return name, read.decode("utf-8-sig")
-    except OSError as error:
-        raise UserError(f"the script {name} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"the script {name} is not UTF-8 text", hint="save it as UTF-8") from None
-
-
-def set_variables(connection: Any, settings: Sequence[str]) -> None:
-    """Sets variables of the session from NAME=VALUE; a value that is a number is one. Raises UserError for others."""
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals or not name.isidentifier():
-            raise UserError(f"--set {setting} is no NAME=VALUE", hint="write --set k=5")
-        connection.duckdb.execute(f"SET VARIABLE {name} = ?", [_typed(value)])
-
-
-def _typed(value: str) -> int | float | str:
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(value)
-    return value
-
-
-def release_name(text: str) -> QualifiedName:
-    """A name as typed on a command line: `release`, `schema.release`, or with quotes as in SQL.
-
-    Anything else is taken for the name itself, so that hostile names need no second kind of quotes.
-    """
-    if not _DOTTED.fullmatch(text):
-        return QualifiedName((text,))
-    parts = _PART.findall(text)
-    return QualifiedName(tuple(part[1:-1].replace('""', '"') if part[0] == '"' else part for part in parts))
 
 
 def as_sqlanon_error(error: BaseException, statement: Statement | None) -> BaseException:
