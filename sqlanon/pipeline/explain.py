@@ -81,6 +81,8 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
             yield "bind", attribute.column, f"not published: {why_not}"
     for name in bound.unpublished:
         yield "bind", name, "not published: the policy does not name it"
+    for remark in state.remarks:
+        yield "explain", "remark", printable(remark)
     method = find_method(state.create.method.name)
     for stage, item, detail in method.reasons(state.task, need(state.choice), state.explanation):
         yield stage, item, printable(detail)
