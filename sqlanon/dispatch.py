@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlanon.catalog import migrations, releases
 from sqlanon.catalog.digests import require_own_rows
+from sqlanon.domain.counts import counted
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
@@ -140,7 +141,7 @@ def _drop_policy(engine: Engine, statement: s.DropPolicy, progress: Watching | N
 
 def _workload(engine: Engine, statement: s.CreateWorkload, progress: Watching | None) -> Answer:
     made = create_workload(engine, statement)
-    return _done("CREATE WORKLOAD", statement.name, "exists" if made is None else f"{made} queries")
+    return _done("CREATE WORKLOAD", statement.name, "exists" if made is None else counted(made, "query", "queries"))
 
 
 def _drop_workload(engine: Engine, statement: s.DropWorkload, progress: Watching | None) -> Answer:

@@ -45,6 +45,8 @@ _DOTTED = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 _DONE = ("statement", "name", "outcome")
 # The column of an answer that holds a warning, or NULL.
 _WARNING = "warning"
+# The column of an answer that holds remarks, a line each, or NULL.
+_REMARKS = "remarks"
 
 
 def label(statement: Statement) -> str:
@@ -222,10 +224,13 @@ class ScriptRun:
             self._output.status(f"{label(statement)}: {outcome} ({seconds:.2f} s)")
 
     def _warn(self, statement: Statement, rows: Rows) -> None:
-        """Prints the warnings of an answer on standard error, each once."""
+        """Prints the warnings and remarks of an answer on standard error, each once."""
         for warning in dict.fromkeys(rows.column(_WARNING)):
             if warning is not None:
                 self._output.warning(warning, statement.position, self._script)
+        for remarks in dict.fromkeys(rows.column(_REMARKS)):
+            for remark in (remarks or "").splitlines():
+                self._output.warning(remark, statement.position, self._script, kind="remark")
 
     def _show(self, statement: Statement, rows: Rows, seconds: float) -> None:
         if self._answered:
@@ -235,7 +240,8 @@ class ScriptRun:
             self._output.result(rows, **_about(statement, self._script, seconds))
             return
         if isinstance(statement, CreateRelease):
-            result = rows if any(rows.column(_WARNING)) else rows.without(_WARNING)
+            # Remarks are sentences, printed one below the other and not in a cell.
+            result = (rows if any(rows.column(_WARNING)) else rows.without(_WARNING)).without(_REMARKS)
             for table in _common_and_varying(result):
                 self._output.result(table)
         elif isinstance(statement, ExportRelease):
