@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlanon.catalog import migrations, releases
 from sqlanon.catalog.digests import require_own_rows
+from sqlanon.domain.counts import counted
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
@@ -22,7 +23,7 @@ from sqlanon.inputs.session_settings import require_settings
 from sqlanon.inputs.source import qualified
 from sqlanon.methods.registry import assumed_of
 from sqlanon.pipeline import run
-from sqlanon.pipeline.explain import explanation
+from sqlanon.pipeline.explain import explanation, printable
 from sqlanon.questions.macros import macro_definitions
 from sqlanon.releases.composition import others_of, warning
 from sqlanon.releases.objects import drop_release
@@ -64,6 +65,8 @@ _COUNTED = (
 )
 _REQUIRED = (("levels", "VARCHAR"), ("requirement", "VARCHAR"), *_MEASURED)
 _WARNING = ("warning", "VARCHAR")
+# A line each.
+_REMARKS = ("remarks", "VARCHAR")
 _EXPLAINED = (("stage", "VARCHAR"), ("item", "VARCHAR"), ("detail", "VARCHAR"))
 _FIGURES = (("release", "VARCHAR"), ("workload", "VARCHAR"), ("figure", "VARCHAR"), ("value", "DOUBLE"))
 _EXPORTED = (
@@ -156,7 +159,7 @@ def _describe(engine: Engine, statement: s.DescribePolicy, progress: Watching | 
 
 def _workload(engine: Engine, statement: s.CreateWorkload, progress: Watching | None) -> Answer:
     made = create_workload(engine, statement)
-    return _done("CREATE WORKLOAD", statement.name, "exists" if made is None else f"{made} queries")
+    return _done("CREATE WORKLOAD", statement.name, "exists" if made is None else counted(made, "query", "queries"))
 
 
 def _drop_workload(engine: Engine, statement: s.DropWorkload, progress: Watching | None) -> Answer:
@@ -187,10 +190,11 @@ def _release(engine: Engine, statement: s.CreateRelease, progress: Watching | No
         levels_of(release),
     )
     said = warning(others_of(engine, release))
-    rows = ((*head, m.question, *_measured(m), said) for m in report.measurements)
+    remarks = "\n".join(map(printable, state.remarks)) if state and state.remarks else None
+    rows = ((*head, m.question, *_measured(m), said, remarks) for m in report.measurements)
     # The column of the loss says which loss it is.
     loss = (release.loss_name or "granularity_loss", "DOUBLE")
-    return Answer((*_COUNTED, loss, *_REQUIRED, _WARNING), tuple(rows))
+    return Answer((*_COUNTED, loss, *_REQUIRED, _WARNING, _REMARKS), tuple(rows))
 
 
 def levels_of(release: Release) -> str:

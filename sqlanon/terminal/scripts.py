@@ -33,6 +33,8 @@ Answered = Callable[[Statement, Rows], None]
 _DONE = ("statement", "name", "outcome")
 # The column of an answer that holds a warning, or NULL.
 _WARNING = "warning"
+# The column of an answer that holds remarks, a line each, or NULL.
+_REMARKS = "remarks"
 
 
 def as_sqlanon_error(error: BaseException, statement: Statement | None) -> BaseException:
@@ -172,10 +174,13 @@ class ScriptRun:
             self._output.status(f"{label(statement)}: {outcome} ({seconds:.2f} s)")
 
     def _warn(self, statement: Statement, rows: Rows) -> None:
-        """Prints the warnings of an answer on standard error, each once."""
+        """Prints the warnings and remarks of an answer on standard error, each once."""
         for warning in dict.fromkeys(rows.column(_WARNING)):
             if warning is not None:
                 self._output.warning(warning, statement.position, self._script)
+        for remarks in dict.fromkeys(rows.column(_REMARKS)):
+            for remark in (remarks or "").splitlines():
+                self._output.warning(remark, statement.position, self._script, kind="remark")
 
     def _show(self, statement: Statement, rows: Rows, seconds: float) -> None:
         if self._answered:
@@ -189,7 +194,8 @@ class ScriptRun:
             self._output.result(rows.without("required").without("satisfied"))
             return
         if isinstance(statement, CreateRelease):
-            result = rows if any(rows.column(_WARNING)) else rows.without(_WARNING)
+            # Remarks are sentences, printed one below the other and not in a cell.
+            result = (rows if any(rows.column(_WARNING)) else rows.without(_WARNING)).without(_REMARKS)
             for table in _common_and_varying(result):
                 self._output.result(table)
         elif isinstance(statement, ExportRelease):
