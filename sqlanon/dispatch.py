@@ -29,8 +29,9 @@ from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.statements.check import check_relation, check_release
 from sqlanon.statements.estimate import estimate_release
 from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
+from sqlanon.statements.listings import describe_policy, show
 from sqlanon.statements.measure import measure
-from sqlanon.statements.policy import create_policy, drop_policy
+from sqlanon.statements.policy import alter_policy, create_policy, drop_policy
 from sqlanon.statements.workload import create_workload, drop_workload
 from sqlanon.syntax import statements as s
 
@@ -106,8 +107,8 @@ def prepare_catalog(engine: Engine, statement: s.Statement) -> bool:
     """
     if migrations.ready(engine):
         return True
-    if isinstance(statement, _DROPS):
-        # There is nothing to drop, which the statement itself will say, or accept with IF EXISTS.
+    if isinstance(statement, (*_DROPS, s.Show)):
+        # There is nothing to drop or to list, which the statement itself will say, or accept with IF EXISTS.
         return False
     if not isinstance(statement, _WRITES):
         raise UserError("this database has no policies and no releases yet", hint="begin with CREATE POLICY")
@@ -134,6 +135,21 @@ def _policy(engine: Engine, statement: s.CreatePolicy, progress: Watching | None
 
 def _drop_policy(engine: Engine, statement: s.DropPolicy, progress: Watching | None) -> Answer:
     return _done("DROP POLICY", statement.name, "dropped" if drop_policy(engine, statement) else "absent")
+
+
+def _alter_policy(engine: Engine, statement: s.AlterPolicy, progress: Watching | None) -> Answer:
+    changed = alter_policy(engine, statement)
+    return _done("ALTER POLICY", statement.name, "altered" if changed else "absent")
+
+
+def _show(engine: Engine, statement: s.Show, progress: Watching | None) -> Answer:
+    columns, rows = show(engine, statement.kind)
+    return Answer(columns, tuple(rows))
+
+
+def _describe(engine: Engine, statement: s.DescribePolicy, progress: Watching | None) -> Answer:
+    columns, rows = describe_policy(engine, statement.name)
+    return Answer(columns, tuple(rows))
 
 
 def _workload(engine: Engine, statement: s.CreateWorkload, progress: Watching | None) -> Answer:
@@ -274,6 +290,9 @@ _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.DropHierarchy: _drop_hierarchy,
     s.CreatePolicy: _policy,
     s.DropPolicy: _drop_policy,
+    s.AlterPolicy: _alter_policy,
+    s.DescribePolicy: _describe,
+    s.Show: _show,
     s.CreateWorkload: _workload,
     s.DropWorkload: _drop_workload,
     s.CreateRelease: _release,

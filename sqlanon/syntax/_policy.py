@@ -1,4 +1,4 @@
-"""CREATE POLICY and DROP POLICY, and the parts that CHECK shares with them."""
+"""CREATE, ALTER and DROP POLICY, and the parts that CHECK shares with them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sqlanon.syntax import _values
 from sqlanon.syntax._head import created, dropped, object_name
 from sqlanon.syntax._lexer import Kind
 from sqlanon.syntax._reader import QUERY_WORDS, SEPARATORS, Reader, either
-from sqlanon.syntax.statements import CreatePolicy, DropPolicy
+from sqlanon.syntax.statements import AlterPolicy, CreatePolicy, DropPolicy
 
-__all__ = ["against", "create", "drop", "hierarchy_name", "requirements", "role_words", "sets", "source"]
+__all__ = ["against", "alter", "create", "drop", "hierarchy_name", "requirements", "role_words", "sets", "source"]
 
 _EXAMPLE = "k_anonymity(k => 4)"
 _ROLES = {role.value.replace("_", " ").upper(): role for role in Role}
@@ -55,6 +55,27 @@ def drop(reader: Reader, position: Position) -> DropPolicy:
     name = object_name(reader, "policy")
     reader.end()
     return DropPolicy(name, if_exists, position=position)
+
+
+def alter(reader: Reader, position: Position) -> AlterPolicy:
+    """ALTER POLICY [IF EXISTS] name action."""
+    reader.expect("ALTER", "POLICY")
+    if_exists = reader.accept("IF", "EXISTS")
+    name = object_name(reader, "policy")
+    if reader.sees("REQUIRE"):
+        required = requirements(reader)
+        reader.end()
+        return AlterPolicy(name, "require", requirements=required, if_exists=if_exists, position=position)
+    action = reader.choose(("ADD", "ALTER", "DROP", "RENAME TO"), "REQUIRE").split()[0].lower()
+    if action == "rename":
+        changed: dict[str, Any] = {"new_name": object_name(reader, "policy")}
+    else:
+        reader.accept("COLUMN")
+        changed = (
+            {"column": reader.named("a column", "column")} if action == "drop" else {"attribute": _attribute(reader)}
+        )
+    reader.end()
+    return AlterPolicy(name, action, **changed, if_exists=if_exists, position=position)
 
 
 def source(reader: Reader, *, before_list: bool = True) -> Source:
@@ -186,7 +207,7 @@ def _attribute(reader: Reader) -> Attribute:
     reader.mark("column", name, "role")
     role = _ROLES[reader.choose(tuple(_ROLES))]
     clauses: dict[str, Any] = {}
-    while not (reader.sees_symbol(",") or reader.sees_symbol(")")):
+    while not (reader.sees_symbol(",") or reader.sees_symbol(")") or reader.peek().kind is Kind.END):
         clauses.update([_clause(reader, name, role, clauses)])
     return Attribute(name, role, **clauses)
 

@@ -12,13 +12,13 @@ from itertools import islice, takewhile
 
 from sqlanon.domain.values import Value
 from sqlanon.errors import Position, StatementError
-from sqlanon.syntax import _estimate, _hierarchy, _policy, _release, _workload
+from sqlanon.syntax import _estimate, _hierarchy, _listings, _policy, _release, _workload
 from sqlanon.syntax._lexer import Positions, keyword_of, tokens
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.parts import Parts
 from sqlanon.syntax.placeholders import Placeholder
 from sqlanon.syntax.script import Piece, split
-from sqlanon.syntax.statements import PassThrough, Statement
+from sqlanon.syntax.statements import SHOWN, PassThrough, Statement
 
 __all__ = ["KEYWORDS", "filled", "parse_script", "query_text"]
 
@@ -39,6 +39,9 @@ _FORMS = {
         "CREATE POLICY hospital ON patients (ssn IDENTIFIER, age QUASI IDENTIFIER USING age_bands, disease SENSITIVE) "
         "REQUIRE k_anonymity(k => 4)",
     ),
+    "ALTER POLICY": _Form(_policy.alter, "ALTER POLICY hospital ADD COLUMN zip QUASI IDENTIFIER USING zip_prefix"),
+    "DESCRIBE POLICY": _Form(_listings.describe, "DESCRIBE POLICY hospital"),
+    **{f"SHOW {kind.upper()}": _Form(_listings.show, f"SHOW {kind.upper()}") for kind in SHOWN},
     "CREATE WORKLOAD": _Form(
         _workload.create, "CREATE WORKLOAD counts ON POLICY hospital (queries => 1000, seed => 1)"
     ),

@@ -18,12 +18,14 @@ from sqlanon.syntax._policy import role_words
 from sqlanon.syntax._reserved import RESERVED
 from sqlanon.syntax.parser import query_text
 from sqlanon.syntax.statements import (
+    AlterPolicy,
     CheckRelation,
     CheckRelease,
     CreateHierarchy,
     CreatePolicy,
     CreateRelease,
     CreateWorkload,
+    DescribePolicy,
     DropHierarchy,
     DropPolicy,
     DropRelease,
@@ -34,10 +36,11 @@ from sqlanon.syntax.statements import (
     Measure,
     MethodCall,
     PassThrough,
+    Show,
     Statement,
 )
 
-__all__ = ["hierarchy", "policy", "to_sql"]
+__all__ = ["clauses", "hierarchy", "policy", "requirement", "to_sql"]
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 
@@ -63,6 +66,12 @@ def to_sql(statement: Statement) -> str:
             return f"DROP HIERARCHY {_if_exists(statement.if_exists)}{_name(statement.name)}"
         case DropPolicy():
             return f"DROP POLICY {_if_exists(statement.if_exists)}{_name(statement.name)}"
+        case AlterPolicy():
+            return f"ALTER POLICY {_if_exists(statement.if_exists)}{_name(statement.name)} {_change(statement)}"
+        case DescribePolicy():
+            return f"DESCRIBE POLICY {_name(statement.name)}"
+        case Show():
+            return f"SHOW {statement.kind.upper()}"
         case Measure():
             return f"MEASURE {_qualified(statement.release)} WITH WORKLOAD {_name(statement.workload)}"
         case CreateWorkload():
@@ -95,6 +104,16 @@ def policy(policy: Policy) -> str:
     return _create_policy(CreatePolicy(policy))
 
 
+def clauses(attribute: Attribute) -> str:
+    """The role of an attribute and what goes with it, as a policy says it behind the column's name."""
+    return _attribute(attribute).removeprefix(_name(attribute.name) + " ")
+
+
+def requirement(requirement: Requirement) -> str:
+    """A requirement as a policy says it."""
+    return _call(requirement)
+
+
 def _create_hierarchy(statement: CreateHierarchy) -> str:
     definition = statement.definition
     head = f"{_create(statement.or_replace)}HIERARCHY {_if_not_exists(statement.if_not_exists)}"
@@ -125,6 +144,15 @@ def _create_policy(statement: CreatePolicy) -> str:
     ]
     behind = " ".join(part for part in parts if part)
     return f"{head}{_name(policy.name)} ON {_source(policy.source)} (\n{attributes}\n) {behind}"
+
+
+def _change(statement: AlterPolicy) -> str:
+    if statement.action == "require":
+        return _requirements(statement.requirements)
+    if statement.action == "rename":
+        return f"RENAME TO {_name(statement.new_name)}"
+    column = _attribute(statement.attribute) if statement.attribute else _name(statement.column)
+    return f"{statement.action.upper()} COLUMN {column}"
 
 
 def _sets(keyword: str, sets: Sequence[Sequence[str]]) -> str:

@@ -9,19 +9,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Policy, Requirement
+from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.domain.values import QualifiedName, Source, Value
 from sqlanon.errors import Position, SqlanonError
 from sqlanon.syntax.parts import Parts
 from sqlanon.syntax.placeholders import Placeholder
 
 __all__ = [
+    "SHOWN",
+    "AlterPolicy",
     "CheckRelation",
     "CheckRelease",
     "CreateHierarchy",
     "CreatePolicy",
     "CreateRelease",
     "CreateWorkload",
+    "DescribePolicy",
     "DropHierarchy",
     "DropPolicy",
     "DropRelease",
@@ -32,6 +35,7 @@ __all__ = [
     "Measure",
     "MethodCall",
     "PassThrough",
+    "Show",
     "Statement",
 ]
 
@@ -99,6 +103,41 @@ class DropPolicy(_Placed):
 
     name: str
     if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class AlterPolicy(_Placed):
+    """ALTER POLICY [IF EXISTS] name, and one change: ADD or ALTER [COLUMN] attribute, DROP [COLUMN] column,
+    RENAME TO new_name, or REQUIRE requirements, which are then all that is required.
+
+    `action` is its first word in lower case. What does not belong to it is empty.
+    """
+
+    name: str
+    action: str
+    attribute: Attribute | None = None
+    new_name: str = ""
+    column: str = ""
+    requirements: tuple[Requirement, ...] = ()
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class DescribePolicy(_Placed):
+    """DESCRIBE POLICY name."""
+
+    name: str
+
+
+# What SHOW lists.
+SHOWN = ("policies", "hierarchies", "releases", "workloads")
+
+
+@dataclass(frozen=True)
+class Show(_Placed):
+    """SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS; `kind` is the word in lower case."""
+
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -230,6 +269,9 @@ Statement = (
     | DropHierarchy
     | CreatePolicy
     | DropPolicy
+    | AlterPolicy
+    | DescribePolicy
+    | Show
     | CreateWorkload
     | DropWorkload
     | CreateRelease

@@ -13,12 +13,14 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.duckdb import translated
 from sqlanon.errors import EngineError, InternalError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.syntax.statements import (
+    AlterPolicy,
     CheckRelation,
     CheckRelease,
     CreateHierarchy,
     CreatePolicy,
     CreateRelease,
     CreateWorkload,
+    DescribePolicy,
     DropHierarchy,
     DropPolicy,
     DropRelease,
@@ -28,6 +30,7 @@ from sqlanon.syntax.statements import (
     ExportRelease,
     Measure,
     PassThrough,
+    Show,
     Statement,
 )
 from sqlanon.terminal.presentation import Output, Rows
@@ -61,6 +64,12 @@ def label(statement: Statement) -> str:
             return f"CREATE POLICY {policy.name}"
         case DropPolicy(name=name):
             return f"DROP POLICY {name}"
+        case AlterPolicy(name=name):
+            return f"ALTER POLICY {name}"
+        case DescribePolicy(name=name):
+            return f"DESCRIBE POLICY {name}"
+        case Show(kind=kind):
+            return f"SHOW {kind.upper()}"
         case CreateWorkload(name=name):
             return f"CREATE WORKLOAD {name}"
         case DropWorkload(name=name):
