@@ -12,18 +12,18 @@ import duckdb
 
 from sqlanon.engines._translated import translated
 
-__all__ = ["called_among", "caller_variables", "is_data_frame", "registered_frames"]
+__all__ = ["called_among", "caller_variables", "data_frame_kind", "is_data_frame", "registered_frames"]
 
 _PACKAGE = __name__.partition(".")[0]
 # They can be read any number of times, which a reader of Arrow batches cannot.
 _DATA_FRAMES = frozenset(
     (
-        ("pandas", "DataFrame"),
-        ("polars", "DataFrame"),
-        ("polars", "LazyFrame"),
-        ("pyarrow", "Table"),
-        ("pyarrow", "RecordBatch"),
-        ("pyarrow", "Dataset"),
+        "pandas.DataFrame",
+        "polars.DataFrame",
+        "polars.LazyFrame",
+        "pyarrow.Table",
+        "pyarrow.RecordBatch",
+        "pyarrow.Dataset",
     )
 )
 
@@ -38,12 +38,15 @@ def caller_variables() -> dict[str, Any]:
     return {**frame.f_globals, **frame.f_locals}
 
 
+def data_frame_kind(value: object) -> str | None:
+    """The library and the class of a data frame, such as `pandas.DataFrame`; None for any other value."""
+    classes = (f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in type(value).__mro__)
+    return next((name for name in classes if name in _DATA_FRAMES), None)
+
+
 def is_data_frame(value: object) -> bool:
     """Whether it is a data frame of pandas or polars, or a table of Arrow's."""
-    return any(
-        (base.__module__.partition(".")[0], base.__name__) in _DATA_FRAMES
-        for base in getattr(type(value), "__mro__", ())
-    )
+    return data_frame_kind(value) is not None
 
 
 def called_among(variables: dict[str, Any], function: Callable[[], Result]) -> Result:

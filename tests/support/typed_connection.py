@@ -54,3 +54,9 @@ def typed(path: str, plain: duckdb.DuckDBPyConnection, frame: pandas.DataFrame) 
 def observed(event: sqlanon.StatementEvent) -> None:
     """Of what `script` calls its second argument with."""
     assert_type(event.result, duckdb.DuckDBPyRelation | None)
+
+
+def anonymized(frame: pandas.DataFrame) -> None:
+    """Of a data frame it makes one of the same kind."""
+    assert_type(sqlanon.anonymize(frame, quasi_identifiers=["age"], k=3), pandas.DataFrame)
+    sqlanon.anonymize(frame)  # type: ignore[call-arg]
