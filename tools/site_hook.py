@@ -90,7 +90,9 @@ def contents(path: str) -> str:
     """The page that shows a folder, or a file outside `docs/`."""
     if (ROOT / path).is_dir():
         entries = sorted(entry for entry in (ROOT / path).iterdir() if not entry.name.startswith(("_", ".")))
-        return f"{UNLISTED}# {Path(path).name}\n\n" + "".join(f"- {listed(entry, path)}\n" for entry in entries)
+        return f"{UNLISTED}# {Path(path).name.capitalize()}\n\n" + "".join(
+            f"- {listed(entry, path)}\n" for entry in entries
+        )
     text = (ROOT / path).read_text(encoding="utf-8")
     if path.endswith(".md"):
         return UNLISTED + rewritten(text, path)

@@ -10,6 +10,7 @@ from sqlglot import exp
 from sqlanon.catalog import migrations, policies
 from sqlanon.catalog import workloads as catalog
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.counts import counted
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.workload import WorkloadOptions, workload_options
 from sqlanon.engines.base import Engine
@@ -80,8 +81,8 @@ def _queried(engine: Engine, bound: BoundPolicy, options: WorkloadOptions, scrat
     dimensions = options.predicates(len(quasi))
     if dimensions > len(quasi):
         raise PolicyError(
-            f"{bound.policy} has {len(quasi)} quasi-identifiers with a value to ask about, and a query would ask "
-            f"about {dimensions}",
+            f"{bound.policy} has {counted(len(quasi), 'quasi-identifier')} with a value to ask about, and a query "
+            f"would ask about {dimensions}",
             hint=f"write dimensions => {len(quasi)}" if quasi else "leave dimensions out",
         )
     predicates = dimensions + bool(sensitive)

@@ -13,6 +13,7 @@ from sqlanon.syntax._lexer import Kind
 from sqlanon.syntax._policy import against, hierarchy_name, requirements, sets, source
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.statements import (
+    CheckExport,
     CheckRelation,
     CheckRelease,
     CreateRelease,
@@ -53,22 +54,28 @@ def drop(reader: Reader, position: Position) -> DropRelease:
     return DropRelease(kind, name, if_exists, position=position)
 
 
-def check(reader: Reader, position: Position) -> CheckRelease | CheckRelation:
-    """CHECK release, or CHECK source (columns) [SENSITIVE columns] [AGAINST public] REQUIRE requirements."""
+def check(reader: Reader, position: Position) -> CheckRelease | CheckRelation | CheckExport:
+    """CHECK release, CHECK 'path of an export', or
+    CHECK source (columns) [SENSITIVE columns] [AGAINST public] [REQUIRE requirements].
+    """
     reader.expect("CHECK")
     if reader.sees("TABLE") or (reader.sees("VIEW") and reader.peek(1).kind in (Kind.WORD, Kind.QUOTED)):
         # What kind of object it is, nobody has to say.
         reader.take()
     reader.mark("release")
     reader.mark("source")
+    if reader.peek().kind is Kind.STRING and reader.peek(1).kind is Kind.END:
+        return CheckExport(_values.string(reader, "a path"), position=position)
     checked = source(reader)
     if checked.name and reader.peek().kind is Kind.END:
         return CheckRelease(checked.name, position=position)
     columns: list[str] = []
     reader.listed(lambda: columns.append(reader.named("a column", "column")))
     sensitive = _sensitive(reader)
-    public = against(reader, *(("USING", '","') if sensitive else ("SENSITIVE",)))
-    required = requirements(reader)
+    also = ("USING", '","') if sensitive else ("SENSITIVE",)
+    ends = reader.peek().kind is Kind.END
+    public = None if ends else against(reader, *also)
+    required = () if ends or reader.peek().kind is Kind.END else requirements(reader)
     reader.end()
     hierarchies = tuple((column, hierarchy) for column, hierarchy in sensitive if hierarchy is not None)
     names = tuple(column for column, _ in sensitive)

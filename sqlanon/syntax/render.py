@@ -19,6 +19,7 @@ from sqlanon.syntax._reserved import RESERVED
 from sqlanon.syntax.parser import query_text
 from sqlanon.syntax.statements import (
     AlterPolicy,
+    CheckExport,
     CheckRelation,
     CheckRelease,
     CreateHierarchy,
@@ -83,6 +84,8 @@ def to_sql(statement: Statement) -> str:
             return f"DROP ANONYMIZED {statement.kind.upper()} {exists}{_qualified(statement.name)}"
         case CheckRelease():
             return f"CHECK {_qualified(statement.name)}"
+        case CheckExport():
+            return f"CHECK {_string(statement.path)}"
         case CheckRelation():
             return _check_relation(statement)
         case ExportRelease():
@@ -194,8 +197,8 @@ def _check_relation(statement: CheckRelation) -> str:
     using = {column: f" USING {_name(hierarchy)}" for column, hierarchy in statement.hierarchies}
     named = ", ".join(_name(column) + using.get(column, "") for column in statement.sensitive)
     sensitive = f" SENSITIVE {named}" if named else ""
-    required = _against(statement.against) + _requirements(statement.requirements)
-    return f"CHECK {_source(statement.source)} ({columns}){sensitive} {required}"
+    required = _against(statement.against) + (_requirements(statement.requirements) if statement.requirements else "")
+    return f"CHECK {_source(statement.source)} ({columns}){sensitive} {required}".rstrip()
 
 
 def _estimate(statement: Estimate) -> str:

@@ -18,6 +18,7 @@ from sqlanon.syntax.placeholders import Placeholder
 __all__ = [
     "SHOWN",
     "AlterPolicy",
+    "CheckExport",
     "CheckRelation",
     "CheckRelease",
     "CreateHierarchy",
@@ -234,6 +235,13 @@ class CheckRelation(_Placed):
 
 
 @dataclass(frozen=True)
+class CheckExport(_Placed):
+    """CHECK 'path': an export, by its folder, a data file or its certificate."""
+
+    path: str
+
+
+@dataclass(frozen=True)
 class ExportRelease(_Placed):
     """EXPORT name TO 'path' [(FORMAT parquet|csv|duckdb [, REPLACE true])].
 
@@ -279,6 +287,7 @@ Statement = (
     | DropRelease
     | CheckRelease
     | CheckRelation
+    | CheckExport
     | ExportRelease
     | Measure
     | Estimate

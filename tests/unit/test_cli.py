@@ -23,7 +23,8 @@ import sqlanon
 from sqlanon import session
 from sqlanon.syntax.parser import parse_script
 from sqlanon.terminal.cli import app
-from sqlanon.terminal.scripts import label, release_name
+from sqlanon.terminal.command_arguments import release_name
+from sqlanon.terminal.labels import label
 
 SQLANON = [sys.executable, "-m", "sqlanon"]
 

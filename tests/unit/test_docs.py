@@ -76,7 +76,9 @@ def test_every_page_can_be_found() -> None:
 
 def test_every_page_is_in_the_menu_of_the_site() -> None:
     """`make docs` would say so, too; here it is said earlier."""
-    menu = set(re.findall(r"^ +- ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
+    menu = set(
+        re.findall(r"^ +- (?:.*: )?([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    )
     assert {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if page.parent.name != "decisions"} == menu
 
 
@@ -95,11 +97,12 @@ def test_the_site_has_pages_for_files_that_pages_link_to() -> None:
     assert rewritten("[all](docs/index.md#how-to)", "README.md") == "[all](../index.md#how-to)"
 
 
-def test_the_first_rows_of_the_readme_are_a_class_of_its_release() -> None:
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_first_rows_of_the_readme_are_a_class_of_its_release(page: str) -> None:
     """Each line has a row of the source and, behind an arrow, the row that is published in its place."""
     connection = sqlanon.connect()
     connection.sql((ROOT / "sql" / "examples" / "hospital.sql").read_text(encoding="utf-8"))
-    lines = tables((ROOT / "README.md").read_text(encoding="utf-8"))[0][1:]
+    lines = tables((ROOT / page).read_text(encoding="utf-8"))[0][1:]
     assert all(line[4] == "→" for line in lines)
     before, after = [tuple(line[:4]) for line in lines], [tuple(line[5:]) for line in lines]
     known = [tuple(map(str, row)) for row in connection.sql("FROM patients").fetchall()]
