@@ -69,7 +69,7 @@ _FILES = {
     "engines": "adjustable anonymize data_frames engine session session_settings settings",
     "terminal": "cli datasets exit_codes presentation shell",
     "kills": "exit_codes export_leftovers export_place kill methods_killed",
-    "project": "compiled distributions docs examples helpers imports maintainers makefile subjects tree words",
+    "project": "compiled distributions docs examples extras helpers imports maintainers makefile subjects tree words",
 }
 SUBJECTS = {subject: frozenset(files.split()) for subject, files in _FILES.items()}
 
