@@ -15,6 +15,7 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
+from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import InternalError, PolicyError, UserError, about
 from sqlanon.export.check_export import check_export
 from sqlanon.export.reader import estimate_export
@@ -81,6 +82,11 @@ def run_statement(engine: Engine, statement: s.Statement, progress: Watching | N
     """Runs one of sqlanon's statements: whole, or with an error and nothing done."""
     if type(statement) not in _HANDLERS:
         raise InternalError(f"there is nothing that runs {type(statement).__name__}")
+    with within_statement(engine):
+        return _run(engine, statement, progress)
+
+
+def _run(engine: Engine, statement: s.Statement, progress: Watching | None) -> Answer:
     ready = prepared(engine, statement)
     with migrations.known_to_be_ready(engine) if ready else nullcontext():
         return _HANDLERS[type(statement)](engine, statement, progress)
