@@ -1,4 +1,4 @@
-# make demo | test | test-long | test-spark | test-compiled | lint | bench | clean; PYTHON= chooses the interpreter,
+# make demo | test | test-long | test-spark | test-compiled | lint | docs | bench | clean; PYTHON= chooses the interpreter,
 # VENV= where the environment lies.
 
 PYTHON ?= python3
@@ -17,7 +17,7 @@ comma := ,
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long test-spark test-compiled lint bench clean
+.PHONY: help demo test test-long test-spark test-compiled lint docs bench clean
 
 help:
 	@echo 'make demo        install into $(VENV) and anonymize the UCI Adult census extract'
@@ -26,6 +26,7 @@ help:
 	@echo 'make test-spark  ask the same of Spark, which needs Java (17 or newer)'
 	@echo 'make test-compiled  run the tests with the compiled build of sqlglot, in $(COMPILED)'
 	@echo 'make lint        check style, types and the direction of imports'
+	@echo 'make docs        build the docs site in site/, and check its links'
 	@echo 'make bench       measure against plain SQL'
 	@echo 'make clean       remove $(VENV), $(COMPILED) and caches'
 
@@ -53,13 +54,19 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/import_diagram.py --check docs/maintainers/architecture.md
 
+# Strict: a link or an anchor that leads nowhere, and a page that is in no menu, end it.
+docs: $(VENV)/.installed-docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo 'The docs site is in site/; open site/index.html, or serve it so that its search works:'
+	@echo '  $(BIN)/python -m http.server --directory site'
+
 bench: $(VENV)/.installed-base
 	@$(BIN)/python -m benchmarks
 
 clean:
 	[ ! -e $(VENV)/.created ] || rm -rf $(VENV)
 	[ ! -e $(COMPILED)/.created ] || rm -rf $(COMPILED)
-	rm -rf dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find sqlanon sql udfs tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # What is installed is the checkout itself, so only new requirements need a new installation.

@@ -18,7 +18,8 @@ MARKED_FROM = 1_000_000
 
 @dataclass(frozen=True)
 class Figure:
-    """`value` is in `unit`: 'x' (times the baseline), 's' (seconds), '%' or 'slope' (of log time over log rows).
+    """`value` is in `unit`: 'x' (times the baseline), 's' (seconds), 'ms', 'queries' (how many), '%' or 'slope' (of log
+    time over log rows).
 
     `seconds` and `baseline_seconds` are medians, `low` and `high` the range of `value`
     over the runs. `stages` are the seconds of a statement's stages, `queries` their numbers

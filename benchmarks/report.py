@@ -119,4 +119,11 @@ def _seconds(value: float | None) -> str:
 
 
 def _value(value: float, unit: str) -> str:
-    return {"x": f"x {value:.2f}", "s": f"{value:.2f} s", "%": f"{value:.2f} %"}.get(unit, f"{value:.2f}")
+    forms = {
+        "x": f"x {value:.2f}",
+        "s": f"{value:.2f} s",
+        "ms": f"{value:.1f} ms",
+        "queries": f"{value:.0f}",
+        "%": f"{value:.2f} %",
+    }
+    return forms.get(unit, f"{value:.2f}")

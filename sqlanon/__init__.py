@@ -2,7 +2,8 @@
 
 `connect()` returns a DuckDB connection that also understands sqlanon's statements:
 CREATE HIERARCHY, CREATE POLICY and CREATE WORKLOAD, CREATE ANONYMIZED VIEW | TABLE and
-EXPLAIN ANONYMIZED, their DROPs, CHECK, ESTIMATE, MEASURE and EXPORT.
+EXPLAIN ANONYMIZED, their DROPs, CHECK, ESTIMATE, MEASURE and EXPORT. `anonymize()` does
+without a database: a data frame in, the anonymized one out.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from sqlanon.errors import (
     StatementError,
     UserError,
 )
-from sqlanon.session import Connection, connect
+from sqlanon.frames import anonymize
+from sqlanon.session import Connection, StatementEvent, connect
 
 __all__ = [
     "CatalogError",
@@ -32,7 +34,9 @@ __all__ = [
     "PrivacyViolation",
     "SqlanonError",
     "StatementError",
+    "StatementEvent",
     "UserError",
     "__version__",
+    "anonymize",
     "connect",
 ]

@@ -9,19 +9,21 @@ from typing import Any
 
 from sqlanon.catalog import migrations, releases
 from sqlanon.catalog.digests import require_own_rows
+from sqlanon.domain.counts import counted
 from sqlanon.domain.policy import Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
-from sqlanon.errors import InternalError, PolicyError, UserError
+from sqlanon.errors import InternalError, PolicyError, UserError, about
+from sqlanon.export.check_export import check_export
 from sqlanon.export.reader import estimate_export
 from sqlanon.export.run import export_release
 from sqlanon.inputs.session_settings import require_settings
 from sqlanon.inputs.source import qualified
 from sqlanon.methods.registry import assumed_of
 from sqlanon.pipeline import run
-from sqlanon.pipeline.explain import explanation
+from sqlanon.pipeline.explain import explanation, printable
 from sqlanon.questions.macros import macro_definitions
 from sqlanon.releases.composition import others_of, warning
 from sqlanon.releases.objects import drop_release
@@ -29,8 +31,9 @@ from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.statements.check import check_relation, check_release
 from sqlanon.statements.estimate import estimate_release
 from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
+from sqlanon.statements.listings import describe_policy, show
 from sqlanon.statements.measure import measure
-from sqlanon.statements.policy import create_policy, drop_policy
+from sqlanon.statements.policy import alter_policy, create_policy, drop_policy
 from sqlanon.statements.workload import create_workload, drop_workload
 from sqlanon.syntax import statements as s
 
@@ -62,6 +65,8 @@ _COUNTED = (
 )
 _REQUIRED = (("levels", "VARCHAR"), ("requirement", "VARCHAR"), *_MEASURED)
 _WARNING = ("warning", "VARCHAR")
+# A line each.
+_REMARKS = ("remarks", "VARCHAR")
 _EXPLAINED = (("stage", "VARCHAR"), ("item", "VARCHAR"), ("detail", "VARCHAR"))
 _FIGURES = (("release", "VARCHAR"), ("workload", "VARCHAR"), ("figure", "VARCHAR"), ("value", "DOUBLE"))
 _EXPORTED = (
@@ -87,7 +92,8 @@ def run_statement(engine: Engine, statement: s.Statement, progress: Watching | N
 
 
 def _needs_no_catalog(statement: s.Statement) -> bool:
-    return isinstance(statement, s.CheckRelation) or (isinstance(statement, s.Estimate) and statement.file is not None)
+    is_of_file = isinstance(statement, s.Estimate) and statement.file is not None
+    return is_of_file or isinstance(statement, s.CheckRelation | s.CheckExport)
 
 
 def _require_built_ins(engine: Engine) -> None:
@@ -106,8 +112,8 @@ def prepare_catalog(engine: Engine, statement: s.Statement) -> bool:
     """
     if migrations.ready(engine):
         return True
-    if isinstance(statement, _DROPS):
-        # There is nothing to drop, which the statement itself will say, or accept with IF EXISTS.
+    if isinstance(statement, (*_DROPS, s.Show)):
+        # There is nothing to drop or to list, which the statement itself will say, or accept with IF EXISTS.
         return False
     if not isinstance(statement, _WRITES):
         raise UserError("this database has no policies and no releases yet", hint="begin with CREATE POLICY")
@@ -136,9 +142,24 @@ def _drop_policy(engine: Engine, statement: s.DropPolicy, progress: Watching | N
     return _done("DROP POLICY", statement.name, "dropped" if drop_policy(engine, statement) else "absent")
 
 
+def _alter_policy(engine: Engine, statement: s.AlterPolicy, progress: Watching | None) -> Answer:
+    changed = alter_policy(engine, statement)
+    return _done("ALTER POLICY", statement.name, "altered" if changed else "absent")
+
+
+def _show(engine: Engine, statement: s.Show, progress: Watching | None) -> Answer:
+    columns, rows = show(engine, statement.kind)
+    return Answer(columns, tuple(rows))
+
+
+def _describe(engine: Engine, statement: s.DescribePolicy, progress: Watching | None) -> Answer:
+    columns, rows = describe_policy(engine, statement.name)
+    return Answer(columns, tuple(rows))
+
+
 def _workload(engine: Engine, statement: s.CreateWorkload, progress: Watching | None) -> Answer:
     made = create_workload(engine, statement)
-    return _done("CREATE WORKLOAD", statement.name, "exists" if made is None else f"{made} queries")
+    return _done("CREATE WORKLOAD", statement.name, "exists" if made is None else counted(made, "query", "queries"))
 
 
 def _drop_workload(engine: Engine, statement: s.DropWorkload, progress: Watching | None) -> Answer:
@@ -169,10 +190,11 @@ def _release(engine: Engine, statement: s.CreateRelease, progress: Watching | No
         levels_of(release),
     )
     said = warning(others_of(engine, release))
-    rows = ((*head, m.question, *_measured(m), said) for m in report.measurements)
+    remarks = "\n".join(map(printable, state.remarks)) if state and state.remarks else None
+    rows = ((*head, m.question, *_measured(m), said, remarks) for m in report.measurements)
     # The column of the loss says which loss it is.
     loss = (release.loss_name or "granularity_loss", "DOUBLE")
-    return Answer((*_COUNTED, loss, *_REQUIRED, _WARNING), tuple(rows))
+    return Answer((*_COUNTED, loss, *_REQUIRED, _WARNING, _REMARKS), tuple(rows))
 
 
 def levels_of(release: Release) -> str:
@@ -202,7 +224,8 @@ def _drop_release(engine: Engine, statement: s.DropRelease, progress: Watching |
 
 def _load(engine: Engine, name: Any) -> Release:
     """The release that a statement reads, whose rows in the catalog are those that were written with it."""
-    release = releases.load(engine, qualified(engine, name))
+    with about("release"):
+        release = releases.load(engine, qualified(engine, name))
     require_own_rows(engine, release)
     return release
 
@@ -216,6 +239,13 @@ def _check_release(engine: Engine, statement: s.CheckRelease, progress: Watching
 
 def _check_relation(engine: Engine, statement: s.CheckRelation, progress: Watching | None) -> Answer:
     return _checked(str(statement.source), check_relation(engine, statement))
+
+
+def _check_export(engine: Engine, statement: s.CheckExport, progress: Watching | None) -> Answer:
+    with about("path"):
+        checked = check_export(engine, statement.path)
+    rows = ((checked.release, e.measurement.question, *_measured(e.measurement), e.known_by) for e in checked.evidence)
+    return Answer((*_CHECKED, ("known_by", "VARCHAR")), tuple(rows))
 
 
 def _checked(name: str, report: PrivacyReport) -> Answer:
@@ -263,6 +293,7 @@ _CALCULATES = (
     s.DropRelease,
     s.CheckRelease,
     s.CheckRelation,
+    s.CheckExport,
     s.ExportRelease,
     s.Estimate,
     s.Measure,
@@ -273,6 +304,9 @@ _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.DropHierarchy: _drop_hierarchy,
     s.CreatePolicy: _policy,
     s.DropPolicy: _drop_policy,
+    s.AlterPolicy: _alter_policy,
+    s.DescribePolicy: _describe,
+    s.Show: _show,
     s.CreateWorkload: _workload,
     s.DropWorkload: _drop_workload,
     s.CreateRelease: _release,
@@ -280,6 +314,7 @@ _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.DropRelease: _drop_release,
     s.CheckRelease: _check_release,
     s.CheckRelation: _check_relation,
+    s.CheckExport: _check_export,
     s.ExportRelease: _export,
     s.Measure: _measure,
     s.Estimate: _estimate,

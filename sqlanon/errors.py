@@ -6,6 +6,8 @@ appear, since the user has to act on them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "SqlanonError",
     "StatementError",
     "UserError",
+    "about",
 ]
 
 
@@ -43,7 +46,10 @@ class SqlanonError(Exception):
 
     `message` is what is wrong, `hint` what to change, `position` the place in the
     script where known, `query` (for a failed check) the SELECT that returns the
-    offending classes. `exit_code` is what the command line returns.
+    offending classes. `part` names what of the statement the error is about, from the
+    general to the special, as ("column", "age"), and `excerpt` is the line of the script with a
+    caret below the position. `quoted` is what the database quotes of a query, with the offset in it of
+    what is at fault. `exit_code` is what the command line returns.
     """
 
     exit_code = 3
@@ -55,12 +61,17 @@ class SqlanonError(Exception):
         hint: str | None = None,
         position: Position | None = None,
         query: str | None = None,
+        part: tuple[str, ...] = (),
+        quoted: tuple[str, int] | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.position = position
         self.query = query
+        self.part = part
+        self.quoted = quoted
+        self.excerpt: str | None = None
 
     def at(self, position: Position | None) -> SqlanonError:
         """Gives the error a place in the script unless it has one, and returns it."""
@@ -69,15 +80,32 @@ class SqlanonError(Exception):
         return self
 
     def __str__(self) -> str:
-        index = f"{self.position}: " if self.position else ""
+        place = f"{self.position}: " if self.position else ""
+        excerpt = "".join(f"\n  {line}" for line in self.excerpt.splitlines()) if self.excerpt else ""
         hint = f"\n  hint: {self.hint}" if self.hint else ""
-        return f"{index}{self.message}{hint}"
+        return f"{place}{self.message}{excerpt}{hint}"
+
+
+@contextmanager
+def about(*part: str) -> Iterator[None]:
+    """Says of errors raised inside which part of the statement they are about, unless they know."""
+    try:
+        yield
+    except SqlanonError as error:
+        error.part = error.part or part
+        raise
+
+
+def _render_alone(error: SqlanonError) -> list[str]:
+    """What a notebook shows of an error that the user can act on: no frame of sqlanon's says more."""
+    return [f"{type(error).__name__}: {error}"]
 
 
 class UserError(SqlanonError):
     """The user asked for something that cannot be done as written."""
 
     exit_code = 2
+    _render_traceback_ = _render_alone
 
 
 class StatementError(UserError):
@@ -100,6 +128,7 @@ class PrivacyViolation(SqlanonError):
     """A guarantee is not met, or cannot be met: nothing was published."""
 
     exit_code = 1
+    _render_traceback_ = _render_alone
 
 
 class EngineError(SqlanonError):

@@ -6,19 +6,25 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from os import PathLike, fspath
 from threading import RLock
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.dispatch import Answer, run_statement
+from sqlanon.engines.connection_methods import ConnectionMethods
 from sqlanon.engines.duckdb import DuckDBEngine, in_use, open_database
-from sqlanon.errors import SqlanonError, UserError
+from sqlanon.engines.python_variables import called_among, caller_variables
+from sqlanon.errors import SqlanonError
+from sqlanon.inputs.data_frames import DataFrames
+from sqlanon.inputs.parameters import with_values
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.classes.normal_relations import literal_rows
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import PassThrough, Statement
+
+if TYPE_CHECKING:
+    from sqlanon.engines.connection_methods import DuckDBConnection, DuckDBRelation, DuckDBStatement
 
 __all__ = ["Connection", "Observer", "StatementEvent", "connect"]
 
@@ -45,15 +51,15 @@ class StatementEvent:
 
     statement: Statement
     phase: str
-    result: Any = None
+    result: DuckDBRelation | None = None
     seconds: float = 0.0
 
 
 def connect(
-    database: str | PathLike[str] | Any = ":memory:",
+    database: str | PathLike[str] | DuckDBConnection = ":memory:",
     *,
     read_only: bool = False,
-    config: Mapping[str, str] | None = None,
+    config: Mapping[str, str | bool | int | float | list[str]] | None = None,
 ) -> Connection:
     """Opens a DuckDB database, or wraps a DuckDB connection that is already open.
 
@@ -65,22 +71,23 @@ def connect(
     Raises UserError when the file cannot be opened.
     """
     if isinstance(database, str | PathLike):
-        return Connection(open_database(fspath(database), read_only=read_only, config=dict(config or {})))
+        return Connection(open_database(fspath(database), read_only=read_only, config=config))
     return Connection(database)
 
 
-class Connection:
+class Connection(ConnectionMethods):
     """DuckDB's connection with sqlanon's statements; every other method is DuckDB's own."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: DuckDBConnection, frames: DataFrames | None = None) -> None:
         self._connection = connection
         self._observer: Observer | None = None
         self._stage = ""
         self._engine = DuckDBEngine(connection, self._observe_sql)
         self._lock = RLock()
+        self._frames = frames or DataFrames()
 
     @property
-    def duckdb(self) -> Any:
+    def duckdb(self) -> DuckDBConnection:
         """The plain DuckDB connection underneath."""
         return self._connection
 
@@ -88,23 +95,24 @@ class Connection:
         """Calls `observer` for each stage of a statement and each query that it runs."""
         self._observer = observer
 
-    def sql(self, query: Any, *arguments: Any, **named: Any) -> Any:
+    def sql(self, query: DuckDBStatement | str, *, alias: str = "", params: object = None) -> DuckDBRelation:
         """Runs a script; the last statement's result as a DuckDB relation, None if it returns nothing.
 
-        Arguments are those of DuckDB's `sql` (alias, params) and go to the last statement,
-        which then has to be SQL of DuckDB's. A statement from `extract_statements` does for a script.
+        `alias` and `params` are those of DuckDB's `sql` and go to the last statement. A
+        statement from `extract_statements` does for a script.
+        A table that the database does not have may be a variable of the caller's that holds a data frame.
         """
         with self._alone():
             statements = _own_statements(query)
             if statements is None:
-                return self._connection.sql(query, *arguments, **named)
+                return self._relation(query, alias, params)
             for statement in statements[:-1]:
                 self._complete(statement)
-            return self._run(statements[-1], arguments, named)
+            return self._run(statements[-1], alias, params)
 
     query = sql
 
-    def execute(self, query: Any, parameters: Any = None) -> Connection:
+    def execute(self, query: DuckDBStatement | str, parameters: object = None) -> Connection:
         """Runs a script; its last result is then fetched from this connection, as with DuckDB."""
         with self._alone():
             statements = _own_statements(query)
@@ -116,17 +124,21 @@ class Connection:
             if isinstance(statements[-1], PassThrough):
                 self._execute(statements[-1].text, parameters)
             else:
-                _refuse_parameters(statements[-1], parameters)
-                self._connection.execute(_FINISHED, [_answer_query(self._answer(statements[-1]))])
+                self._connection.execute(_FINISHED, [_answer_query(self._answer(statements[-1], parameters))])
             return self
 
-    def _execute(self, query: Any, parameters: Any) -> None:
-        self._connection.execute(query, *([] if parameters is None else [parameters]))
+    def _execute(self, query: DuckDBStatement | str, parameters: object = None) -> None:
+        arguments = () if parameters is None else (parameters,)
+        called_among(caller_variables(), partial(self._connection.execute, query, *arguments))
+
+    def _relation(self, query: DuckDBStatement | str, alias: str = "", params: object = None) -> DuckDBRelation:
+        run = partial(self._connection.sql, query, alias=alias, params=params)
+        return called_among(caller_variables(), run)
 
     def _complete(self, statement: Statement) -> None:
         """Runs a statement to its end, though nobody will read what it returns."""
         if isinstance(statement, PassThrough):
-            self._connection.execute(statement.text)
+            self._execute(statement.text)
             self._connection.complete()
         else:
             self._answer(statement)
@@ -140,27 +152,29 @@ class Connection:
                     continue
                 on_statement(StatementEvent(statement, "start"))
                 begun = time.perf_counter()
-                result = self._run(statement, (), {})
+                result = self._run(statement)
                 on_statement(StatementEvent(statement, "end", result, time.perf_counter() - begun))
 
     def cursor(self) -> Connection:
         """A second connection to the same database, with a transaction of its own."""
-        return Connection(self._connection.cursor())
+        return Connection(self._connection.cursor(), self._frames)
 
     duplicate = cursor
 
-    def _run(self, statement: Statement, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    def _run(self, statement: Statement, alias: str = "", params: object = None) -> DuckDBRelation:
         if isinstance(statement, PassThrough):
-            return self._connection.sql(statement.text, *arguments, **named)
-        _refuse_parameters(statement, arguments or named)
-        return self._connection.sql(_answer_query(self._answer(statement)))
+            return self._relation(statement.text, alias, params)
+        return self._connection.sql(_answer_query(self._answer(statement, params)), alias=alias)
 
-    def _answer(self, statement: Statement) -> Answer:
+    def _answer(self, statement: Statement, parameters: object = None) -> Answer:
+        variables = caller_variables()
         try:
             self._stage = ""
-            return run_statement(self._engine, statement, self._observe_stage)
+            statement = with_values(self._engine, statement, parameters)
+            with self._frames.visible(self._engine, statement, variables) as runnable:
+                return run_statement(self._engine, runnable, self._observe_stage)
         except SqlanonError as error:
-            raise error.at(statement.position) from None
+            raise statement.locate(error) from None
 
     def _observe_stage(self, stage: str, done: int, total: int, detail: str | None = None) -> None:
         self._stage = stage
@@ -184,19 +198,26 @@ class Connection:
         finally:
             self._lock.release()
 
-    def __getattr__(self, name: str) -> Any:
-        attribute = getattr(self._connection, name)
-        if name not in _ANY_TIME:
-            with self._alone():
-                pass
-        return self._returning_itself(attribute) if name in _RETURN_CONNECTION else attribute
+    # A type checker would take any name for a method. DuckDB's are those that ConnectionMethods has.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            attribute = getattr(self._connection, name)
+            if name not in _ANY_TIME:
+                with self._alone():
+                    pass
+            return self._returning_itself(attribute) if name in _RETURN_CONNECTION else attribute
+
+    def __dir__(self) -> list[str]:
+        """What an editor offers: DuckDB's methods too."""
+        return sorted({*super().__dir__(), *dir(self._connection)})
 
     def _returning_itself(self, method: Callable[..., Any]) -> Callable[..., Connection]:
         """DuckDB's method, which returns its connection, as a method that returns this one."""
 
         @wraps(method)
         def called(*arguments: Any, **named: Any) -> Connection:
-            method(*arguments, **named)
+            called_among(caller_variables(), partial(method, *arguments, **named))
             return self
 
         return called
@@ -204,9 +225,7 @@ class Connection:
     def __enter__(self) -> Connection:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, exc_type: object, exc: object, traceback: object) -> None:
         self._connection.close()
 
 
@@ -214,13 +233,6 @@ def _own_statements(query: Any) -> list[Statement] | None:
     """The statements of a script in which one is sqlanon's own; None where DuckDB can be given all of it as it is."""
     statements = parse_script(query) if isinstance(query, str) else []
     return None if all(isinstance(statement, PassThrough) for statement in statements) else statements
-
-
-def _refuse_parameters(statement: Statement, parameters: object) -> None:
-    if parameters:
-        raise UserError(
-            "sqlanon's own statements take no parameters", hint="write the values out", position=statement.position
-        )
 
 
 def _answer_query(answer: Answer) -> str:

@@ -8,6 +8,7 @@ from benchmarks.cases import (
     anatomy,
     distinct,
     large,
+    latency,
     loose,
     measure,
     mondrian,
@@ -27,6 +28,7 @@ Case = Callable[[Context], Iterator[Figure]]
 
 CASES: dict[str, Case] = {
     "startup": startup.run,
+    "latency": latency.run,
     "solve": solve.run,
     "distinct": distinct.run,
     "search": search.run,

@@ -1,4 +1,4 @@
--- The count of each query, its standard error and its bounds, from sums over buckets.
+-- The count of each query, its spread and its bounds, from sums over buckets.
 --
 -- In the buckets of n rows, m of which satisfy what is asked of rows, and s of whose values what is asked of these,
 -- `hits` is the sum of m s, `squares` that of m s^2, and low and high are those of the bounds of m rows with s values
@@ -18,7 +18,7 @@ SELECT
   '[]' AS groups,
   asked.result,
   coalesce(hits, 0.0) AS estimate,
-  CASE WHEN alone THEN 0.0 ELSE coalesce(sqrt(greatest(variance, 0)), 0.0) END AS stderr,
+  CASE WHEN alone THEN 0.0 ELSE coalesce(sqrt(greatest(variance, 0)), 0.0) END AS spread,
   CAST(coalesce(low, 0) AS BIGINT) AS low,
   CAST(coalesce(high, 0) + withheld.rows AS BIGINT) AS high
 FROM asked

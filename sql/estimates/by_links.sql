@@ -1,4 +1,4 @@
--- The count of each query on two tables of a release, its standard error and its bounds, from sums over the links of
+-- The count of each query on two tables of a release, its spread and its bounds, from sums over the links of
 -- their groups.
 --
 -- Of links between groups of t and t' rows, t t' being `total`, s s' is how many pairs of rows satisfy: `hits` is its
@@ -36,7 +36,7 @@ WITH counted AS (
 SELECT
   asked.query,
   coalesce(hits, 0.0) AS estimate,
-  coalesce(sqrt(greatest(variance, 0)), 0.0) AS stderr,
+  coalesce(sqrt(greatest(variance, 0)), 0.0) AS spread,
   CAST(coalesce(low, 0) AS BIGINT) AS low,
   CAST(coalesce(high, 0) + withheld.rows AS BIGINT) AS high
 FROM asked

@@ -1,4 +1,4 @@
--- The count of each query, its standard error and its bounds, from the groups of the tables that may satisfy it.
+-- The count of each query, its spread and its bounds, from the groups of the tables that may satisfy it.
 --
 -- matched has rows of the release by their groups: of n rows `known` satisfy the condition that is decided exactly, or
 -- all may, and each of these satisfies with the probability p. grouped has for each group of each table (place) how
@@ -30,7 +30,7 @@ WITH counted AS (
 SELECT
   asked.query,
   coalesce(CAST(hits AS DOUBLE), 0.0) AS estimate,
-  coalesce(sqrt(greatest(CAST(variance AS DOUBLE), 0)), 0.0) AS stderr,
+  coalesce(sqrt(greatest(CAST(variance AS DOUBLE), 0)), 0.0) AS spread,
   CAST(coalesce(low, 0) AS BIGINT) AS low,
   CAST(coalesce(high, 0) + withheld.rows AS BIGINT) AS high
 FROM asked

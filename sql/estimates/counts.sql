@@ -1,4 +1,4 @@
--- The count of each query, its standard error and its bounds, from the classes that may satisfy it.
+-- The count of each query, its spread and its bounds, from the classes that may satisfy it.
 --
 -- matched has them with n rows, those of a bucket that satisfy for certain put together, the probability p of a row to
 -- satisfy, NULL where nobody knows, and whether all do. In a bucket, `satisfying` of its `total` values satisfy, and
@@ -32,7 +32,7 @@ SELECT
   '[]' AS groups,
   asked.result,
   CASE WHEN NOT coalesce(unknown, false) THEN coalesce(CAST(hits AS DOUBLE), 0.0) END AS estimate,
-  CASE WHEN NOT coalesce(unknown, false) THEN coalesce(sqrt(greatest(CAST(variance AS DOUBLE), 0)), 0.0) END AS stderr,
+  CASE WHEN NOT coalesce(unknown, false) THEN coalesce(sqrt(greatest(CAST(variance AS DOUBLE), 0)), 0.0) END AS spread,
   CAST(coalesce(low, 0) AS BIGINT) AS low,
   CAST(coalesce(high, 0) + withheld.rows AS BIGINT) AS high
 FROM asked

@@ -10,7 +10,7 @@ SELECT
   coalesce(result, '') AS result,
   actual.value AS actual,
   CASE WHEN estimated.kept THEN estimated.estimate END AS estimated,
-  CASE WHEN estimated.kept THEN estimated.stderr END AS stderr,
+  CASE WHEN estimated.kept THEN estimated.spread END AS spread,
   estimated.low AS low,
   estimated.high AS high,
   CASE WHEN actual.value <> 0 AND estimated.kept THEN

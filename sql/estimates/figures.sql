@@ -142,11 +142,11 @@ WITH known AS (
     key, number,
     possible_rows > 0 AS possible,
     CAST(hits AS DOUBLE) AS count,
-    CASE WHEN hits IS NOT NULL THEN sqrt(greatest(CAST(hits_variance AS DOUBLE), 0)) END AS count_stderr,
+    CASE WHEN hits IS NOT NULL THEN sqrt(greatest(CAST(hits_variance AS DOUBLE), 0)) END AS count_spread,
     CAST(coalesce(bound_low, certain_rows) AS BIGINT) AS count_low,
     CAST(coalesce(bound_high, possible_rows) + withheld_rows AS BIGINT) AS count_high,
     CASE WHEN possible_rows > 0 THEN value END AS sum,
-    CASE WHEN possible_rows > 0 AND value IS NOT NULL THEN sqrt(greatest(value_variance, 0)) END AS sum_stderr,
+    CASE WHEN possible_rows > 0 AND value IS NOT NULL THEN sqrt(greatest(value_variance, 0)) END AS sum_spread,
     -- What is exact has no slack, and its type stays.
     CASE WHEN whole_low THEN value_low - cast_to_type(sum_slack, value_low) END AS sum_low,
     CASE WHEN whole_high THEN value_high + cast_to_type(sum_slack, value_high) END AS sum_high,
@@ -159,7 +159,7 @@ WITH known AS (
           0
         )
       ) / nullif(hits, 0)
-    END AS avg_stderr,
+    END AS avg_spread,
     CASE WHEN whole_low THEN mean_low - mean_slack END AS avg_low,
     CASE WHEN whole_high THEN mean_high + mean_slack END AS avg_high,
     expected_min AS min,
@@ -175,21 +175,21 @@ SELECT
   key, number, possible,
   -- A sum of shares is rounded: it may come to a little more than the rows that there can be.
   CASE WHEN count IS NOT NULL THEN least(greatest(count, count_low), coalesce(CAST(count_high AS DOUBLE), count)) END AS count,
-  count_stderr, count_low, count_high,
+  count_spread, count_low, count_high,
   CASE WHEN isfinite(sum) THEN sum END AS sum,
-  CASE WHEN isfinite(sum_stderr) THEN sum_stderr END AS sum_stderr,
+  CASE WHEN isfinite(sum_spread) THEN sum_spread END AS sum_spread,
   CASE WHEN isfinite(CAST(sum_low AS DOUBLE)) THEN sum_low END AS sum_low,
   CASE WHEN isfinite(CAST(sum_high AS DOUBLE)) THEN sum_high END AS sum_high,
   CASE WHEN isfinite(avg) THEN avg END AS avg,
-  CASE WHEN isfinite(avg_stderr) THEN avg_stderr END AS avg_stderr,
+  CASE WHEN isfinite(avg_spread) THEN avg_spread END AS avg_spread,
   CASE WHEN isfinite(avg_low) THEN avg_low END AS avg_low,
   CASE WHEN isfinite(avg_high) THEN avg_high END AS avg_high,
   CASE WHEN NOT isnan(min) THEN min END AS min,
-  CAST(NULL AS DOUBLE) AS min_stderr,
+  CAST(NULL AS DOUBLE) AS min_spread,
   CASE WHEN NOT isnan(CAST(min_low AS DOUBLE)) THEN min_low END AS min_low,
   CASE WHEN NOT isnan(CAST(min_high AS DOUBLE)) THEN min_high END AS min_high,
   CASE WHEN NOT isnan(max) THEN max END AS max,
-  CAST(NULL AS DOUBLE) AS max_stderr,
+  CAST(NULL AS DOUBLE) AS max_spread,
   CASE WHEN NOT isnan(CAST(max_low AS DOUBLE)) THEN max_low END AS max_low,
   CASE WHEN NOT isnan(CAST(max_high AS DOUBLE)) THEN max_high END AS max_high
 FROM figures

@@ -1,5 +1,6 @@
 -- The figures of a workload. Errors are of results whose actual value is not 0 and that have an estimate.
--- bounds_hit_rate is the share of the results with an actual value that lie within the hard bounds.
+-- bounds_hit_rate is the share of the results with an actual value that lie within the hard bounds, within_2_spreads
+-- that of the results with a spread that are no more than two of it away from the actual value, but for rounding.
 WITH counted AS (
   SELECT
     count(*) AS results,
@@ -7,6 +8,7 @@ WITH counted AS (
     quantile_cont(relative_error, 0.5) AS median_relative_error,
     quantile_cont(relative_error, 0.95) AS relative_error_95,
     avg(CAST(within AS INTEGER)) AS bounds_hit_rate,
+    avg(CAST(abs(estimated - actual) <= 2 * spread + 1e-9 * abs(actual) AS INTEGER)) AS within_2_spreads,
     count_if(actual = 0) AS zero_actual,
     count_if(outcome = 'refused' OR (outcome = 'unknown' AND actual IS NOT NULL)) AS not_estimated,
     count_if(outcome = 'lost') AS lost_groups,
@@ -22,10 +24,11 @@ FROM (
     {'place': 4, 'figure': 'median_relative_error', 'value': CAST(median_relative_error AS DOUBLE)},
     {'place': 5, 'figure': 'relative_error_95', 'value': CAST(relative_error_95 AS DOUBLE)},
     {'place': 6, 'figure': 'bounds_hit_rate', 'value': CAST(bounds_hit_rate AS DOUBLE)},
-    {'place': 7, 'figure': 'zero_actual', 'value': CAST(zero_actual AS DOUBLE)},
-    {'place': 8, 'figure': 'not_estimated', 'value': CAST(not_estimated AS DOUBLE)},
-    {'place': 9, 'figure': 'lost_groups', 'value': CAST(lost_groups AS DOUBLE)},
-    {'place': 10, 'figure': 'invented_groups', 'value': CAST(invented_groups AS DOUBLE)}
+    {'place': 7, 'figure': 'within_2_spreads', 'value': CAST(within_2_spreads AS DOUBLE)},
+    {'place': 8, 'figure': 'zero_actual', 'value': CAST(zero_actual AS DOUBLE)},
+    {'place': 9, 'figure': 'not_estimated', 'value': CAST(not_estimated AS DOUBLE)},
+    {'place': 10, 'figure': 'lost_groups', 'value': CAST(lost_groups AS DOUBLE)},
+    {'place': 11, 'figure': 'invented_groups', 'value': CAST(invented_groups AS DOUBLE)}
   ], recursive := true) FROM counted CROSS JOIN workload
 ) AS figures
 ORDER BY place ASC NULLS LAST

@@ -17,7 +17,7 @@ SELECT
   asked.result,
   asked.function,
   CASE asked.function WHEN 'sum' THEN sum WHEN 'avg' THEN avg WHEN 'min' THEN min ELSE max END AS estimate,
-  CASE asked.function WHEN 'sum' THEN sum_stderr WHEN 'avg' THEN avg_stderr END AS stderr,
+  CASE asked.function WHEN 'sum' THEN sum_spread WHEN 'avg' THEN avg_spread END AS spread,
   figure.* EXCLUDE (sum, avg, min, max)
 FROM asked
 LEFT JOIN figure ON asked.query = figure.number

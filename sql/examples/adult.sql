@@ -1,4 +1,4 @@
--- From a census extract to a release that can leave the house.
+-- From a census extract to a release that can be given away.
 --
 -- Needs the table `adult` (sqlanon dataset adult --database F) and the hierarchies of
 -- adult_hierarchies.sql. `sqlanon demo` runs all three.
@@ -44,6 +44,6 @@ LIMIT 8;
 -- Recomputed now: what is required and what is reached, and 0 if it is not.
 CHECK adult_release;
 
--- What leaves the house is a file of its own, with its certificate beside it. This
+-- What is given away is a file of its own, with its certificate beside it. This
 -- database still holds the source.
 EXPORT adult_release TO 'release' (FORMAT parquet, REPLACE true);

@@ -14,7 +14,7 @@ from sqlanon.sqlgen.build.expressions import ascending
 from sqlanon.sqlgen.build.names import column, identifier, relation
 from sqlanon.syntax.parser import query_text
 
-__all__ = ["delete", "exists", "forget_errors", "listing", "load", "save"]
+__all__ = ["counts", "delete", "exists", "forget_errors", "listing", "load", "save"]
 
 
 def save(engine: Engine, queries: exp.Select) -> None:
@@ -29,6 +29,13 @@ def listing(engine: Engine) -> list[str]:
     if not migrations.ready(engine):
         return []
     return list(dict.fromkeys(str(row["workload"]) for row in _rows.read(engine, "workload", ("workload",))))
+
+
+def counts(engine: Engine) -> list[tuple[str, int]]:
+    """The name of each workload, with the number of its queries."""
+    names = [str(row["workload"]) for row in _rows.read(engine, "workload", ("workload",))]
+    folded = [fold(name) for name in names]
+    return [(name, folded.count(fold(name))) for name in {fold(name): name for name in names}.values()]
 
 
 def exists(engine: Engine, name: str) -> bool:

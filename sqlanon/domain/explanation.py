@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from sqlanon.domain.counts import counted
+
 __all__ = ["Binding", "CommonValue", "ExaminedNode", "Explanation", "LessGeneral", "Violated"]
 
 
@@ -29,7 +31,7 @@ class Violated:
     def __str__(self) -> str:
         label = f" ({', '.join(f'{name} = {text}' for name, text in self.label)})" if self.label else ""
         return (
-            f"classes that violate {self.requirement}: {self.classes} with {self.rows} rows, "
+            f"classes that violate {self.requirement}: {self.classes} with {counted(self.rows, 'row')}, "
             f"the smallest{label} with {self.smallest}"
         )
 

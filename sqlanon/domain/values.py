@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-__all__ = ["QualifiedName", "Scalar", "Source", "Value", "plain_number", "written"]
+__all__ = ["UNNAMED", "QualifiedName", "Scalar", "Source", "Value", "plain_number", "written"]
+
+# What the one argument of a model or a method is called that was written without its name, as in k_anonymity(5).
+UNNAMED = ""
 
 # A whole number with more digits stays a Decimal, which does not write out its zeros.
 _MOST_DIGITS = 40

@@ -59,6 +59,10 @@ _SOMETIMES = {
         r"Not implemented Error: (Unimplemented .*|.*\b(not|only) (yet )?(supported|implemented)\b.*)", re.DOTALL
     ),
 }
+# The kind of an error, which its class says already, and the line with a caret below it, at the end.
+_KIND = re.compile(r"^[A-Z][A-Za-z ]+ Error: ")
+_QUOTED_LINE = re.compile(r"\n+(?P<head>LINE \d+: )(?P<line>[^\n]*)\n(?P<caret> *)\^+\s*$")
+_QUOTED_NAME = re.compile(r'"([^"\n]+)"|\bwith name (\w+)')
 _OF_EXTENSION = "An error occurred while trying to automatically install the required extension"
 # From the system, through an IOException or a commit that fails.
 _NO_SPACE = re.compile(
@@ -81,7 +85,7 @@ def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
 
     What the database file itself does not allow, and how the connection is used, is the user's to change: a UserError.
     """
-    text = str(error).strip()
+    text, quoted = _quotation(str(error).strip())
     if _NO_SPACE.search(text):
         return EngineError(
             "the disk is full; nothing was written",
@@ -92,9 +96,28 @@ def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
         return problem
     if refusal := refusal_in(text):
         return UserError(refusal.message, hint=refusal.hint, query=query)
-    message = text if _is_valueless(error, text) else "the message may hold values and is withheld"
+    is_shown = _is_valueless(error, text)
+    message = _KIND.sub("", text) if is_shown else "the message may hold values and is withheld"
     kind = UserError if isinstance(error, _OF_CONNECTION) else EngineError
-    return kind(f"DuckDB {type(error).__name__}: {message}", query=query)
+    return kind(f"DuckDB {type(error).__name__}: {message}", query=query, quoted=quoted)
+
+
+def _quotation(text: str) -> tuple[str, tuple[str, int] | None]:
+    """A message without the line of the query that DuckDB quotes in it, and that line with the offset of its caret.
+
+    Without such a line, it is the name that the message is about.
+    """
+    match = _QUOTED_LINE.search(text)
+    if not match:
+        name = _QUOTED_NAME.search(text)
+        return text, (next(filter(None, name.groups())), 0) if name else None
+    line, offset = match["line"], len(match["caret"]) - len(match["head"])
+    if line.startswith("..."):
+        line, offset = line[3:], offset - 3
+    line = line.removesuffix("...")
+    # Of other characters DuckDB counts bytes, or columns.
+    exact = line.isascii() and line.isprintable() and 0 <= offset <= len(line)
+    return text[: match.start()].rstrip(), (line, offset if exact else 0)
 
 
 def _is_valueless(error: duckdb.Error, text: str) -> bool:

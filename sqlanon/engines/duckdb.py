@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from time import sleep
 from typing import Any
@@ -25,7 +25,9 @@ Observer = Callable[[str], None]
 _PAUSE_SECONDS = 0.01
 
 
-def open_database(path: str, *, read_only: bool = False, config: dict[str, str] | None = None) -> Any:
+def open_database(
+    path: str, *, read_only: bool = False, config: Mapping[str, str | bool | int | float | list[str]] | None = None
+) -> duckdb.DuckDBPyConnection:
     """A DuckDB connection whose progress bar never prints into a program's output.
 
     Raises UserError when another process holds the file, or when there is no such

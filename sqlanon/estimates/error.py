@@ -1,7 +1,7 @@
 """The errors of estimates against the actual results, and a summary of all queries of a workload.
 
 `actual` has query_id, groups (the texts of the group's columns), result (the name of an
-aggregate) and value; `estimated` the same with estimate, stderr, low and high, and whether HAVING keeps the group.
+aggregate) and value; `estimated` the same with estimate, spread, low and high, and whether HAVING keeps the group.
 `room` has for the results of queries with groups how many rows may be in groups that are not
 estimated, NULL where nobody knows, and whether the result counts rows; `refused` has the queries that
 the release cannot answer. The relative error of an estimate is |estimate - actual| / |actual| (Xiao and
@@ -21,7 +21,7 @@ from sqlanon.sqlgen.build.names import alias, column, literal, relation
 __all__ = ["ACTUAL", "ESTIMATED", "REFUSED", "ROOM", "errors", "summary"]
 
 ACTUAL = ("query_id", "groups", "result", "value")
-ESTIMATED = ("query_id", "groups", "result", "estimate", "stderr", "low", "high", "kept")
+ESTIMATED = ("query_id", "groups", "result", "estimate", "spread", "low", "high", "kept")
 REFUSED = ("query_id",)
 ROOM = ("query_id", "result", "counts", "room")
 
@@ -35,7 +35,7 @@ def errors(tables: Mapping[str, str], release_id: str, workload: str) -> exp.Sel
         "result",
         "actual",
         "estimated",
-        "stderr",
+        "spread",
         "low",
         "high",
         "relative_error",

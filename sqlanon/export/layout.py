@@ -17,9 +17,12 @@ from pathlib import Path
 from sqlanon.errors import UserError
 from sqlanon.export.formats.base import export_format, suffixes
 
-__all__ = ["Layout", "layout_of"]
+__all__ = ["Layout", "format_of", "layout_of", "require_known_suffix"]
 
 _REMOTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+# A folder of a version or a year, release.2026, is none.
+_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,7}")
+_DEFAULT = "parquet"
 _LONGEST_NAME = 150  # bytes: file systems allow 255
 
 
@@ -59,6 +62,16 @@ class Layout:
         return (path / name if self.is_folder else path.with_name(name)).as_posix()
 
 
+def format_of(path: str) -> str:
+    """The format of the files that a path names by its suffix; parquet for any other path."""
+    return suffixes().get(Path(path).suffix.lower(), _DEFAULT) if _names_file(path) else _DEFAULT
+
+
+def _names_file(path: str) -> bool:
+    """Whether a path may name a file: it does not say that it is a folder, and none of that name exists."""
+    return not path.endswith(("/", os.sep)) and not Path(path).expanduser().is_dir()
+
+
 def layout_of(path: str, format_: str, table: str, *others: str) -> Layout:
     """The files of an export of one table, or several.
 
@@ -73,7 +86,7 @@ def layout_of(path: str, format_: str, table: str, *others: str) -> Layout:
         raise UserError(f"{path} is a symbolic link", hint="write the path that it leads to")
     target = Path(os.path.realpath(target))
     as_file = suffixes().get(target.suffix.lower())
-    if as_file is None or path.endswith(("/", os.sep)) or target.is_dir():
+    if as_file is None or not _names_file(path):
         names = [name + export_format(format_).SUFFIXES[0] for name in _file_names((table, *others))]
         return Layout(path, target, True, names[0], others=tuple(names[1:]))
     if as_file != format_:
@@ -87,6 +100,16 @@ def layout_of(path: str, format_: str, table: str, *others: str) -> Layout:
         )
     name = target.name
     return Layout(path, target, False, name, f"{name}.certificate.json", f"{name}.certificate.md")
+
+
+def require_known_suffix(layout: Layout) -> None:
+    """Raises UserError for a path that looks like a file of another format, and would be the name of a folder."""
+    suffix = layout.target.suffix
+    if layout.is_folder and _SUFFIX.fullmatch(suffix) and _names_file(layout.path):
+        raise UserError(
+            f"{layout.path} looks like a file, and no export has the suffix {suffix}",
+            hint=f"write one of {', '.join(suffixes())}, or name a folder by a slash at its end: '{layout.path}/'",
+        )
 
 
 def _file_names(tables: Sequence[str]) -> list[str]:

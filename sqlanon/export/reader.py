@@ -18,7 +18,7 @@ from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import SqlanonError, UserError
+from sqlanon.errors import PrivacyViolation, SqlanonError, UserError
 from sqlanon.estimates.labels.marginal_tables import Marginals
 from sqlanon.estimates.query.parse import parsed
 from sqlanon.export.formats.base import ExportFile, export_format, suffixes
@@ -33,10 +33,11 @@ from sqlanon.statements.estimate import Answered, estimate, require_parsed, sour
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreatePolicy
 
-__all__ = ["estimate_export"]
+__all__ = ["Export", "estimate_export", "export_at", "files_of", "recorded_of", "tables_of"]
 
 _READ = ("parquet", "csv")
 _BESIDE = ".certificate.json"
+_OF_FOLDER = "certificate.json"
 
 # Each level may be one that a label is at.
 _MAX_HEIGHT = 10_000
@@ -47,7 +48,7 @@ _VALUES = (Reading.EXACT, Reading.BUCKET_VALUE, *_ENDS)
 
 
 @dataclass(frozen=True)
-class _Export:
+class Export:
     """The data files, one for each table, their format and their certificate."""
 
     data: tuple[Path, ...]
@@ -60,15 +61,15 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
 
     `marginals` are tables of this database of how frequent the values of generalized columns are.
 
-    Raises UserError where they cannot be read or do not belong together, PolicyError for
-    whatever of the query they cannot answer.
+    Raises UserError where they cannot be read, PrivacyViolation where a file is not the one that was certified,
+    PolicyError for whatever of the query they cannot answer.
     """
     query = parsed(text)
     require_parsed(engine, text)
-    export = _export_at(engine, Path(path).expanduser())
+    export = export_at(engine, Path(path).expanduser())
     try:
-        files = _files(export)
-        recorded = _recorded(export, files)
+        files = files_of(export)
+        recorded = recorded_of(export, files)
         release = published(recorded, [*source_names(recorded.policy), recorded.name])
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, SqlglotError, SqlanonError):
         raise UserError(
@@ -78,8 +79,10 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
         return estimate(engine, query, release, scratch, recorded.policy, marginals)
 
 
-def _export_at(engine: Engine, path: Path) -> _Export:
-    """The data file and the certificate that stands beside it or in it."""
+def export_at(engine: Engine, path: Path) -> Export:
+    """The data files and their certificate; the path is that of a folder, of a data file or of the certificate."""
+    if (path / _OF_FOLDER).is_file():
+        path /= _OF_FOLDER
     if not path.is_file():
         problem = f"{path} is a folder" if path.is_dir() else f"there is no file {path}"
         raise UserError(problem, hint="name the file of an export, or its certificate in JSON")
@@ -88,8 +91,10 @@ def _export_at(engine: Engine, path: Path) -> _Export:
         return _with_data(path, stated)
     format_ = suffixes().get(path.suffix.lower())
     if format_ not in _READ:
-        raise UserError(f"{path} is no file that an estimate reads", hint="export the release as parquet or csv")
-    for beside in (path.with_name(path.name + _BESIDE), path.with_name("certificate.json")):
+        raise UserError(
+            f"{path} is no file that an estimate or a check reads", hint="export the release as parquet or csv"
+        )
+    for beside in (path.with_name(path.name + _BESIDE), path.with_name(_OF_FOLDER)):
         if beside.is_file():
             stated = _certificate(beside, beside.read_text(encoding="utf-8", errors="replace"))
             if path.name in _names(stated):
@@ -100,19 +105,24 @@ def _export_at(engine: Engine, path: Path) -> _Export:
     stated = _certificate(path, texts[0])
     if "tables" in stated:
         raise UserError(f"{path} is one of several files", hint="keep it beside the others and their certificate.json")
-    return _Export((path,), format_, stated)
+    return Export((path,), format_, stated)
 
 
-def _tables(stated: dict[str, Any]) -> list[dict[str, Any]]:
+def _unreadable(path: Path) -> UserError:
+    hint = "ask for an export as parquet or csv; a database file is read with ATTACH"
+    return UserError(f"{path} is no file that an estimate or a check reads", hint=hint)
+
+
+def tables_of(stated: dict[str, Any]) -> list[dict[str, Any]]:
     """What the certificate says of each table, in its order."""
     return stated.get("tables") or [{"name": stated["release"], "columns": stated["columns"]}]
 
 
-def _files(export: _Export) -> list[ExportFile]:
+def files_of(export: Export) -> list[ExportFile]:
     """The files with the names of their tables and columns, in the certificate's order."""
     return [
         ExportFile(path, str(table["name"]), tuple((str(c["name"]), str(c["type"])) for c in table["columns"]))
-        for path, table in zip(export.data, _tables(export.stated), strict=True)
+        for path, table in zip(export.data, tables_of(export.stated), strict=True)
     ]
 
 
@@ -136,25 +146,27 @@ def _names(stated: dict[str, Any]) -> list[str]:
     return [str(entry.get("name")) for entry in _entries(stated)]
 
 
-def _with_data(path: Path, stated: dict[str, Any]) -> _Export:
+def _with_data(path: Path, stated: dict[str, Any]) -> Export:
     """The data files that a certificate names, if they still are the ones that were certified."""
     export: list[tuple[Path, str]] = []
     for entry in _entries(stated):
         data = path.with_name(Path(str(entry.get("name"))).name)
         format_ = suffixes().get(data.suffix.lower())
         if format_ not in _READ:
-            raise UserError(f"{data} is no file that an estimate reads", hint="export the release as parquet or csv")
+            raise UserError(
+                f"{data} is no file that an estimate or a check reads", hint="export the release as parquet or csv"
+            )
         if not data.is_file():
             raise UserError(f"there is no file {data}, which the certificate {path} names")
         if file_hash(data) != entry.get("sha256"):
-            raise UserError(f"{data} is not the file that {path} certifies", hint="take both from one export")
+            raise PrivacyViolation(f"{data} is not the file that {path} certifies", hint="take both from one export")
         export.append((data, str(format_)))
     if not export:
         raise UserError(f"the certificate {path} names no file")
-    return _Export(tuple(data for data, _ in export), export[0][1], stated)
+    return Export(tuple(data for data, _ in export), export[0][1], stated)
 
 
-def _recorded(export: _Export, files: Sequence[ExportFile]) -> Recorded:
+def recorded_of(export: Export, files: Sequence[ExportFile]) -> Recorded:
     """What the certificate records of the release, whose rows are in these files.
 
     It has no labels of stored hierarchies, which may list values that the release does not show.
@@ -168,7 +180,7 @@ def _recorded(export: _Export, files: Sequence[ExportFile]) -> Recorded:
     rows = map(export_format(export.format).read, files)
     tables = [
         _typed(file, [_column(part) for part in table["columns"]], read, types)
-        for file, table, read in zip(files, _tables(stated), rows, strict=True)
+        for file, table, read in zip(files, tables_of(stated), rows, strict=True)
     ]
     return Recorded(
         name=str(stated["release"]),

@@ -20,12 +20,12 @@ from sqlanon.catalog.snapshot import types_of
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import KnownRelease, Release
 from sqlanon.engines.base import Engine
-from sqlanon.errors import SqlanonError, UserError
+from sqlanon.errors import SqlanonError, UserError, about
 from sqlanon.export.atomic import Staging, file_errors, put, staging
 from sqlanon.export.certificate import Evidence, Proof, certificate, to_json, with_files
 from sqlanon.export.exchange import recover
 from sqlanon.export.formats.base import ExportFile, Format, export_format
-from sqlanon.export.layout import Layout, layout_of
+from sqlanon.export.layout import Layout, format_of, layout_of, require_known_suffix
 from sqlanon.export.markdown import to_markdown
 from sqlanon.export.previous_export import file_hash
 from sqlanon.export.snapshot import ReleasedTable, Snapshot, checked_snapshot
@@ -63,23 +63,27 @@ def export_release(engine: Engine, release: Release, statement: ExportRelease) -
     outlast its rollback. Raises PrivacyViolation if the snapshot no longer meets its
     requirements or is not what was checked when it was made.
     """
-    kind = export_format(statement.format)
-    _require_frozen(release)
+    format_ = statement.format or format_of(statement.path)
+    with about("format"):
+        kind = export_format(format_)
+    with about("release"):
+        _require_frozen(release)
     _require_settled(engine)
-    with file_errors(statement.path):
-        layout = layout_of(statement.path, statement.format, *(made.name.name for made in release.published))
+    with about("path"), file_errors(statement.path):
+        layout = layout_of(statement.path, format_, *(made.name.name for made in release.published))
         require_no_database(engine, layout)
+        require_known_suffix(layout)
         recover(layout.target)
         require_free(layout, replace=statement.replace)
         others = others_of(engine, release)
         with staging(layout) as staged:
             counts = _write(engine, release, kind, layout, staged, others)
-            with _remembered(engine, release, statement.format):
+            with _remembered(engine, release, format_):
                 put(staged.files, layout, replace=statement.replace)
     stated = layout.path_of(layout.certificate)
     said = "; ".join(filter(None, (warning(others), None if _is_kept(engine) else _NOT_KEPT))) or None
     return [
-        Exported(str(release.name), statement.format, layout.path_of(name), rows, stated, said)
+        Exported(str(release.name), format_, layout.path_of(name), rows, stated, said)
         for name, rows in zip(layout.tables, counts, strict=True)
     ]
 

@@ -7,23 +7,37 @@ from collections.abc import Sequence
 from sqlanon.catalog import hierarchies as stored_hierarchies
 from sqlanon.catalog.hierarchies import StoredHierarchy
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy, PublicTable
-from sqlanon.domain.identifiers import fold
+from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, about
 from sqlanon.hierarchies.base import builder
 from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.hierarchy_fit import require_fitting
 from sqlanon.inputs.source import BoundSource, bind_source
 
-__all__ = ["bind", "hierarchies_of", "public_source"]
+__all__ = ["bind", "hierarchies_of", "policy_source", "public_source"]
 
 
 def hierarchies_of(engine: Engine, policy: Policy) -> dict[str, StoredHierarchy]:
     """The hierarchies that a policy names, by folded name, each validated."""
     names = dict.fromkeys(fold(a.hierarchy) for a in policy.attributes if a.hierarchy)
-    return {name: stored_hierarchies.load(engine, name) for name in names}
+    return {name: _hierarchy(engine, name) for name in names}
+
+
+def _hierarchy(engine: Engine, name: str) -> StoredHierarchy:
+    with about("hierarchy", name):
+        return stored_hierarchies.load(engine, name)
+
+
+def policy_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource:
+    """The policy's source, found and, unless it is a table, copied. Raises PolicyError, which names the policy."""
+    try:
+        return bind_source(engine, policy.source, scratch, copy=copy)
+    except PolicyError as error:
+        error.message = f"{policy}: {error.message}"
+        raise
 
 
 def public_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource | None:
@@ -33,7 +47,9 @@ def public_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: boo
     try:
         return bind_source(engine, policy.against, scratch, copy=copy)
     except PolicyError as error:
-        raise PolicyError(f"{policy}: AGAINST: {error.message}", hint=error.hint) from None
+        raise PolicyError(
+            f"{policy}: AGAINST: {error.message}", hint=error.hint, quoted=error.quoted, part=("public table",)
+        ) from None
 
 
 def bind(
@@ -50,10 +66,11 @@ def bind(
     quasi-identifier that the public table lacks or has in another type.
     """
     columns = _by_name(source.columns)
-    attributes = tuple(_attribute(policy, a, columns, hierarchies) for a in policy.attributes)
+    attributes = tuple(_bound(policy, a, columns, hierarchies) for a in policy.attributes)
     named = {bound.column for bound in attributes}
     unpublished = tuple(name for name, _ in source.columns if name not in named)
-    table = _public_table(policy, attributes, public) if public else None
+    with about("public table"):
+        table = _public_table(policy, attributes, public) if public else None
     return BoundPolicy(policy, source.relation, source.stable, attributes, unpublished, fingerprint, table)
 
 
@@ -85,13 +102,21 @@ def _by_name(columns: Sequence[Column]) -> dict[str, Column]:
     return {fold(name): (name, kind) for name, kind in columns}
 
 
+def _bound(
+    policy: Policy, attribute: Attribute, columns: dict[str, Column], hierarchies: dict[str, StoredHierarchy]
+) -> BoundAttribute:
+    with about("column", attribute.name):
+        return _attribute(policy, attribute, columns, hierarchies)
+
+
 def _attribute(
     policy: Policy, attribute: Attribute, columns: dict[str, Column], hierarchies: dict[str, StoredHierarchy]
 ) -> BoundAttribute:
     if fold(attribute.name) not in columns:
         raise PolicyError(
             f"{policy}: the source {policy.source} has no column {attribute.name}",
-            hint=f"it has {', '.join(name for name, _ in columns.values())}",
+            hint=nearest(attribute.name, [name for name, _ in columns.values()])
+            or f"it has {', '.join(name for name, _ in columns.values())}",
         )
     column, kind = columns[fold(attribute.name)]
     published = without_enums(kind)
@@ -100,12 +125,14 @@ def _attribute(
     else:
         stored = hierarchies[fold(attribute.hierarchy)]
         hierarchy, top, is_stored = stored.definition, stored.height, builder(stored.definition.kind).STORED
-        require_fitting(str(policy), hierarchy, column, published)
+        with about("column", attribute.name, "using"):
+            require_fitting(str(policy), hierarchy, column, published)
     low = attribute.min_level or 0
     high = top if attribute.max_level is None else attribute.max_level
     if max(low, high) > top:
         raise PolicyError(
             f"{policy}: {column} has no level {max(low, high)}; its levels are 0 to {top}"
-            + (f" ({hierarchy.name} and '*')" if hierarchy else ", the value and '*'")
+            + (f" ({hierarchy.name} and '*')" if hierarchy else ", the value and '*'"),
+            part=("column", attribute.name, "min level" if low > high else "max level"),
         )
     return BoundAttribute(attribute, column, kind, published, hierarchy, is_stored, top, low, high)

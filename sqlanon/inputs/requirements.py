@@ -17,7 +17,7 @@ from sqlanon.inputs.source import BoundSource
 from sqlanon.inputs.value_ranges import bind_ranges
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 
-__all__ = ["bind_requirements", "resolve_requirements"]
+__all__ = ["bind_requirements", "is_nested", "resolve_requirements"]
 
 # Normal relations that are made of more than the source's rows.
 _OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
@@ -125,13 +125,18 @@ def _with_argument(requirement: BoundRequirement, name: str, value: QualifiedNam
     return replace(requirement, arguments=arguments)
 
 
+def is_nested(column_type: str) -> bool:
+    """Whether the values of a type are made of others, as lists and structs are."""
+    return column_type.endswith("]") or column_type.startswith(_NESTED)
+
+
 def _require_plain_values(
     policy: Policy, requirement: BoundRequirement, sensitive: Mapping[str, BoundAttribute]
 ) -> None:
     """Raises PolicyError for a sensitive attribute of lists, structs or maps: a model sorts or looks up its values."""
     for column in requirement.attributes:
         kind = sensitive[column].published_type
-        if kind.endswith("]") or kind.startswith(_NESTED):
+        if is_nested(kind):
             raise PolicyError(
                 f"{policy}: {requirement} needs single values, and {column} holds {kind}",
                 hint="take one value out of it in the source, ON (SELECT ...)",

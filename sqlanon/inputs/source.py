@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from sqlanon.domain.identifiers import fold
+from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.base import Column, Engine, current_database
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import EngineError, PolicyError, UserError
+from sqlanon.errors import EngineError, PolicyError, UserError, about
 from sqlanon.inputs.collation import require_binary_text
+from sqlanon.inputs.data_frames import frame_gone, stored_frames
 from sqlanon.sqlgen.build.ddl import view_over
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
@@ -68,12 +69,20 @@ def _find(engine: Engine, *parts: str | None) -> tuple[str, QualifiedName] | Non
 def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool = True) -> BoundSource:
     """Finds the source and, unless it is a table, copies its rows once.
 
-    Raises PolicyError if there is no such relation, or its query does not run.
+    Raises PolicyError if there is no such relation, its data frame is gone, or its query does not run.
     """
+    with about("source"):
+        for frame in stored_frames(source):
+            if find_relation(engine, frame) is None:
+                raise frame_gone(frame)
+        return _bound_source(engine, source, scratch, copy)
+
+
+def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool) -> BoundSource:
     if source.name:
         kind_and_name = find_relation(engine, source.name)
         if kind_and_name is None:
-            raise PolicyError(f"there is no table or view {source.name}", hint="SHOW ALL TABLES lists what there is")
+            raise PolicyError(f"there is no table or view {source.name}", hint=_instead(engine, source.name))
         kind, full = kind_and_name
         database = current_database(engine)
         lasting = QualifiedName(full.parts[1:]) if full.parts[0] == database else None
@@ -91,10 +100,15 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
         engine.run(view_over(QualifiedName((view.name,)), str(source.query), temporary=True))
         columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(view.name))))
     except EngineError as error:
-        raise PolicyError(f"the query of the policy does not run: {error.message}") from None
+        raise PolicyError(f"the query of the policy does not run: {error.message}", quoted=error.quoted) from None
     require_binary_text(engine, QualifiedName((view.name,)), columns, called=str(source))
     copied = _copied(engine, QualifiedName((view.name,)), columns, scratch, copy)
     return BoundSource(columns, copied, None, stable=False)
+
+
+def _instead(engine: Engine, name: QualifiedName) -> str:
+    known = [str(known) for (known,) in engine.rows(sql_file("statements", "relation_names"))]
+    return nearest(name.name, known) or "SHOW ALL TABLES lists what there is"
 
 
 def passing(engine: Engine, source: Source) -> str | None:

@@ -21,7 +21,7 @@ from sqlanon.sqlgen.release.region_rows import ROW, Placed
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 from sqlanon.sqlgen.release.view_preconditions import MadeFor
 
-__all__ = ["compile_stage"]
+__all__ = ["compile_stage", "source_columns"]
 
 
 def compile_stage(state: State) -> State:
@@ -38,7 +38,7 @@ def compile_stage(state: State) -> State:
         policy=bound,
         recodings=made.recodings,
         requirements=state.requirements,
-        source=_source(state, release_id) if live else _columns(bound, bound.relation, made.placed),
+        source=_source(state, release_id) if live else source_columns(bound, bound.relation, made.placed),
         stable=source.stable or not live,
         release_id=release_id,
         tokens=tokens,
@@ -85,7 +85,7 @@ def _needed(bound: BoundPolicy) -> list[str]:
     return list(dict.fromkeys([*(b.column for b in (*bound.published, *respondents)), *bound.guarding]))
 
 
-def _columns(bound: BoundPolicy, name: QualifiedName, placed: Placed | None) -> exp.Select:
+def source_columns(bound: BoundPolicy, name: QualifiedName, placed: Placed | None) -> exp.Select:
     """The columns of the source that the release needs, and no other."""
     query = exp.select(*(column(part) for part in _needed(bound)))
     if placed and placed.by_row:

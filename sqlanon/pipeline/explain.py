@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.counts import counted
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.inputs.target_names import fragment_name
@@ -56,10 +57,19 @@ def _is_value(state: State, attribute: BoundAttribute) -> bool:
 
 
 def explanation(state: State) -> Iterator[tuple[str, str, str]]:
-    """Rows of (stage, item, detail): the policy's requirements, what would be published, at what loss, and why."""
-    policy, bound = need(state.policy), need(state.bound)
-    yield "resolve", "policy", f"{policy.name}, fingerprint {bound.fingerprint}"
-    call = state.create.method
+    """Rows of (stage, item, detail): what would be published, at what loss, and why; then of what, and by which SQL.
+
+    What only a machine compares, the policy's fingerprint, is the last row.
+    """
+    policy, bound, call = need(state.policy), need(state.bound), state.create.method
+    for stage, item, detail in find_method(call.name).reasons(state.task, need(state.choice), state.explanation):
+        yield stage, item, printable(detail)
+    for remark in state.remarks:
+        yield "explain", "remark", printable(remark)
+    if said := warning(others_than(state.engine, state.create.name, need(state.sources))):
+        yield "explain", "warning", printable(said)
+    yield "bind", "source", f"{policy.source}, {counted(need(state.choice).rows, 'row')}"
+    yield from _columns(state)
     yield "resolve", "method", printable(called(call.name.lower(), given_or_default(state.options)))
     for requirement in state.requirements:
         yield "resolve", "requirement", str(requirement)
@@ -67,10 +77,13 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     for assumption in assumed_by(call.name, call.arguments, sensitive):
         about = f"of {', '.join(assumption.attributes)}: " if assumption.attributes else ""
         yield "resolve", "assumption", printable(f"{about}{assumption.meaning} {assumption.leaves}")
-    yield "bind", "source", f"{policy.source}, {need(state.choice).rows} rows"
-    if said := warning(others_than(state.engine, state.create.name, need(state.sources))):
-        yield "bind", "warning", printable(said)
-    shown_columns = _shown_columns(state)
+    yield from _sql(state)
+    yield "resolve", "policy", f"{policy.name}, fingerprint {bound.fingerprint}"
+
+
+def _columns(state: State) -> Iterator[tuple[str, str, str]]:
+    """What becomes of each column that is not generalized."""
+    bound, shown_columns = need(state.bound), _shown_columns(state)
     for attribute in shown_columns:
         if attribute.role is not Role.QUASI_IDENTIFIER or _is_value(state, attribute):
             form = "as a token" if attribute.attribute.pseudonym else _place_in_words(state, attribute)
@@ -81,9 +94,9 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
             yield "bind", attribute.column, f"not published: {why_not}"
     for name in bound.unpublished:
         yield "bind", name, "not published: the policy does not name it"
-    method = find_method(state.create.method.name)
-    for stage, item, detail in method.reasons(state.task, need(state.choice), state.explanation):
-        yield stage, item, printable(detail)
+
+
+def _sql(state: State) -> Iterator[tuple[str, str, str]]:
     query = state.compiled
     if isinstance(query, ReleaseQuery):
         yield "compile", "sql", to_sql(query.select(), pretty=True)

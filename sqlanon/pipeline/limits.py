@@ -36,7 +36,11 @@ def require_within(
         refusal = getattr(limits, limit.name)
         if refusal is not None and limit.name in used:
             about = {"policy": policy, "method": create.method.name} | used[limit.name]
-            raise PolicyError(refusal.sentence.format_map(about), hint=refusal.hint.format_map(about))
+            raise PolicyError(
+                refusal.sentence.format_map(about),
+                hint=refusal.hint.format_map(about),
+                part=("method", create.method.name),
+            )
 
 
 def _used(

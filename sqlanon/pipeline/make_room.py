@@ -27,7 +27,9 @@ def make_room(state: State) -> State | None:
         known is None or standing_release is None or not is_own(state.engine, known, standing_release, standing_object)
     ):
         raise UserError(
-            f"{target} is a {standing_object[0]} that is not a release", hint="drop it first, or choose another name"
+            f"{target} is a {standing_object[0]} that is not a release",
+            hint="drop it first, or choose another name",
+            part=("release",),
         )
     if known is None:
         return state
@@ -35,7 +37,9 @@ def make_room(state: State) -> State | None:
         if state.create.if_not_exists:
             return None
         raise UserError(
-            f"the release {target} exists already", hint="write CREATE OR REPLACE ANONYMIZED, or IF NOT EXISTS"
+            f"the release {target} exists already",
+            hint="write CREATE OR REPLACE ANONYMIZED, or IF NOT EXISTS",
+            part=("release",),
         )
     drop_release(state.engine, known)
     return state

@@ -9,11 +9,12 @@ from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import Source
-from sqlanon.errors import PolicyError
-from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
+from sqlanon.errors import PolicyError, about
+from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
-from sqlanon.inputs.source import bind_source, passing
+from sqlanon.inputs.source import passing
 from sqlanon.methods.registry import DEFAULT, find_method, promised_by
+from sqlanon.methods.shared.arguments import with_names
 from sqlanon.pipeline.limits import require_within
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.lineage import sources_of
@@ -29,9 +30,11 @@ def resolve_stage(state: State) -> State:
     PolicyError for what the method cannot do.
     """
     state = state.having(create=_named(state.create))
-    method = find_method(state.create.method.name)
-    options = method.options(state.create.method.arguments)
-    policy = policies.load(state.engine, state.create.policy)
+    with about("method", state.create.method.name):
+        method = find_method(state.create.method.name)
+        options = method.options(state.create.method.arguments)
+    with about("policy"):
+        policy = policies.load(state.engine, state.create.policy)
     hierarchies = hierarchies_of(state.engine, policy)
     requirements = resolve_requirements(policy, promised=_promised(state))
     require_within(method.limits(options), state.create, policy, hierarchies, requirements)
@@ -41,10 +44,11 @@ def resolve_stage(state: State) -> State:
 
 
 def _named(statement: CreateRelease) -> CreateRelease:
-    """The statement with the method that it means."""
-    if statement.method.name:
-        return statement
-    return replace(statement, method=replace(statement.method, name=DEFAULT))
+    """The statement with the method that it means, and the names of all its arguments."""
+    name = statement.method.name or DEFAULT
+    with about("method", name):
+        arguments = with_names(name, find_method(name).OPTIONS, statement.method.arguments)
+    return replace(statement, method=replace(statement.method, name=name, arguments=arguments))
 
 
 def bind_stage(state: State) -> State:
@@ -53,7 +57,7 @@ def bind_stage(state: State) -> State:
     From here on the requirements are about the source's own columns.
     """
     engine, policy, scratch = state.engine, need(state.policy), state.scratch
-    source = bind_source(engine, policy.source, scratch)
+    source = policy_source(engine, policy, scratch)
     public = public_source(engine, policy, scratch)
     if state.create.kind == "view":
         _require_here(state, policy.source, "source")

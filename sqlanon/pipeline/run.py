@@ -14,6 +14,7 @@ from sqlanon.pipeline.explain import explain_stage
 from sqlanon.pipeline.make_room import make_room
 from sqlanon.pipeline.materialize import materialize_stage
 from sqlanon.pipeline.publish import publish_stage
+from sqlanon.pipeline.remark import remark_stage
 from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.solve import solve_stage
 from sqlanon.pipeline.state import State
@@ -34,12 +35,14 @@ PLAN: tuple[tuple[str, Stage], ...] = (
     *_CHOICE,
     ("explain", explain_stage),
     ("compile", compile_stage),
+    ("remark", remark_stage),
 )
 RELEASE: tuple[tuple[str, Stage], ...] = (
     *_CHOICE,
     ("compile", compile_stage),
     ("materialize", materialize_stage),
     ("check", check_stage),
+    ("remark", remark_stage),
     ("publish", publish_stage),
 )
 

@@ -57,6 +57,7 @@ class State:
     query: ReleaseQuery | TablesQuery | None = None
     candidates: tuple[Candidate, ...] = ()
     report: PrivacyReport | None = None
+    remarks: tuple[str, ...] = ()
     released_rows: int = 0
     release: Release | None = None
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
-from sqlanon.domain.identifiers import fold
-from sqlanon.domain.values import QualifiedName, Value, plain_number, written
-from sqlanon.errors import PolicyError
-from sqlanon.questions.load import Parameter, Question
+from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.values import UNNAMED, QualifiedName, Value, plain_number, written
+from sqlanon.errors import PolicyError, about
+from sqlanon.questions.load import Parameter, Question, questions_of
 
-__all__ = ["Argument", "bound_arguments", "chosen", "subjects_of_question"]
+__all__ = ["Argument", "bound_arguments", "chosen", "subjects_of_question", "with_names"]
 
 # What a parameter is bound to: a BIGINT an int, a DECIMAL a Decimal, a TEXT a string, the others a name.
 # A COLUMN is always a name of one part.
@@ -38,8 +40,36 @@ def chosen(questions: Sequence[Question], arguments: dict[str, Value]) -> Questi
         return default
     value = arguments.pop(argument)
     if not isinstance(value, str) or value not in by_value:
-        raise PolicyError(f"{questions[0].model} has no {argument} {written(value)}", hint=_choices(argument, by_value))
+        raise PolicyError(
+            f"{questions[0].model} has no {argument} {written(value)}",
+            hint=_choices(argument, by_value),
+            part=("requirement", questions[0].model, argument),
+        )
     return by_value[value]
+
+
+def with_names(requirement: Requirement) -> Requirement:
+    """The requirement with the name of the argument that was written without one, as in k_anonymity(5).
+
+    That is the only argument which still has to be given. Raises UserError for an unknown model, PolicyError where
+    there is no such argument, or more than one.
+    """
+    arguments = dict(requirement.arguments)
+    if UNNAMED not in arguments:
+        return requirement
+    others = {name: value for name, value in arguments.items() if name != UNNAMED}
+    with about("requirement", requirement.model):
+        question = chosen(questions_of(requirement.model), dict(others))
+    missing = [parameter.name for parameter in question.parameters if parameter.default is None]
+    missing = [name for name in missing if name not in others]
+    if len(missing) != 1:
+        raise PolicyError(
+            f"{_called(question)}: it is not clear which argument {written(arguments[UNNAMED])} is",
+            hint=f"write {_shape(question)}",
+            part=("requirement", requirement.model, UNNAMED),
+        )
+    named = {missing[0] if name == UNNAMED else name: value for name, value in arguments.items()}
+    return replace(requirement, arguments=tuple(named.items()))
 
 
 def _choices(argument: str, values: Mapping[str, object] | Sequence[str]) -> str:
@@ -55,7 +85,12 @@ def bound_arguments(question: Question, arguments: Mapping[str, Value]) -> tuple
     names = [parameter.name for parameter in question.parameters]
     for name in arguments:
         if name not in names:
-            raise PolicyError(f"{_called(question)} has no argument {name!r}", hint=f"write {_shape(question)}")
+            near = nearest(name, [*names, *_GENERIC])
+            raise PolicyError(
+                f"{_called(question)} has no argument {name!r}",
+                hint=near or f"write {_shape(question)}",
+                part=("requirement", question.model, name),
+            )
     bound: list[tuple[str, Argument]] = []
     for parameter in question.parameters:
         value = arguments.get(parameter.name, parameter.default)
@@ -63,7 +98,8 @@ def bound_arguments(question: Question, arguments: Mapping[str, Value]) -> tuple
             raise PolicyError(
                 f"{_called(question)} lacks its argument {parameter.name!r}", hint=f"write {_shape(question)}"
             )
-        bound.append((parameter.name, _checked(question, parameter, value)))
+        with about("requirement", question.model, parameter.name):
+            bound.append((parameter.name, _checked(question, parameter, value)))
     return tuple(bound)
 
 
@@ -152,5 +188,6 @@ def _named(question: Question, attribute: Value, sensitive: Sequence[str]) -> st
         raise PolicyError(
             f"{question.model}: {written(attribute)} is no sensitive attribute",
             hint=f"there {'is' if len(known) == 1 else 'are'} {', '.join(known.values())}",
+            part=("requirement", question.model, "attribute"),
         )
     return known[fold(name)]

@@ -11,13 +11,13 @@ from sqlglot import exp
 
 from sqlanon.domain.policy import Requirement
 from sqlanon.domain.values import written
-from sqlanon.errors import InternalError, PolicyError
-from sqlanon.questions._arguments import Argument, bound_arguments, chosen, subjects_of_question
+from sqlanon.errors import InternalError, PolicyError, about
+from sqlanon.questions._arguments import Argument, bound_arguments, chosen, subjects_of_question, with_names
 from sqlanon.questions._fractions import comparable
 from sqlanon.questions.load import Question, questions_of
 from sqlanon.sqlgen.build.sql_files import query_tree, reading
 
-__all__ = ["BoundRequirement", "bind_requirement", "least_rows"]
+__all__ = ["BoundRequirement", "bind_requirement", "least_rows", "with_names"]
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,11 @@ def bind_requirement(requirement: Requirement, sensitive: Sequence[str] = ()) ->
     unknown, of the wrong type or outside its bounds, and for a model about sensitive
     values where there are none.
     """
+    with about("requirement", requirement.model):
+        return _bound(requirement, sensitive)
+
+
+def _bound(requirement: Requirement, sensitive: Sequence[str]) -> tuple[BoundRequirement, ...]:
     values = dict(requirement.arguments)
     question = chosen(questions_of(requirement.model), values)
     about = subjects_of_question(question, values, sensitive)

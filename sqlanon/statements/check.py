@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from sqlanon.catalog import releases
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.bound import BoundPolicy, PublicTable
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, Policy, Role
+from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.engines.base import Engine
@@ -16,12 +18,14 @@ from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import CatalogError, EngineError, PolicyError, PrivacyViolation, UserError
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
 from sqlanon.inputs.requirement_columns import guards_of
-from sqlanon.inputs.requirements import bind_requirements
-from sqlanon.inputs.source import bind_source, find_relation, own_object
+from sqlanon.inputs.requirements import bind_requirements, is_nested
+from sqlanon.inputs.source import BoundSource, bind_source, find_relation, own_object
 from sqlanon.inputs.taxonomies import listed_taxonomy
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import verified
 from sqlanon.pipeline.check import measured, reported
+from sqlanon.questions.ask import with_names
+from sqlanon.questions.every_model import SensitiveColumn, every_model
 from sqlanon.releases.answerable import AnswerableRequirements, answerable_by, rows_with_keys
 from sqlanon.releases.companion_views import content_view, report_view
 from sqlanon.releases.content import content_fingerprint, fingerprint_of_tables
@@ -34,6 +38,7 @@ from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.cells.labels import published_value
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.classes.rows import class_label
+from sqlanon.statements.figures import figures
 from sqlanon.syntax.statements import CheckRelation
 
 __all__ = ["check_relation", "check_release", "require_own_columns"]
@@ -177,12 +182,14 @@ def _of_view(engine: Engine, release: Release, answerable: AnswerableRequirement
 def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
     """Measures requirements on any table, view or query, with the statement's columns as quasi-identifiers.
 
+    Without requirements it measures what the table comes to under every model, and how easily respondents are found.
     Raises PolicyError for a column, a hierarchy, a table of ranges or a public table that
     does not fit, and where they cannot answer a requirement.
     """
     policy = _policy(statement)
     with engine.transaction(), Scratch(engine) as scratch:
         source = bind_source(engine, policy.source, scratch)
+        policy = replace(policy, requirements=_requirements(policy, source))
         public = public_source(engine, policy, scratch)
         bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="", public=public)
         bound, requirements = bind_requirements(engine, bound, source, scratch)
@@ -196,6 +203,8 @@ def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
             )
             keys = [b.column for b in bound.quasi_identifiers]
             rows = rows_with_keys(bound, _columns(bound), keys, {name: name for name in bound.guarding})
+            if not statement.requirements:
+                return PrivacyReport(figures(engine, requirements, rows, background))
             return PrivacyReport(tuple(measured(engine, requirements, rows, background)))
         except EngineError as error:
             raise PolicyError(f"{statement.source} cannot be checked: {error.message}") from None
@@ -213,6 +222,18 @@ def _policy(statement: CheckRelation) -> Policy:
         )
     attributes = (*quasi.values(), *sensitive.values())
     return Policy("", statement.source, attributes, statement.requirements, statement.against)
+
+
+def _requirements(policy: Policy, source: BoundSource) -> tuple[Requirement, ...]:
+    """What the statement requires; where it requires nothing, every model that can be asked."""
+    if policy.requirements:
+        return tuple(map(with_names, policy.requirements))
+    types = {fold(name): kind for name, kind in source.columns}
+    sensitive = [
+        SensitiveColumn(a.name, has_hierarchy=a.hierarchy is not None, is_nested=is_nested(types.get(fold(a.name), "")))
+        for a in policy.having(Role.SENSITIVE)
+    ]
+    return every_model(sensitive, has_public_table=policy.against is not None)
 
 
 def _columns(bound: BoundPolicy) -> exp.Subquery:

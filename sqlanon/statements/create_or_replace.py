@@ -39,7 +39,9 @@ def to_be_made(engine: Engine, catalog: _Catalog, kind: str, name: str, statemen
         return False
     if not statement.or_replace:
         raise PolicyError(
-            f"the {kind} {name} exists already", hint=f"write CREATE OR REPLACE {kind.upper()}, or IF NOT EXISTS"
+            f"the {kind} {name} exists already",
+            hint=f"write CREATE OR REPLACE {kind.upper()}, or IF NOT EXISTS",
+            part=("name",),
         )
     catalog.delete(engine, name)
     return True

@@ -26,6 +26,7 @@ from sqlanon.estimates.single.answers import answered
 from sqlanon.estimates.single.estimate import combined
 from sqlanon.hierarchies.base import builder
 from sqlanon.inputs.collation import require_binary_text
+from sqlanon.inputs.data_frames import variable_of
 from sqlanon.inputs.source import find_relation, own_object, require_not_source
 from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable, published
 from sqlanon.sqlgen.build.names import relation
@@ -123,9 +124,10 @@ def _answer(engine: Engine, query: AggregateQuery, release: ReleaseModel, scratc
 
 
 def source_names(policy: Policy) -> list[str]:
-    """The names by which a query may call what the policy is on: a query has that of the policy."""
+    """The names by which a query may call a policy's source: a query has that of the policy, a data frame its own."""
     table = [policy.source.name.name] if policy.source.name else []
-    return [*table, policy.name]
+    variables = filter(None, map(variable_of, table))
+    return [*variables, *table, policy.name]
 
 
 def _recorded(engine: Engine, release: Release, columns: set[str]) -> Recorded:

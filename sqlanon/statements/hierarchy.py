@@ -6,10 +6,11 @@ from sqlglot import exp
 
 from sqlanon.catalog import hierarchies as catalog
 from sqlanon.domain.hierarchy import HierarchyDefinition
+from sqlanon.domain.identifiers import nearest
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import EngineError, PolicyError
+from sqlanon.errors import EngineError, PolicyError, about
 from sqlanon.hierarchies.base import builder, functional, stored
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.ddl import view_over
@@ -29,8 +30,10 @@ def create_hierarchy(engine: Engine, statement: CreateHierarchy) -> HierarchyDef
     Raises PolicyError that names the levels, values or nodes which do not make a hierarchy.
     """
     definition = statement.definition
-    kind = builder(definition.kind)
-    kind.validate(definition)
+    with about("kind"):
+        kind = builder(definition.kind)
+    with about("definition"):
+        kind.validate(definition)
     with engine.transaction(), Scratch(engine) as scratch:
         if not to_be_made(engine, catalog, "hierarchy", definition.name, statement):
             return None
@@ -50,7 +53,11 @@ def _store_values(engine: Engine, definition: HierarchyDefinition, scratch: Scra
         engine.run(view_over(QualifiedName((view,)), str(definition.query), temporary=True))
         rows = scratch.table("hierarchy", exp.select(exp.Star()).from_(relation(view)))
     except EngineError as error:
-        raise PolicyError(f"the query of the hierarchy {definition.name} does not run: {error.message}") from None
+        raise PolicyError(
+            f"the query of the hierarchy {definition.name} does not run: {error.message}",
+            quoted=error.quoted,
+            part=("definition",),
+        ) from None
     columns = [name for name, _ in engine.columns(exp.select(exp.Star()).from_(relation(rows)))]
     for check in kind.checks(definition, columns, relation(rows)):
         _require_none(engine, check.query, check.message, check.hint)
@@ -69,7 +76,7 @@ def _require_none(engine: Engine, query: exp.Query, message: str, hint: str | No
     if count:
         rows = engine.rows(exp.select(exp.Star()).from_(offending.copy()).order_by(literal(1)).limit(_SHOWN))
         rest = f" and {count - _SHOWN} more" if count > _SHOWN else ""
-        raise PolicyError(f"{message}: {', '.join(str(row[0]) for row in rows)}{rest}", hint=hint)
+        raise PolicyError(f"{message}: {', '.join(str(row[0]) for row in rows)}{rest}", hint=hint, part=("definition",))
 
 
 def drop_hierarchy(engine: Engine, statement: DropHierarchy) -> bool:
@@ -78,7 +85,11 @@ def drop_hierarchy(engine: Engine, statement: DropHierarchy) -> bool:
         if not catalog.exists(engine, statement.name):
             if statement.if_exists:
                 return False
-            raise PolicyError(f"there is no hierarchy {statement.name}")
+            raise PolicyError(
+                f"there is no hierarchy {statement.name}",
+                hint=nearest(statement.name, catalog.listing(engine)),
+                part=("name",),
+            )
         if users := catalog.used_by(engine, statement.name):
             raise PolicyError(
                 f"the hierarchy {statement.name} is used by the polic{'ies' if len(users) > 1 else 'y'} "

@@ -106,7 +106,7 @@ class _Measuring:
     def ask_release(
         self, queries: Sequence[WorkloadQuery], compared: Constants, scratch: Scratch, into: Results, room: Results
     ) -> set[int]:
-        """Adds the estimate, stderr, low and high of every query's results; returns the queries that are refused.
+        """Adds the estimate, spread, low and high of every query's results; returns the queries that are refused.
 
         For queries with groups it adds to `room` how many rows the groups outside of the answer may have.
         """

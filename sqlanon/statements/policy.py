@@ -1,35 +1,90 @@
-"""CREATE and DROP POLICY."""
+"""CREATE, ALTER and DROP POLICY."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlanon.catalog import policies as catalog
-from sqlanon.domain.policy import Policy
+from sqlanon.domain.identifiers import nearest, same_name
+from sqlanon.domain.policy import Attribute, Policy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import PolicyError
-from sqlanon.inputs.bind_policy import bind, hierarchies_of, public_source
+from sqlanon.errors import PolicyError, about
+from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
-from sqlanon.inputs.source import bind_source
+from sqlanon.questions.ask import with_names
 from sqlanon.statements.create_or_replace import to_be_made
-from sqlanon.syntax.statements import CreatePolicy, DropPolicy
+from sqlanon.syntax.statements import AlterPolicy, CreatePolicy, DropPolicy
 
-__all__ = ["create_policy", "drop_policy"]
+__all__ = ["alter_policy", "create_policy", "drop_policy"]
 
 
 def create_policy(engine: Engine, statement: CreatePolicy) -> Policy | None:
     """Checks a policy against its sources and its hierarchies, and stores it; None where IF NOT EXISTS found one."""
-    policy = statement.policy
-    with engine.transaction(), Scratch(engine) as scratch:
+    requirements = tuple(map(with_names, statement.policy.requirements))
+    policy = replace(statement.policy, requirements=requirements)
+    with engine.transaction():
         if not to_be_made(engine, catalog, "policy", policy.name, statement):
             return None
+        _save(engine, policy)
+    return policy
+
+
+def alter_policy(engine: Engine, statement: AlterPolicy) -> Policy | None:
+    """Changes a policy and checks it as if it were made anew; None where IF EXISTS finds none.
+
+    Releases keep the policy as it was when they were made. Raises PolicyError where there is no such policy or no such
+    column, or where the name or the column is taken.
+    """
+    with engine.transaction():
+        if statement.if_exists and not catalog.exists(engine, statement.name):
+            return None
+        with about("name"):
+            policy = catalog.load(engine, statement.name)
+        changed = _changed(engine, policy, statement)
+        catalog.delete(engine, policy.name)
+        _save(engine, changed)
+    return changed
+
+
+def _save(engine: Engine, policy: Policy) -> None:
+    """Checks a policy against its sources and its hierarchies, and stores it."""
+    with Scratch(engine) as scratch:
         catalog.validate(policy)
         resolve_requirements(policy)
-        source = bind_source(engine, policy.source, scratch, copy=False)
+        source = policy_source(engine, policy, scratch, copy=False)
         public = public_source(engine, policy, scratch, copy=False)
         bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="", public=public)
         bind_requirements(engine, bound, source, scratch)
         catalog.save(engine, policy)
-    return policy
+
+
+def _changed(engine: Engine, policy: Policy, statement: AlterPolicy) -> Policy:
+    match statement.action:
+        case "rename":
+            if catalog.exists(engine, statement.new_name) and not same_name(statement.new_name, policy.name):
+                raise PolicyError(f"the policy {statement.new_name} exists already", hint="drop it first")
+            return replace(policy, name=statement.new_name)
+        case "require":
+            return replace(policy, requirements=tuple(map(with_names, statement.requirements)))
+        case action:
+            return replace(policy, attributes=_attributes(policy, action, statement.attribute, statement.column))
+
+
+def _attributes(policy: Policy, action: str, attribute: Attribute | None, column: str) -> tuple[Attribute, ...]:
+    """The attributes of a policy after one was added, altered or dropped."""
+    name = attribute.name if attribute else column
+    is_there = any(same_name(known.name, name) for known in policy.attributes)
+    if is_there == (action == "add"):
+        raise PolicyError(
+            f"{policy} {'has' if is_there else 'does not name'} the column {name}" + (" already" if is_there else ""),
+            hint="write ALTER COLUMN" if is_there else nearest(name, [known.name for known in policy.attributes]),
+            part=("column", name),
+        )
+    if attribute and not is_there:
+        return (*policy.attributes, attribute)
+    changed = ((attribute,) if same_name(known.name, name) else (known,) for known in policy.attributes)
+    return tuple(known for pair in changed for known in pair if known is not None)
 
 
 def drop_policy(engine: Engine, statement: DropPolicy) -> bool:
@@ -38,6 +93,10 @@ def drop_policy(engine: Engine, statement: DropPolicy) -> bool:
         if not catalog.exists(engine, statement.name):
             if statement.if_exists:
                 return False
-            raise PolicyError(f"there is no policy {statement.name}")
+            raise PolicyError(
+                f"there is no policy {statement.name}",
+                hint=nearest(statement.name, catalog.listing(engine)),
+                part=("name",),
+            )
         catalog.delete(engine, statement.name)
     return True

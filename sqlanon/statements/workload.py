@@ -10,16 +10,16 @@ from sqlglot import exp
 from sqlanon.catalog import migrations, policies
 from sqlanon.catalog import workloads as catalog
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
-from sqlanon.domain.identifiers import fold
+from sqlanon.domain.counts import counted
+from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.workload import WorkloadOptions, workload_options
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import PolicyError, UserError
+from sqlanon.errors import PolicyError, UserError, about
 from sqlanon.estimates.numbers import number
 from sqlanon.estimates.random_queries import LISTED, Queried, drawn_queries, values_of
-from sqlanon.inputs.bind_policy import bind, hierarchies_of
+from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source
 from sqlanon.inputs.column_types import ENUM
-from sqlanon.inputs.source import bind_source
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
@@ -43,8 +43,9 @@ def create_workload(engine: Engine, statement: CreateWorkload) -> int | None:
         migrations.install(engine)
         if not to_be_made(engine, catalog, "workload", statement.name, statement):
             return None
-        policy = policies.load(engine, statement.policy)
-        source = bind_source(engine, policy.source, scratch)
+        with about("policy"):
+            policy = policies.load(engine, statement.policy)
+        source = policy_source(engine, policy, scratch)
         bound = bind(policy, source, hierarchies_of(engine, policy), fingerprint="")
         queried = _queried(engine, bound, options, scratch)
         # In a query, a source that is no table has the policy's name.
@@ -60,7 +61,11 @@ def drop_workload(engine: Engine, statement: DropWorkload) -> bool:
         if not catalog.exists(engine, statement.name):
             if statement.if_exists:
                 return False
-            raise UserError(f"there is no workload {statement.name}")
+            raise UserError(
+                f"there is no workload {statement.name}",
+                hint=nearest(statement.name, catalog.listing(engine)),
+                part=("name",),
+            )
         catalog.delete(engine, statement.name)
     return True
 
@@ -76,8 +81,8 @@ def _queried(engine: Engine, bound: BoundPolicy, options: WorkloadOptions, scrat
     dimensions = options.predicates(len(quasi))
     if dimensions > len(quasi):
         raise PolicyError(
-            f"{bound.policy} has {len(quasi)} quasi-identifiers with a value to ask about, and a query would ask "
-            f"about {dimensions}",
+            f"{bound.policy} has {counted(len(quasi), 'quasi-identifier')} with a value to ask about, and a query "
+            f"would ask about {dimensions}",
             hint=f"write dimensions => {len(quasi)}" if quasi else "leave dimensions out",
         )
     predicates = dimensions + bool(sensitive)

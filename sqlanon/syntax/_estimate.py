@@ -23,6 +23,7 @@ def estimate(reader: Reader, position: Position) -> Estimate:
     begins = reader.position()
     query = reader.text_before("FROM", "RELEASE")
     name, file = None, None
+    reader.mark("release")
     if reader.peek().kind is Kind.STRING:
         file = _values.string(reader, "a path in quotes, as in 'out/hospital_2026.parquet'")
     else:
@@ -38,6 +39,6 @@ def estimate(reader: Reader, position: Position) -> Estimate:
 
 def _marginal(reader: Reader) -> tuple[str, QualifiedName]:
     """column => table."""
-    column = reader.name("the name of a column")
+    column = reader.named("the name of a column", "marginal")
     reader.expect_symbol("=>")
     return column, reader.qualified_name("the table that says how frequent its values are")

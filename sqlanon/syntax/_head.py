@@ -34,6 +34,7 @@ def dropped(reader: Reader, *kinds: str) -> bool:
 
 def object_name(reader: Reader, kind: str) -> str:
     """The name of a hierarchy or a policy: they live in the catalog and have no schema."""
+    reader.mark("name")
     name = reader.name(f"the name of the {kind}")
     reader.about(name)
     if reader.sees_symbol("."):

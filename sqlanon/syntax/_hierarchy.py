@@ -19,7 +19,9 @@ def create(reader: Reader, position: Position) -> CreateHierarchy:
     or_replace, if_not_exists = created(reader, "HIERARCHY")
     name = object_name(reader, "hierarchy")
     reader.expect("AS")
+    reader.mark("kind")
     kind = reader.name("the kind of hierarchy, such as INTERVALS").lower()
+    reader.mark("definition")
     definition = _query(reader, name, kind) if reader.sees_query() else _listed(reader, name, kind)
     reader.end()
     return CreateHierarchy(definition, or_replace, if_not_exists, position=position)
@@ -44,7 +46,7 @@ def _listed(reader: Reader, name: str, kind: str) -> HierarchyDefinition:
 
     def item() -> None:
         if _values.sees_named(reader):
-            _values.named(reader, options, _argument)
+            _values.named(reader, options, "option", read=_argument)
         elif options:
             raise reader.expected("name => value, since an option stands before it")
         else:

@@ -127,3 +127,7 @@ class Positions:
     def at(self, offset: int) -> Position:
         line = bisect_right(self._lines, offset)
         return Position(line, offset - self._lines[line - 1] + 1)
+
+    def start_of(self, position: Position) -> int:
+        """The offset of the first character of a position's line."""
+        return self._lines[position.line - 1]

@@ -1,4 +1,4 @@
-"""CREATE POLICY and DROP POLICY, and the parts that CHECK shares with them."""
+"""CREATE, ALTER and DROP POLICY, and the parts that CHECK shares with them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sqlanon.syntax import _values
 from sqlanon.syntax._head import created, dropped, object_name
 from sqlanon.syntax._lexer import Kind
 from sqlanon.syntax._reader import QUERY_WORDS, SEPARATORS, Reader, either
-from sqlanon.syntax.statements import CreatePolicy, DropPolicy
+from sqlanon.syntax.statements import AlterPolicy, CreatePolicy, DropPolicy
 
-__all__ = ["against", "create", "drop", "hierarchy_name", "requirements", "role_words", "sets", "source"]
+__all__ = ["against", "alter", "create", "drop", "hierarchy_name", "requirements", "role_words", "sets", "source"]
 
 _EXAMPLE = "k_anonymity(k => 4)"
 _ROLES = {role.value.replace("_", " ").upper(): role for role in Role}
@@ -41,6 +41,7 @@ def create(reader: Reader, position: Position) -> CreatePolicy:
     or_replace, if_not_exists = created(reader, "POLICY")
     name = object_name(reader, "policy")
     reader.expect("ON")
+    reader.mark("source")
     on, attributes = source(reader), _attributes(reader)
     confidential, visible = sets(reader, "CONFIDENTIAL"), sets(reader, "VISIBLE")
     public, required = _rest(reader, _still_possible(confidential, visible), optional=bool(confidential))
@@ -56,8 +57,32 @@ def drop(reader: Reader, position: Position) -> DropPolicy:
     return DropPolicy(name, if_exists, position=position)
 
 
-def source(reader: Reader) -> Source:
-    """A table or view by its name, or (SELECT ...)."""
+def alter(reader: Reader, position: Position) -> AlterPolicy:
+    """ALTER POLICY [IF EXISTS] name action."""
+    reader.expect("ALTER", "POLICY")
+    if_exists = reader.accept("IF", "EXISTS")
+    name = object_name(reader, "policy")
+    if reader.sees("REQUIRE"):
+        required = requirements(reader)
+        reader.end()
+        return AlterPolicy(name, "require", requirements=required, if_exists=if_exists, position=position)
+    action = reader.choose(("ADD", "ALTER", "DROP", "RENAME TO"), "REQUIRE").split()[0].lower()
+    if action == "rename":
+        changed: dict[str, Any] = {"new_name": object_name(reader, "policy")}
+    else:
+        reader.accept("COLUMN")
+        changed = (
+            {"column": reader.named("a column", "column")} if action == "drop" else {"attribute": _attribute(reader)}
+        )
+    reader.end()
+    return AlterPolicy(name, action, **changed, if_exists=if_exists, position=position)
+
+
+def source(reader: Reader, *, before_list: bool = True) -> Source:
+    """A table or view by its name, (SELECT ...), a 'file', or a table function, read_csv('file').
+
+    Where a list in parentheses follows, `before_list`, a name before only one pair of them is a table's.
+    """
     if reader.sees_query():
         return Source(query=reader.query())
     if reader.sees_symbol("("):
@@ -65,9 +90,17 @@ def source(reader: Reader) -> Source:
         raise reader.expected(
             f"a query in the parentheses, which begins with {either(*QUERY_WORDS)}", among=QUERY_WORDS
         )
-    if reader.peek().kind is Kind.STRING:
-        raise reader.expected("a table, a view or (SELECT ...)", hint="a file is read as (SELECT * FROM 'file')")
-    return Source(name=reader.qualified_name("a table, a view or (SELECT ...)"))
+    start = reader.peek().start
+    if reader.peek().kind is Kind.STRING and not reader.peek().text.startswith("$"):
+        reader.take()
+        return Source(query="FROM " + reader.sql_between(start))
+    name = reader.qualified_name("a table, a view, a 'file' or (SELECT ...)")
+    closing = reader.call_ends()
+    if closing is None or (before_list and not reader.sees_symbol("(", ahead=closing + 1)):
+        return Source(name=name)
+    for _ in range(closing + 1):
+        reader.take()
+    return Source(query="FROM " + reader.sql_between(start))
 
 
 def against(reader: Reader, *also: str) -> Source | None:
@@ -76,7 +109,8 @@ def against(reader: Reader, *also: str) -> Source | None:
     REQUIRE comes next; `also` is what else could stand here instead, for the message.
     """
     if reader.accept("AGAINST"):
-        return source(reader)
+        reader.mark("public table")
+        return source(reader, before_list=False)
     if not reader.sees("REQUIRE"):
         words = (*also, "AGAINST", "REQUIRE")
         raise reader.expected(either(*words), among=words)
@@ -85,7 +119,7 @@ def against(reader: Reader, *also: str) -> Source | None:
 
 def hierarchy_name(reader: Reader) -> str:
     """The name behind USING."""
-    return reader.name("the name of a hierarchy")
+    return reader.named("the name of a hierarchy", "hierarchy")
 
 
 def role_words(role: Role) -> str:
@@ -99,12 +133,12 @@ def requirements(reader: Reader) -> tuple[Requirement, ...]:
     listed: list[Requirement] = []
     while True:
         token = reader.peek()
-        model, arguments = _values.call(reader, "a requirement", _EXAMPLE)
+        model, arguments = _values.call(reader, "a requirement", _EXAMPLE, "requirement")
         required = Requirement(model, arguments)
         if required.subject in (other.subject for other in listed):
             raise reader.refused(f"{model} is required twice", hint=f"keep one {model}(...), the stricter", token=token)
         listed.append(required)
-        if not reader.accept_symbol(","):
+        if not reader.further():
             return tuple(listed)
 
 
@@ -141,7 +175,7 @@ def _set(reader: Reader) -> tuple[str, ...]:
 
     def item() -> None:
         token = reader.peek()
-        column = reader.name("a column")
+        column = reader.named("a column", "set")
         if fold(column) in columns:
             hint = "name it once; DuckDB's names do not tell upper from lower case"
             raise reader.refused(f"the column {token.text} is named twice in one set", hint=hint, token=token)
@@ -169,17 +203,19 @@ def _attributes(reader: Reader) -> tuple[Attribute, ...]:
 
 def _attribute(reader: Reader) -> Attribute:
     """A column, its role and the role's clauses in any order, each at most once."""
-    name = reader.name("a column")
+    name = reader.named("a column", "column")
+    reader.mark("column", name, "role")
     role = _ROLES[reader.choose(tuple(_ROLES))]
     clauses: dict[str, Any] = {}
-    while not (reader.sees_symbol(",") or reader.sees_symbol(")")):
-        clauses.update([_clause(reader, role, clauses)])
+    while not (reader.sees_symbol(",") or reader.sees_symbol(")") or reader.peek().kind is Kind.END):
+        clauses.update([_clause(reader, name, role, clauses)])
     return Attribute(name, role, **clauses)
 
 
-def _clause(reader: Reader, role: Role, before: dict[str, Any]) -> tuple[str, Any]:
+def _clause(reader: Reader, column: str, role: Role, before: dict[str, Any]) -> tuple[str, Any]:
     token = reader.peek()
     phrase = _clause_phrase(reader, role)
+    reader.mark("column", column, phrase.lower())
     field = {"USING": "hierarchy"}.get(phrase, phrase.lower().replace(" ", "_"))
     if field in before:
         raise reader.refused(f"{phrase} stands twice", hint=f"keep one {phrase}", token=token)

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 
-from sqlanon.domain.values import QualifiedName
+from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.errors import Position, StatementError
-from sqlanon.syntax._lexer import Kind, Positions, Token, keyword_of, tokens
+from sqlanon.syntax._cursor import Cursor
+from sqlanon.syntax._lexer import Kind, Positions, Token, keyword_of
 from sqlanon.syntax._reserved import RESERVED
+from sqlanon.syntax.parts import Parts
+from sqlanon.syntax.placeholders import Placeholder, Placeholders
 
 __all__ = ["QUERY_WORDS", "SEPARATORS", "Reader", "either", "shortened"]
 
 QUERY_WORDS = ("SELECT", "FROM", "WITH", "VALUES", "TABLE", "PIVOT", "UNPIVOT")
 SEPARATORS = ('","', '")"')
 _MAX_SHOWN_LENGTH = 40
+# The first words of statements, before which a semicolon is easily forgotten.
+_BEGIN = frozenset(
+    "ALTER ATTACH BEGIN CALL CHECK COMMIT COPY CREATE DELETE DESCRIBE DETACH DROP ESTIMATE EXPLAIN EXPORT FROM IMPORT "
+    "INSERT INSTALL LOAD MEASURE MERGE PRAGMA ROLLBACK SELECT SET SHOW SUMMARIZE UPDATE USE VACUUM WITH".split()
+)
 
 
-class Reader:
+class Reader(Cursor):
     """Reads one statement, from left to right.
 
     `label` names the statement in errors (such as CREATE POLICY), `form` is a correct
@@ -25,11 +33,21 @@ class Reader:
     place of the token that stands there instead.
     """
 
-    def __init__(self, text: str, positions: Positions, start: int, end: int, *, label: str, form: str) -> None:
-        self._text = text
+    def __init__(
+        self,
+        text: str,
+        positions: Positions,
+        start: int,
+        end: int,
+        *,
+        label: str,
+        form: str,
+        values: Mapping[Placeholder, Value] | None = None,
+    ) -> None:
+        super().__init__(text, start, end)
+        self.placeholders = Placeholders(values)
+        self.parts = Parts(text, positions, start, end)
         self._positions = positions
-        self._tokens = [*tokens(text, start, end), Token(Kind.END, "", end, end)]
-        self._next = 0
         self._label = label
         self._form = form
 
@@ -37,24 +55,9 @@ class Reader:
         """Errors from here on name the object of the statement, too."""
         self._label = f"{self._label} {shortened(name)}"
 
-    def peek(self, ahead: int = 0) -> Token:
-        return self._tokens[min(self._next + ahead, len(self._tokens) - 1)]
-
-    def take(self) -> Token:
-        token = self.peek()
-        self._next += 1
-        return token
-
-    def sees(self, *keywords: str) -> bool:
-        """Whether these keywords stand next. A quoted name is never a keyword."""
-        return all(keyword_of(self.peek(ahead)) == keyword for ahead, keyword in enumerate(keywords))
-
-    def accept(self, *keywords: str) -> bool:
-        """Takes these keywords if all of them stand next."""
-        is_next = self.sees(*keywords)
-        if is_next:
-            self._next += len(keywords)
-        return is_next
+    def mark(self, *part: str) -> None:
+        """Says that the next token begins this part of the statement, for errors about what it means."""
+        self.parts.add(self.peek().start, *part)
 
     def expect(self, *keywords: str) -> None:
         for keyword in keywords:
@@ -75,15 +78,6 @@ class Reader:
                 self.expect(*rest)
         raise self.expected(either(*phrases, *also), among=phrases)
 
-    def sees_symbol(self, symbol: str, ahead: int = 0) -> bool:
-        return self.peek(ahead)[:2] == (Kind.SYMBOL, symbol)
-
-    def accept_symbol(self, symbol: str) -> bool:
-        is_next = self.sees_symbol(symbol)
-        if is_next:
-            self._next += 1
-        return is_next
-
     def expect_symbol(self, symbol: str) -> None:
         if not self.accept_symbol(symbol):
             raise self.expected(f'"{symbol}"')
@@ -95,13 +89,20 @@ class Reader:
             return
         while True:
             read()
+            if not self.accept_symbol(",") and not self.sees_symbol(")"):
+                raise self.expected(either(*SEPARATORS))
+            # As in DuckDB, a comma may stand behind the last item, too.
             if self.accept_symbol(")"):
                 return
-            if not self.accept_symbol(","):
-                raise self.expected(either(*SEPARATORS))
+
+    def further(self) -> bool:
+        """Takes the comma before a further item of a list without parentheses, or one behind its last item."""
+        return self.accept_symbol(",") and self.peek().kind is not Kind.END
 
     def name(self, what: str) -> str:
-        """One identifier, bare or quoted, in the user's spelling."""
+        """One identifier, bare or quoted, in the user's spelling, or the text that a placeholder stands for."""
+        if self.sees_placeholder():
+            return self._placed_name(what)
         token = self.peek()
         if token.kind is Kind.WORD:
             if keyword_of(token).lower() in RESERVED:
@@ -117,6 +118,34 @@ class Reader:
                 return unquoted
         hint = 'a name stands in double quotes, as in "name"' if token.kind is Kind.STRING else None
         raise self.expected(what, hint=hint)
+
+    def named(self, what: str, *part: str) -> str:
+        """An identifier, which is marked as the part of the statement that is called like it."""
+        offset = self.peek().start
+        name = self.name(what)
+        self.parts.add(offset, *part, name)
+        return name
+
+    def placed(self, stand_in: Value) -> tuple[Placeholder, Value]:
+        """Takes the placeholder that stands next; with its value, or what stands in for it until it has one."""
+        token = self.take()
+        if token.text == "?":
+            placeholder = self.placeholders.unnamed()
+        elif token.text == "$":
+            placeholder = Placeholder(self.take().text)
+        else:
+            self.take()
+            placeholder = Placeholder(self.take().text[1:-1].replace("''", "'"), is_variable=True)
+            self.take()
+        self.parts.add(token.start, "placeholder", str(placeholder))
+        return placeholder, self.placeholders.value(placeholder, stand_in)
+
+    def _placed_name(self, what: str) -> str:
+        token = self.peek()
+        placeholder, value = self.placed(self.peek(1).text or token.text)
+        if not isinstance(value, str) or not value:
+            raise self.expected(what, token=token, actual=f"{placeholder} = {written(value)}", hint="pass a text")
+        return value
 
     def qualified_name(self, what: str) -> QualifiedName:
         """A name of one to three parts: name, schema.name or database.schema.name."""
@@ -148,7 +177,8 @@ class Reader:
             depth += {"(": 1, ")": -1}.get(token.text, 0) if token.kind is Kind.SYMBOL else 0
             self.take()
             if not depth:
-                return self._text[first.start : last.end]
+                self.parts.add_query(first.start, last.end)
+                return self._with_literals(first.start, last.end)
             last = token
 
     def position(self) -> Position:
@@ -172,12 +202,40 @@ class Reader:
         if last == first:
             raise self.expected("a query")
         self.expect(*keywords)
-        return self._text[self._tokens[first].start : self._tokens[last - 1].end]
+        start, end = self._tokens[first].start, self._tokens[last - 1].end
+        self.parts.add_query(start, end)
+        return self._with_literals(start, end)
+
+    def sql_between(self, start: int) -> str:
+        """The user's own SQL from an offset up to the token that was taken last."""
+        end = self._tokens[self._next - 1].end
+        self.parts.add_query(start, end)
+        return self._with_literals(start, end)
+
+    def _with_literals(self, start: int, end: int) -> str:
+        """The user's own SQL between two offsets, a literal in the place of each parameter.
+
+        Variables stay: the database knows them.
+        """
+        pieces, at, back = [], start, self._next
+        self._next = next(index for index, token in enumerate(self._tokens) if token.start >= start)
+        while self.peek().start < end and self.peek().kind is not Kind.END:
+            token = self.peek()
+            if token.kind is Kind.SYMBOL and self.sees_placeholder():
+                _, value = self.placed(0)
+                pieces += [self._text[at : token.start], written(value)]
+                at = self._tokens[self._next - 1].end
+            else:
+                self.take()
+        self._next = back
+        return "".join([*pieces, self._text[at:end]])
 
     def end(self, *instead: str) -> None:
         """Nothing more may stand in the statement; `instead` are the keywords that could have."""
         if self.peek().kind is not Kind.END:
-            raise self.expected(either(*instead, "the end of the statement"), among=instead)
+            begins = keyword_of(self.peek()) in _BEGIN
+            hint = f"if {self.peek().text} begins another statement, put a semicolon before it" if begins else None
+            raise self.expected(either(*instead, "the end of the statement"), among=instead, hint=hint)
 
     def expected(
         self,
@@ -192,15 +250,21 @@ class Reader:
         token = token or self.peek()
         near = _nearest(token, among)
         suggestion = f"did you mean {near}? " if near else ""
-        return StatementError(
-            f"{self._label}: expected {what}, found {actual or _described(token)}",
-            hint=suggestion + (hint or f"a correct form is: {self._form}"),
-            position=self._positions.at(token.start),
+        return self._error(
+            f"expected {what}, found {actual or _described(token)}",
+            suggestion + (hint or f"a correct form is: {self._form}"),
+            token,
         )
 
     def refused(self, message: str, *, hint: str, token: Token) -> StatementError:
         """The error for what is written correctly but cannot stand here."""
-        return StatementError(f"{self._label}: {message}", hint=hint, position=self._positions.at(token.start))
+        return self._error(message, hint, token)
+
+    def _error(self, message: str, hint: str, token: Token) -> StatementError:
+        error = StatementError(f"{self._label}: {message}", hint=hint, position=self._positions.at(token.start))
+        assert error.position is not None
+        error.excerpt = self.parts.excerpt(error.position)
+        return error
 
 
 def either(*choices: str) -> str:

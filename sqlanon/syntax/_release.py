@@ -13,6 +13,7 @@ from sqlanon.syntax._lexer import Kind
 from sqlanon.syntax._policy import against, hierarchy_name, requirements, sets, source
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.statements import (
+    CheckExport,
     CheckRelation,
     CheckRelease,
     CreateRelease,
@@ -53,17 +54,28 @@ def drop(reader: Reader, position: Position) -> DropRelease:
     return DropRelease(kind, name, if_exists, position=position)
 
 
-def check(reader: Reader, position: Position) -> CheckRelease | CheckRelation:
-    """CHECK release, or CHECK source (columns) [SENSITIVE columns] [AGAINST public] REQUIRE requirements."""
+def check(reader: Reader, position: Position) -> CheckRelease | CheckRelation | CheckExport:
+    """CHECK release, CHECK 'path of an export', or
+    CHECK source (columns) [SENSITIVE columns] [AGAINST public] [REQUIRE requirements].
+    """
     reader.expect("CHECK")
+    if reader.sees("TABLE") or (reader.sees("VIEW") and reader.peek(1).kind in (Kind.WORD, Kind.QUOTED)):
+        # What kind of object it is, nobody has to say.
+        reader.take()
+    reader.mark("release")
+    reader.mark("source")
+    if reader.peek().kind is Kind.STRING and reader.peek(1).kind is Kind.END:
+        return CheckExport(_values.string(reader, "a path"), position=position)
     checked = source(reader)
     if checked.name and reader.peek().kind is Kind.END:
         return CheckRelease(checked.name, position=position)
     columns: list[str] = []
-    reader.listed(lambda: columns.append(reader.name("a column")))
+    reader.listed(lambda: columns.append(reader.named("a column", "column")))
     sensitive = _sensitive(reader)
-    public = against(reader, *(("USING", '","') if sensitive else ("SENSITIVE",)))
-    required = requirements(reader)
+    also = ("USING", '","') if sensitive else ("SENSITIVE",)
+    ends = reader.peek().kind is Kind.END
+    public = None if ends else against(reader, *also)
+    required = () if ends or reader.peek().kind is Kind.END else requirements(reader)
     reader.end()
     hierarchies = tuple((column, hierarchy) for column, hierarchy in sensitive if hierarchy is not None)
     names = tuple(column for column, _ in sensitive)
@@ -75,6 +87,7 @@ def export(reader: Reader, position: Position) -> ExportRelease:
     reader.expect("EXPORT")
     name = _release_name(reader)
     reader.expect("TO")
+    reader.mark("path")
     path = _values.string(reader, "the path in quotes, as in 'out/'")
     options: dict[str, Any] = {}
     if reader.sees_symbol("("):
@@ -89,10 +102,11 @@ def _anonymized(reader: Reader, position: Position, or_replace: bool) -> CreateR
     unless_there = if_not_exists(reader, or_replace)
     name = _release_name(reader)
     reader.expect("AS", "POLICY")
+    reader.mark("policy")
     policy = reader.name("the name of the policy")
     method = MethodCall()
     if reader.accept("METHOD"):
-        name_and_arguments = _values.call(reader, "a method", _METHOD_EXAMPLE)
+        name_and_arguments = _values.call(reader, "a method", _METHOD_EXAMPLE, "method")
         method = MethodCall(*name_and_arguments, sets=sets(reader, "FRAGMENTS"))
         reader.end(*(() if method.sets else ("FRAGMENTS",)))
     reader.end("METHOD")
@@ -100,6 +114,7 @@ def _anonymized(reader: Reader, position: Position, or_replace: bool) -> CreateR
 
 
 def _release_name(reader: Reader) -> QualifiedName:
+    reader.mark("release")
     name = reader.qualified_name("the name of the release")
     reader.about(str(name))
     return name
@@ -112,7 +127,7 @@ def _sensitive(reader: Reader) -> list[tuple[str, str | None]]:
     columns: dict[str, tuple[str, str | None]] = {}
     while True:
         token = reader.peek()
-        column = reader.name("a column")
+        column = reader.named("a column", "column")
         if fold(column) in columns:
             raise reader.refused(
                 f"the column {token.text} is named twice",
@@ -130,6 +145,7 @@ def _option(reader: Reader, before: dict[str, Any]) -> None:
     option = reader.choose(("FORMAT", "REPLACE")).lower()
     if option in before:
         raise reader.refused(f"{option.upper()} stands twice", hint=f"keep one {option.upper()}", token=token)
+    reader.mark(option)
     before[option] = _format(reader) if option == "format" else _switch(reader)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from sqlanon.domain.values import Scalar, Value, plain_number
+from sqlanon.domain.values import UNNAMED, Scalar, Value, plain_number, written
 from sqlanon.errors import StatementError
 from sqlanon.syntax._lexer import Kind
 from sqlanon.syntax._reader import Reader, shortened
@@ -17,7 +17,9 @@ _MOST_ZEROS = 400
 
 
 def value(reader: Reader) -> Value:
-    """A number, a string, true, false, a name, or a list of these, as in `(2, 2)`."""
+    """A number, a string, true, false, a name, a placeholder, or a list of these, as in `(2, 2)`."""
+    if reader.sees_placeholder():
+        return reader.placed(1)[1]
     if not reader.sees_symbol("("):
         return scalar(reader)
     values: list[Scalar] = []
@@ -26,8 +28,13 @@ def value(reader: Reader) -> Value:
 
 
 def scalar(reader: Reader) -> Scalar:
-    """A number, a string, true, false or a name."""
+    """A number, a string, true, false, a name or a placeholder of one of these."""
     token = reader.peek()
+    if reader.sees_placeholder():
+        _, placed = reader.placed(1)
+        if isinstance(placed, tuple):
+            raise reader.expected("one value", token=token, actual=written(placed))
+        return placed
     if token.kind is Kind.STRING:
         return string(reader, "a string")
     if token.kind is Kind.NUMBER or reader.sees_symbol("-"):
@@ -41,8 +48,13 @@ def scalar(reader: Reader) -> Scalar:
 
 
 def string(reader: Reader, what: str) -> str:
-    """A string in single quotes or in dollar quotes."""
+    """A string in single quotes or in dollar quotes, or a placeholder of one."""
     token = reader.peek()
+    if reader.sees_placeholder():
+        _, placed = reader.placed("text")
+        if not isinstance(placed, str):
+            raise reader.expected(what, token=token, actual=written(placed), hint="pass a text")
+        return placed
     if token.kind is not Kind.STRING:
         raise reader.expected(what)
     if token.text.startswith("'"):
@@ -54,7 +66,9 @@ def string(reader: Reader, what: str) -> str:
 
 
 def number(reader: Reader) -> int | Decimal:
-    """A signed number: an int if it is whole, however it is written, else a Decimal."""
+    """A signed number: an int if it is whole, however it is written, else a Decimal. 5 % is 0.05."""
+    if reader.sees_placeholder():
+        return _placed_number(reader)
     sign = "-" if reader.accept_symbol("-") else ""
     token, behind = reader.peek(), reader.peek(1)
     if token.kind is not Kind.NUMBER:
@@ -68,7 +82,15 @@ def number(reader: Reader) -> int | Decimal:
     except (ValueError, ArithmeticError):
         raise _no_number(reader, token.text) from None
     reader.take()
-    return converted
+    return plain_number(Decimal(converted).scaleb(-2)) if reader.accept_symbol("%") else converted
+
+
+def _placed_number(reader: Reader) -> int | Decimal:
+    token = reader.peek()
+    _, placed = reader.placed(1)
+    if isinstance(placed, bool) or not isinstance(placed, int | Decimal):
+        raise reader.expected("a number", token=token, actual=written(placed))
+    return placed
 
 
 def _bounded(number: Decimal) -> Decimal:
@@ -84,36 +106,48 @@ def _no_number(reader: Reader, text: str) -> StatementError:
 
 def integer(reader: Reader, what: str) -> int:
     token = reader.peek()
-    value = number(reader) if token.kind is Kind.NUMBER or reader.sees_symbol("-") else None
+    is_number = token.kind is Kind.NUMBER or reader.sees_symbol("-") or reader.sees_placeholder()
+    value = number(reader) if is_number else None
     if not isinstance(value, int):
         raise reader.expected(what, token=token)
     return value
 
 
 def sees_named(reader: Reader) -> bool:
-    """Whether `name =>` stands next."""
-    return reader.peek().kind in (Kind.WORD, Kind.QUOTED) and reader.sees_symbol("=>", ahead=1)
+    """Whether `name =>` stands next, or `name :=`, DuckDB's older way."""
+    return reader.peek().kind in (Kind.WORD, Kind.QUOTED) and (
+        reader.sees_symbol("=>", ahead=1) or (reader.sees_symbol(":", ahead=1) and reader.sees_symbol("=", ahead=2))
+    )
 
 
-def named(reader: Reader, into: dict[str, Value], read: Callable[[Reader], Value] = value) -> None:
-    """Reads one `name => value` into the arguments, its name in lower case and not among them yet."""
+def named(reader: Reader, into: dict[str, Value], *part: str, read: Callable[[Reader], Value] = value) -> None:
+    """Reads one `name => value` into the arguments of a part, its name in lower case and not among them yet."""
     token = reader.peek()
-    name = reader.name("the name of an argument").lower()
+    name = reader.named("the name of an argument", *part).lower()
     if name in into:
         raise reader.refused(f"{name} is given twice", hint=f"keep one {name} => ...", token=token)
-    reader.expect_symbol("=>")
+    if not (reader.accept_symbol(":") and reader.accept_symbol("=")):
+        reader.expect_symbol("=>")
     into[name] = read(reader)
 
 
-def call(reader: Reader, what: str, example: str) -> tuple[str, tuple[tuple[str, Value], ...]]:
-    """`name(argument => value, ...)`, its name in lower case; without arguments the parentheses may be left out."""
-    name = reader.name(what).lower()
+def call(reader: Reader, what: str, example: str, part: str) -> tuple[str, tuple[tuple[str, Value], ...]]:
+    """`name(argument => value, ...)`, its name in lower case; without arguments the parentheses may be left out.
+
+    The first argument may stand without its name: it is then called `UNNAMED`, and whoever runs the statement names it.
+    `part` is what errors call it, the first word of the name of the part.
+    """
+    name = reader.named(what, part).lower()
     arguments: dict[str, Value] = {}
 
     def argument() -> None:
+        if not arguments and not sees_named(reader) and not reader.sees_symbol("=", ahead=1):
+            reader.mark(part, name, UNNAMED)
+            arguments[UNNAMED] = value(reader)
+            return
         if not sees_named(reader):
             raise reader.expected(f"name => value in {name}(...)", hint=f"arguments are named, as in {example}")
-        named(reader, arguments)
+        named(reader, arguments, part, name)
 
     if reader.sees_symbol("("):
         reader.listed(argument, empty=True)

@@ -17,10 +17,11 @@ def create(reader: Reader, position: Position) -> CreateWorkload:
     or_replace, if_not_exists = created(reader, "WORKLOAD")
     name = object_name(reader, "workload")
     reader.expect("ON", "POLICY")
+    reader.mark("policy")
     policy = reader.name("the name of the policy")
     arguments: dict[str, Value] = {}
     if reader.sees_symbol("("):
-        reader.listed(lambda: _values.named(reader, arguments), empty=True)
+        reader.listed(lambda: _values.named(reader, arguments, "argument"), empty=True)
     reader.end()
     return CreateWorkload(name, policy, tuple(arguments.items()), or_replace, if_not_exists, position=position)
 
@@ -36,9 +37,11 @@ def drop(reader: Reader, position: Position) -> DropWorkload:
 def measure(reader: Reader, position: Position) -> Measure:
     """MEASURE release WITH WORKLOAD workload."""
     reader.expect("MEASURE")
+    reader.mark("release")
     release = reader.qualified_name("the name of the release")
     reader.about(str(release))
     reader.expect("WITH", "WORKLOAD")
+    reader.mark("workload")
     workload = reader.name("the name of the workload")
     reader.end()
     return Measure(release, workload, position=position)

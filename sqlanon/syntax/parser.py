@@ -6,18 +6,21 @@ statement of DuckDB's has to be understood here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
+from sqlanon.domain.values import Value
 from sqlanon.errors import Position, StatementError
-from sqlanon.syntax import _estimate, _hierarchy, _policy, _release, _workload
+from sqlanon.syntax import _estimate, _hierarchy, _listings, _policy, _release, _workload
 from sqlanon.syntax._lexer import Positions, keyword_of, tokens
 from sqlanon.syntax._reader import Reader
+from sqlanon.syntax.parts import Parts
+from sqlanon.syntax.placeholders import Placeholder
 from sqlanon.syntax.script import Piece, split
-from sqlanon.syntax.statements import PassThrough, Statement
+from sqlanon.syntax.statements import SHOWN, PassThrough, Statement
 
-__all__ = ["KEYWORDS", "parse_script", "query_text"]
+__all__ = ["KEYWORDS", "filled", "parse_script", "query_text"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,9 @@ _FORMS = {
         "CREATE POLICY hospital ON patients (ssn IDENTIFIER, age QUASI IDENTIFIER USING age_bands, disease SENSITIVE) "
         "REQUIRE k_anonymity(k => 4)",
     ),
+    "ALTER POLICY": _Form(_policy.alter, "ALTER POLICY hospital ADD COLUMN zip QUASI IDENTIFIER USING zip_prefix"),
+    "DESCRIBE POLICY": _Form(_listings.describe, "DESCRIBE POLICY hospital"),
+    **{f"SHOW {kind.upper()}": _Form(_listings.show, f"SHOW {kind.upper()}") for kind in SHOWN},
     "CREATE WORKLOAD": _Form(
         _workload.create, "CREATE WORKLOAD counts ON POLICY hospital (queries => 1000, seed => 1)"
     ),
@@ -102,18 +108,36 @@ def query_text(text: str) -> str:
         query = reader.query()
         reader.end()
     except StatementError as error:
-        error.position = None  # the text does not stand in a script
+        error.position = error.excerpt = None  # the text does not stand in a script
         raise
     return query
 
 
-def _parsed(text: str, positions: Positions, piece: Piece) -> Statement:
+def filled(statement: Statement, values: Mapping[Placeholder, Value]) -> Statement:
+    """A statement of a script with the values that its placeholders stand for.
+
+    Raises StatementError for a value that cannot stand there.
+    """
+    assert statement.parts is not None
+    text, start, end = statement.parts.script, statement.parts.start, statement.parts.end
+    positions = Positions(text)
+    return _parsed(text, positions, Piece(text[start:end], start, positions.at(start)), values)
+
+
+def _parsed(
+    text: str, positions: Positions, piece: Piece, values: Mapping[Placeholder, Value] | None = None
+) -> Statement:
     label = _label(piece.text)
     if label is None:
-        return PassThrough(piece.text, position=piece.position)
+        parts = Parts(text, positions, piece.start, piece.end)
+        parts.add_query(piece.start, piece.end)
+        return PassThrough(piece.text, position=piece.position, parts=parts)
     form = _FORMS[label]
-    reader = Reader(text, positions, piece.start, piece.end, label=label, form=form.example)
-    return form.read(reader, piece.position)
+    reader = Reader(text, positions, piece.start, piece.end, label=label, form=form.example, values=values)
+    statement = form.read(reader, piece.position)
+    # None is left once they have values.
+    placeholders = tuple(dict.fromkeys(reader.placeholders.read)) if values is None else ()
+    return replace(statement, parts=reader.parts, placeholders=placeholders)
 
 
 def _label(text: str) -> str | None:

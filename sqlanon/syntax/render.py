@@ -12,18 +12,21 @@ from decimal import Decimal
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Requirement
-from sqlanon.domain.values import QualifiedName, Source, Value
+from sqlanon.domain.values import UNNAMED, QualifiedName, Source, Value
 from sqlanon.errors import StatementError
 from sqlanon.syntax._policy import role_words
 from sqlanon.syntax._reserved import RESERVED
 from sqlanon.syntax.parser import query_text
 from sqlanon.syntax.statements import (
+    AlterPolicy,
+    CheckExport,
     CheckRelation,
     CheckRelease,
     CreateHierarchy,
     CreatePolicy,
     CreateRelease,
     CreateWorkload,
+    DescribePolicy,
     DropHierarchy,
     DropPolicy,
     DropRelease,
@@ -34,10 +37,11 @@ from sqlanon.syntax.statements import (
     Measure,
     MethodCall,
     PassThrough,
+    Show,
     Statement,
 )
 
-__all__ = ["hierarchy", "policy", "to_sql"]
+__all__ = ["clauses", "hierarchy", "policy", "requirement", "to_sql"]
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 
@@ -63,6 +67,12 @@ def to_sql(statement: Statement) -> str:
             return f"DROP HIERARCHY {_if_exists(statement.if_exists)}{_name(statement.name)}"
         case DropPolicy():
             return f"DROP POLICY {_if_exists(statement.if_exists)}{_name(statement.name)}"
+        case AlterPolicy():
+            return f"ALTER POLICY {_if_exists(statement.if_exists)}{_name(statement.name)} {_change(statement)}"
+        case DescribePolicy():
+            return f"DESCRIBE POLICY {_name(statement.name)}"
+        case Show():
+            return f"SHOW {statement.kind.upper()}"
         case Measure():
             return f"MEASURE {_qualified(statement.release)} WITH WORKLOAD {_name(statement.workload)}"
         case CreateWorkload():
@@ -74,12 +84,15 @@ def to_sql(statement: Statement) -> str:
             return f"DROP ANONYMIZED {statement.kind.upper()} {exists}{_qualified(statement.name)}"
         case CheckRelease():
             return f"CHECK {_qualified(statement.name)}"
+        case CheckExport():
+            return f"CHECK {_string(statement.path)}"
         case CheckRelation():
             return _check_relation(statement)
         case ExportRelease():
-            replace = ", REPLACE true" if statement.replace else ""
-            options = f"FORMAT {_string(statement.format)}{replace}"
-            return f"EXPORT {_qualified(statement.name)} TO {_string(statement.path)} ({options})"
+            options = [f"FORMAT {_string(statement.format)}"] if statement.format is not None else []
+            options += ["REPLACE true"] if statement.replace else []
+            behind = f" ({', '.join(options)})" if options else ""
+            return f"EXPORT {_qualified(statement.name)} TO {_string(statement.path)}{behind}"
         case Estimate():
             return _estimate(statement)
 
@@ -92,6 +105,16 @@ def hierarchy(definition: HierarchyDefinition) -> str:
 def policy(policy: Policy) -> str:
     """The CREATE POLICY statement that defines this policy, an attribute a line."""
     return _create_policy(CreatePolicy(policy))
+
+
+def clauses(attribute: Attribute) -> str:
+    """The role of an attribute and what goes with it, as a policy says it behind the column's name."""
+    return _attribute(attribute).removeprefix(_name(attribute.name) + " ")
+
+
+def requirement(requirement: Requirement) -> str:
+    """A requirement as a policy says it."""
+    return _call(requirement)
 
 
 def _create_hierarchy(statement: CreateHierarchy) -> str:
@@ -124,6 +147,15 @@ def _create_policy(statement: CreatePolicy) -> str:
     ]
     behind = " ".join(part for part in parts if part)
     return f"{head}{_name(policy.name)} ON {_source(policy.source)} (\n{attributes}\n) {behind}"
+
+
+def _change(statement: AlterPolicy) -> str:
+    if statement.action == "require":
+        return _requirements(statement.requirements)
+    if statement.action == "rename":
+        return f"RENAME TO {_name(statement.new_name)}"
+    column = _attribute(statement.attribute) if statement.attribute else _name(statement.column)
+    return f"{statement.action.upper()} COLUMN {column}"
 
 
 def _sets(keyword: str, sets: Sequence[Sequence[str]]) -> str:
@@ -165,8 +197,8 @@ def _check_relation(statement: CheckRelation) -> str:
     using = {column: f" USING {_name(hierarchy)}" for column, hierarchy in statement.hierarchies}
     named = ", ".join(_name(column) + using.get(column, "") for column in statement.sensitive)
     sensitive = f" SENSITIVE {named}" if named else ""
-    required = _against(statement.against) + _requirements(statement.requirements)
-    return f"CHECK {_source(statement.source)} ({columns}){sensitive} {required}"
+    required = _against(statement.against) + (_requirements(statement.requirements) if statement.requirements else "")
+    return f"CHECK {_source(statement.source)} ({columns}){sensitive} {required}".rstrip()
 
 
 def _estimate(statement: Estimate) -> str:
@@ -191,7 +223,7 @@ def _call(call: Requirement | MethodCall) -> str:
 
 
 def _arguments(arguments: Iterable[tuple[str, Value]]) -> list[str]:
-    return [f"{_word(name)} => {_value(value)}" for name, value in arguments]
+    return [_value(value) if name == UNNAMED else f"{_word(name)} => {_value(value)}" for name, value in arguments]
 
 
 def _source(source: Source) -> str:

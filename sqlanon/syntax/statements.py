@@ -1,7 +1,7 @@
 """The statements that sqlanon adds to SQL, one dataclass each.
 
-`position` is where the statement begins in the script; it does not take part in
-comparisons, so that a statement equals its own text read back.
+`position` is where the statement begins in the script, `parts` where its parts stand, and `placeholders` what needs a
+value before it can run; none of them takes part in comparisons, so that a statement equals its own text read back.
 """
 
 from __future__ import annotations
@@ -9,17 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Policy, Requirement
+from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.domain.values import QualifiedName, Source, Value
-from sqlanon.errors import Position
+from sqlanon.errors import Position, SqlanonError
+from sqlanon.syntax.parts import Parts
+from sqlanon.syntax.placeholders import Placeholder
 
 __all__ = [
+    "SHOWN",
+    "AlterPolicy",
+    "CheckExport",
     "CheckRelation",
     "CheckRelease",
     "CreateHierarchy",
     "CreatePolicy",
     "CreateRelease",
     "CreateWorkload",
+    "DescribePolicy",
     "DropHierarchy",
     "DropPolicy",
     "DropRelease",
@@ -30,6 +36,7 @@ __all__ = [
     "Measure",
     "MethodCall",
     "PassThrough",
+    "Show",
     "Statement",
 ]
 
@@ -37,6 +44,23 @@ __all__ = [
 @dataclass(frozen=True)
 class _Placed:
     position: Position | None = field(default=None, compare=False, kw_only=True)
+    parts: Parts | None = field(default=None, compare=False, repr=False, kw_only=True)
+    placeholders: tuple[Placeholder, ...] = field(default=(), compare=False, repr=False, kw_only=True)
+
+    def locate(self, error: SqlanonError) -> SqlanonError:
+        """Says where in the script an error belongs, unless it knows, and which line stands there; returns it.
+
+        That is the part that the error is about. Where the statement has no such part, the column of a policy that it
+        names, say, it is that name, and without a part the beginning of the statement.
+        """
+        if error.position is None and self.parts:
+            error.position = self.parts.position_in_query(error.quoted) if error.quoted else None
+            if error.position is None and error.part:
+                error.position = self.parts.position_of(error.part) or self.parts.position_of(("policy",))
+        error.at(self.position)
+        if error.excerpt is None and self.parts and error.position:
+            error.excerpt = self.parts.excerpt(error.position)
+        return error
 
 
 @dataclass(frozen=True)
@@ -80,6 +104,41 @@ class DropPolicy(_Placed):
 
     name: str
     if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class AlterPolicy(_Placed):
+    """ALTER POLICY [IF EXISTS] name, and one change: ADD or ALTER [COLUMN] attribute, DROP [COLUMN] column,
+    RENAME TO new_name, or REQUIRE requirements, which are then all that is required.
+
+    `action` is its first word in lower case. What does not belong to it is empty.
+    """
+
+    name: str
+    action: str
+    attribute: Attribute | None = None
+    new_name: str = ""
+    column: str = ""
+    requirements: tuple[Requirement, ...] = ()
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class DescribePolicy(_Placed):
+    """DESCRIBE POLICY name."""
+
+    name: str
+
+
+# What SHOW lists.
+SHOWN = ("policies", "hierarchies", "releases", "workloads")
+
+
+@dataclass(frozen=True)
+class Show(_Placed):
+    """SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS; `kind` is the word in lower case."""
+
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -176,12 +235,22 @@ class CheckRelation(_Placed):
 
 
 @dataclass(frozen=True)
+class CheckExport(_Placed):
+    """CHECK 'path': an export, by its folder, a data file or its certificate."""
+
+    path: str
+
+
+@dataclass(frozen=True)
 class ExportRelease(_Placed):
-    """EXPORT name TO 'path' (FORMAT parquet|csv|duckdb [, REPLACE true])."""
+    """EXPORT name TO 'path' [(FORMAT parquet|csv|duckdb [, REPLACE true])].
+
+    Without a format it is that of the path's suffix, and Parquet where the path names a folder.
+    """
 
     name: QualifiedName
     path: str
-    format: str = "parquet"
+    format: str | None = None
     replace: bool = False
 
 
@@ -208,6 +277,9 @@ Statement = (
     | DropHierarchy
     | CreatePolicy
     | DropPolicy
+    | AlterPolicy
+    | DescribePolicy
+    | Show
     | CreateWorkload
     | DropWorkload
     | CreateRelease
@@ -215,6 +287,7 @@ Statement = (
     | DropRelease
     | CheckRelease
     | CheckRelation
+    | CheckExport
     | ExportRelease
     | Measure
     | Estimate

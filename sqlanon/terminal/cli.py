@@ -1,4 +1,4 @@
-"""The command line: `sqlanon run`, `shell`, `dataset`, `demo`, `export` and `migrate`.
+"""The command line: `sqlanon run`, `shell`, `verify`, `dataset`, `demo`, `export` and `migrate`.
 
 Exit codes: 0 done, 1 a guarantee is not met, 2 the user's mistake, 3 ours. Results go to
 standard output, everything else to standard error.
@@ -6,13 +6,12 @@ standard output, everything else to standard error.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from sqlanon.terminal.databases import connected, existing, migrated
 from sqlanon.terminal.exit_codes import answering, open_streams
 
 __all__ = ["app", "main"]
@@ -31,6 +30,12 @@ app.add_typer(_datasets, name="dataset")
 Database = Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file; created if missing.")]
 DatabaseFile = Annotated[str, typer.Argument(metavar="FILE", help="The DuckDB file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line; errors as JSON on standard error.")]
+ReadOnly = Annotated[
+    bool,
+    typer.Option(
+        "--read-only", help="Open the file for reading only: others can read it meanwhile, and nothing is written."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Verbose = Annotated[
     int,
@@ -71,17 +76,6 @@ def _options(
     pass
 
 
-@contextmanager
-def _connected(database: str) -> Iterator[Any]:
-    from sqlanon.session import connect
-
-    connection = connect(database)
-    try:
-        yield connection
-    finally:
-        connection.close()
-
-
 @app.command(
     epilog=_examples(
         "sqlanon run release.sql --database hospital.duckdb",
@@ -91,6 +85,15 @@ def _connected(database: str) -> Iterator[Any]:
 def run(
     scripts: Annotated[list[str], typer.Argument(metavar="SCRIPT", help="SQL files; - reads standard input.")],
     database: Database = ":memory:",
+    read_only: ReadOnly = False,
+    variables: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A variable, which scripts read as getvariable('name'); may be repeated.",
+        ),
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = 0,
@@ -102,16 +105,22 @@ def run(
 
     A CHECK that is not satisfied does not end it; the exit code is then 1.
     """
+    from sqlanon.terminal.command_arguments import read_script, set_variables
     from sqlanon.terminal.presentation import Output
-    from sqlanon.terminal.scripts import ScriptRun, read_script
+    from sqlanon.terminal.scripts import ScriptRun
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose, limit=limit)
     with answering(output):
         # All of them are read before the first one runs: a misspelt name does not leave half of the work done.
         texts = [read_script(script) for script in scripts]
-        with _connected(database) as connection:
+        with connected(database, read_only=read_only) as connection:
+            set_variables(connection, variables or [])
             runner = ScriptRun(connection, output)
-            all(runner.run(text, name) for name, text in texts)
+            is_done = all(runner.run(text, name) for name, text in texts)
+            if is_done and runner.unexported and database == ":memory:":
+                output.warning(
+                    f"{runner.unexported} kept nowhere: the scripts ran in memory; --database FILE keeps them"
+                )
         raise typer.Exit(runner.exit_code)
 
 
@@ -120,6 +129,7 @@ def shell(
     database: Annotated[
         str, typer.Argument(metavar="[FILE]", help="The DuckDB file; in memory without one.")
     ] = ":memory:",
+    read_only: ReadOnly = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = 0,
@@ -130,8 +140,33 @@ def shell(
     from sqlanon.terminal.shell import run_shell
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose, limit=limit)
-    with answering(output), _connected(database) as connection:
+    with answering(output), connected(database, read_only=read_only) as connection:
         raise typer.Exit(run_shell(connection, output))
+
+
+@app.command(epilog=_examples("sqlanon verify out/", "sqlanon verify hospital.csv --json"))
+def verify(
+    path: Annotated[str, typer.Argument(metavar="PATH", help="The folder of an export, a data file or a certificate.")],
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+) -> None:
+    """Check an export that you received: its files against its certificate.
+
+    What the files show is computed again. The rest is the word of who wrote the certificate, which nobody signs.
+
+    Exit code 0 if all of it holds, 1 if not.
+    """
+    from sqlanon.syntax.render import to_sql
+    from sqlanon.syntax.statements import CheckExport
+    from sqlanon.terminal.presentation import Output
+    from sqlanon.terminal.scripts import ScriptRun
+
+    output = Output(json=as_json, quiet=quiet, verbose=verbose)
+    with answering(output), connected(":memory:") as connection:
+        runner = ScriptRun(connection, output)
+        runner.run(to_sql(CheckExport(path)), "sqlanon verify", is_script=False)
+        raise typer.Exit(runner.exit_code)
 
 
 @_datasets.command(epilog=_examples("sqlanon dataset adult --database census.duckdb"))
@@ -154,7 +189,7 @@ def adult(
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output):
-        with _connected(database) as connection:
+        with connected(database) as connection:
             count = load_adult(connection, table, replace=replace)
         if as_json:
             output.json_line({"database": database, "table": table, "rows": count})
@@ -182,14 +217,17 @@ def demo(
 @app.command(
     epilog=_examples(
         "sqlanon export hospital_2026 out/ --database hospital.duckdb",
-        "sqlanon export hospital_2026 hospital.csv --format csv --database hospital.duckdb",
+        "sqlanon export hospital_2026 hospital.csv --database hospital.duckdb",
     )
 )
 def export(
     name: Annotated[str, typer.Argument(metavar="RELEASE", help="The release, a snapshot; schema.name works too.")],
     path: Annotated[str, typer.Argument(metavar="PATH", help="Where the files go.")],
     database: Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")],
-    format_: Annotated[str, typer.Option("--format", "-f", help="parquet, csv or duckdb.")] = "parquet",
+    format_: Annotated[
+        str | None,
+        typer.Option("--format", "-f", help="parquet, csv or duckdb; by default what the path's suffix says."),
+    ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace an earlier export.")] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -198,15 +236,16 @@ def export(
     """Write a release and its certificate to files that hold nothing else."""
     from sqlanon.syntax.render import to_sql
     from sqlanon.syntax.statements import ExportRelease
+    from sqlanon.terminal.command_arguments import release_name
     from sqlanon.terminal.presentation import Output
-    from sqlanon.terminal.scripts import ScriptRun, release_name
+    from sqlanon.terminal.scripts import ScriptRun
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output):
         statement = to_sql(ExportRelease(release_name(name), path, format_, replace))
-        with _connected(_existing(database)) as connection:
+        with connected(existing(database)) as connection:
             runner = ScriptRun(connection, output)
-            runner.run(statement, "sqlanon export")
+            runner.run(statement, "sqlanon export", is_script=False)
         raise typer.Exit(runner.exit_code)
 
 
@@ -221,36 +260,11 @@ def migrate(
     from sqlanon.terminal.presentation import Output
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
-    with answering(output), _connected(_existing(database)) as connection:
-        applied = _migrate(connection)
+    with answering(output), connected(existing(database)) as connection:
+        applied = migrated(connection)
         if as_json:
             output.json_line({"database": database, "applied": applied})
         output.status(f"{database}: " + (f"applied {', '.join(applied)}" if applied else "the catalog is up to date"))
-
-
-def _existing(database: str) -> str:
-    """The path of a database file; raises UserError if there is none, for DuckDB would make an empty one."""
-    from sqlanon.errors import UserError
-
-    if not Path(database).is_file():
-        raise UserError(f"there is no database file {database}")
-    return database
-
-
-def _migrate(connection: Any) -> list[str]:
-    from sqlanon.catalog import migrations
-    from sqlanon.engines.duckdb import DuckDBEngine
-    from sqlanon.questions.macros import macro_definitions
-
-    engine = DuckDBEngine(connection.duckdb)
-    if migrations.state(engine).condition is migrations.Condition.ABSENT:
-        return []
-    applied = migrations.migrate(engine, transaction=engine.transaction)
-    # Even if no migration was applied: another version of sqlanon may have other macros over the same tables.
-    with engine.transaction():
-        for text in macro_definitions():
-            engine.run(text)
-    return [str(migration) for migration in applied]
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ def _lines(summary: Summary, commands: list[str]) -> Iterator[str]:
         "loss": f"{made['granularity_loss']:.4f} (granularity loss: 0 keeps everything, 1 nothing)",
         "release": summary.places["path"],
         "certificate": f"{certificate} (for machines), {certificate.with_suffix('.md').name} (for people)",
-        "database": f"{summary.places['database']} (holds the source: it stays in the house)",
+        "database": f"{summary.places['database']} (holds the source: keep it to yourself)",
         "script": summary.places["script"],
     }
     yield "\n[bold]UCI Adult census extract, anonymized[/]\n"

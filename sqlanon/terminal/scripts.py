@@ -2,111 +2,39 @@
 
 from __future__ import annotations
 
-import re
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from sqlanon.domain.values import QualifiedName
+from sqlanon.domain.identifiers import fold
 from sqlanon.engines.duckdb import translated
 from sqlanon.errors import EngineError, InternalError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.syntax.statements import (
+    CheckExport,
     CheckRelation,
     CheckRelease,
-    CreateHierarchy,
-    CreatePolicy,
     CreateRelease,
-    CreateWorkload,
-    DropHierarchy,
-    DropPolicy,
     DropRelease,
-    DropWorkload,
-    Estimate,
     ExplainRelease,
     ExportRelease,
-    Measure,
     PassThrough,
     Statement,
 )
+from sqlanon.terminal.labels import label
 from sqlanon.terminal.presentation import Output, Rows
 from sqlanon.terminal.progress import Watch
 from sqlanon.terminal.signals import interrupting, stop_of
 
-__all__ = ["Answered", "ScriptRun", "as_sqlanon_error", "label", "read_script", "release_name", "report"]
+__all__ = ["Answered", "ScriptRun", "as_sqlanon_error", "report"]
 
 Answered = Callable[[Statement, Rows], None]
-
-_PART = re.compile(r'"(?:[^"]|"")+"|[^".]+')
-_DOTTED = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 
 # The columns of an answer that says only that a statement is done.
 _DONE = ("statement", "name", "outcome")
 # The column of an answer that holds a warning, or NULL.
 _WARNING = "warning"
-
-
-def label(statement: Statement) -> str:
-    """The statement's kind and the name that it is about: CREATE POLICY hospital, CHECK hospital_2026, SELECT, ..."""
-    match statement:
-        case PassThrough(text=text):
-            words = re.findall(r"\w+", re.sub(r"/\*.*?\*/|--[^\n]*", " ", text, flags=re.DOTALL))
-            return words[0].upper() if words else "SQL"
-        case CreateHierarchy(definition=definition):
-            return f"CREATE HIERARCHY {definition.name}"
-        case DropHierarchy(name=name):
-            return f"DROP HIERARCHY {name}"
-        case CreatePolicy(policy=policy):
-            return f"CREATE POLICY {policy.name}"
-        case DropPolicy(name=name):
-            return f"DROP POLICY {name}"
-        case CreateWorkload(name=name):
-            return f"CREATE WORKLOAD {name}"
-        case DropWorkload(name=name):
-            return f"DROP WORKLOAD {name}"
-        case CreateRelease(kind=kind, name=release):
-            return f"CREATE ANONYMIZED {kind.upper()} {release}"
-        case ExplainRelease(create=create):
-            return f"EXPLAIN ANONYMIZED {create.kind.upper()} {create.name}"
-        case DropRelease(kind=kind, name=release):
-            return f"DROP ANONYMIZED {kind.upper()} {release}"
-        case CheckRelease(name=release):
-            return f"CHECK {release}"
-        case CheckRelation(source=source):
-            return f"CHECK {source}"
-        case Measure(release=release):
-            return f"MEASURE {release}"
-        case ExportRelease(name=release):
-            return f"EXPORT {release}"
-        case Estimate():
-            return f"ESTIMATE FROM RELEASE {statement.release or statement.file}"
-
-
-def read_script(script: str) -> tuple[str, str]:
-    """The name of a script in messages and its text; `-` is standard input.
-
-    Raises UserError when it cannot be read or is not UTF-8.
-    """
-    name = "<stdin>" if script == "-" else script
-    try:
-        read = sys.stdin.buffer.read() if script == "-" else Path(script).read_bytes()
-        return name, read.decode("utf-8-sig")
-    except OSError as error:
-        raise UserError(f"the script {name} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"the script {name} is not UTF-8 text", hint="save it as UTF-8") from None
-
-
-def release_name(text: str) -> QualifiedName:
-    """A name as typed on a command line: `release`, `schema.release`, or with quotes as in SQL.
-
-    Anything else is taken for the name itself, so that hostile names need no second kind of quotes.
-    """
-    if not _DOTTED.fullmatch(text):
-        return QualifiedName((text,))
-    parts = _PART.findall(text)
-    return QualifiedName(tuple(part[1:-1].replace('""', '"') if part[0] == '"' else part for part in parts))
+# The column of an answer that holds remarks, a line each, or NULL.
+_REMARKS = "remarks"
 
 
 def as_sqlanon_error(error: BaseException, statement: Statement | None) -> BaseException:
@@ -115,32 +43,45 @@ def as_sqlanon_error(error: BaseException, statement: Statement | None) -> BaseE
     An error of DuckDB in the user's own SQL becomes a UserError, one in sqlanon's SQL an EngineError. Its message
     keeps names and drops values.
     """
-    position = statement.position if statement else None
+    known = _known_error(error, statement)
+    return statement.locate(known) if statement and isinstance(known, SqlanonError) else known
+
+
+def _known_error(error: BaseException, statement: Statement | None) -> BaseException:
     if isinstance(error, SqlanonError):
-        return error.at(position)
+        return error
     if isinstance(error, OSError):
         what = f": {error.filename}" if error.filename else ""
-        return EngineError(f"the system refuses: {error.strerror}{what}", position=position)
+        return EngineError(f"the system refuses: {error.strerror}{what}")
     if not _is_duckdb_error(error):
         return error
     translation = translated(error)  # type: ignore[arg-type]
     if translation.hint:
         # What has a hint already is of the right class.
-        return translation.at(position)
+        return translation
     is_fatal = type(error).__name__ in ("InternalException", "FatalException")
     is_sqlanons = is_fatal or not isinstance(statement, PassThrough)
     kind: type[SqlanonError] = EngineError if is_sqlanons else UserError
     withheld = "withheld" in translation.message
     hint = "SQLANON_DEBUG=1 or -vv shows all of it, values included" if withheld else None
-    own_error = kind(translation.message, hint=hint, position=position)
+    own_error = kind(translation.message, hint=hint, quoted=translation.quoted)
     own_error.__cause__ = error
     return own_error
 
 
-def report(output: Output, error: BaseException, statement: Statement | None = None, script: str | None = None) -> int:
+def report(
+    output: Output,
+    error: BaseException,
+    statement: Statement | None = None,
+    script: str | None = None,
+    *,
+    is_script: bool = True,
+) -> int:
     """Prints an error, and returns the exit code that says whose fault it is."""
     known = as_sqlanon_error(error, statement)
     if isinstance(known, SqlanonError):
+        if not is_script:
+            known.position = known.excerpt = None
         output.error(known, script)
         return known.exit_code
     output.unexpected(error, script)
@@ -168,14 +109,23 @@ class ScriptRun:
         self._begun = 0.0
         self._script = ""
         self.exit_code = 0
+        self._is_script = True
+        self._unexported: set[str] = set()
         connection.observe(self._watch.observe)
 
-    def run(self, text: str, script: str) -> bool:
+    @property
+    def unexported(self) -> str:
+        """How many releases were made and not exported, in words; empty if there are none."""
+        count = len(self._unexported)
+        return f"{count} release{'s' if count > 1 else ''}" if count else ""
+
+    def run(self, text: str, script: str, *, is_script: bool = True) -> bool:
         """Runs the statements of `text` up to the first that fails; True if none did.
 
-        `script` is the name of the text in messages. What ran before a failure stays.
+        `script` is the name of the text in messages; of a text that nobody wrote, no `is_script`, they show no line.
+        What ran before a failure stays.
         """
-        self._script, self._statement = script, None
+        self._script, self._statement, self._is_script = script, None, is_script
         try:
             with interrupting(self._connection):
                 self._connection.script(text, on_statement=self._on_statement)
@@ -186,7 +136,7 @@ class ScriptRun:
             if stop := stop_of(error):
                 raise stop from None
             self._watch.stop()
-            code = report(self._output, error, self._statement, self._script)
+            code = report(self._output, error, self._statement, self._script, is_script=self._is_script)
             self.exit_code = self.exit_code or code
             return False
         finally:
@@ -212,16 +162,25 @@ class ScriptRun:
         if is_sqlanons:
             self._warn(statement, rows)
         outcome = rows.rows[0][2] if rows.columns == _DONE else "done"
-        if isinstance(statement, CheckRelease | CheckRelation):
+        if isinstance(statement, CheckRelation) and not statement.requirements:
+            outcome = "measured"
+        elif isinstance(statement, CheckRelease | CheckRelation | CheckExport):
             outcome = "satisfied" if self._judge(statement, rows) else "not satisfied"
+        if isinstance(statement, CreateRelease):
+            self._unexported.add(fold(statement.name.name))
+        elif isinstance(statement, ExportRelease | DropRelease):
+            self._unexported.discard(fold(statement.name.name))
         if is_sqlanons:
             self._output.status(f"{label(statement)}: {outcome} ({seconds:.2f} s)")
 
     def _warn(self, statement: Statement, rows: Rows) -> None:
-        """Prints the warnings of an answer on standard error, each once."""
+        """Prints the warnings and remarks of an answer on standard error, each once."""
         for warning in dict.fromkeys(rows.column(_WARNING)):
             if warning is not None:
                 self._output.warning(warning, statement.position, self._script)
+        for remarks in dict.fromkeys(rows.column(_REMARKS)):
+            for remark in (remarks or "").splitlines():
+                self._output.warning(remark, statement.position, self._script, kind="remark")
 
     def _show(self, statement: Statement, rows: Rows, seconds: float) -> None:
         if self._answered:
@@ -230,8 +189,13 @@ class ScriptRun:
         if self._output.json:
             self._output.result(rows, **_about(statement, self._script, seconds))
             return
+        if isinstance(statement, CheckRelation) and not statement.requirements:
+            # Nothing was required, so nothing is satisfied.
+            self._output.result(rows.without("required").without("satisfied"))
+            return
         if isinstance(statement, CreateRelease):
-            result = rows if any(rows.column(_WARNING)) else rows.without(_WARNING)
+            # Remarks are sentences, printed one below the other and not in a cell.
+            result = (rows if any(rows.column(_WARNING)) else rows.without(_WARNING)).without(_REMARKS)
             for table in _common_and_varying(result):
                 self._output.result(table)
         elif isinstance(statement, ExportRelease):

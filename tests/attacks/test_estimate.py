@@ -6,6 +6,7 @@ import pytest
 
 from sqlanon import Connection, connect
 from sqlanon.errors import SqlanonError
+from tests.support.estimates.figures import figures_of
 
 RELEASES = (
     "TABLE r AS POLICY p METHOD generalization(suppression => 0.2)",
@@ -39,7 +40,7 @@ def released(release: str, lonely: str) -> Connection:
 
 def said(con: Connection, query: str) -> str:
     try:
-        rows = con.sql(f"ESTIMATE {query} FROM RELEASE r").fetchall()
+        rows = figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE r"))
     except SqlanonError as error:
         return str(error)
     # Doubles are added up in the order of the rows, which is random.

@@ -88,6 +88,7 @@ def engine(path):
         "0003_fragments",
         "0004_ledger",
         "0005_readings",
+        "0006_spread",
     ]
     yield made
     connection.close()

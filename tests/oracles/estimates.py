@@ -26,7 +26,7 @@ class Figures:
     """An estimate with its standard error and its bounds; None for what is not known."""
 
     value: float | None
-    stderr: float | None
+    spread: float | None
     low: float | None
     high: float | None
 
@@ -151,7 +151,7 @@ def _average(parts: Sequence[_Part], withheld: int | None) -> Figures:
     rows = _ends(parts, withheld != 0)
     if not rows:
         return Figures(None, None, None, None)
-    value = stderr = None
+    value = spread = None
     hits, total = _total([part.p for part in parts]), _total([part.first for part in parts])
     if hits and total is not None:
         value = total / hits
@@ -162,8 +162,8 @@ def _average(parts: Sequence[_Part], withheld: int | None) -> Figures:
             + value**2 * (part.p or 0) * (1 - (part.p or 0))
             for part in parts
         )
-        stderr = sqrt(max(spread, 0)) / hits
-    return Figures(value, stderr, _known(_least_mean(rows, 1)), _known(-_least_mean(rows, -1)))
+        spread = sqrt(max(spread, 0)) / hits
+    return Figures(value, spread, _known(_least_mean(rows, 1)), _known(-_least_mean(rows, -1)))
 
 
 def _least_mean(rows: Sequence[tuple[_Part, float, float]], sign: int) -> float:

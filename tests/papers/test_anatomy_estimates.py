@@ -48,17 +48,17 @@ def microdata() -> Connection:
 def test_the_generalized_table(microdata: Connection) -> None:
     labels = microdata.duckdb.execute("SELECT DISTINCT age, sex, zipcode FROM table_2 ORDER BY age").fetchall()
     assert labels == [("[21,61)", "M", "[10001,60001)"), ("[61,101)", "F", "[10001,60001)")]
-    ((value, _, low, high),) = microdata.sql(QUERY.format("table_2")).fetchall()
+    ((value, _, low, high, uniform),) = microdata.sql(QUERY.format("table_2")).fetchall()
     assert value == pytest.approx(2 * 0.05)
-    assert (low, high) == (0, 2)
+    assert (low, high, uniform) == (0, 2, "age, zipcode")
 
 
 def test_the_table_with_exact_quasi_identifiers(microdata: Connection) -> None:
     groups = microdata.duckdb.execute("SELECT list(age ORDER BY age) FROM table_3 GROUP BY bucket ORDER BY min(age)")
     assert groups.fetchall() == [([23, 27, 35, 59],), ([61, 65, 65, 70],)]
-    ((value, _, low, high),) = microdata.sql(QUERY.format("table_3")).fetchall()
+    ((value, _, low, high, uniform),) = microdata.sql(QUERY.format("table_3")).fetchall()
     assert value == pytest.approx(1.0)
-    assert (low, high) == (0, 2)
+    assert (low, high, uniform) == (0, 2, None)
     truth = microdata.duckdb.execute(
         "SELECT count(*) FROM microdata WHERE disease = 'pneumonia' AND age <= 30 AND zipcode BETWEEN 10001 AND 20000"
     ).fetchone()

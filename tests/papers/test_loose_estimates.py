@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sqlanon import Connection, connect
+from tests.support.estimates.figures import figures_of
 from tests.support.hospital import LEFT, LINKED, OTHERS, RIGHT
 
 
@@ -31,7 +32,7 @@ def hospital() -> Connection:
 
 
 def asked(con: Connection, where: str) -> tuple[Any, ...]:
-    ((*found,),) = con.sql(f"ESTIMATE SELECT count(*) AS n FROM patients WHERE {where} FROM RELEASE r").fetchall()
+    ((*found,),) = figures_of(con.sql(f"ESTIMATE SELECT count(*) AS n FROM patients WHERE {where} FROM RELEASE r"))
     return tuple(found)
 
 

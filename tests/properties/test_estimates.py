@@ -13,6 +13,7 @@ from sqlanon import Connection
 from sqlanon.errors import PolicyError, PrivacyViolation
 from tests.oracles.estimates import Figures, estimates
 from tests.support.draws import draws
+from tests.support.estimates.figures import figures_of
 from tests.support.estimates.queries import DEALT, RELEASES, Having, Query, Task, havings, queries, tables
 from tests.support.estimates.released_rows import released_rows
 
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.drawn
 
 
 def asked(con: Connection, query: Query, having: str = "") -> dict[Any, Figures]:
-    rows = con.sql(f"ESTIMATE {query.sql}{having} FROM RELEASE r").fetchall()
+    rows = figures_of(con.sql(f"ESTIMATE {query.sql}{having} FROM RELEASE r"))
     return {(row[0] if query.group else 0): Figures(*row[-4:]) for row in rows}
 
 
@@ -64,8 +65,8 @@ def check(con: Connection, task: Task, query: Query) -> bool:
     unknown = any(weight is None for row in rows for leaf in row.values() for _, weight in leaf)
     for key, figures in found.items():
         wanted = expected[key]
-        for ours, own in ((figures.value, wanted.value), (figures.stderr, wanted.stderr)):
-            if query.function in ("min", "max") and ours is figures.stderr:
+        for ours, own in ((figures.value, wanted.value), (figures.spread, wanted.spread)):
+            if query.function in ("min", "max") and ours is figures.spread:
                 continue
             # What nobody knows may be left unknown though it did not matter; never the other way round.
             assert close(ours, own) or (ours is None and unknown), (query.sql, key, figures, wanted)
@@ -108,7 +109,7 @@ def test_estimates_and_bounds(release: str) -> None:
 def check_having(con: Connection, query: Query, having: Having) -> None:
     """HAVING keeps the groups whose estimates satisfy it, with all their figures."""
     expected = {}
-    for row in con.sql(f"ESTIMATE {query.counted} FROM RELEASE r").fetchall():
+    for row in figures_of(con.sql(f"ESTIMATE {query.counted} FROM RELEASE r")):
         group, figures = (row[0], row[1:]) if query.group else (0, row)
         if having.holds({"g": group, "n": figures[0], "c": figures[4]}) is True:
             expected[group] = Figures(*figures[:4])

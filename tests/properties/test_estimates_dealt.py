@@ -15,6 +15,7 @@ from sqlanon import Connection, connect
 from sqlanon.errors import PrivacyViolation
 from tests.oracles.dealt import Holds, drawn, extremes
 from tests.support.draws import draws
+from tests.support.estimates.figures import figures_of
 from tests.support.estimates.queries import Task, quoted, tables
 
 pytestmark = pytest.mark.drawn
@@ -55,10 +56,12 @@ def test_the_bounds_of_a_conjunction_are_reached(release: str) -> None:
 
         with con:
             rows, values = buckets(con, METHODS[release], quoted("number"), quoted("value"))
-            ((_, _, low, high),) = con.sql(
-                f"ESTIMATE SELECT count(*) FROM t WHERE {quoted('number')} < {number} "
-                f"{word} {quoted('value')} <= {value} FROM RELEASE r"
-            ).fetchall()
+            ((_, _, low, high),) = figures_of(
+                con.sql(
+                    f"ESTIMATE SELECT count(*) FROM t WHERE {quoted('number')} < {number} "
+                    f"{word} {quoted('value')} <= {value} FROM RELEASE r"
+                )
+            )
             assert (low, high) == extremes(rows, values, satisfies)
 
     holds()
@@ -90,14 +93,14 @@ def test_the_estimate_is_the_mean_of_all_assignments(visits: Connection, where: 
     rows, values = buckets(visits, "r_qi", "age", "disease")
     generator = random.Random(20061)
     found = [drawn(rows, values, satisfies, generator) for _ in range(DRAWS)]
-    ((estimate, stderr, low, high),) = visits.sql(
-        f"ESTIMATE SELECT count(*) FROM visits WHERE {where} FROM RELEASE r"
-    ).fetchall()
+    ((estimate, spread, low, high),) = figures_of(
+        visits.sql(f"ESTIMATE SELECT count(*) FROM visits WHERE {where} FROM RELEASE r")
+    )
     assert abs(estimate - mean(found)) <= ERRORS * stdev(found) / sqrt(DRAWS) + 1e-9
     assert low <= min(found)
     assert max(found) <= high
     # Rows are taken to be independent of each other, and dealing without repetition makes them vary less.
-    assert stdev(found) <= stderr * (1 + ERRORS / sqrt(2 * DRAWS))
+    assert stdev(found) <= spread * (1 + ERRORS / sqrt(2 * DRAWS))
 
 
 # Releases that are drawn again. With so few, the mean is further than this from what is expected once in 100,000 runs.
@@ -119,7 +122,7 @@ def test_the_estimate_is_unbiased_over_random_buckets(where: str, share: float) 
     found: list[float] = []
     for _ in range(AGAIN):
         con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD anatomy(l => 3)")
-        ((estimate, *_),) = con.sql(f"ESTIMATE SELECT count(*) FROM visits WHERE {where} FROM RELEASE r").fetchall()
+        ((estimate, *_),) = figures_of(con.sql(f"ESTIMATE SELECT count(*) FROM visits WHERE {where} FROM RELEASE r"))
         found.append(estimate)
     assert stdev(found) > 0
     assert abs(mean(found) - share * ROWS) <= APART * stdev(found) / sqrt(AGAIN)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sqlanon import Connection, connect
 from sqlanon.errors import PolicyError, PrivacyViolation
 from tests.support.draws import draws
+from tests.support.estimates.figures import figures_of
 
 pytestmark = pytest.mark.drawn
 
@@ -122,7 +123,7 @@ def is_no_number(part: Any) -> bool:
 def answered(con: Connection, query: str) -> list[tuple[Any, ...]] | str:
     """The answer of a query, or why it is refused."""
     try:
-        return con.sql(f"ESTIMATE {query} FROM RELEASE r").fetchall()
+        return figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE r"))
     except PolicyError as error:
         return str(error)
 

@@ -17,6 +17,7 @@ from sqlanon.estimates.sizes import sizes
 from sqlanon.statements import measure
 from tests.oracles import associations
 from tests.support.draws import draws
+from tests.support.estimates.figures import figures_of
 from tests.support.estimates.fragments import METHODS, Apart, shown, sources
 from tests.support.estimates.queries import Condition, Query, conjuncts, queries
 
@@ -34,7 +35,7 @@ OF: dict[str, Callable[[list[float]], float | None]] = {
 
 
 def asked(con: Connection, query: Query, release: str = "r") -> dict[Hashable, Any]:
-    rows = con.sql(f"ESTIMATE {query.sql} FROM RELEASE {release}").fetchall()
+    rows = figures_of(con.sql(f"ESTIMATE {query.sql} FROM RELEASE {release}"))
     return {(row[0] if query.group else 0): row[-4:] for row in rows}
 
 
@@ -74,7 +75,7 @@ def check(con: Connection, query: Query, worlds: list[World], withheld: int) -> 
     found = asked(con, query)
     every = [answers(query, world) for world in worlds]
     assert set(found) == {key for one in every for key in one}, query.sql
-    for key, (value, stderr, low, high) in found.items():
+    for key, (value, spread, low, high) in found.items():
         held = [one.get(key, []) for one in every]
         for own in held:
             known = OF[query.function](own)
@@ -83,7 +84,7 @@ def check(con: Connection, query: Query, worlds: list[World], withheld: int) -> 
         if query.function == "count":
             assert isclose(value, fmean(map(len, held)), abs_tol=1e-9), (query.sql, key)
             assert 0 <= low <= high <= len(worlds[0]) + withheld
-            assert stderr >= 0
+            assert spread >= 0
         if query.function == "sum" and value is not None:
             assert isclose(value, fmean(map(sum, held)), abs_tol=1e-9), (query.sql, key)
         assert query.function != "sum" or value is not None or not any(held), query.sql
@@ -178,7 +179,7 @@ def test_counts_of_what_several_fragments_have(release: str) -> None:
             if not worlds:
                 return
             for query in (*conjunctions, *others):
-                ((value, stderr, low, high),) = asked(con, query).values()
+                ((value, spread, low, high),) = asked(con, query).values()
                 counts = [sum(satisfies(query, row) for row in world) for world in worlds]
                 shares = [
                     sum(satisfies(query, world[place]) for world in worlds) / len(worlds)
@@ -190,7 +191,7 @@ def test_counts_of_what_several_fragments_have(release: str) -> None:
                 assert low >= sum(share == 1 for share in shares), query.sql
                 if not release.startswith("fragments"):
                     wanted = sqrt(sum(share * (1 - share) for share in shares))
-                    assert isclose(stderr, wanted, abs_tol=1e-7) or (stderr == 0 and low + withheld == high), query.sql
+                    assert isclose(spread, wanted, abs_tol=1e-7) or (spread == 0 and low + withheld == high), query.sql
                 elif query in conjunctions:
                     assert (low, high) == (min(counts), max(counts)), query.sql
 
@@ -223,11 +224,11 @@ def test_what_is_measured_at_once_is_what_is_estimated_by_itself(release: str, m
                 with sizes.replaced(max_rows=most):
                     con.execute("MEASURE r WITH WORKLOAD w")
             found = con.duckdb.execute(
-                "SELECT query_id, estimated, stderr, low, high, within FROM anon.query_error WHERE workload = 'w'"
+                "SELECT query_id, estimated, spread, low, high, within FROM anon.query_error WHERE workload = 'w'"
             ).fetchall()
             assert len(found) == len(asked_together)
             for number, *figures, within_bounds in found:
-                ((*own,),) = con.sql(f"ESTIMATE {asked_together[number]} FROM RELEASE r").fetchall()
+                ((*own,),) = figures_of(con.sql(f"ESTIMATE {asked_together[number]} FROM RELEASE r"))
                 assert own == pytest.approx(figures, abs=1e-9), asked_together[number]
                 assert within_bounds
 

@@ -13,6 +13,7 @@ from sqlanon import Connection, connect
 from sqlanon.errors import PolicyError, PrivacyViolation
 from tests.oracles.estimates import Cell, Figures, estimates
 from tests.support.draws import draws
+from tests.support.estimates.figures import figures_of
 from tests.support.estimates.queries import LISTED, NUMBERS, Query, Task, queries, quoted, tables
 from tests.support.estimates.released_rows import QUASI, released_rows
 
@@ -40,7 +41,7 @@ def weighed(cell: Cell, frequent: dict[Any, float] | None) -> list[tuple[Any, fl
 
 def asked(con: Connection, query: Query, given_: Marginals) -> Figures:
     named = ", ".join(f"{quoted(name)} => m_{name}" for name in given_)
-    (row,) = con.sql(f"ESTIMATE {query.sql} FROM RELEASE r" + (f" MARGINALS ({named})" if named else "")).fetchall()
+    (row,) = figures_of(con.sql(f"ESTIMATE {query.sql} FROM RELEASE r" + (f" MARGINALS ({named})" if named else "")))
     return Figures(*row)
 
 
@@ -70,7 +71,7 @@ def check(con: Connection, task: Task, query: Query, given_: Marginals) -> None:
     about = (query.sql, given_, found, wanted)
     assert close(found.value, wanted.value) or (found.value is None and unknown), about
     if query.function not in ("min", "max"):
-        assert close(found.stderr, wanted.stderr) or (found.stderr is None and unknown), about
+        assert close(found.spread, wanted.spread) or (found.spread is None and unknown), about
     assert close(found.low, wanted.low), about
     assert close(found.high, wanted.high), about
     ((truth,),) = con.duckdb.execute(query.sql).fetchall()
@@ -115,7 +116,7 @@ def visits() -> Connection:
 
 
 def one(con: Connection, query: str, weighed: str) -> tuple[Any, ...]:
-    (row,) = con.sql(f"ESTIMATE {query} FROM RELEASE released MARGINALS ({weighed})").fetchall()
+    (row,) = figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE released MARGINALS ({weighed})"))
     return row
 
 

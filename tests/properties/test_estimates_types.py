@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import connect
+from tests.support.estimates.figures import figures_of
 
 HUGE = 2**63
 RANGES = ("mondrian", "mondrian(bounds => true)", "mondrian(publish => 'ancestor')")
@@ -114,8 +115,8 @@ def test_the_truth_is_within_the_bounds(domain: str) -> None:
             for condition in asked:
                 query = f"SELECT count(*) AS n FROM t WHERE {condition}"
                 ((truth,),) = con.duckdb.execute(query).fetchall()
-                ((value, stderr, low, high),) = con.sql(f"ESTIMATE {query} FROM RELEASE r").fetchall()
+                ((value, spread, low, high),) = figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE r"))
                 assert low <= truth <= high, (condition, rows)
-                assert value is None or (low <= value <= high and stderr >= 0), (condition, rows)
+                assert value is None or (low <= value <= high and spread >= 0), (condition, rows)
 
     holds()

@@ -14,6 +14,7 @@ from sqlanon.estimates.batch import distinct_rows
 from sqlanon.estimates.sizes import sizes
 from sqlanon.sqlgen.build.names import literal
 from sqlanon.statements import measure, measure_source
+from tests.support.estimates.figures import figures_of
 from tests.support.estimates.queries import DEALT, RELEASES, Condition, Task, conjuncts, quoted, tables
 
 DRAWN = "CREATE WORKLOAD w ON POLICY p (queries => 2, dimensions => {}, seed => {}, selectivity => 0.3)"
@@ -83,12 +84,12 @@ def test_what_is_asked_at_once_is_what_is_asked_by_itself(release: str, monkeypa
                 with sizes.replaced(**small, max_queries_on_buckets=on_buckets):
                     con.execute("MEASURE r WITH WORKLOAD w")
             found = con.duckdb.execute(
-                "SELECT sql, actual, estimated, stderr, low, high, within FROM anon.query_error JOIN anon.workload "
+                "SELECT sql, actual, estimated, spread, low, high, within FROM anon.query_error JOIN anon.workload "
                 "USING (workload, query_id) WHERE workload = 'w'"
             ).fetchall()
             assert len(found) >= len(queries)
             for sql, actual, *figures, within in found:
-                ((*own,),) = con.sql(f"ESTIMATE {sql} FROM RELEASE r").fetchall()
+                ((*own,),) = figures_of(con.sql(f"ESTIMATE {sql} FROM RELEASE r"))
                 assert all(map(alike, figures, own)), (sql, figures, own)
                 assert within, sql
                 assert con.duckdb.execute(sql).fetchall() == [(actual,)]
@@ -132,10 +133,10 @@ def test_sums_and_averages_at_once_are_what_they_are_by_themselves(
                 con.execute("MEASURE r WITH WORKLOAD w")
             for number, sql in enumerate(queries):
                 found = con.duckdb.execute(
-                    "SELECT result, actual, estimated, stderr, low, high FROM anon.query_error WHERE query_id = ?",
+                    "SELECT result, actual, estimated, spread, low, high FROM anon.query_error WHERE query_id = ?",
                     [number],
                 ).fetchall()
-                ((*own,),) = con.sql(f"ESTIMATE {sql} FROM RELEASE r").fetchall()
+                ((*own,),) = figures_of(con.sql(f"ESTIMATE {sql} FROM RELEASE r"))
                 ((*true,),) = con.duckdb.execute(sql).fetchall()
                 results = {name: figures for name, *figures in found}
                 every = [figure for name in sorted(results) for figure in results[name][1:]]

@@ -39,7 +39,7 @@ _FILES = {
         "catalog_hierarchies column_types encode hierarchies_calendar hierarchies_definitions hierarchies_intervals "
         "hierarchies_labels hierarchies_prefixes hierarchies_stored hierarchies_types keys pseudonym"
     ),
-    "sources": "column_types entity lookup_keys release_sql source_gone sources",
+    "sources": "column_types data_frames entity lookup_keys release_sql source_gone sources",
     "live_views": (
         "changed_types guard live_labels live_models live_view mondrian_live release_sql settings side_channels "
         "source_gone"
@@ -62,7 +62,7 @@ _FILES = {
     "syntax": (
         "hostile_names identifiers statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script"
     ),
-    "engines": "adjustable engine session session_settings settings",
+    "engines": "adjustable anonymize data_frames engine session session_settings settings",
     "terminal": "cli datasets exit_codes presentation shell",
     "kills": "exit_codes export_leftovers export_place kill methods_killed",
     "project": "compiled distributions docs examples helpers imports maintainers makefile subjects tree words",

@@ -23,7 +23,8 @@ import sqlanon
 from sqlanon import session
 from sqlanon.syntax.parser import parse_script
 from sqlanon.terminal.cli import app
-from sqlanon.terminal.scripts import label, release_name
+from sqlanon.terminal.command_arguments import release_name
+from sqlanon.terminal.labels import label
 
 SQLANON = [sys.executable, "-m", "sqlanon"]
 
@@ -142,7 +143,7 @@ def test_an_error_is_placed_in_the_script(tmp_path: Path) -> None:
 def test_an_error_of_duckdbs_is_the_users_and_is_placed_too() -> None:
     done = run_script("SELECT 1;\n  SELECT missing FROM nowhere;")
     assert done.exit_code == 2
-    assert done.stderr.startswith("<stdin>:2:3: error: ")
+    assert done.stderr.startswith("<stdin>:2:23: error: ")
     assert "nowhere" in done.stderr
 
 

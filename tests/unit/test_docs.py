@@ -6,7 +6,7 @@ How a page is read:
 - `<!-- run first: sql/... -->` names a script that ships with sqlanon and runs in that database before them.
 - A block ```sql error ends in an error. A block ```sh no-run is not run; that its commands parse is checked.
 - Below `<!-- output -->` a ```text block is what the block before it prints. Tables are compared cell by cell,
-  their rows in any order, other lines one by one; `...` stands for any text.
+  their rows in any order, other lines one by one; `...` stands for any text, and a row of nothing else for any rows.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from typing import Any
 import pytest
 import typer.main
 
+import sqlanon
 from sqlanon.pipeline.run import RELEASE
 from sqlanon.terminal.cli import app
-from tests.support.pages import OUTPUT, ROOT, Reading
+from tests.support.pages import OUTPUT, ROOT, Reading, tables
+from tools.site_hook import linked, page_of, rewritten
 
 DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *DOCS.rglob("*.md")))
@@ -70,6 +72,44 @@ def test_every_page_can_be_found() -> None:
         text = without_blocks(page.read_text(encoding="utf-8"))
         waiting += [(page.parent / link.partition("#")[0]).resolve() for link in LINK.findall(text)]
     assert {path for path in DOCS.rglob("*.md") if path.parent.name != "decisions"} - seen == set()
+
+
+def test_every_page_is_in_the_menu_of_the_site() -> None:
+    """`make docs` would say so, too; here it is said earlier."""
+    menu = set(
+        re.findall(r"^ +- (?:.*: )?([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    assert {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if page.parent.name != "decisions"} == menu
+
+
+def test_the_site_has_pages_for_files_that_pages_link_to() -> None:
+    text = (
+        "[`a`](../../sql/examples/hospital.sql) [b](../../README.md#a-page-of-sql) [c](../index.md) [d](../decisions/) "
+        "`[e](../x)`"
+    )
+    page = "docs/how-to/analyst.md"
+    assert linked(text, page) == {"sql/examples/hospital.sql", "README.md", "docs/decisions"}
+    assert rewritten(text, page) == (
+        "[`a`](../repository/sql/examples/hospital.sql.md) [b](../repository/README.md#a-page-of-sql) [c](../index.md) "
+        "[d](../decisions/index.md) `[e](../x)`"
+    )
+    assert page_of("tests") == "repository/tests/index.md"
+    assert rewritten("[all](docs/index.md#how-to)", "README.md") == "[all](../index.md#how-to)"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_first_rows_of_the_readme_are_a_class_of_its_release(page: str) -> None:
+    """Each line has a row of the source and, behind an arrow, the row that is published in its place."""
+    connection = sqlanon.connect()
+    connection.sql((ROOT / "sql" / "examples" / "hospital.sql").read_text(encoding="utf-8"))
+    lines = tables((ROOT / page).read_text(encoding="utf-8"))[0][1:]
+    assert all(line[4] == "→" for line in lines)
+    before, after = [tuple(line[:4]) for line in lines], [tuple(line[5:]) for line in lines]
+    known = [tuple(map(str, row)) for row in connection.sql("FROM patients").fetchall()]
+    assert set(before) <= set(known)
+    columns = connection.sql("FROM hospital_release").filter(f"(dob, sex, zip) = {after[0][:3]}")
+    assert sorted(after) == sorted(columns.fetchall())
+    assert [row[3] for row in before] == [row[3] for row in after]
 
 
 def test_the_readme_is_a_page() -> None:
@@ -123,6 +163,7 @@ SELECT unnest([1, 2]) AS a; SELECT 'x' AS b;
     [
         (GOOD.replace("| 2 |", "| 3 |"), "no row"),
         (GOOD.replace("| 2 |\n", ""), "does not show"),
+        (GOOD.replace("| 2 |", "| ... |").replace("| 1 |", "| 3 |"), "no row"),
         (GOOD.replace("| b ", "| c "), "the columns are"),
         (GOOD.replace("| b   |\n|-----|\n| ... |\n", ""), "1 tables"),
         (GOOD.replace("SELECT unnest", "SELEC unnest"), "syntax error"),
@@ -137,5 +178,6 @@ def test_a_page_that_is_wrong_is_noticed(page: str, complaint: str, tmp_path: Pa
         Reading(tmp_path).page(page, "page.md")
 
 
-def test_a_page_that_is_right_is_not_complained_of(tmp_path: Path) -> None:
-    Reading(tmp_path).page(GOOD, "page.md")
+@pytest.mark.parametrize("page", [GOOD, GOOD.replace("| 2 |\n| 1 |", "| ... |"), GOOD.replace("| 2 |", "| ... |")])
+def test_a_page_that_is_right_is_not_complained_of(page: str, tmp_path: Path) -> None:
+    Reading(tmp_path).page(page, "page.md")

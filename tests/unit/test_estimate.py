@@ -13,6 +13,7 @@ from sqlanon import Connection, connect
 from sqlanon.catalog.digests import seal
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import CatalogError, DataError, PolicyError, SqlanonError, StatementError, UserError
+from tests.support.estimates.figures import figures_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENTS = """
@@ -48,7 +49,7 @@ def asking() -> Connection:
 
 
 def asked(con: Connection, query: str, release: str = "released") -> list[tuple[Any, ...]]:
-    return con.sql(f"ESTIMATE {query} FROM RELEASE {release}").fetchall()
+    return figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE {release}"))
 
 
 def one(con: Connection, query: str, release: str = "released") -> tuple[Any, ...]:
@@ -75,17 +76,17 @@ def test_a_misspelt_column_is_answered_with_the_one_that_was_meant(asking: Conne
 
 def test_a_count_by_hand(asking: Connection) -> None:
     """4 of the 10 ages from 30 to 39 are below 34: 3 rows with p = 0.4 each, and 3 certain ones."""
-    value, stderr, low, high = one(asking, "SELECT count(*) AS n FROM patients WHERE age < 34")
+    value, spread, low, high = one(asking, "SELECT count(*) AS n FROM patients WHERE age < 34")
     assert (value, low, high) == (pytest.approx(3 + 1.2), 3, 6)
-    assert isclose(stderr, sqrt(3 * 0.4 * 0.6))
+    assert isclose(spread, sqrt(3 * 0.4 * 0.6))
 
 
 def test_columns_that_are_combined_are_independent(asking: Connection) -> None:
     """Half of the wards, and 4 of 10 ages, of 3 rows, 2 of them with a cold."""
     query = "SELECT count(*) AS n FROM patients WHERE age >= 36 AND ward = 'south' AND disease = 'Cold'"
-    value, stderr, low, high = one(asking, query)
+    value, spread, low, high = one(asking, query)
     assert (value, low, high) == (pytest.approx(2 * 0.2), 0, 2)
-    assert isclose(stderr, sqrt(2 * 0.2 * 0.8))
+    assert isclose(spread, sqrt(2 * 0.2 * 0.8))
 
 
 def test_conditions_on_one_column_are_one_condition(asking: Connection) -> None:
@@ -475,3 +476,35 @@ def test_an_export_of_a_query(tmp_path: Path) -> None:
             15.0,
         )
         assert "write FROM p" in refused(con, "SELECT count(*) FROM elsewhere", release)
+
+
+@pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        ("SELECT count(*) AS n FROM patients WHERE age < 34", "age"),
+        ("SELECT count(*) AS n FROM patients WHERE age < 30", None),
+        ("SELECT count(*) AS n FROM patients WHERE age < 34 AND ward = 'south'", "age, ward"),
+        ("SELECT sum(days) AS d FROM patients WHERE disease = 'Flu'", None),
+        ("SELECT avg(age) AS a FROM patients", "age"),
+        ("SELECT max(age) AS a FROM patients WHERE ward = 'south'", "ward, age"),
+        ("SELECT ward, count(*) AS n FROM patients GROUP BY ward", "ward"),
+    ],
+)
+def test_the_answer_names_the_columns_that_were_taken_to_be_uniform(
+    asking: Connection, query: str, columns: str | None
+) -> None:
+    answer = asking.sql(f"ESTIMATE {query} FROM RELEASE released")
+    assert answer.columns[-1] == "uniform_columns"
+    assert {row[-1] for row in answer.fetchall()} == {columns}
+
+
+def test_with_marginals_nothing_is_taken_to_be_uniform(asking: Connection) -> None:
+    asking.execute("CREATE TEMP TABLE ages AS SELECT i AS age, i AS people FROM range(20, 60) AS t(i)")
+    query = "ESTIMATE SELECT count(*) AS n FROM patients WHERE age < 34 FROM RELEASE released MARGINALS (age => ages)"
+    assert asking.sql(query).fetchall()[0][-1] is None
+    asking.execute("DROP TABLE ages")
+
+
+def test_a_column_of_the_answer_cannot_be_called_as_its_last(asking: Connection) -> None:
+    query = "SELECT ward AS uniform_columns, count(*) AS n FROM patients GROUP BY ward"
+    assert "two columns of the result are called uniform_columns" in refused(asking, query)

@@ -10,6 +10,7 @@ import pytest
 from sqlanon import Connection, connect
 from sqlanon.errors import DataError, PolicyError, PrivacyViolation, UserError
 from sqlanon.estimates.sizes import sizes
+from tests.support.estimates.figures import figures_of
 
 # Of 24 people of twelve ages all are in one bucket: each "dis ease" has 8, each value of the other column 6.
 SOURCE = """
@@ -32,7 +33,7 @@ def con() -> Connection:
 
 
 def asked(con: Connection, query: str, release: str = '"re lease"') -> list[Any]:
-    return list(con.sql(f"ESTIMATE {query} FROM RELEASE {release}").fetchall())
+    return figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE {release}"))
 
 
 def test_one_sensitive_column(con: Connection) -> None:
@@ -57,9 +58,9 @@ def test_two_sensitive_columns_are_independent(con: Connection) -> None:
 def test_sensitive_columns_alone_are_exact_and_of_two_tables_are_not(con: Connection) -> None:
     groups = asked(con, 'SELECT "value", count(*) FROM t GROUP BY "value"')
     assert groups == [(value, 6.0, 0.0, 6, 6) for value in (0, 10, 20, 30)]
-    ((count, stderr, low, high),) = asked(con, 'SELECT count(*) FROM t WHERE "dis ease" = \'x\' AND "value" = 0')
+    ((count, spread, low, high),) = asked(con, 'SELECT count(*) FROM t WHERE "dis ease" = \'x\' AND "value" = 0')
     assert count == pytest.approx(24 / 12)
-    assert stderr > 0
+    assert spread > 0
     assert (low, high) == (0, 6)
     assert asked(con, 'SELECT avg("value") FROM t')[0][:4] == (15.0, 0.0, 15.0, 15.0)
 
@@ -165,8 +166,8 @@ def test_buckets_that_are_alike_are_asked_once(bits: tuple[int, int]) -> None:
     most = 100 if bits == sizes().code_bits else sizes().max_combinations
     with sizes.replaced(max_combinations=most, code_bits=bits):
         query = "SELECT count(*) FROM t WHERE age < 3 AND disease IN ('a', 'b')"
-        ((estimate, stderr, low, high),) = asked(con, query, "r")
+        ((estimate, spread, low, high),) = asked(con, query, "r")
     assert estimate == pytest.approx(sum(m * p for m, p in shares))
-    assert stderr == pytest.approx(sum(m * p * (1 - p) for m, p in shares) ** 0.5)
+    assert spread == pytest.approx(sum(m * p * (1 - p) for m, p in shares) ** 0.5)
     assert low == sum(max(0, m + s - n) for m, s, n in matching)
     assert high == sum(min(m, s) for m, s, _ in matching)

@@ -10,6 +10,7 @@ import pytest
 from sqlanon import Connection, connect
 from sqlanon.errors import DataError, PolicyError, SqlanonError, UserError
 from sqlanon.estimates.sizes import sizes
+from tests.support.estimates.figures import figures_of
 
 # Ages 0 to 11 twice, each with one of three diseases and one of four values; "group_1" is a column of the source.
 SOURCE = """
@@ -34,7 +35,7 @@ def con() -> Connection:
 
 
 def asked(con: Connection, query: str, release: str = "apart") -> list[Any]:
-    return list(con.sql(f"ESTIMATE {query} FROM RELEASE {release}").fetchall())
+    return figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE {release}"))
 
 
 def refused(con: Connection, query: str, release: str = "apart") -> str:
@@ -222,7 +223,7 @@ def test_a_workload_of_counts_and_of_others_is_measured(con: Connection) -> None
         figures = {name: value for _, _, name, value in con.execute(f"MEASURE {release} WITH WORKLOAD w").fetchall()}
         assert (figures["queries"], figures["results"], figures["bounds_hit_rate"]) == (7, 9, 1)
         found = con.duckdb.execute(
-            "SELECT query_id, estimated, stderr, low, high FROM anon.query_error WHERE query_id <> 2 ORDER BY query_id"
+            "SELECT query_id, estimated, spread, low, high FROM anon.query_error WHERE query_id <> 2 ORDER BY query_id"
         ).fetchall()
         for number, *rest in found:
             (own,) = asked(con, asked_of[number], release)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sqlanon import Connection, connect
+from tests.support.estimates.figures import figures_of
 
 EDGE = 2**53
 
@@ -27,12 +28,12 @@ def release(con: Connection, columns: str, rows: int = 40, method: str = "genera
 
 
 def estimated(con: Connection, query: str) -> tuple[Any, ...]:
-    (row,) = con.sql(f"ESTIMATE {query} FROM RELEASE r").fetchall()
+    (row,) = figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE r"))
     return row
 
 
 def types(con: Connection, query: str) -> list[str]:
-    return [str(kind) for kind in con.sql(f"ESTIMATE {query} FROM RELEASE r").types]
+    return [str(kind) for kind in con.sql(f"ESTIMATE {query} FROM RELEASE r").types[:-1]]
 
 
 def measured(con: Connection, *queries: str) -> dict[str, Any]:

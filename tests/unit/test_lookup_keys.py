@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from sqlanon import Connection, connect
 from sqlanon.errors import PolicyError
+from tests.support.estimates.figures import figures_of
 
 METHODS = ("generalization", "anatomy(l => 2)", "mondrian", "mondrian(publish => 'none')")
 REPEATED = "several rows for one k"
@@ -43,7 +44,7 @@ def refusal(con: Connection, query: str) -> str:
 def answered(con: Connection, query: str) -> tuple[Any, str]:
     """The figures of a query, or why it is refused."""
     try:
-        (row,) = con.sql(f"ESTIMATE {query} FROM RELEASE r").fetchall()
+        (row,) = figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE r"))
     except PolicyError as error:
         return (), str(error)
     return row, ""
@@ -68,7 +69,7 @@ def test_texts_that_are_one_number_are_one_key(method: str) -> None:
         con.execute("CREATE TABLE wards AS SELECT k AS ward FROM k")
         assert "several rows for one ward" in refusal(con, "SELECT count(*) AS n FROM s JOIN wards USING (ward)")
         con.execute("CREATE OR REPLACE TABLE k AS FROM (VALUES ('01'), ('2'), (NULL), (NULL)) AS t(k)")
-        ((_, _, low, high),) = con.sql(f"ESTIMATE {query} FROM RELEASE r").fetchall()
+        ((_, _, low, high),) = figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE r"))
         assert low <= con.duckdb.execute(query).fetchall()[0][0] <= high
 
 

@@ -16,6 +16,7 @@ from sqlanon.estimates.sizes import sizes
 from sqlanon.statements.measure import measure
 from tests.oracles.workloads import Result, figures
 from tests.support.database import rows
+from tests.support.estimates.figures import figures_of
 
 SOURCE = """
 CREATE TABLE people AS SELECT
@@ -94,10 +95,10 @@ def test_estimates_are_those_of_estimate(con: Connection) -> None:
     query = "SELECT disease, count(*) AS n, sum(days) AS d FROM people WHERE age > 33 GROUP BY disease"
     own(con, query)
     measured(con)
-    for disease, *estimates in con.sql(f"ESTIMATE {query} FROM RELEASE r").fetchall():
+    for disease, *estimates in figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE r")):
         kept = rows(
             con,
-            "SELECT estimated, stderr, low, high FROM anon.query_error "
+            "SELECT estimated, spread, low, high FROM anon.query_error "
             f"WHERE groups = '[\"{disease}\"]' ORDER BY result DESC",
         )
         assert [value for row in kept for value in row] == pytest.approx(estimates)
@@ -220,8 +221,8 @@ def test_of_queries_that_are_asked_at_once_the_one_that_is_refused_leaves_the_ot
         "SELECT query_id, actual, estimated, low, high, within, outcome FROM anon.query_error "
         "WHERE outcome <> 'estimated'",
     ) == [(3, rows(con, wrong)[0][0], None, None, None, None, "refused")]
-    kept = "SELECT estimated, stderr, low, high FROM anon.query_error WHERE outcome = 'estimated' ORDER BY query_id"
-    expected = [con.sql(f"ESTIMATE {query} FROM RELEASE r").fetchall()[0] for query in others]
+    kept = "SELECT estimated, spread, low, high FROM anon.query_error WHERE outcome = 'estimated' ORDER BY query_id"
+    expected = [figures_of(con.sql(f"ESTIMATE {query} FROM RELEASE r"))[0] for query in others]
     assert [value for row in rows(con, kept) for value in row] == pytest.approx(
         [value for row in expected for value in row]
     )
@@ -263,7 +264,7 @@ def test_more_queries_than_a_word_has_bits(con: Connection, monkeypatch: pytest.
     )
     con.execute(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
     con.execute("CREATE WORKLOAD w ON POLICY p (queries => 150, dimensions => 2, selectivity => 0.2)")
-    query = "SELECT query_id, sql, actual, estimated, stderr, low, high FROM anon.query_error JOIN anon.workload "
+    query = "SELECT query_id, sql, actual, estimated, spread, low, high FROM anon.query_error JOIN anon.workload "
     query += "USING (workload, query_id) ORDER BY query_id"
     measured(con, "w")
     found = rows(con, query)
@@ -272,7 +273,7 @@ def test_more_queries_than_a_word_has_bits(con: Connection, monkeypatch: pytest.
     for number, sql, actual, *figures_ in found:
         assert rows(con, sql) == [(actual,)]
         if number % 64 == 0:
-            ((*own,),) = con.sql(f"ESTIMATE {sql} FROM RELEASE r").fetchall()
+            ((*own,),) = figures_of(con.sql(f"ESTIMATE {sql} FROM RELEASE r"))
             assert figures_ == pytest.approx(own, rel=1e-9, abs=1e-7)
     with sizes.replaced(max_words=1):
         measured(con, "w")
@@ -330,3 +331,21 @@ def test_what_is_done_is_told(con: Connection) -> None:
         assert steps == sorted(steps)
         assert (steps[0], steps[-1]) == (0, 70)
     assert {stage for stage, _, _ in told} == {"estimate", "ask the source"}
+
+
+def test_the_share_of_results_within_two_spreads_is_that_of_the_rows(con: Connection) -> None:
+    con.execute("UPDATE people SET age = 20 WHERE age < 50 AND disease = 'flu'")
+    con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE WORKLOAD drawn ON POLICY p (queries => 40, dimensions => 2)")
+    figure = measured(con, "drawn")["within_2_spreads"]
+    results = rows(con, "SELECT actual, estimated, spread FROM anon.query_error WHERE spread IS NOT NULL")
+    within = [abs(estimated - actual) <= 2 * spread + 1e-9 for actual, estimated, spread in results]
+    assert figure == pytest.approx(sum(within) / len(within))
+    assert 0 < figure < 1
+
+
+def test_results_without_a_spread_are_not_among_those_within_two(con: Connection) -> None:
+    own(con, "SELECT min(days) AS least FROM people", "SELECT count(*) AS n FROM people WHERE disease = 'flu'")
+    assert measured(con)["within_2_spreads"] == 1
+    own(con, "SELECT min(days) AS least FROM people")
+    assert measured(con)["within_2_spreads"] is None

@@ -144,6 +144,7 @@ def test_an_error_in_json() -> None:
         "script": "a.sql",
         "line": 2,
         "column": 1,
+        "excerpt": None,
         "query": "SELECT 1",
         "exit_code": 1,
     }

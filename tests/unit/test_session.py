@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator
 from itertools import cycle, islice
@@ -16,6 +17,7 @@ import pytest
 
 import sqlanon
 from sqlanon import Connection, StatementError, UserError, connect
+from sqlanon.engines import connection_methods
 from sqlanon.session import _RETURN_CONNECTION
 from sqlanon.syntax.parser import KEYWORDS
 
@@ -150,15 +152,30 @@ def test_a_connection_that_a_method_returns_knows_our_statements(con: Connection
     assert returned.sql("CHECK r").fetchall()[0][-1] is True
 
 
-def test_every_method_that_returns_duckdbs_connection_returns_ours(con: Connection) -> None:
-    """By DuckDB's own stubs, so that a new one is seen."""
+def signatures(text: str, name: str) -> dict[str, tuple[list[str], str]]:
+    """The public methods of a class in a text of Python: the names of their parameters, and what they return."""
+    classes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef) and node.name == name)
+    return {
+        node.name: ([arg.arg for arg in (*node.args.args, *node.args.kwonlyargs)], ast.unparse(node.returns or node))
+        for node in next(classes).body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    }
+
+
+def test_methods_are_those_of_duckdbs_stubs(con: Connection) -> None:
+    """An editor completes all of them, and each that returns DuckDB's connection is declared to return ours."""
     stubs = (Path(duckdb.__file__).parent.parent / "_duckdb-stubs" / "__init__.pyi").read_text()
-    methods = stubs.partition("class DuckDBPyConnection")[2].partition("\nclass ")[0]
-    named = re.findall(r"    def ([a-z]\w*)\([^)]*\) -> DuckDBPyConnection", methods)
-    assert {"begin", "cursor", "execute", "register"} < set(named)
-    for name in named:
-        own = name in _RETURN_CONNECTION or "Connection" in str(Connection.__dict__[name].__annotations__["return"])
-        assert own, name
+    theirs = signatures(stubs, "DuckDBPyConnection")
+    assert {"begin", "cursor", "execute", "register"} < set(theirs)
+    assert set(theirs) <= set(dir(con))
+    assert {name for name in dir(duckdb.connect()) if not name.startswith("_")} <= set(dir(con))
+    declared = signatures(Path(connection_methods.__file__).read_text(), "ConnectionMethods")
+    assert set(declared) == _RETURN_CONNECTION
+    for name, (parameters, returned) in theirs.items():
+        if name in declared:
+            assert declared[name] == (parameters, "Self"), name
+        elif returned == "DuckDBPyConnection":
+            assert Connection.__dict__[name].__annotations__["return"] == "Connection", name
 
 
 def test_a_closed_connection(con: Connection) -> None:

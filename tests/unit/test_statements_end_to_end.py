@@ -216,7 +216,7 @@ class TestErrors:
         script = f"SELECT 1;\n-- a comment; with a semicolon\n   CREATE {POLICY.replace('a QUASI', 'nope QUASI')}"
         with pytest.raises(PolicyError, match="the source source has no column nope") as raised:
             con.execute(script)
-        assert str(raised.value.position) == "line 3, column 4"
+        assert str(raised.value.position) == "line 3, column 31"
         assert "it has a, s" in str(raised.value)
 
     def test_what_ran_before_an_error_stays(self, con: Connection) -> None:

@@ -57,7 +57,7 @@ class ConditionsByTable:
 def figures_by_tables(
     engine: Engine, release: ReleaseModel, queries: Mapping[int, AggregateQuery], scratch: Scratch
 ) -> Iterator[Figures]:
-    """The number, estimate, standard error and bounds of each query that can be answered together with others.
+    """The number, estimate, spread and bounds of each query that can be answered together with others.
 
     Raises DataError where the release's tables do not belong together.
     """
@@ -165,7 +165,7 @@ def figures_of(
         "withheld": withheld_rows(release.withheld),
     }
     rows = engine.rows(fixed("by_table_groups", tables))
-    return [(query, value, stderr, low, high) for query, value, stderr, low, high in rows]
+    return [(query, value, spread, low, high) for query, value, spread, low, high in rows]
 
 
 def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> exp.Select:

@@ -44,7 +44,7 @@ def figures_of_links(labelled: ReleaseLabels, sides: Sequence[Side], queries: in
         "withheld": withheld_rows(labelled.release.withheld),
     }
     rows = labelled.engine.rows(fixed("by_links", relations))
-    return [(number, value, stderr, low, high) for number, value, stderr, low, high in rows]
+    return [(number, value, spread, low, high) for number, value, spread, low, high in rows]
 
 
 def _summed(labelled: ReleaseLabels, side: Side, other: Side, queries: int, *, links: bool) -> str:

@@ -98,7 +98,7 @@ class ReleaseAggregates:
     def figures(self) -> Iterator[tuple[int, exp.Query]]:
         """For each batch the number of its aggregates, and a SELECT of their figures.
 
-        The SELECT has query_id, groups, result, estimate, stderr, low and high.
+        The SELECT has query_id, groups, result, estimate, spread, low and high.
         """
         count = max(1, self._classes.count)
         limits = sizes()

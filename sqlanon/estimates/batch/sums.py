@@ -53,5 +53,5 @@ def as_stored(figures: exp.Query, kind: Number) -> exp.Query:
             for function in ("sum", "avg", "min", "max")
         }
         bounds.append(alias(case(*((column("function").eq(name), bound) for name, bound in stored.items())), end))
-    names = ("query_id", "groups", "result", "estimate", "stderr")
+    names = ("query_id", "groups", "result", "estimate", "spread")
     return exp.select(*map(column, names), *bounds).from_(figures.subquery("figures", copy=False))

@@ -15,6 +15,7 @@ from sqlanon.errors import PolicyError, Position, StatementError
 from sqlanon.sqlgen.build.names import column
 
 __all__ = [
+    "UNIFORM",
     "Aggregate",
     "AggregateQuery",
     "Group",
@@ -48,6 +49,8 @@ _PARTS = {
     "sample": "a sample",
 }
 _KNOWN = {"expressions", "from", "from_", "joins", "where", "group", "having", "kind", "hint", "into"}
+# The last column of an answer: of which columns the values below a label were taken to be equally likely.
+UNIFORM = "uniform_columns"
 # The most characters of a query that an error quotes.
 _LONGEST = 60
 
@@ -258,9 +261,9 @@ def _aggregate(node: exp.Expr, name: str) -> Aggregate:
 
 
 def _require_names(items: tuple[Group | Aggregate, ...]) -> None:
-    taken: set[str] = set()
+    taken = {UNIFORM}
     for item in items:
-        ends = ("", "_stderr", "_low", "_high") if isinstance(item, Aggregate) else ("",)
+        ends = ("", "_spread", "_low", "_high") if isinstance(item, Aggregate) else ("",)
         for name in (item.name + end for end in ends):
             if fold(name) in taken:
                 raise PolicyError(f"two columns of the result are called {name}", hint="name them: count(*) AS n")

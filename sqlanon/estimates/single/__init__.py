@@ -1,1 +1,1 @@
-"""One query on a release: estimates, standard errors and bounds."""
+"""One query on a release: estimates, their spreads and bounds."""

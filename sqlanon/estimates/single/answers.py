@@ -1,9 +1,9 @@
-"""The rows of an estimate's answer: groups, and for each aggregate the estimate, its standard error and its bounds."""
+"""The rows of an estimate's answer: groups, and for each aggregate the estimate, its spread and its bounds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -14,7 +14,15 @@ from sqlanon.errors import PolicyError
 from sqlanon.estimates.fixed_sql import Tables, fixed, withheld_rows
 from sqlanon.estimates.query.evaluable import require_bindable, require_evaluable, tried
 from sqlanon.estimates.query.functions import require_known
-from sqlanon.estimates.query.parse import Aggregate, AggregateQuery, Group, aggregate_of, aggregates_in, refused
+from sqlanon.estimates.query.parse import (
+    UNIFORM,
+    Aggregate,
+    AggregateQuery,
+    Group,
+    aggregate_of,
+    aggregates_in,
+    refused,
+)
 from sqlanon.estimates.single.estimate import Combinations
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending, cast, filtered, if_, or_zero, paren
@@ -25,7 +33,7 @@ __all__ = ["MOST_GROUPS", "Answer", "answered"]
 # The most groups that an answer has.
 MOST_GROUPS = 10_000
 
-_ENDS = ("", "_stderr", "_low", "_high")
+_ENDS = ("", "_spread", "_low", "_high")
 _BIGINT = exp.DataType.build("BIGINT")
 _DOUBLE = exp.DataType.build("DOUBLE")
 _VARCHAR = exp.DataType.build("VARCHAR")
@@ -54,6 +62,8 @@ class Answer:
     room: int | None
     # The number of columns that rows are grouped by.
     groups: int
+    # The columns whose values are taken to be equally likely below a label, where figures depend on it.
+    uniform: Sequence[str]
 
     def query(self) -> exp.Select:
         """The answer, in the order of its groups."""
@@ -70,7 +80,8 @@ class Answer:
         return self._ordered(exp.select(*self._cast(_DOUBLE, _ENDS), passes).from_(relation(self.rows)))
 
     def _answer(self, outputs: Sequence[exp.Expr]) -> exp.Select:
-        query = exp.select(*(output.copy() for output in outputs)).from_(relation(self.rows))
+        names = cast(literal(", ".join(self.uniform)) if self.uniform else exp.null(), _VARCHAR)
+        query = exp.select(*(output.copy() for output in outputs), alias(names, UNIFORM)).from_(relation(self.rows))
         return self._ordered(query if self.having is None else query.where(self.having.copy()))
 
     def _cast(self, to: exp.DataType, ends: Sequence[str]) -> list[exp.Expr]:
@@ -110,11 +121,14 @@ def answered(
         having,
         _room(engine, combinations, withheld),
         combinations.groups,
+        uniform=(),
     )
-    (count,) = engine.rows(exp.select(f.count()).from_(answer.query().subquery("answer")))[0]
+    (count, *used) = engine.rows(
+        exp.select(f.count(), *combinations.uniform.values()).from_(answer.query().subquery("answer"))
+    )[0]
     if count > MOST_GROUPS:
         raise PolicyError(f"there are {count} groups, more than {MOST_GROUPS}", hint="group by less, or add a WHERE")
-    return answer
+    return replace(answer, uniform=[name for name, is_used in zip(combinations.uniform, used, strict=True) if is_used])
 
 
 def _room(engine: Engine, combinations: Combinations, withheld: int | None) -> int | None:
@@ -173,7 +187,7 @@ def _bounds(combinations: Combinations, combination: str, *, bucketed: bool) -> 
 
 
 def _answered(combinations: Combinations, table: str, withheld: int | None) -> exp.Select:
-    """A row a group: group_i, and for each aggregate its four figures, value_i, value_i_stderr, ..."""
+    """A row a group: group_i, and for each aggregate its four figures, value_i, value_i_spread, ..."""
     groups = [f"group_{i}" for i in range(combinations.groups)]
     keys = [alias(f.call("struct_extract", column("key"), literal(name)), name) for name in groups]
     figures: list[exp.Expr] = []

@@ -1,4 +1,4 @@
-"""From a query and a release to estimates, their standard errors and hard bounds.
+"""From a query and a release to estimates, their spreads and hard bounds.
 
 The release's rows are grouped by the labels that they show, the leaves of each label by the values of the query's
 parts. What is known of several columns is combined as if the columns were independent; a bound holds for every
@@ -43,7 +43,7 @@ from sqlanon.estimates.single.bucket_values import (
     require_whole,
 )
 from sqlanon.estimates.single.combination import CLASS, BucketDraws, combination
-from sqlanon.estimates.single.signatures import WEIGHT, evaluated, grouped, shares
+from sqlanon.estimates.single.signatures import WEIGHT, divided, evaluated, grouped, shares
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, is_not_null, is_null, total, union_all, window
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -72,6 +72,8 @@ class Combinations:
     bucketed: bool
     # Whether rows may be in groups that nobody can list.
     open_groups: bool
+    # Of each column whose values below a label are taken to be equally likely, whether the figures depend on that.
+    uniform: Mapping[str, exp.Exists]
 
 
 def combined(
@@ -122,6 +124,7 @@ def combined(
     _require_evaluable(engine, plan, ROW, released.subquery(ROW), classes)
     signatures: list[tuple[str, exp.Expr, str]] = []
     open_groups = False
+    uniform: dict[str, exp.Exists] = {}
     for index, generalized in columns.items():
         name = leaf_name(index)
         column_leaves = leaves(scratch, generalized, _column_use(plan, index, generalized, classes))
@@ -132,6 +135,8 @@ def combined(
         )
         signature = scratch.table("signature", _signature(plan, name, column_leaves, kinds))
         signatures.append((name, column(f"label_{index}", CLASS), signature))
+        if generalized.marginal is None:
+            uniform[generalized.column] = divided(plan, name, signature)
         open_groups |= column_leaves.unlisted is not None and any(group.table == name for group in plan.groups)
     draws: list[tuple[str, exp.Expr]] = []
     for index, bucketed_columns in bucketed.items():
@@ -150,7 +155,7 @@ def combined(
     for exact in (True, False):
         if chosen := {index: kind for index, kind in enumerate(kinds) if (kind.unit is not None) is exact}:
             tables[exact] = scratch.table("combination", combination(plan, classes, signatures, taken, chosen))
-    return Combinations(tables, query.aggregates, kinds, len(plan.groups), bool(bucketed), open_groups)
+    return Combinations(tables, query.aggregates, kinds, len(plan.groups), bool(bucketed), open_groups, uniform)
 
 
 def _require_evaluable(engine: Engine, plan: Plan, name: str, rows: exp.Expr, table: str) -> None:

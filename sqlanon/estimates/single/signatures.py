@@ -14,10 +14,10 @@ from sqlanon.estimates.query.evaluable import tried
 from sqlanon.estimates.query.plan import Plan
 from sqlanon.estimates.query.relations import arguments_on, join_lookups, parts_on
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import if_, window
-from sqlanon.sqlgen.build.names import alias, column
+from sqlanon.sqlgen.build.expressions import exists, if_, window
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
 
-__all__ = ["WEIGHT", "evaluated", "grouped", "shares"]
+__all__ = ["WEIGHT", "divided", "evaluated", "grouped", "shares"]
 
 # The column with the number of values that a leaf stands for.
 WEIGHT = "weight"
@@ -53,3 +53,13 @@ def shares(plan: Plan, name: str, grouped: exp.Expr) -> exp.Select:
     for index, *_ in arguments_on(plan, name):
         query.select(*(column(f"{moment}_{index}") for moment in MOMENTS), copy=False)
     return query.from_(grouped, copy=False)
+
+
+def divided(plan: Plan, name: str, signature: str) -> exp.Exists:
+    """Whether figures depend on how likely the leaves below one label are: some of them satisfy, or they differ.
+
+    `signature` is the table of a column's signatures.
+    """
+    partly = exp.and_(column("share") > 0, column("share") < 1)
+    differ = [column(f"least_{index}").neq(column(f"greatest_{index}")) for index, *_ in arguments_on(plan, name)]
+    return exists(exp.select(literal(1)).from_(relation(signature)).where(exp.or_(partly, *differ)))

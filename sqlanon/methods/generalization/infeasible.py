@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.counts import count_of
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PrivacyViolation
 from sqlanon.methods.generalization.lattice.batch_sql import Batch
@@ -43,14 +44,16 @@ def infeasible(
     unmet = [r for r in requirements if str(r) == worst.requirement and worst.smallest == cells.rows]
     values = too_frequent_in(engine, policy, unmet)
     return PrivacyViolation(
-        f"{names} cannot be met with at most {limit} of {cells.rows} rows suppressed: "
+        f"{names} cannot be met with at most {count_of(limit, cells.rows, 'row')} suppressed: "
         f"at the most general levels allowed, {worst}{values}; nothing was published",
-        hint=_hint(policy),
+        hint=_hint(policy, spared=violations[0][0] < cells.rows),
     )
 
 
-def _hint(policy: BoundPolicy) -> str:
+def _hint(policy: BoundPolicy, *, spared: bool) -> str:
+    """What can be done; `spared` is whether some rows would be left if all classes that violate were suppressed."""
     capped = [b.column for b in policy.quasi_identifiers if b.max_level < b.height]
-    if capped:
-        return f"raise MAX LEVEL of {', '.join(capped)}, allow more suppression, or ask for less"
-    return "the whole table does not meet it: ask for less, or allow more suppression"
+    if not capped:
+        return "the whole table does not meet it: ask for less"
+    more = "allow more suppression, or ask for less" if spared else "or ask for less"
+    return f"raise MAX LEVEL of {', '.join(capped)}, {more}"

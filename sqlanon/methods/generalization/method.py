@@ -28,7 +28,7 @@ from sqlanon.methods.generalization.lattice.search import Counted, Found, Node, 
 from sqlanon.methods.generalization.local_recoding.rounds import recoded
 from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes
-from sqlanon.methods.generalization.reasons import decision
+from sqlanon.methods.generalization.reasons import decision, searched
 from sqlanon.methods.generalization.reasons import reasons as around
 from sqlanon.methods.limits import Limits, no_confidential, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
@@ -232,6 +232,7 @@ def reasons(task: Task, choice: Generalization, explained: Explanation) -> Itera
     quasi = task.policy.quasi_identifiers
     yield from (("solve", item, detail) for item, detail in decision(choice, explained, quasi))
     yield from (("explain", item, detail) for item, detail in around(choice, explained, quasi))
+    yield from (("solve", item, detail) for item, detail in searched(choice))
 
 
 def compile(task: Task, choice: Generalization, _: str, __: Mapping[str, str]) -> Recoded:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from sqlanon.domain.bound import BoundAttribute
+from sqlanon.domain.counts import count_of, counted
 from sqlanon.domain.explanation import CommonValue, ExaminedNode, Explanation
 from sqlanon.methods.generalization.choice import Generalization
 from sqlanon.methods.shared.wording import loss_text
 
-__all__ = ["decision", "reasons"]
+__all__ = ["decision", "reasons", "searched"]
 
 
 def decision(
@@ -21,18 +22,16 @@ def decision(
         yield bound.column, _level(level, bound)
     if _several(choice):
         for number, round_ in enumerate(choice.rounds, start=1):
-            yield f"round {number}", f"{_levels(round_.levels, quasi)}: {round_.rows} rows"
+            yield f"round {number}", f"{_levels(round_.levels, quasi)}: {counted(round_.rows, 'row')}"
     yield "suppressed rows", f"{choice.suppressed} of {choice.rows}, at most {choice.limit} allowed"
     if not _several(choice):
         for violated in explained.chosen.violated:
-            yield "of which", f"{violated.rows} in {violated.classes} classes that violate {violated.requirement}"
+            classes = counted(violated.classes, "class that violates", "classes that violate")
+            yield "of which", f"{violated.rows} in {classes} {violated.requirement}"
         if explained.chosen.later:
             yield "of which", f"{explained.chosen.later} in later rounds: without the others these violate too"
     yield from (("rows left out", _common(value)) for value in explained.common_values)
     yield choice.loss_name.replace("_", " "), f"{loss_text(choice.loss)}, {_proof(choice)}"
-    left = choice.nodes - choice.checked - choice.pruned
-    unseen = f"{choice.pruned} ruled out unseen" + (f", {left} left" if left else "")
-    yield "nodes checked", f"{choice.checked} of {choice.nodes}, {unseen}"
 
 
 def _common(value: CommonValue) -> str:
@@ -43,16 +42,32 @@ def _common(value: CommonValue) -> str:
 def reasons(
     choice: Generalization, explained: Explanation, quasi: Sequence[BoundAttribute]
 ) -> Iterator[tuple[str, str]]:
-    """Rows of (item, detail): why no attribute is less general, what stands in the way, what could lose less."""
+    """Rows of (item, detail): what stands in the way, why no attribute is less general, what could lose less."""
+    yield "binding requirement", _binding(choice, explained)
     for step in explained.less_general:
         lacks = f"MIN LEVEL {step.level + 1}" if step.node is None else _lacks(step.node, explained, choice)
         yield step.column, f"not level {step.level}: {lacks}"
-    yield "binding requirement", _binding(choice, explained)
-    near = "" if explained.reach is None else f" (of the {explained.among} nodes within {explained.reach} levels)"
+    levels = f"within {counted(explained.reach or 0, 'level')}"
+    near = "" if explained.reach is None else f" (of the {explained.among} nodes {levels})"
     for node in explained.cheaper:
-        parts = [_suppressed(node, choice), *(f"{v.rows} by {v.requirement}" for v in node.violated[:1])]
-        least = f"{_levels(node.levels, quasi)}: at least {loss_text(node.bound)}"
-        yield "next cheaper", f"{least}, but {', '.join(parts)}{near}"
+        because = (f"{counted(v.rows, 'row')} by {v.requirement}" for v in node.violated[:1])
+        yield (
+            "next cheaper",
+            f"{_could_lose(node, quasi)}, but {', '.join([_suppressed(node, choice), *because])}{near}",
+        )
+
+
+def searched(choice: Generalization) -> Iterator[tuple[str, str]]:
+    """A row of (item, detail): how much of the lattice was looked at."""
+    left = choice.nodes - choice.checked - choice.pruned
+    unseen = f"{choice.pruned} ruled out unseen" + (f", {left} left" if left else "")
+    yield "nodes checked", f"{choice.checked} of {choice.nodes}, {unseen}"
+
+
+def _could_lose(node: ExaminedNode, quasi: Sequence[BoundAttribute]) -> str:
+    """What a node may lose, as far as the counts of single columns tell."""
+    bound = loss_text(node.bound) if node.bound else "nothing"
+    return f"{_levels(node.levels, quasi)} might lose as little as {bound}"
 
 
 def _lacks(node: ExaminedNode, explained: Explanation, choice: Generalization) -> str:
@@ -80,7 +95,7 @@ def _suppressed(node: ExaminedNode, choice: Generalization) -> str:
         return "whatever rows are suppressed, the rest violates"
     later = f", {node.later} of them in later rounds" if node.later else ""
     what = "left to later rounds" if _several(choice) else "suppressed"
-    return f"{node.suppressed} of {choice.rows} rows would be {what}{later}"
+    return f"{count_of(node.suppressed, choice.rows, 'row')} would be {what}{later}"
 
 
 def _binding(choice: Generalization, explained: Explanation) -> str:
@@ -94,13 +109,19 @@ def _binding(choice: Generalization, explained: Explanation) -> str:
     if binding is None:
         better, all_of = len(explained.better), len(explained.neighbours)
         if better:
-            return f"none: {better} of the {all_of} less general nodes could be published, and lose no more"
+            which = "the only less general node" if all_of == 1 else f"{better} of the {all_of} less general nodes"
+            return f"none: {which} could be published, and would lose no more"
         most = f", most of which violate {explained.most_rows}" if explained.most_rows else ""
         return f"none: the less general nodes lose more by the rows that they leave out{most}"
-    where = f"at {binding.at} of the {binding.of} less general nodes that fail"
+    if binding.of == 1:
+        where = "at the only less general node that fails"
+    elif binding.at == binding.of:
+        where = f"at all {binding.of} less general nodes that fail"
+    else:
+        where = f"at {binding.at} of the {binding.of} less general nodes that fail"
     if binding.requirement is None:
         return f"the suppression budget: {where}, no requirement by itself suppresses too many rows"
-    return f"{binding.requirement}: violated by most rows {where}"
+    return f"{binding.requirement}: most rows violate it {where}"
 
 
 def _several(choice: Generalization) -> bool:
@@ -110,14 +131,16 @@ def _several(choice: Generalization) -> bool:
 def _proof(choice: Generalization) -> str:
     if _several(choice):
         return (
-            f"no more than the best of the {choice.nodes} nodes that was found for all rows; not proven to be the least"
+            f"no more than the best of {counted(choice.nodes, 'node')} that was found for all rows; not proven to be "
+            "the least"
         )
+    least = "that of the only node" if choice.nodes == 1 else f"the least of all {choice.nodes} nodes"
     if choice.proven or choice.least is None:
-        return f"the least of all {choice.nodes} nodes"
+        return least
     if choice.least == choice.loss:
-        return f"the least of all {choice.nodes} nodes, others of which may lose as much and have lower levels"
+        return f"{least}, others of which may lose as much and have lower levels"
     return (
-        f"not proven to be the least: of the {choice.nodes} nodes none that may be published "
+        f"not proven to be the least: of {counted(choice.nodes, 'node')} none that may be published "
         f"loses less than {loss_text(choice.least)}"
     )
 

@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from sqlanon.domain.identifiers import nearest
-from sqlanon.domain.values import QualifiedName, Value, plain_number, written
-from sqlanon.errors import PolicyError
+from sqlanon.domain.values import UNNAMED, QualifiedName, Value, plain_number, written
+from sqlanon.errors import PolicyError, about
 
 __all__ = [
     "Argument",
@@ -26,6 +26,7 @@ __all__ = [
     "given_or_default",
     "parsed",
     "required",
+    "with_names",
 ]
 
 _Options = TypeVar("_Options")
@@ -95,13 +96,41 @@ def parsed(method: str, options: type[_Options], arguments: Sequence[tuple[str, 
     known, values = arguments_of(options), dict(arguments)
     for name in values:
         if name not in known:
-            raise PolicyError(f"{method} has no argument {name!r}", hint=_instead(method, name, known))
+            raise PolicyError(
+                f"{method} has no argument {name!r}", hint=_instead(method, name, known), part=("method", method, name)
+            )
     if missing := [name for name in required(options) if name not in values]:
         raise PolicyError(f"{method} lacks its argument {missing[0]!r}", hint=f"write {_example(method, options)}")
-    instance = options(**{name: _checked(method, name, known[name], value) for name, value in values.items()})
+    checked: dict[str, Any] = {}
+    for name, value in values.items():
+        with about("method", method, name):
+            checked[name] = _checked(method, name, known[name], value)
+    instance = options(**checked)
     for name in values:
-        _require_needed(method, name, known[name], instance)
+        with about("method", method, name):
+            _require_needed(method, name, known[name], instance)
     return instance
+
+
+def with_names(
+    method: str, options: type[Any], arguments: Sequence[tuple[str, Value]]
+) -> tuple[tuple[str, Value], ...]:
+    """The arguments with the name of the one that was written without, as in anatomy(3).
+
+    That is the only one which still has to be given. Raises PolicyError where there is no such argument, or several.
+    """
+    values = dict(arguments)
+    if UNNAMED not in values:
+        return tuple(arguments)
+    missing = [name for name in required(options) if name not in values]
+    if len(missing) != 1:
+        known = arguments_of(options)
+        raise PolicyError(
+            f"{method}: it is not clear which argument {written(values[UNNAMED])} is",
+            hint=f"it has: {', '.join(known)}" if known else f"it has none: write METHOD {method}",
+            part=("method", method, UNNAMED),
+        )
+    return tuple((missing[0] if name == UNNAMED else name, value) for name, value in arguments)
 
 
 def required(options: type[Any]) -> list[str]:

@@ -88,17 +88,19 @@ class Output:
         if not self.quiet and not self.json:
             self.err.print(one_line(text), style="dim", markup=False, highlight=False, soft_wrap=True)
 
-    def warning(self, text: str, position: Position | None = None, script: str | None = None) -> None:
+    def warning(
+        self, text: str, position: Position | None = None, script: str | None = None, kind: str = "warning"
+    ) -> None:
         """Prints `script.sql:12:5: warning: message` on standard error, unless the run is quiet or in JSON.
 
-        In JSON the warning is part of the statement's result.
+        In JSON the warning is part of the statement's result. `kind` is the word before the message.
         """
         if self.quiet or self.json:
             return
         from rich.text import Text
 
         line = Text(_location(script, position), style="bold")
-        line.append("warning: ", style="bold yellow").append(_printable(text), style="not bold")
+        line.append(f"{kind}: ", style="bold yellow").append(_printable(text), style="not bold")
         self.err.print(line, soft_wrap=True)
 
     def error(self, error: SqlanonError, script: str | None = None) -> None:
@@ -110,6 +112,8 @@ class Output:
 
         line = Text(_location(script, error.position), style="bold")
         line.append("error: ", style="bold red").append(_printable(error.message), style="not bold")
+        for shown in (error.excerpt or "").splitlines():
+            line.append("\n  " + _printable(shown), style="not bold")
         if error.hint:
             line.append("\n  hint: ", style="cyan").append(_printable(error.hint), style="not bold")
         if error.query and self.verbose:
@@ -181,6 +185,7 @@ def _error_record(error: SqlanonError, script: str | None) -> dict[str, Any]:
         "script": script,
         "line": position.line if position else None,
         "column": position.column if position else None,
+        "excerpt": error.excerpt,
         "query": error.query,
         "exit_code": error.exit_code,
     }

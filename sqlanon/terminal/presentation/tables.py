@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from sqlanon.terminal.presentation.rows import Rows, cell_text, one_line
@@ -18,6 +19,9 @@ _MAX_CELL_WIDTH = 48
 _MIN_COLUMNS = 2
 # Up to this many rows are listed one below the other, an item a line, if they are too wide for a table.
 _MAX_LISTED_ROWS = 3
+# What is smaller has as many digits, wherever the point is.
+_DIGITS = 6
+_SMALL = 1e-3
 
 
 def draw_table(console: Console, rows: Rows) -> None:
@@ -61,7 +65,7 @@ def markdown_table(rows: Rows) -> Iterator[str]:
     """The lines of a Markdown table, never cut however wide, with numbers aligned to the right."""
     from rich.cells import cell_len
 
-    cells = [[cell_text(value).replace("|", "\\|") for value in row] for row in (rows.columns, *rows.rows)]
+    cells = [[_text(value).replace("|", "\\|") for value in row] for row in (rows.columns, *rows.rows)]
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     right = [_is_numeric(rows, index) for index in range(len(widths))]
 
@@ -81,7 +85,14 @@ def markdown_table(rows: Rows) -> Iterator[str]:
 def _cell(value: Any) -> Text:
     from rich.text import Text
 
-    return Text(cell_text(value), style="dim" if value is None else "")
+    return Text(_text(value), style="dim" if value is None else "")
+
+
+def _text(value: Any) -> str:
+    """A cell as people read it: a number with six digits after the point, or, if it is small, of six digits."""
+    if not isinstance(value, float) or not isfinite(value):
+        return cell_text(value)
+    return repr(round(value, _DIGITS)) if value == 0 or abs(value) >= _SMALL else f"{value:.{_DIGITS}g}"
 
 
 def _is_numeric(rows: Rows, index: int) -> bool:
@@ -95,7 +106,7 @@ def _fitting(rows: Rows, width: int) -> int:
 
     used = 0
     for index, column in enumerate(rows.columns):
-        widest = max((cell_len(cell_text(row[index])) for row in rows.rows), default=0)
+        widest = max((cell_len(_text(row[index])) for row in rows.rows), default=0)
         used += min(max(widest, cell_len(column)), _MAX_CELL_WIDTH) + 2
         if used > width and index >= _MIN_COLUMNS:
             return index

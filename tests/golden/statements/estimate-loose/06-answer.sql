@@ -3,7 +3,7 @@
 CREATE TEMPORARY TABLE "__sqlanon_answer_1" AS
 SELECT
   "value_1" AS "value_1",
-  "value_1_stderr" AS "value_1_stderr",
+  "value_1_spread" AS "value_1_spread",
   "value_1_low" AS "value_1_low",
   "value_1_high" AS "value_1_high"
 FROM (
@@ -19,9 +19,9 @@ FROM (
       WHEN COUNT(*) FILTER(WHERE
         "number" = 1) = 0
       THEN 0
-      ELSE MAX("count_stderr") FILTER(WHERE
+      ELSE MAX("count_spread") FILTER(WHERE
         "number" = 1)
-    END AS DOUBLE) AS "value_1_stderr",
+    END AS DOUBLE) AS "value_1_spread",
     CAST(CASE
       WHEN COUNT(*) FILTER(WHERE
         "number" = 1) = 0

@@ -42,3 +42,25 @@ FROM (
     "listed",
     "part_0"
 ) AS "grouped";
+
+SELECT
+  COUNT(*),
+  EXISTS(
+    SELECT
+      1
+    FROM "__sqlanon_signature_1"
+    WHERE
+      "share" > 0 AND "share" < 1
+  )
+FROM (
+  SELECT
+    "group_0" AS "sex",
+    "value_1" AS "count",
+    "value_1_spread" AS "count_spread",
+    "value_1_low" AS "count_low",
+    "value_1_high" AS "count_high",
+    CAST(NULL AS TEXT) AS "uniform_columns"
+  FROM "__sqlanon_answer_1"
+  ORDER BY
+    "group_0" ASC NULLS LAST
+) AS "answer";

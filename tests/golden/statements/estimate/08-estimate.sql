@@ -7,19 +7,19 @@ SELECT
   "number",
   "possible",
   "count",
-  "count_stderr",
+  "count_spread",
   "count_low",
   "count_high",
   "sum",
-  "sum_stderr",
+  "sum_spread",
   "avg",
-  "avg_stderr",
+  "avg_spread",
   "avg_low",
   "avg_high",
   "min",
-  "min_stderr",
+  "min_spread",
   "max",
-  "max_stderr",
+  "max_spread",
   "sum_low" AS "sum_low",
   "sum_high" AS "sum_high",
   "min_low" AS "min_low",
@@ -407,14 +407,14 @@ FROM (
       CASE
         WHEN NOT "hits" IS NULL
         THEN SQRT(GREATEST(CAST("hits_variance" AS DOUBLE), 0))
-      END AS "count_stderr",
+      END AS "count_spread",
       CAST(COALESCE("bound_low", "certain_rows") AS BIGINT) AS "count_low",
       CAST(COALESCE("bound_high", "possible_rows") + "withheld_rows" AS BIGINT) AS "count_high",
       CASE WHEN "possible_rows" > 0 THEN "value" END AS "sum",
       CASE
         WHEN "possible_rows" > 0 AND NOT "value" IS NULL
         THEN SQRT(GREATEST("value_variance", 0))
-      END AS "sum_stderr",
+      END AS "sum_spread",
       CASE WHEN "whole_low" THEN "value_low" - cast_to_type("sum_slack", "value_low") END AS "sum_low",
       CASE
         WHEN "whole_high"
@@ -435,7 +435,7 @@ FROM (
             0
           )
         ) / NULLIF("hits", 0)
-      END AS "avg_stderr",
+      END AS "avg_spread",
       CASE WHEN "whole_low" THEN "mean_low" - "mean_slack" END AS "avg_low",
       CASE WHEN "whole_high" THEN "mean_high" + "mean_slack" END AS "avg_high",
       "expected_min" AS "min",
@@ -464,23 +464,23 @@ FROM (
       WHEN NOT "count" IS NULL
       THEN LEAST(GREATEST("count", "count_low"), COALESCE(CAST("count_high" AS DOUBLE), "count"))
     END AS "count",
-    "count_stderr",
+    "count_spread",
     "count_low",
     "count_high",
     CASE WHEN isfinite("sum") THEN "sum" END AS "sum",
-    CASE WHEN isfinite("sum_stderr") THEN "sum_stderr" END AS "sum_stderr",
+    CASE WHEN isfinite("sum_spread") THEN "sum_spread" END AS "sum_spread",
     CASE WHEN isfinite(CAST("sum_low" AS DOUBLE)) THEN "sum_low" END AS "sum_low",
     CASE WHEN isfinite(CAST("sum_high" AS DOUBLE)) THEN "sum_high" END AS "sum_high",
     CASE WHEN isfinite("avg") THEN "avg" END AS "avg",
-    CASE WHEN isfinite("avg_stderr") THEN "avg_stderr" END AS "avg_stderr",
+    CASE WHEN isfinite("avg_spread") THEN "avg_spread" END AS "avg_spread",
     CASE WHEN isfinite("avg_low") THEN "avg_low" END AS "avg_low",
     CASE WHEN isfinite("avg_high") THEN "avg_high" END AS "avg_high",
     CASE WHEN NOT ISNAN("min") THEN "min" END AS "min",
-    CAST(NULL AS DOUBLE) AS "min_stderr",
+    CAST(NULL AS DOUBLE) AS "min_spread",
     CASE WHEN NOT ISNAN(CAST("min_low" AS DOUBLE)) THEN "min_low" END AS "min_low",
     CASE WHEN NOT ISNAN(CAST("min_high" AS DOUBLE)) THEN "min_high" END AS "min_high",
     CASE WHEN NOT ISNAN("max") THEN "max" END AS "max",
-    CAST(NULL AS DOUBLE) AS "max_stderr",
+    CAST(NULL AS DOUBLE) AS "max_spread",
     CASE WHEN NOT ISNAN(CAST("max_low" AS DOUBLE)) THEN "max_low" END AS "max_low",
     CASE WHEN NOT ISNAN(CAST("max_high" AS DOUBLE)) THEN "max_high" END AS "max_high"
   FROM "figures"

@@ -5,7 +5,7 @@ CREATE TEMPORARY TABLE "__sqlanon_answer_1" AS
 SELECT
   "group_0",
   "value_1" AS "value_1",
-  "value_1_stderr" AS "value_1_stderr",
+  "value_1_spread" AS "value_1_spread",
   "value_1_low" AS "value_1_low",
   "value_1_high" AS "value_1_high"
 FROM (
@@ -22,9 +22,9 @@ FROM (
       WHEN COUNT(*) FILTER(WHERE
         "number" = 1) = 0
       THEN 0
-      ELSE MAX("count_stderr") FILTER(WHERE
+      ELSE MAX("count_spread") FILTER(WHERE
         "number" = 1)
-    END AS DOUBLE) AS "value_1_stderr",
+    END AS DOUBLE) AS "value_1_spread",
     CAST(CASE
       WHEN COUNT(*) FILTER(WHERE
         "number" = 1) = 0
@@ -47,25 +47,12 @@ FROM (
 ) AS "figures";
 
 SELECT
-  COUNT(*)
-FROM (
-  SELECT
-    "group_0" AS "sex",
-    "value_1" AS "count",
-    "value_1_stderr" AS "count_stderr",
-    "value_1_low" AS "count_low",
-    "value_1_high" AS "count_high"
-  FROM "__sqlanon_answer_1"
-  ORDER BY
-    "group_0" ASC NULLS LAST
-) AS "answer";
-
-SELECT
   CAST("group_0" AS TEXT),
   "value_1",
-  "value_1_stderr",
+  "value_1_spread",
   CAST("value_1_low" AS TEXT),
-  CAST("value_1_high" AS TEXT)
+  CAST("value_1_high" AS TEXT),
+  CAST('dob' AS TEXT) AS "uniform_columns"
 FROM "__sqlanon_answer_1"
 ORDER BY
   "group_0" ASC NULLS LAST;

@@ -7,7 +7,7 @@ SELECT
   CAST(NULL AS TEXT) AS "groups",
   CAST(NULL AS TEXT) AS "result",
   CAST(NULL AS DOUBLE) AS "estimate",
-  CAST(NULL AS DOUBLE) AS "stderr",
+  CAST(NULL AS DOUBLE) AS "spread",
   CAST(NULL AS DOUBLE) AS "low",
   CAST(NULL AS DOUBLE) AS "high",
   CAST(NULL AS BOOLEAN) AS "kept"

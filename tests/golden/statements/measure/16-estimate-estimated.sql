@@ -6,7 +6,7 @@ INSERT INTO "__sqlanon_estimated_1" (
   "groups",
   "result",
   "estimate",
-  "stderr",
+  "spread",
   "low",
   "high",
   "kept"
@@ -16,7 +16,7 @@ SELECT
   "groups",
   "result",
   "estimate",
-  "stderr",
+  "spread",
   "low",
   "high",
   TRUE AS "kept"
@@ -120,7 +120,7 @@ FROM (
     CASE
       WHEN NOT COALESCE("unknown", FALSE)
       THEN COALESCE(SQRT(GREATEST(CAST("variance" AS DOUBLE), 0)), 0.0)
-    END AS "stderr",
+    END AS "spread",
     CAST(COALESCE("low", 0) AS BIGINT) AS "low",
     CAST(COALESCE("high", 0) + "withheld"."rows" AS BIGINT) AS "high"
   FROM "__sqlanon_asked_1" AS "asked"

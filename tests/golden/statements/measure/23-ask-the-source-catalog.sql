@@ -15,7 +15,7 @@ SELECT
   "result",
   "actual",
   "estimated",
-  "stderr",
+  "spread",
   "low",
   "high",
   "relative_error",
@@ -28,7 +28,7 @@ FROM (
     COALESCE("result", '') AS "result",
     "actual"."value" AS "actual",
     CASE WHEN "estimated"."kept" THEN "estimated"."estimate" END AS "estimated",
-    CASE WHEN "estimated"."kept" THEN "estimated"."stderr" END AS "stderr",
+    CASE WHEN "estimated"."kept" THEN "estimated"."spread" END AS "spread",
     "estimated"."low" AS "low",
     "estimated"."high" AS "high",
     CASE

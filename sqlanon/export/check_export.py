@@ -1,0 +1,228 @@
+"""CHECK of an export: what whoever receives it can see for themselves of what its certificate says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isclose, nan
+from pathlib import Path
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
+from sqlanon.domain.report import Measurement
+from sqlanon.domain.values import Value
+from sqlanon.engines.base import Engine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.errors import PrivacyViolation, SqlanonError, UserError
+from sqlanon.export.reader import Export, export_at, files_of, recorded_of, tables_of
+from sqlanon.inputs.requirement_columns import guards_of
+from sqlanon.inputs.requirements import resolve_requirements
+from sqlanon.methods.base import PublishedTables
+from sqlanon.methods.registry import promised_by, verified
+from sqlanon.pipeline.check import measured
+from sqlanon.questions.ask import BoundRequirement
+from sqlanon.releases.answerable import hidden_parts
+from sqlanon.releases.estimable import Recorded
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.classes.buckets import rows_of_buckets
+from sqlanon.sqlgen.classes.normal_relations import Background
+from sqlanon.sqlgen.classes.rows import RowsOfRequirements, rows_of
+
+__all__ = ["CheckedExport", "Evidence", "check_export"]
+
+# What stands in the files alone, and in no other table of who made the release.
+_IN_FILES = frozenset(("equivalence_class", "class_sensitive_value", "sensitive_value"))
+# Roles of columns that do not tell classes apart.
+_NO_KEYS = (Role.SENSITIVE, Role.INSENSITIVE, Role.IDENTIFIER, Role.ENTITY)
+_NUMBERS = {"infinity": inf, "-infinity": -inf, "not a number": nan}
+# Sums of logarithms depend on the order of their rows.
+_SAME = 1e-9
+
+FROM_FILES, FROM_CERTIFICATE = "recomputed from the files", "stated by the certificate"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A measurement, and by what it is known: the files themselves, or the word of who wrote the certificate."""
+
+    measurement: Measurement
+    known_by: str
+
+
+@dataclass(frozen=True)
+class CheckedExport:
+    """The name of an exported release, and what is known of it."""
+
+    release: str
+    evidence: tuple[Evidence, ...]
+
+
+def check_export(engine: Engine, path: str) -> CheckedExport:
+    """Compares an export with its certificate; the path is that of its folder, of a data file or of the certificate.
+
+    The files have to be those that the certificate names, by their hashes, with as many rows as it says. Requirements
+    that the files can answer are computed again. Of the others the certificate's word is given: nobody signs it.
+
+    Raises UserError where the files cannot be read, and PrivacyViolation where they are not what the certificate says.
+    """
+    export = export_at(engine, Path(path).expanduser())
+    try:
+        files = files_of(export)
+        recorded = recorded_of(export, files)
+        stated = _stated(export)
+        method = str(export.stated["method"]["name"])
+        arguments = _arguments(export.stated["method"]["arguments"])
+        sensitive = [a.name for a in recorded.policy.having(Role.SENSITIVE)]
+        requirements = resolve_requirements(recorded.policy, sensitive, promised_by(method, arguments))
+    except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, SqlglotError, SqlanonError):
+        raise UserError(
+            f"{path}: its certificate does not say what a check needs", hint="ask for an export by a newer sqlanon"
+        ) from None
+    with engine.transaction(), Scratch(engine) as scratch:
+        tables = {
+            _fragment(export, str(stated_table["name"])): relation(scratch.table("exported", table.rows))
+            for stated_table, table in zip(tables_of(export.stated), recorded.tables, strict=True)
+        }
+        _require_rows(engine, export, tables, path)
+        structure = verified(
+            method,
+            arguments,
+            PublishedTables(
+                engine=engine,
+                policy=recorded.policy,
+                tables=tables,
+                values=_values(recorded, tables),
+                suppressed=recorded.withheld or 0,
+                recorded=tuple(stated.values()),
+            ),
+        )
+        if structure.misfit is not None:
+            raise PrivacyViolation(f"the files of {path} do not fit together: {structure.misfit}")
+        reached = dict(_recomputed(engine, recorded, requirements, tables))
+    evidence = [_evidence(requirement, index, reached, stated, path) for index, requirement in enumerate(requirements)]
+    evidence += [Evidence(measurement, FROM_FILES) for measurement in structure.measurements]
+    return CheckedExport(recorded.name, (Evidence(_files_measured(export), FROM_FILES), *evidence))
+
+
+def _files_measured(export: Export) -> Measurement:
+    """That the files are those that were certified; a certificate within a file has no hash of it."""
+    return Measurement("files_as_certified", None, None, None, True if "files" in export.stated else None)
+
+
+def _stated(export: Export) -> dict[str, Measurement]:
+    """What the certificate says of each requirement, by its text."""
+    return {
+        str(r["requirement"]): Measurement(
+            str(r["question"]),
+            ", ".join(map(str, r["attributes"])) or None,
+            _number(r["required"]),
+            _number(r["achieved"]),
+            r["satisfied"],
+        )
+        for r in export.stated["requirements"]
+    }
+
+
+def _number(stated: Any) -> float | None:
+    return None if stated is None else _NUMBERS[stated] if stated in _NUMBERS else float(stated)
+
+
+def _arguments(stated: Mapping[str, Any]) -> tuple[tuple[str, Value], ...]:
+    return tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in stated.items())
+
+
+def _fragment(export: Export, table: str) -> str:
+    """What stands behind the release's name in that of a table; empty for the table of a release of one."""
+    return table.removeprefix(f"{export.stated['release']}_") if "tables" in export.stated else ""
+
+
+def _require_rows(engine: Engine, export: Export, tables: Mapping[str, exp.Table], path: str) -> None:
+    for stated, table in zip(tables_of(export.stated), tables.values(), strict=True):
+        expected = stated.get("rows", export.stated["rows"]["released"])
+        count = engine.rows(exp.select(f.count()).from_(table.copy()))[0][0]
+        if count != expected:
+            raise PrivacyViolation(
+                f"{path}: {stated['name']} has {count} rows, and the certificate says {expected}",
+                hint="take the files and the certificate from one export",
+            )
+
+
+def _values(recorded: Recorded, tables: Mapping[str, exp.Table]) -> dict[str, str]:
+    """Which table has the values of each sensitive attribute, where they are in tables of their own, by bucket."""
+    if len(tables) == 1:
+        return {}
+    return {
+        part.source: fragment
+        for fragment, table in zip(tables, recorded.tables, strict=True)
+        for part in table.having(Reading.BUCKET_VALUE)
+    }
+
+
+def _recomputed(
+    engine: Engine, recorded: Recorded, requirements: Sequence[BoundRequirement], tables: Mapping[str, exp.Table]
+) -> Iterator[tuple[int, Measurement]]:
+    """The measurements of the requirements that the files can answer, by index."""
+    guards = {index: fold(guard) for index, guard in guards_of(requirements).items()}
+    hidden = hidden_parts(requirements, guards, recorded.policy.entity is not None, ())
+    indexes = [i for i, r in enumerate(requirements) if i not in hidden and _IN_FILES.issuperset(r.reads)]
+    if not indexes:
+        return
+    for part in _rows(recorded, requirements, indexes, tables):
+        answered = [requirements[index] for index in part.indexes]
+        yield from zip(part.indexes, measured(engine, answered, part.rows, Background()), strict=True)
+
+
+def _rows(
+    recorded: Recorded,
+    requirements: Sequence[BoundRequirement],
+    indexes: Sequence[int],
+    tables: Mapping[str, exp.Table],
+) -> list[RowsOfRequirements]:
+    """The rows of the files, in the classes that they show."""
+    if values := _values(recorded, tables):
+        return list(rows_of_buckets(tables, requirements, indexes, values))
+    ((source, table),) = zip(tables.values(), recorded.tables, strict=True)
+    others = {fold(a.name) for a in recorded.policy.attributes if a.role in _NO_KEYS}
+    buckets = [part.name for part in table.having(Reading.BUCKET)]
+    keys = buckets or [part.name for part in table.columns if fold(part.source) not in others]
+    sensitive = {
+        attribute.name: column(part.name)
+        for attribute in recorded.policy.having(Role.SENSITIVE)
+        for part in table.columns
+        if fold(part.source) == fold(attribute.name)
+    }
+    return [RowsOfRequirements(rows_of(source, keys, sensitive), tuple(indexes))]
+
+
+def _evidence(
+    requirement: BoundRequirement,
+    index: int,
+    reached: Mapping[int, Measurement],
+    stated: Mapping[str, Measurement],
+    path: str,
+) -> Evidence:
+    """A requirement as the files have it, or as the certificate says. Raises PrivacyViolation where they differ."""
+    said = stated.get(str(requirement))
+    if said is None:
+        raise PrivacyViolation(f"{path}: the certificate says nothing of {requirement}, which its policy requires")
+    if index not in reached:
+        return Evidence(said, FROM_CERTIFICATE)
+    measurement = reached[index]
+    if not _alike(measurement.achieved, said.achieved):
+        raise PrivacyViolation(
+            f"{path}: {requirement} comes to {measurement.achieved}, and the certificate says {said.achieved}",
+            hint="the certificate is not that of these files",
+        )
+    return Evidence(measurement, FROM_FILES)
+
+
+def _alike(first: float | None, second: float | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return first == second or isclose(first, second, rel_tol=_SAME, abs_tol=_SAME)

@@ -1,0 +1,178 @@
+"""Data frames of a Python program that a statement names as if they were tables.
+
+A table or view of the database comes first, wherever it stands. A policy is stored with a name that no other
+frame ever has, such as `people@5f0c9a1b2c3d`: so a release is made from the very frame that the policy was
+created on, or from none.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+from weakref import ref
+
+from sqlglot import exp, parse_one
+from sqlglot.errors import SqlglotError
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.engines.base import Engine
+from sqlanon.engines.python_variables import is_data_frame, registered_frames
+from sqlanon.errors import PolicyError, UserError
+from sqlanon.sqlgen.build.names import identifier
+from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.syntax.statements import CheckRelation, CreateHierarchy, CreatePolicy, Estimate, Statement
+
+__all__ = ["DataFrames", "frame_gone", "stored_frames", "variable_of"]
+
+_STORED = re.compile(r"\w+@[0-9a-f]{12}")
+_ENABLED = "SELECT current_setting('python_enable_replacements')"
+
+Frames = dict[str, Any]
+
+
+class DataFrames:
+    """The data frames that policies were created on, through a connection or its cursors."""
+
+    def __init__(self) -> None:
+        self._frames: dict[str, ref[Any]] = {}
+
+    @contextmanager
+    def visible(self, engine: Engine, statement: Statement, variables: Mapping[str, Any]) -> Iterator[Statement]:
+        """The statement to run instead, for which the data frames that it needs are views until the block ends.
+
+        They are those that it names among `variables` and those of policies, unless a policy's variable
+        stands for another data frame by now.
+        """
+        frames = self._of_policies(variables)
+        if isinstance(statement, CreatePolicy):
+            statement = self._with_stored_names(engine, statement, variables, frames)
+        else:
+            frames |= _named(engine, _sources(statement), variables)
+        with registered_frames(engine.connection, frames):
+            yield statement
+
+    def _of_policies(self, variables: Mapping[str, Any]) -> Frames:
+        """The frames that are still there, by their stored names."""
+        frames: Frames = {}
+        for name, reference in list(self._frames.items()):
+            frame, meant = reference(), variables.get(str(variable_of(name)))
+            if frame is None:
+                del self._frames[name]
+            elif meant is frame or not is_data_frame(meant):
+                frames[name] = frame
+        return frames
+
+    def _with_stored_names(
+        self, engine: Engine, statement: CreatePolicy, variables: Mapping[str, Any], frames: Frames
+    ) -> CreatePolicy:
+        """The policy on the stored names of its data frames, which `frames` then has."""
+        policy = statement.policy
+        named = _named(engine, list(filter(None, (policy.source, policy.against))), variables)
+        if not named:
+            return statement
+        stored = {variable: self._stored_name(variable, frame) for variable, frame in named.items()}
+        frames |= {stored[variable]: frame for variable, frame in named.items()}
+        against = policy.against and _renamed(policy.against, stored)
+        return replace(statement, policy=replace(policy, source=_renamed(policy.source, stored), against=against))
+
+    def _stored_name(self, variable: str, frame: object) -> str:
+        for name, reference in self._frames.items():
+            if reference() is frame and variable_of(name) == variable:
+                return name
+        name = f"{variable}@{secrets.token_hex(6)}"
+        self._frames[name] = ref(frame)
+        return name
+
+
+def variable_of(name: str) -> str | None:
+    """The variable under whose name a policy's data frame was found, None for what is no such stored name."""
+    return name.partition("@")[0] if _STORED.fullmatch(name) else None
+
+
+def stored_frames(source: Source) -> list[QualifiedName]:
+    """The stored names of the data frames that a policy's source reads: in a query they stand in quotes."""
+    if source.name:
+        return [source.name] if variable_of(source.name.name) else []
+    return [QualifiedName((name,)) for name in re.findall(rf'"({_STORED.pattern})"', str(source.query))]
+
+
+def frame_gone(name: QualifiedName) -> PolicyError:
+    """The error of a policy whose data frame, by its stored name, is not there."""
+    variable = variable_of(name.name)
+    return PolicyError(
+        f"the policy is on the data frame {variable} that it was created with, which is gone or is another one now",
+        hint=f"create the policy again where {variable} is the data frame meant, "
+        f"or make it a table first: CREATE TABLE {variable}_table AS FROM {variable}",
+    )
+
+
+def _sources(statement: Statement) -> list[Source]:
+    """What a statement reads that is no policy's."""
+    match statement:
+        case CheckRelation(source=source, against=against):
+            return [source, against] if against else [source]
+        case CreateHierarchy(definition=definition) if definition.query:
+            return [Source(query=definition.query)]
+        case Estimate(marginals=marginals):
+            return [Source(name=name) for _, name in marginals]
+    return []
+
+
+def _named(engine: Engine, sources: list[Source], variables: Mapping[str, Any]) -> Frames:
+    """The data frames among the variables that these sources mean: the database has nothing of their names."""
+    frames = {
+        name: variables[name]
+        for source in sources
+        for name in _possible_names(source)
+        if name in variables and is_data_frame(variables[name])
+    }
+    if not frames or not engine.rows(_ENABLED)[0][0]:
+        return {}
+    # Nowhere at all: a temporary view also comes before what a view in another schema reads.
+    present = {fold(str(name)) for _, _, _, name, _ in engine.rows(sql_file("statements", "relations"))}
+    read = {name for source in sources for name in _read(engine, source)}
+    return {name: frame for name, frame in frames.items() if name in read and fold(name) not in present}
+
+
+def _possible_names(source: Source) -> list[str]:
+    if source.name:
+        return [source.name.name] if len(source.name.parts) == 1 else []
+    return re.findall(r"[^\W\d]\w*", str(source.query))
+
+
+def _read(engine: Engine, source: Source) -> list[str]:
+    """The names of what a source reads, those of WITH queries not among them."""
+    if source.name:
+        return _possible_names(source)
+    try:
+        readings = engine.reads(str(source.query))
+    except UserError:
+        return []
+    return [reading.name.name for reading in readings if reading.kind == "other" and len(reading.name.parts) == 1]
+
+
+def _renamed(source: Source, stored: Mapping[str, str]) -> Source:
+    """The source with the stored names of its data frames; a query otherwise word for word."""
+    if source.name:
+        return Source(name=QualifiedName((stored.get(source.name.name, source.name.name),)))
+    text = str(source.query)
+    try:
+        tree = parse_one(text, dialect="duckdb")
+    except SqlglotError:
+        return source
+    if any(with_query.alias in stored for with_query in tree.find_all(exp.CTE)):
+        return source
+    tables = [table for table in tree.find_all(exp.Table) if table.name in stored and not table.db]
+    # From the last to the first, so that the others stay where they are.
+    for table in sorted(tables, key=lambda table: -int(table.this.meta["start"])):
+        start, end = table.this.meta["start"], table.this.meta["end"] + 1
+        name = to_sql(identifier(stored[table.name]))
+        # Its columns may be called by its name, as in people.age.
+        text = text[:start] + (name if table.alias else f"{name} AS {text[start:end]}") + text[end:]
+    return Source(query=text)

@@ -1,0 +1,53 @@
+"""What classes have in common that a requirement did not ask about: a respondent, or a sensitive value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sqlanon.engines.base import Engine
+from sqlanon.remarks.sizes import sizes
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import filtered
+from sqlanon.sqlgen.build.names import alias, column
+
+__all__ = ["ClassFigures", "class_figures"]
+
+
+@dataclass(frozen=True)
+class ClassFigures:
+    """Of the `classes` of a release, `single` have one row; the others are those of several rows.
+
+    `alike` says of a column how many of the others have one value of it. One class in `one_in` was looked at.
+    """
+
+    classes: int
+    single: int
+    alike: Mapping[str, int]
+    one_in: int = 1
+
+
+def class_figures(
+    engine: Engine, rows: exp.Table | exp.Subquery, number: int, keys: Sequence[str], columns: Sequence[str]
+) -> ClassFigures:
+    """The figures of a release that has this number of rows, whose classes are told apart by the values of `keys`."""
+    one_in = -(-number // sizes().sample_rows) if number > sizes().sample_rows else 1
+    # What is the same in all rows of a class, NULL included, has one hash.
+    ends = [(f.min(_hash(column(name))), f.max(_hash(column(name)))) for name in columns]
+    same = [alias(low.eq(high), f"same_{index}") for index, (low, high) in enumerate(ends)]
+    grouped = exp.select(alias(f.count(), "n"), *same).from_(rows)
+    if keys:
+        grouped = grouped.group_by(*(column(name) for name in keys))
+        if one_in > 1:
+            grouped = grouped.where((_hash(*(column(name) for name in keys)) % one_in).eq(0))
+    several = column("n") > 1
+    alike = [filtered(f.count(), exp.and_(several.copy(), column(f"same_{index}"))) for index in range(len(columns))]
+    query = exp.select(f.count(), filtered(f.count(), column("n").eq(1)), *alike).from_(grouped.subquery("class"))
+    classes, single, *counts = map(int, engine.rows(query)[0])
+    return ClassFigures(classes, single, dict(zip(columns, counts, strict=True)), one_in)
+
+
+def _hash(*values: exp.Expr) -> exp.Expr:
+    return f.call("hash", *values)

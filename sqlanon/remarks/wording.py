@@ -1,0 +1,91 @@
+"""Remarks in words: what was seen, in counts and never in values, and what can be done about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from sqlanon.domain.counts import count_of, counted
+from sqlanon.domain.policy import Role
+from sqlanon.remarks.classes import ClassFigures
+from sqlanon.remarks.columns import Profile
+
+__all__ = ["EMPTY", "of_classes", "of_columns"]
+
+EMPTY = "the source has no rows: what is published is empty, and an empty table meets every requirement"
+
+_LIKE_A_PERSON = "repeats as the number of a person does"
+_COUNTED = "requirements count rows now, not respondents"
+
+
+def of_columns(profiles: Sequence[Profile], quasi_identifiers: int, respondent: Profile | None) -> Iterator[str]:
+    """A sentence about each column that is worth one.
+
+    `respondent` is the column that is most like a number of a person. Of the columns that the policy does not name, it
+    alone is worth a remark.
+    """
+    for profile in profiles:
+        if profile.role is not None or profile is respondent:
+            yield f"{_called(profile)} {_remark(profile, quasi_identifiers)}"
+
+
+def _remark(profile: Profile, quasi_identifiers: int) -> str:
+    if profile.role is Role.IDENTIFIER:
+        seen = f"{_values(profile)} in {_rows(profile)}"
+        return f"repeats: {seen}; if it says whom a row is about, make it ENTITY: {_COUNTED}"
+    if profile.role is not None and profile.is_unique:
+        return (
+            f"tells most rows apart: {_about(profile.alone, profile, 'row')} of {_rows(profile)} have a value that no "
+            "other row has; make it IDENTIFIER or QUASI IDENTIFIER, or publish something coarser"
+        )
+    if profile.is_respondent(quasi_identifiers):
+        action = "name it in the policy as ENTITY" if profile.role is None else "make it ENTITY"
+        return f"{_LIKE_A_PERSON}: {_determined(profile)}; if it says whom a row is about, {action}: {_COUNTED}"
+    return f"gives away what is generalized: {_determined(profile)}; make it QUASI IDENTIFIER, or leave it out"
+
+
+def of_classes(figures: ClassFigures, sensitive: Sequence[str], respondent: Profile | None) -> Iterator[str]:
+    """A sentence about the classes of one row, of one respondent, and of one sensitive value, where there are any."""
+    if figures.single:
+        yield f"in {_share(figures.single, figures)} there is a single row; require k_anonymity"
+    if respondent is not None and figures.alike.get(respondent.column):
+        name = respondent.column
+        seen = f"in {_share(figures.alike[name], figures)} all rows have one value of {name}"
+        yield f"{seen}: if it says whom a row is about, such a class is one person; make it ENTITY"
+    for name in sensitive:
+        if count := figures.alike.get(name):
+            seen = f"in {_share(count, figures)} all rows have one value of {name}"
+            yield f"{seen}: whoever knows the class of somebody knows the value; require l_diversity or t_closeness"
+
+
+def _called(profile: Profile) -> str:
+    role = "not in the policy" if profile.role is None else profile.role.value.upper()
+    return f"{profile.column} ({role})"
+
+
+def _values(profile: Profile) -> str:
+    return _about(profile.values, profile, "value")
+
+
+def _rows(profile: Profile) -> str:
+    return _about(profile.rows, profile, "row")
+
+
+def _determined(profile: Profile) -> str:
+    *others, last = profile.determined
+    names = f"{', '.join(others)} and {last}" if others else last
+    of_each = "one value each of" if others else "one value of"
+    return f"{_values(profile)} in {_rows(profile)}, and each that repeats has {of_each} {names}"
+
+
+def _share(number: int, figures: ClassFigures) -> str:
+    if figures.one_in == 1:
+        return count_of(number, figures.classes, "class", "classes")
+    return f"about {number / figures.classes:.2g} of the classes"
+
+
+def _about(number: int, profile: Profile, noun: str) -> str:
+    """A number of things, of which one in some was counted."""
+    if profile.one_in == 1:
+        return counted(number, noun)
+    number *= profile.one_in
+    return f"about {round(number, -max(len(str(number)) - 2, 0))} {noun}s"

@@ -1,0 +1,136 @@
+"""SHOW and DESCRIBE POLICY: what the catalog has, a row each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from sqlanon.catalog import hierarchies, migrations, policies, releases, workloads
+from sqlanon.domain.policy import Policy, Role
+from sqlanon.domain.release import Release
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UserError, about
+from sqlanon.methods.shared.arguments import called
+from sqlanon.releases.objects import stands
+from sqlanon.syntax import render
+
+__all__ = ["describe_policy", "show"]
+
+Columns = tuple[tuple[str, str], ...]
+Rows = list[tuple[Any, ...]]
+
+
+def show(engine: Engine, kind: str) -> tuple[Columns, Rows]:
+    """The columns with their types, and a row for each policy, hierarchy, release or workload of the database."""
+    columns, rows = _LISTINGS[kind]
+    return columns, list(rows(engine)) if migrations.ready(engine) else []
+
+
+def describe_policy(engine: Engine, name: str) -> tuple[Columns, Rows]:
+    """A row for each part of a policy: its source, its columns, what it requires, and the statement that makes it.
+
+    Raises PolicyError if there is none, or if it contradicts itself.
+    """
+    with about("name"):
+        policy = policies.load(engine, name)
+    parts = (("part", "VARCHAR"), ("name", "VARCHAR"), ("detail", "VARCHAR"))
+    return parts, list(_parts(policy))
+
+
+def _parts(policy: Policy) -> Iterator[tuple[str, str | None, str]]:
+    yield "source", None, str(policy.source)
+    for attribute in policy.attributes:
+        yield "column", attribute.name, render.clauses(attribute)
+    for kind, sets in (("confidential", policy.confidential), ("visible", policy.visible)):
+        for columns in sets:
+            yield kind, None, ", ".join(columns)
+    if policy.against:
+        yield "against", None, str(policy.against)
+    for requirement in policy.requirements:
+        yield "requirement", requirement.model, render.requirement(requirement)
+    yield "statement", None, render.policy(policy)
+
+
+def _policies(engine: Engine) -> Iterator[tuple[Any, ...]]:
+    for name in policies.listing(engine):
+        try:
+            policy = policies.load(engine, name)
+        except UserError:
+            # Somebody wrote its rows by hand; DESCRIBE POLICY says what is wrong with them.
+            yield name, None, None, None, None
+            continue
+        yield (
+            policy.name,
+            str(policy.source),
+            _named(policy, Role.QUASI_IDENTIFIER),
+            _named(policy, Role.SENSITIVE),
+            ", ".join(map(render.requirement, policy.requirements)),
+        )
+
+
+def _named(policy: Policy, role: Role) -> str:
+    return ", ".join(attribute.name for attribute in policy.having(role))
+
+
+def _hierarchies(engine: Engine) -> Iterator[tuple[Any, ...]]:
+    for name in hierarchies.listing(engine):
+        try:
+            stored = hierarchies.load(engine, name)
+        except UserError:
+            yield name, None, None, None
+            continue
+        yield name, stored.definition.kind, stored.height, render.hierarchy(stored.definition)
+
+
+def _releases(engine: Engine) -> Iterator[tuple[Any, ...]]:
+    for release in releases.listing(engine):
+        yield (
+            str(release.name),
+            release.kind,
+            release.policy,
+            called(release.method, dict(release.method_arguments)),
+            release.created_at.isoformat(sep=" ", timespec="seconds"),
+            release.released_rows,
+            release.suppressed_rows,
+            "there" if _is_whole(engine, release) else "dropped or changed",
+        )
+
+
+def _is_whole(engine: Engine, release: Release) -> bool:
+    return all(stands(engine, release, made) for made in release.published)
+
+
+def _workloads(engine: Engine) -> Iterator[tuple[Any, ...]]:
+    yield from workloads.counts(engine)
+
+
+_LISTINGS: Mapping[str, tuple[Columns, Callable[[Engine], Iterator[tuple[Any, ...]]]]] = {
+    "policies": (
+        (
+            ("policy", "VARCHAR"),
+            ("source", "VARCHAR"),
+            ("quasi_identifiers", "VARCHAR"),
+            ("sensitive", "VARCHAR"),
+            ("requirements", "VARCHAR"),
+        ),
+        _policies,
+    ),
+    "hierarchies": (
+        (("hierarchy", "VARCHAR"), ("kind", "VARCHAR"), ("height", "BIGINT"), ("definition", "VARCHAR")),
+        _hierarchies,
+    ),
+    "releases": (
+        (
+            ("release", "VARCHAR"),
+            ("kind", "VARCHAR"),
+            ("policy", "VARCHAR"),
+            ("method", "VARCHAR"),
+            ("created_at", "VARCHAR"),
+            ("released_rows", "BIGINT"),
+            ("suppressed_rows", "BIGINT"),
+            ("state", "VARCHAR"),
+        ),
+        _releases,
+    ),
+    "workloads": ((("workload", "VARCHAR"), ("queries", "BIGINT")), _workloads),
+}

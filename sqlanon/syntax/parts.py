@@ -1,0 +1,103 @@
+"""Where the parts of a statement stand in its script, and the line that an error shows of it."""
+
+from __future__ import annotations
+
+from unicodedata import combining, east_asian_width
+
+from sqlanon.domain.identifiers import fold
+from sqlanon.errors import Position
+from sqlanon.syntax._lexer import Kind, Positions, Token, tokens
+
+__all__ = ["Parts"]
+
+# Longer lines are cut around the place that is shown.
+_WIDEST = 110
+_BEFORE = 60
+# How much of a quoted query is looked for, on both sides of what is at fault.
+_AROUND = (1000, 30, 15, 8)
+
+
+class Parts:
+    """The parts of one statement, each with the offset at which it stands in the script.
+
+    A part is named from the general to the special: ("column", "age", "level") is the level that a policy gives the
+    column age. Errors name the part that they are about in the same words.
+    """
+
+    def __init__(self, script: str, positions: Positions, start: int, end: int) -> None:
+        self.script = script
+        self._positions = positions
+        self.start, self.end = start, end
+        self._offsets: dict[tuple[str, ...], int] = {}
+        self._queries: list[tuple[int, int]] = []
+
+    def add(self, offset: int, *part: str) -> None:
+        """Says where a part stands; of several with one name, the first counts."""
+        self._offsets.setdefault(tuple(map(fold, part)), offset)
+
+    def add_query(self, start: int, end: int) -> None:
+        """Says that SQL of the user's stands between two offsets. Its literals may be data, which no error shows."""
+        self._queries.append((start, end))
+
+    def position_of(self, part: tuple[str, ...]) -> Position | None:
+        """Where a part stands, or the most special one above it; None where no such part was read."""
+        folded = tuple(map(fold, part))
+        for length in range(len(folded), 0, -1):
+            if folded[:length] in self._offsets:
+                return self._positions.at(self._offsets[folded[:length]])
+        return None
+
+    def position_in_query(self, quoted: tuple[str, int]) -> Position | None:
+        """Where what the database quotes of a query is at fault; None where it is not there, or more than once.
+
+        The database was sent the query with words of sqlanon's around it, so ever less of what it quotes is looked for.
+        """
+        text, offset = quoted
+        for width in _AROUND:
+            first = max(0, offset - width)
+            found = self._found(text[first : offset + width])
+            if len(found) == 1:
+                return self._positions.at(found.pop() + offset - first)
+        return None
+
+    def _found(self, text: str) -> set[int]:
+        """The first and the last offset at which a text stands in the user's queries."""
+        ends = (find(text, *span) for span in self._queries for find in (self.script.find, self.script.rfind))
+        return {offset for offset in ends if offset >= 0}
+
+    def excerpt(self, position: Position) -> str:
+        """The line of the script at a position, with a caret below the position, as DuckDB shows it."""
+        start = self._positions.start_of(position)
+        line = self._shown(start)
+        at = position.column - 1
+        first = max(0, at - _BEFORE) if len(line) > _WIDEST else 0
+        last = first + _WIDEST
+        before, after = "..." if first else "", "..." if last < len(line) else ""
+        head = f"LINE {position.line}: {before}"
+        padding = " " * len(head) + "".join(map(_blank, line[first:at]))
+        return f"{head}{line[first:last]}{after}\n{padding}^"
+
+    def _shown(self, start: int) -> str:
+        """The line that begins at an offset, without comments. Stars stand for literals but those of the statement."""
+        end = self.script.find("\n", start)
+        end = len(self.script) if end < 0 else end
+        shown = [" "] * (end - start)
+        for token in tokens(self.script):
+            if token.start >= end:
+                break
+            is_literal = token.kind in (Kind.STRING, Kind.NUMBER, Kind.OPEN)
+            hidden = is_literal and not self._is_of_statement(token)
+            for offset in range(max(start, token.start), min(end, token.end)):
+                character = self.script[offset]
+                shown[offset - start] = "*" if hidden else character if character.isprintable() else " "
+        return "".join(shown).rstrip()
+
+    def _is_of_statement(self, token: Token) -> bool:
+        """Whether a token stands in the statement itself, and not in a query in it, nor in another statement."""
+        in_query = any(low <= token.start < high for low, high in self._queries)
+        return self.start <= token.start < self.end and not in_query
+
+
+def _blank(character: str) -> str:
+    """As much space as a character takes on a terminal."""
+    return "" if combining(character) else "  " if east_asian_width(character) in "WF" else " "

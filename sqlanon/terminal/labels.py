@@ -1,0 +1,74 @@
+"""What status lines and errors call a statement."""
+
+from __future__ import annotations
+
+import re
+
+from sqlanon.syntax.statements import (
+    AlterPolicy,
+    CheckExport,
+    CheckRelation,
+    CheckRelease,
+    CreateHierarchy,
+    CreatePolicy,
+    CreateRelease,
+    CreateWorkload,
+    DescribePolicy,
+    DropHierarchy,
+    DropPolicy,
+    DropRelease,
+    DropWorkload,
+    Estimate,
+    ExplainRelease,
+    ExportRelease,
+    Measure,
+    PassThrough,
+    Show,
+    Statement,
+)
+
+__all__ = ["label"]
+
+
+def label(statement: Statement) -> str:
+    """The statement's kind and the name that it is about: CREATE POLICY hospital, CHECK hospital_2026, SELECT, ..."""
+    match statement:
+        case PassThrough(text=text):
+            words = re.findall(r"\w+", re.sub(r"/\*.*?\*/|--[^\n]*", " ", text, flags=re.DOTALL))
+            return words[0].upper() if words else "SQL"
+        case CreateHierarchy(definition=definition):
+            return f"CREATE HIERARCHY {definition.name}"
+        case DropHierarchy(name=name):
+            return f"DROP HIERARCHY {name}"
+        case CreatePolicy(policy=policy):
+            return f"CREATE POLICY {policy.name}"
+        case DropPolicy(name=name):
+            return f"DROP POLICY {name}"
+        case AlterPolicy(name=name):
+            return f"ALTER POLICY {name}"
+        case DescribePolicy(name=name):
+            return f"DESCRIBE POLICY {name}"
+        case Show(kind=kind):
+            return f"SHOW {kind.upper()}"
+        case CreateWorkload(name=name):
+            return f"CREATE WORKLOAD {name}"
+        case DropWorkload(name=name):
+            return f"DROP WORKLOAD {name}"
+        case CreateRelease(kind=kind, name=release):
+            return f"CREATE ANONYMIZED {kind.upper()} {release}"
+        case ExplainRelease(create=create):
+            return f"EXPLAIN ANONYMIZED {create.kind.upper()} {create.name}"
+        case DropRelease(kind=kind, name=release):
+            return f"DROP ANONYMIZED {kind.upper()} {release}"
+        case CheckRelease(name=release):
+            return f"CHECK {release}"
+        case CheckExport(path=path):
+            return f"CHECK {path}"
+        case CheckRelation(source=source):
+            return f"CHECK {source}"
+        case Measure(release=release):
+            return f"MEASURE {release}"
+        case ExportRelease(name=release):
+            return f"EXPORT {release}"
+        case Estimate():
+            return f"ESTIMATE FROM RELEASE {statement.release or statement.file}"

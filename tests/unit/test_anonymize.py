@@ -1,0 +1,142 @@
+"""anonymize(): of a data frame one of the same kind, in which pandas finds what was required."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pandas
+import pyarrow
+import pytest
+
+import sqlanon
+from sqlanon import PrivacyViolation, UserError, anonymize
+
+QUASI = ["age", "sex", "zip"]
+
+
+def visits(count: int = 400) -> pandas.DataFrame:
+    """Two visits of each patient, one row each."""
+    draw = random.Random(3)
+    rows = [
+        (number // 2, f"name {number // 2}", draw.randint(18, 90), draw.choice("FM"), str(draw.randint(94100, 94160)))
+        for number in range(count)
+    ]
+    frame = pandas.DataFrame(rows, columns=["patient", "name", *QUASI])
+    frame["zip"] = frame["zip"].mask(frame["age"] == 50)
+    frame["disease"] = [draw.choice(["Flu", "Cold", "Asthma"]) for _ in range(count)]
+    frame["cost"] = [draw.random() for _ in range(count)]
+    return frame
+
+
+def smallest(frame: pandas.DataFrame, counted: str | None = None) -> int:
+    """The rows of the smallest class, or the different values of a column in the class with the fewest."""
+    classes = frame.groupby(QUASI, dropna=False)
+    return int((classes[counted].nunique() if counted else classes.size()).min())
+
+
+def test_by_default() -> None:
+    """Five rows in each class, none left out; only what is listed comes out, in the order of the frame."""
+    source = visits()
+    released = anonymize(source, quasi_identifiers=["zip", "sex", "age"], sensitive=["disease"], insensitive=["cost"])
+    assert list(released.columns) == ["age", "sex", "zip", "disease", "cost"]
+    assert len(released) == len(source)
+    assert smallest(released) >= 5 > smallest(source)
+    assert sorted(released["cost"]) == sorted(source["cost"])
+    assert released["disease"].value_counts().equals(source["disease"].value_counts())
+    assert list(released["cost"]) != list(source["cost"])
+    assert len(released.groupby(QUASI, dropna=False)) > 20
+
+
+def test_each_requirement() -> None:
+    source = visits()
+    released = anonymize(source, quasi_identifiers=QUASI, sensitive="disease", k=8, l=3, t=0.35)
+    assert smallest(released) >= 8
+    assert smallest(released, "disease") == 3
+    whole = source["disease"].value_counts(normalize=True)
+    shares = released.groupby(QUASI, dropna=False)["disease"].value_counts(normalize=True).unstack(fill_value=0)
+    assert ((shares - whole).abs().sum(axis=1) / 2).max() <= 0.35
+    strict = anonymize(source, quasi_identifiers=QUASI, sensitive="disease", k=None, require="l_diversity(l => 2)")
+    assert smallest(strict, "disease") == 2
+
+
+def test_an_entity_counts_people() -> None:
+    source = visits().assign(respondent=lambda frame: frame["patient"])
+    released = anonymize(source, quasi_identifiers=QUASI, entity="patient", insensitive=["respondent"], k=4)
+    assert "patient" not in released.columns
+    assert smallest(released, "respondent") >= 4
+
+
+def test_hierarchies_and_another_method() -> None:
+    released = anonymize(
+        visits(),
+        quasi_identifiers=QUASI,
+        hierarchies={"Age": "INTERVALS (10, 20, 40)", "zip": "PREFIXES (4, 3)"},
+        method="generalization(suppression => 0.1)",
+    )
+    assert smallest(released) >= 5
+    assert set(released["age"]) <= {"*"} | {
+        f"[{low},{low + width})" for width in (10, 20, 40) for low in range(0, 100, 10)
+    }
+    assert set(released["zip"].dropna()) <= {"*", "941**"} | {f"941{digit}*" for digit in range(10)}
+    assert 360 <= len(released) <= 400
+
+
+def test_the_kind_of_frame() -> None:
+    source = visits(60)[[*QUASI, "disease"]]
+    arrow = anonymize(pyarrow.Table.from_pandas(source), quasi_identifiers=QUASI, sensitive=["disease"])
+    assert isinstance(arrow, pyarrow.Table)
+    assert arrow.column_names == [*QUASI, "disease"]
+    assert smallest(arrow.to_pandas()) >= 5
+    polars = pytest.importorskip("polars")
+    frame = anonymize(polars.DataFrame(source.to_dict("list")), quasi_identifiers=QUASI, sensitive=["disease"])
+    assert isinstance(frame, polars.DataFrame)
+    assert frame.group_by(QUASI).len()["len"].min() >= 5
+    with pytest.raises(UserError, match="LazyFrame") as refused:
+        anonymize(frame.lazy(), quasi_identifiers=QUASI)
+    assert "collect" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message", "hint"),
+    [
+        ({"quasi_identifiers": []}, "there are no quasi_identifiers", "age"),
+        ({"quasi_identifiers": ["agee"]}, "quasi_identifiers: there is no column agee", "did you mean age"),
+        ({"sensitive": ["nothing"]}, "sensitive: there is no column nothing", "there are: patient, name, age"),
+        ({"sensitive": ["AGE"]}, "the column age is listed twice", "one role"),
+        ({"hierarchies": {"cost": "INTERVALS (5)"}}, "hierarchies: there is no column cost", "age"),
+        ({"hierarchies": {"age": "INTERVAL (5)"}}, "no 'interval' among the hierarchies", "intervals"),
+        ({"hierarchies": {"age": "INTERVALS (5"}}, r"hierarchies\['age'\]: .* expected", "INTERVALS"),
+        ({"hierarchies": {"sex": "INTERVALS (5)"}}, "does not fit the column sex", None),
+        ({"k": None}, "nothing is required", "k, l, t"),
+        ({"k": "5"}, "k is a number, not '5'", None),
+        ({"k": True}, "k is a number, not True", None),
+        ({"k": 0}, "k_anonymity", None),
+        ({"l": float("nan")}, "l is a finite number", None),
+        ({"t": 2}, "t_closeness", None),
+        ({"l": 2, "sensitive": []}, "l_diversity is about sensitive values", "SENSITIVE"),
+        ({"require": "k_anonimity(k => 2)"}, "k_anonimity", "k_anonymity"),
+        ({"require": "k_map(k => 2); DROP TABLE data"}, "require: .* more than one statement", None),
+        ({"require": "l_diversity(l => ?)"}, "require: .* has a parameter", "value"),
+        ({"method": "mondrain"}, "mondrain", "mondrian"),
+        ({"data": [1, 2]}, "takes a data frame, not a list", "pandas"),
+        ({"data": visits(2).iloc[:0]}, "no rows", None),
+        ({"data": pandas.DataFrame({1: [1]})}, "the column 1 has a name that is no text", "str"),
+        ({"data": pandas.DataFrame({"a": [1], "A": [2]})}, "the columns a and A have the same name", "rename"),
+    ],
+)
+def test_what_is_wrong(changed: dict[str, Any], message: str, hint: str | None) -> None:
+    arguments = {"data": visits(40), "quasi_identifiers": QUASI, "sensitive": ["disease"], **changed}
+    with pytest.raises(UserError, match=message) as refused:
+        anonymize(arguments.pop("data"), **arguments)
+    assert (hint or "") in str(refused.value.hint)
+
+
+def test_what_cannot_be_met() -> None:
+    with pytest.raises(PrivacyViolation, match="cannot be met"):
+        anonymize(visits(40), quasi_identifiers=QUASI, k=41)
+
+
+def test_it_is_a_name_of_the_package() -> None:
+    assert sqlanon.anonymize is anonymize
+    assert "anonymize" in sqlanon.__all__

@@ -1,0 +1,136 @@
+"""What mkdocs does to the pages for the site: `mkdocs.yml` names this file as a hook.
+
+Pages are written for a reader of the repository, too. So links lead to folders, and to files outside `docs/` such as a
+script or CONTRIBUTING.md. The site has a page for each of them that no menu and no search shows, below `repository/`
+for what lies outside.
+Two things that only the tests read are taken from blocks: the words behind a language, and `<!-- output -->`,
+which becomes a title.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # only `make docs` has it
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+
+__all__ = ["linked", "on_config", "on_files", "on_page_markdown", "page_of", "rewritten"]
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = "docs"
+OUTSIDE = "repository"
+CODE = re.compile(r"^(?P<fence>`{3,}).*?^(?P=fence)$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#|/)(?P<path>[^)\s#]+)(?P<anchor>#[^)\s]*)?(?=\))")
+# Names of languages that Pygments does not have under the suffix.
+LANGUAGES = {".py": "python", ".toml": "toml", ".md": "markdown", ".sh": "sh", ".sql": "sql"}
+UNLISTED = "---\nsearch:\n  exclude: true\n---\n\n"
+
+
+def prose(text: str) -> Iterator[tuple[bool, str]]:
+    """A page's parts in order: whether a part is prose, where links are looked for, and the part."""
+    end = 0
+    for code in CODE.finditer(text):
+        # A link's own text may be code: [`CHECK`](check.md). Only its target matters, which stands outside.
+        yield True, text[end : code.start()]
+        yield False, code[0]
+        end = code.end()
+    yield True, text[end:]
+
+
+def target(source: str, path: str) -> str:
+    """The file that a link of the file `source` leads to, as a path from the top of the repository."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+
+
+def is_page(path: str) -> bool:
+    """Whether mkdocs itself makes a page of it, or would say that it is missing."""
+    return path.startswith(f"{DOCS}/") and not (ROOT / path).is_dir()
+
+
+def page_of(path: str) -> str:
+    """The page of the site that shows a file of the repository, as a path below `docs/`."""
+    if (ROOT / path).is_dir():
+        path = f"{path}/index.md"
+    if path.startswith(f"{DOCS}/"):
+        return path.removeprefix(f"{DOCS}/")
+    return f"{OUTSIDE}/{path}" if path.endswith(".md") else f"{OUTSIDE}/{path}.md"
+
+
+def linked(text: str, source: str) -> set[str]:
+    """The folders, and the files outside `docs/`, to which a page links."""
+    paths = {target(source, link["path"]) for is_prose, part in prose(text) if is_prose for link in LINK.finditer(part)}
+    return {path for path in paths if not is_page(path) and (ROOT / path).exists()}
+
+
+def rewritten(text: str, source: str) -> str:
+    """The page with links that the site can follow; `source` is where the page lies in the repository."""
+    folder = posixpath.dirname(page_of(source))
+
+    def followed(link: re.Match[str]) -> str:
+        path = target(source, link["path"])
+        if not (ROOT / path).exists():
+            return link[0]
+        return posixpath.relpath(page_of(path), folder or ".") + (link["anchor"] or "")
+
+    return "".join(LINK.sub(followed, part) if is_prose else part for is_prose, part in prose(text))
+
+
+def listed(entry: Path, folder: str) -> str:
+    if not is_page(f"{folder}/{entry.name}") or entry.suffix != ".md":
+        return f"`{entry.name}`"
+    return f"[{entry.read_text(encoding='utf-8').splitlines()[0].removeprefix('# ')}]({entry.name})"
+
+
+def contents(path: str) -> str:
+    """The page that shows a folder, or a file outside `docs/`."""
+    if (ROOT / path).is_dir():
+        entries = sorted(entry for entry in (ROOT / path).iterdir() if not entry.name.startswith(("_", ".")))
+        return f"{UNLISTED}# {Path(path).name.capitalize()}\n\n" + "".join(
+            f"- {listed(entry, path)}\n" for entry in entries
+        )
+    text = (ROOT / path).read_text(encoding="utf-8")
+    if path.endswith(".md"):
+        return UNLISTED + rewritten(text, path)
+    return f"{UNLISTED}# {path}\n\n`````{LANGUAGES.get(Path(path).suffix, 'text')}\n{text}`````\n"
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """A folder in the menu, `decisions/`, is all of its pages, below a list of them."""
+    docs = Path(config.docs_dir)
+    for section in config.nav or []:
+        for title, entry in section.items():
+            if isinstance(entry, str) and entry.endswith("/"):
+                pages = sorted(page.relative_to(docs).as_posix() for page in (docs / entry).glob("*.md"))
+                section[title] = [f"{entry}index.md", *pages]
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Adds a page for each folder, and each file outside `docs/`, that a page links to, or a page so added."""
+    from mkdocs.structure.files import File, InclusionLevel
+
+    waiting = [(f"{DOCS}/{file.src_uri}", file.content_string) for file in files.documentation_pages()]
+    added: set[str] = set()
+    while waiting:
+        source, text = waiting.pop()
+        for path in linked(text, source) - added:
+            added.add(path)
+            content = contents(path)
+            if path.endswith(".md"):
+                waiting.append((path, (ROOT / path).read_text(encoding="utf-8")))
+            files.append(File.generated(config, page_of(path), content=content, inclusion=InclusionLevel.NOT_IN_NAV))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Any, config: MkDocsConfig, files: Files) -> str:
+    """Rewrites the links of a page of `docs/`, and takes what is there for the tests from its blocks."""
+    if not page.file.src_uri.startswith(f"{OUTSIDE}/"):
+        markdown = rewritten(markdown, f"{DOCS}/{page.file.src_uri}")
+    markdown = re.sub(r"<!-- output -->\s*^(`{3,})text$", r'\1text title="Output"', markdown, flags=re.MULTILINE)
+    markdown = re.sub(r"^(`{3,})sql error$", r'\1sql title="An error"', markdown, flags=re.MULTILINE)
+    return re.sub(r"^(`{3,})sh no-run$", r"\1sh", markdown, flags=re.MULTILINE)
