@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sqlglot import exp
+
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.inputs.listed_values import require_listed
 from sqlanon.inputs.requirement_columns import carry, given_relations, public_cells_of, public_values
 from sqlanon.methods.shared.cells import Cells
-from sqlanon.methods.shared.tree_figures import tree_figures
 from sqlanon.questions.ask import BoundRequirement
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.cells.cells import cells, codes, tree
+from sqlanon.sqlgen.cells.cells import cells, codes, tree, tree_summary
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
 from sqlanon.sqlgen.cells.value_ranks import ranked
 
@@ -40,15 +42,27 @@ def encode(
     source = relation(policy.relation)
     hierarchy_values = relation(("anon", "hierarchy_value"))
     trees: list[str] = []
+    tables: list[str] = []
+    siblings: list[Sequence[int]] = []
+    values: list[int] = []
+    spread: list[tuple[int, ...]] = []
+    most: list[tuple[int, ...]] = []
+    rows = 0
     for index, bound in enumerate(policy.quasi_identifiers):
         name = scratch.table("tree", tree(bound, source, hierarchy_values, public_values(policy, index)))
         if bound.stored:
             require_listed(engine, bound, name, hierarchy_values)
+        leaves, rows, *rest = engine.rows(tree_summary(bound, relation(name)))[0]
         trees.append(name)
-    named_trees = zip(policy.quasi_identifiers, trees, strict=True)
-    tables = [scratch.table("ranked", ranked(bound, name)) for bound, name in named_trees] if flat else []
-    figures = tree_figures(engine, policy.quasi_identifiers, trees)
-    siblings = [(tree_of.values,) if flat else tree_of.siblings for tree_of in figures]
+        values.append(int(leaves))
+        if flat:
+            tables.append(scratch.table("ranked", ranked(bound, name)))
+            siblings.append([_row_count(engine, name)])
+        else:
+            siblings.append([int(count) for count in rest[: bound.height]])
+        others, top = rest[bound.height :], max(int(leaves) - 1, 0)
+        spread.append((0, *map(int, others[: bound.height - 1]), int(rows) * top))
+        most.append((0, *map(int, others[bound.height - 1 :]), top))
     carried = carry(engine, policy, scratch, requirements, besides)
     layout = KeyLayout.pack(siblings, [values.count for values in carried])
     # Tables rather than subqueries: the engine then knows how many codes there are, and the largest of them.
@@ -64,13 +78,17 @@ def encode(
         table,
         tuple(trees),
         layout,
-        figures[-1].rows if figures else 0,
-        tuple(tree_of.leaves for tree_of in figures),
-        tuple(tree_of.spread(tree_of.leaves) for tree_of in figures),
-        tuple(tree_of.most(tree_of.leaves) for tree_of in figures),
+        int(rows),
+        tuple(values),
+        tuple(spread),
+        tuple(most),
         tuple(c.bound.column for c in carried),
         given_relations(engine, policy, scratch, requirements, carried, layout, table),
         public_cells_of(policy, scratch, code_tables, layout),
         code_tables,
         tuple(tables),
     )
+
+
+def _row_count(engine: Engine, table: str) -> int:
+    return int(engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])

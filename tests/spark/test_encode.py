@@ -26,7 +26,7 @@ from sqlanon.methods.generalization.lattice.node_rows_sql import part_of_node
 from sqlanon.questions.ask import bind_requirement
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.steps import with_steps
-from sqlanon.sqlgen.cells.cells import cells, codes, tree, tree_summaries
+from sqlanon.sqlgen.cells.cells import cells, codes, tree, tree_summary
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
 from sqlanon.sqlgen.classes.guard import violations
 
@@ -131,9 +131,11 @@ def encoded(engine: Engine, scratch: Scratch, names: Sequence[str]) -> tuple[str
     values = relation(("anon", "hierarchy_value"))
     source = relation("source")
     trees = [scratch.table("tree", tree(one, source, values)) for one in asked.quasi_identifiers]
-    named = [(one, relation(name)) for one, name in zip(asked.quasi_identifiers, trees, strict=True)]
-    summaries = sorted(engine.rows(tree_summaries(named)))
-    layout = KeyLayout.pack([found[4 : 4 + b.height] for found, b in zip(summaries, asked.attributes, strict=True)])
+    summaries = [
+        engine.rows(tree_summary(one, relation(name)))[0]
+        for one, name in zip(asked.quasi_identifiers, trees, strict=True)
+    ]
+    layout = KeyLayout.pack([found[2 : 2 + b.height] for found, b in zip(summaries, asked.attributes, strict=True)])
     coded = [codes(relation(name), fields) for name, fields in zip(trees, layout.fields, strict=True)]
     tables = [scratch.table("code", query) if query else None for query in coded]
     numbered = [engine.rows(f'SELECT * FROM "{name}"') for name in trees]

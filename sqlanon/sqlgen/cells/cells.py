@@ -27,7 +27,6 @@ from sqlanon.sqlgen.build.expressions import (
     order_by,
     paren,
     total,
-    union_all,
     window,
 )
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
@@ -46,7 +45,7 @@ __all__ = [
     "respondents",
     "row_number",
     "tree",
-    "tree_summaries",
+    "tree_summary",
 ]
 
 
@@ -138,34 +137,32 @@ def _leaves(counted: exp.Expr, path: Sequence[exp.Expr]) -> exp.Expr:
     return big(_window(f.sum(counted.copy()), path, ()))
 
 
-def tree_summaries(trees: Sequence[tuple[BoundAttribute, exp.Table]]) -> exp.Query:
-    """A row for each tree: its number among them, its leaves, its rows, its values, and figures for its levels.
+def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
+    """One row about a tree: its leaves, its rows, and two figures for each level.
 
-    These are the most siblings at each level from 0; then the sum over the rows of (leaves - 1), and
-    the greatest of them, at each level from 1. Rows of trees that are less high end with zeros.
+    The most siblings at each level from 0; then the sum over the rows of (leaves - 1), and
+    the greatest of them, at each level from 1.
     """
-    summaries = [_summary(bound, table) for bound, table in trees]
-    most = max(len(figures) for figures, _ in summaries)
-    queries = []
-    for number, (figures, table) in enumerate(summaries):
-        numbers = [*figures, *(literal(0) for _ in range(most - len(figures)))]
-        named_figures = [alias(huge(figure), f"figure_{index}") for index, figure in enumerate(numbers)]
-        queries.append(exp.select(alias(literal(number), "number"), *named_figures).from_(table, copy=False))
-    return union_all(queries)
 
+    def added_up(part: exp.Expr) -> exp.Expr:
+        return huge(or_zero(f.sum(part)))
 
-def _summary(bound: BoundAttribute, table: exp.Table) -> tuple[list[exp.Expr], exp.Table]:
-    levels = range(1, bound.height)
-    others = {level: infix(column(leaves_name(level)), "-", 1) for level in levels}
-    figures: list[exp.Expr] = [
-        or_zero(f.sum(column("leaf"))),
-        or_zero(f.sum(column("n"))),
-        f.count(),
-        *(or_zero(infix(f.max(column(rank_name(level))), "+", 1)) for level in range(bound.height)),
-        *(or_zero(f.sum(infix(column("n"), "*", paren(others[level])))) for level in levels),
-        *(or_zero(infix(f.max(column(leaves_name(level))), "-", 1)) for level in levels),
-    ]
-    return figures, table
+    def siblings(level: int) -> exp.Expr:
+        return or_zero(f.max(column(rank_name(level))) + 1)
+
+    def spread(level: int) -> exp.Expr:
+        return added_up(column("n") * (column(leaves_name(level)) - 1))
+
+    def most(level: int) -> exp.Expr:
+        return or_zero(f.max(column(leaves_name(level))) - 1)
+
+    return exp.select(
+        added_up(column("leaf")),
+        added_up(column("n")),
+        *(siblings(level) for level in range(bound.height)),
+        *(spread(level) for level in range(1, bound.height)),
+        *(most(level) for level in range(1, bound.height)),
+    ).from_(table, copy=False)
 
 
 def _code(fields: Sequence[Field], word: int) -> exp.Expr:

@@ -50,8 +50,8 @@ def search(
     `count` looks at some nodes at once, at most `batch`, or at all of a lattice that has at
     most `few`; `settle` gives the loss of each and all the rows it suppresses, None if it
     cannot be published or cannot be better than the rank given. Among nodes of equal loss the
-    one of least height, then the first in the order of its levels, is taken. Once `expired` says so, the best node so
-    far is returned. Raises PolicyError for a lattice that is too large to search whole,
+    one of least height, then the first in the order of its levels, is taken. Once `expired`
+    says so, the best node so far is returned. Raises PolicyError for a lattice that is too large to search whole,
     unless the time is limited: then a heuristic looks for a good node.
     """
     whole, checked = lattice, 0

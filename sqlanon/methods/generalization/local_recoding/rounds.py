@@ -25,7 +25,8 @@ from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.task import Task
-from sqlanon.methods.shared.tree_figures import tree_figures
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.cells.cells import tree_summary
 
 __all__ = ["ROUNDS", "Recoded", "Searches", "recoded"]
 
@@ -185,21 +186,25 @@ class _Rounds:
     def _recounted(self, left: Left) -> Cells:
         """The cells that are left, as a source of their own; the fixed relations stay those of the whole source."""
         source, task = self._cells, self._task
-        attributes = task.policy.quasi_identifiers
-        trees = [
-            task.scratch.table("tree", recounted(tree, fields, left.cells))
-            for tree, fields in zip(source.trees, source.layout.fields, strict=True)
-        ]
-        figures = tree_figures(task.engine, attributes, trees)
-        leaves = list(zip(figures, source.values, strict=True))
+        trees: list[str] = []
+        spread: list[tuple[int, ...]] = []
+        most: list[tuple[int, ...]] = []
+        rows = 0
+        attributes = zip(task.policy.quasi_identifiers, source.trees, source.layout.fields, source.values, strict=True)
+        for bound, tree, fields, values in attributes:
+            trees.append(task.scratch.table("tree", recounted(tree, fields, left.cells)))
+            _, rows, *figures = map(int, task.engine.rows(tree_summary(bound, relation(trees[-1])))[0])
+            others, top = figures[bound.height :], max(values - 1, 0)
+            spread.append((0, *others[: bound.height - 1], rows * top))
+            most.append((0, *others[bound.height - 1 :], top))
         return Cells(
             left.cells,
             tuple(trees),
             source.layout,
-            figures[-1].rows if figures else 0,
+            rows,
             source.values,
-            tuple(tree_of.spread(values) for tree_of, values in leaves),
-            tuple(tree_of.most(values) for tree_of, values in leaves),
+            tuple(spread),
+            tuple(most),
             source.carried,
             source.fixed_relations,
             left.public,
