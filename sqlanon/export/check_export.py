@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from math import inf, isclose, nan
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,10 @@ from sqlanon.methods.registry import promised_by, verified
 from sqlanon.pipeline.check import measured
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.answerable import hidden_parts
-from sqlanon.releases.estimable import Recorded
+from sqlanon.releases.estimable import Recorded, RecordedTable
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.build.expressions import cast
+from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.classes.buckets import rows_of_buckets
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.classes.rows import RowsOfRequirements, rows_of
@@ -86,7 +88,7 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
         ) from None
     with engine.transaction(), Scratch(engine) as scratch:
         tables = {
-            _fragment(export, str(stated_table["name"])): relation(scratch.table("exported", table.rows))
+            _fragment(export, str(stated_table["name"])): relation(scratch.table("exported", _counted(table)))
             for stated_table, table in zip(tables_of(export.stated), recorded.tables, strict=True)
         }
         _require_rows(engine, export, tables, path)
@@ -108,6 +110,16 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
     evidence = [_evidence(requirement, index, reached, stated, path) for index, requirement in enumerate(requirements)]
     evidence += [Evidence(measurement, FROM_FILES) for measurement in structure.measurements]
     return CheckedExport(recorded.name, (Evidence(_files_measured(export), FROM_FILES), *evidence))
+
+
+def _counted(table: RecordedTable) -> exp.Query:
+    """The rows of a file, with numbers of rows as numbers: some formats have texts only."""
+    counts = {part.name for part in table.having(Reading.COUNT)}
+    outputs = [
+        alias(cast(column(part.name), "BIGINT"), part.name) if part.name in counts else column(part.name)
+        for part in table.columns
+    ]
+    return exp.select(*outputs).from_(table.rows.subquery("file"))
 
 
 def _files_measured(export: Export) -> Measurement:
@@ -134,7 +146,13 @@ def _number(stated: Any) -> float | None:
 
 
 def _arguments(stated: Mapping[str, Any]) -> tuple[tuple[str, Value], ...]:
-    return tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in stated.items())
+    return tuple((name, _value(value)) for name, value in stated.items())
+
+
+def _value(stated: Any) -> Any:
+    if isinstance(stated, list):
+        return tuple(map(_value, stated))
+    return Decimal(repr(stated)) if isinstance(stated, float) else stated
 
 
 def _fragment(export: Export, table: str) -> str:
