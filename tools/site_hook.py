@@ -5,6 +5,8 @@ script or CONTRIBUTING.md. The site has a page for each of them that no menu and
 for what lies outside.
 Two things that only the tests read are taken from blocks: the words behind a language, and `<!-- output -->`,
 which becomes a title.
+
+Why: docs/decisions/0030-the-site-is-made-of-the-same-pages.md
 """
 
 from __future__ import annotations
