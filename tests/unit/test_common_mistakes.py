@@ -23,7 +23,8 @@ def con() -> Connection:
     made = connect()
     made.execute(
         "CREATE TABLE pay AS SELECT 'p' || i % 40 AS player, 1950 + i % 30 AS born, "
-        "['L', 'R', NULL][1 + i % 3] AS bats, ['US', 'CA', 'MX'][1 + i % 3] AS country, i % 7 AS salary FROM range(240) AS t(i)"
+        "['L', 'R', NULL][1 + i % 3] AS bats, ['US', 'CA', 'MX'][1 + i % 3] AS country, i % 7 AS salary "
+        "FROM range(240) AS t(i)"
     )
     made.execute("CREATE HIERARCHY decades AS INTERVALS (10, 20)")
     made.execute(POLICY.replace("POLICY p", "POLICY good"))
