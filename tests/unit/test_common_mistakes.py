@@ -133,7 +133,8 @@ WORKS = {
     "a join with USING": "CHECK (SELECT born FROM pay JOIN (SELECT DISTINCT player FROM pay) USING (player)) (born) "
     "REQUIRE k_anonymity(3)",
     "NULL in a quasi-identifier": "CHECK r",
-    "comments and semicolons in texts": "CHECK /* ; */ (SELECT ';' AS a, $$;$$ AS b FROM pay) -- ;\n(a) REQUIRE k_anonymity(3)",
+    "comments and semicolons in texts": "CHECK /* ; */ (SELECT ';' AS a, $$;$$ AS b FROM pay) -- ;\n"
+    "(a) REQUIRE k_anonymity(3)",
     "a view on a release": "CREATE VIEW w AS FROM r; SELECT * FROM w",
     "a release whose table was dropped": "DROP TABLE r; CREATE ANONYMIZED TABLE r AS POLICY good",
     "listing": "SHOW POLICIES",
@@ -191,7 +192,7 @@ def test_an_empty_table_is_remarked_upon() -> None:
 def test_a_used_folder_is_not_replaced_and_nothing_says_that_it_could_be(con: Connection, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
     for options in ("", " (REPLACE true)"):
-        with pytest.raises(UserError, match="notes.txt is no file of a former export") as caught:
+        with pytest.raises(UserError, match=r"notes\.txt is no file of a former export") as caught:
             con.execute(f"EXPORT r TO '{tmp_path}/'{options}")
         assert "REPLACE" not in str(caught.value.hint)
     assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
