@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from math import inf, isclose, nan
@@ -20,12 +21,14 @@ from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PrivacyViolation, SqlanonError, UserError
-from sqlanon.export.reader import Export, export_at, files_of, recorded_of, tables_of
+from sqlanon.export.formats.base import ExportFile, export_format
+from sqlanon.export.reader import READ, Export, export_at, files_of, recorded_of, tables_of
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import promised_by, verified
 from sqlanon.pipeline.check import measured
+from sqlanon.plugins import names
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.answerable import hidden_parts
 from sqlanon.releases.estimable import Recorded, RecordedTable
@@ -73,7 +76,7 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
 
     Raises UserError where the files cannot be read, and PrivacyViolation where they are not what the certificate says.
     """
-    export = export_at(engine, Path(path).expanduser())
+    export = export_at(engine, Path(path).expanduser(), names("sqlanon.export.formats"))
     try:
         files = files_of(export)
         recorded = recorded_of(export, files)
@@ -86,7 +89,7 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
         raise UserError(
             f"{path}: its certificate does not say what a check needs", hint="ask for an export by a newer sqlanon"
         ) from None
-    with engine.transaction(), Scratch(engine) as scratch:
+    with _reader(engine, export, files) as engine, engine.transaction(), Scratch(engine) as scratch:
         tables = {
             _fragment(export, str(stated_table["name"])): relation(scratch.table("exported", _counted(table)))
             for stated_table, table in zip(tables_of(export.stated), recorded.tables, strict=True)
@@ -110,6 +113,24 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
     evidence = [_evidence(requirement, index, reached, stated, path) for index, requirement in enumerate(requirements)]
     evidence += [Evidence(measurement, FROM_FILES) for measurement in structure.measurements]
     return CheckedExport(recorded.name, (Evidence(_files_measured(export), FROM_FILES), *evidence))
+
+
+@contextmanager
+def _reader(engine: Engine, export: Export, files: Sequence[ExportFile]) -> Iterator[Engine]:
+    """A connection that reads the files: the user's own, or one that opens a database file and nothing else."""
+    if export.format in READ:
+        yield engine
+        return
+    if len(files) > 1:
+        raise UserError(
+            f"the tables of this export are in {len(files)} files of the format {export.format}",
+            hint="ask for an export as parquet or csv",
+        )
+    opened = export_format(export.format).reopen(files[0], {})
+    try:
+        yield opened
+    finally:
+        opened.connection.close()
 
 
 def _counted(table: RecordedTable) -> exp.Query:

@@ -63,7 +63,7 @@ _FILES = {
         "from_former_versions migrations readings"
     ),
     "syntax": (
-        "error_places friendly_sql hostile_names identifiers listings parameters statement_round_trip "
+        "common_mistakes error_places friendly_sql hostile_names identifiers listings parameters statement_round_trip "
         "statements_end_to_end syntax_errors syntax_parser syntax_script"
     ),
     "engines": "adjustable anonymize data_frames engine session session_settings settings",
