@@ -68,9 +68,9 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/import_diagram.py --check docs/maintainers/architecture.md
 
-# Strict: a link or an anchor that leads nowhere, and a page that is in no menu, end it.
+# Strict: a link or an anchor that leads nowhere, and a page that is in no menu, end it. With --quiet none of them would.
 docs: $(VENV)/.installed-docs
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo 'The docs site is in site/; open site/index.html, or serve it so that its search works:'
 	@echo '  $(BIN)/python -m http.server --directory site'
 
