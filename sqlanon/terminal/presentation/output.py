@@ -131,8 +131,8 @@ class Output:
 
         line = Text(_location(script, error.position), style="bold")
         line.append("error: ", style="bold red").append(_printable(error.message), style="not bold")
-        for shown in (error.excerpt or "").splitlines():
-            line.append("\n  " + _printable(shown), style="not bold")
+        for excerpt_line in (error.excerpt or "").splitlines():
+            line.append("\n  " + _printable(excerpt_line), style="not bold")
         if error.hint:
             line.append("\n  hint: ", style="cyan").append(_printable(error.hint), style="not bold")
         if error.query and self.verbose:

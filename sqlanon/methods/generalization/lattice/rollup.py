@@ -79,6 +79,11 @@ class Rollups:
         """How many nodes to look at in one statement: one where results are worth keeping."""
         return min(self._sizes.batch, BATCH) if self._levels else 1
 
+    @property
+    def few(self) -> int:
+        """How many nodes a lattice may have that is looked at whole in one turn."""
+        return min(self._sizes.few_nodes, BATCH) if self._levels and self._cell_count <= self._sizes.few_cells else 0
+
     def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
         """Counts the classes of some nodes; of one whose excess is beyond `limit` perhaps only a part of them."""
         if len(nodes) > BATCH:
