@@ -476,3 +476,74 @@ def test_the_demo_says_where_it_cannot_write(tmp_path: Path, with_adult: Path) -
     done = invoke("demo", "--directory", tmp_path / "file")
     assert done.exit_code == 2
     assert "--directory" in done.stderr
+
+
+def test_a_run_in_memory_says_that_nothing_was_kept(tmp_path: Path) -> None:
+    done = run_script(RELEASE)
+    assert done.exit_code == 0
+    assert "warning: 1 release kept nowhere" in done.stderr
+    assert "kept nowhere" not in run_script(PATIENTS).stderr
+    assert "kept nowhere" not in run_script(RELEASE, "-d", tmp_path / "x.duckdb").stderr
+    exported = RELEASE + f"EXPORT released TO '{tmp_path}/out/';"
+    assert "kept nowhere" not in run_script(exported).stderr
+
+
+def test_read_only(tmp_path: Path) -> None:
+    database = tmp_path / "x.duckdb"
+    run_script(RELEASE, "-d", database)
+    done = run_script("CHECK released; SHOW RELEASES;", "-d", database, "--read-only")
+    assert done.exit_code == 0
+    refused = run_script("CREATE ANONYMIZED TABLE other AS POLICY p;", "-d", database, "--read-only")
+    assert refused.exit_code == 2
+    assert "read" in refused.stderr
+    assert run_script("SELECT 1", "-d", tmp_path / "y.duckdb", "--read-only").exit_code == 2
+    assert not (tmp_path / "y.duckdb").exists()
+
+
+def test_many_readers_of_one_file(tmp_path: Path) -> None:
+    database = tmp_path / "x.duckdb"
+    run_script(RELEASE, "-d", database)
+    # A reader in another process.
+    code = (
+        f"import duckdb, sys; c = duckdb.connect({str(database)!r}, read_only=True); print('open', flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout
+        assert other.stdout.readline() == "open\n"
+        command = [*SQLANON, "run", "-", "-d", str(database)]
+        for arguments, code_expected in ((["--read-only"], 0), ([], 2)):
+            done = subprocess.run([*command, *arguments], input="CHECK released;", text=True, capture_output=True)
+            assert done.returncode == code_expected, done.stderr
+        other.communicate("\n")
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [("5", "INTEGER"), ("0.5", "DOUBLE"), ("five", "VARCHAR"), ("a=b", "VARCHAR")]
+)
+def test_variables_of_a_run(value: str, kind: str) -> None:
+    done = run_script("SELECT typeof(getvariable('k')) AS kind, getvariable('k') AS k", "--set", f"k={value}")
+    assert f"| {kind}" in done.stdout
+    assert value in done.stdout
+
+
+@pytest.mark.parametrize("setting", ["k", "=5", "a b=5", 'k"=5'])
+def test_a_variable_needs_a_name(setting: str) -> None:
+    done = run_script("SELECT 1", "--set", setting)
+    assert done.exit_code == 2
+    assert "NAME=VALUE" in done.stderr
+
+
+def test_a_table_is_looked_at_without_a_verdict() -> None:
+    done = run_script(PATIENTS + "CHECK patients (age) SENSITIVE disease;")
+    assert done.exit_code == 0
+    assert "prosecutor_risk" in done.stdout
+    assert "required" not in done.stdout
+    assert "CHECK patients: measured" in done.stderr
+
+
+def test_an_error_has_its_line_with_a_caret() -> None:
+    done = run_script("SELECT 1;\nCREATE POLICY p\n  ON nowhere (a QUASI IDENTIFIER) REQUIRE k_anonymity(3);")
+    assert done.stderr.startswith("<stdin>:3:6: error: policy p: there is no table or view nowhere\n")
+    assert "  LINE 3:   ON nowhere (a QUASI IDENTIFIER) REQUIRE k_anonymity(3);\n               ^\n" in done.stderr

@@ -23,7 +23,7 @@ class ExportFile:
     """The file that an export writes and then reads back.
 
     `table` is the release's own name, `columns` the names and types of the file's columns:
-    the snapshot's, save where the format lacks a type.
+    the snapshot's, except where the format lacks a type.
     """
 
     path: Path
@@ -53,7 +53,7 @@ class Format(Protocol):
         """The rows of the file, on the connection that `reopen` gave, under `columns`' names and types."""
 
     def carried(self, path: Path) -> Sequence[str]:
-        """The certificates in any file of this format, whoever made it; none if it holds anything but an export.
+        """The certificates in any file of this format, by sqlanon or not; none if it holds anything but an export.
 
         Raises EngineError or UserError if it cannot be read as one.
         """

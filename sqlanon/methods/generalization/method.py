@@ -206,6 +206,7 @@ class _Searches:
             count,
             settle,
             batch=nodes.rollups.batch,
+            few=nodes.rollups.few,
             progress=_valued(self._report, nodes),
             expired=None if self._until is None else self.expired,
         )

@@ -11,16 +11,18 @@ from sqlglot import exp
 
 from sqlanon.assets import read
 from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build.repeated import RepeatedQuery
 
 __all__ = ["query_file", "query_tree", "reading", "sql_file"]
 
 _Tree = TypeVar("_Tree", bound=exp.Expr)
 
 
-def sql_file(*path: str) -> str:
+@cache
+def sql_file(*path: str) -> RepeatedQuery:
     """The text of a file under `sql/` by its path without .sql, such as sql_file("statements", "macros")."""
     *folders, name = path
-    return read("sql", *folders, f"{name}.sql")
+    return RepeatedQuery(read("sql", *folders, f"{name}.sql"))
 
 
 def query_file(*path: str) -> exp.Query:

@@ -33,7 +33,7 @@ from sqlanon.methods.generalization.lattice.sizes import sizes
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.sqlgen.build.functions import count
 from sqlanon.sqlgen.build.names import literal, relation
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.build.repeated import repeated
 
 __all__ = ["Classes", "Rollups"]
 
@@ -78,6 +78,11 @@ class Rollups:
     def batch(self) -> int:
         """How many nodes to look at in one statement: one where results are worth keeping."""
         return min(self._sizes.batch, BATCH) if self._levels else 1
+
+    @property
+    def few(self) -> int:
+        """How many nodes a lattice may have that is looked at whole in one turn."""
+        return min(self._sizes.few_nodes, BATCH) if self._levels and self._cell_count <= self._sizes.few_cells else 0
 
     def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
         """Counts the classes of some nodes; of one whose excess is beyond `limit` perhaps only a part of them."""
@@ -143,7 +148,7 @@ class Rollups:
             cells, layout = self._cells, self._cells.layout
             rows = part_of_node(cells.table, layout, self._batch.entity, one_in=one_in)
             public = part_of_node(cells.public, layout, False, one_in=one_in) if cells.public else None
-            self._texts[name] = to_sql(counts(self._batch, rows, public))
+            self._texts[name] = repeated(counts(self._batch, rows, public))
         return _classes(self._engine.rows(self._texts[name], self._masks(node))).get(0, Classes())
 
     def _keep_rows(self, node: Node, rows: int) -> None:
@@ -157,13 +162,13 @@ class Rollups:
                 relation(self._rollup),
                 copy=False,
             )
-            self._texts["add"] = to_sql(added)
+            self._texts["add"] = repeated(added)
             parts = part_of_nodes(self._rollup, self._cells.layout, self._batch.entity, self._sizes.one_in)
-            self._texts["parts"] = to_sql(counts(self._batch, parts))
-            self._texts["row_counts"] = to_sql(row_counts(self._rollup))
+            self._texts["parts"] = repeated(counts(self._batch, parts))
+            self._texts["row_counts"] = repeated(row_counts(self._rollup))
             words = self._cells.layout.words
             public = public_rows(self._cells.public, words, first=3) if self._cells.public else None
-            self._texts["look"] = to_sql(counts(self._batch, rows_of_tags(self._rollup), public))
+            self._texts["look"] = repeated(counts(self._batch, rows_of_tags(self._rollup), public))
         else:
             self._engine.run(exp.insert(query, relation(self._rollup), copy=False))
         self._note([node], [rows])
