@@ -47,7 +47,7 @@ _FILES = {
         "changed_types guard live_labels live_models live_view mondrian_live release_sql settings side_channels "
         "source_gone"
     ),
-    "explain": "assumptions explain explanation explanation_limits explanation_models",
+    "explain": "advice assumptions explain explanation explanation_limits explanation_models remarks",
     "estimates": (
         "anatomy_estimates estimate estimate_anatomy estimate_fragments estimates estimates_dealt estimates_exact "
         "estimates_fragments estimates_marginals estimates_types exact_bounds lookup_keys loose_estimates steps"
