@@ -6,7 +6,7 @@ for what lies outside.
 Two things that only the tests read are taken from blocks: the words behind a language, and `<!-- output -->`,
 which becomes a title.
 
-Why: docs/decisions/0032-the-site-is-made-of-the-same-pages.md
+Why: docs/decisions/0031-the-site-is-made-of-the-same-pages.md
 """
 
 from __future__ import annotations

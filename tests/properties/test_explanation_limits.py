@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 
@@ -27,6 +28,14 @@ from tests.support.losses import ORACLES, Demand, demands
 from tests.support.policies import BUDGET
 
 pytestmark = pytest.mark.drawn
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_lattice_is_small() -> Iterator[None]:
+    """Else these would be looked at in one turn, before the time is up."""
+    with sizes.replaced(few_nodes=0):
+        yield
+
 
 Rows = list[tuple[str, str, str]]
 
