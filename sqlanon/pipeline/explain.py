@@ -64,10 +64,12 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     policy, bound, call = need(state.policy), need(state.bound), state.create.method
     for stage, item, detail in find_method(call.name).reasons(state.task, need(state.choice), state.explanation):
         yield stage, item, printable(detail)
+    for advice in state.advice:
+        yield "advise", "advice", printable(advice)
     for remark in state.remarks:
-        yield "explain", "remark", printable(remark)
+        yield "remark", "remark", printable(remark)
     if said := warning(others_than(state.engine, state.create.name, need(state.sources))):
-        yield "explain", "warning", printable(said)
+        yield "bind", "warning", printable(said)
     yield "bind", "source", f"{policy.source}, {counted(need(state.choice).rows, 'row')}"
     yield from _columns(state)
     yield "resolve", "method", printable(called(call.name.lower(), given_or_default(state.options)))
