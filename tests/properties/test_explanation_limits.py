@@ -89,7 +89,7 @@ def assert_consistent(rows: Rows, loss: str) -> str:
         assert not as_much
     for detail in (detail for item, detail in reasons if item == "next cheaper"):
         bound = re.search(
-            r" might lose (?:as little as )?([\d.]+|nothing).*?, but (\d+ of \d+ rows would be suppressed|whatever rows)",
+            r" might lose (?:as little as )?([\d.]+|nothing).*?, but (\d+ of \d+ rows would be suppressed|whatever)",
             detail,
         )
         assert bound, detail
