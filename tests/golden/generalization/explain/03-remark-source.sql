@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the rows that a release would have, from its own SELECT, since a dry run has no candidate; grouped by all keys;
+-- the least and the greatest hash, which are one where all rows of a class agree.
 
 SELECT
   COUNT(*),

@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: hashes, never values; one step that all columns are counted from, with a LIMIT, made once; a column's NULLs are
+-- left out, those of a quasi-identifier are a value.
 
 WITH "hashed" AS MATERIALIZED (
   SELECT

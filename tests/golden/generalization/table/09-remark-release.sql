@@ -1,4 +1,5 @@
--- Look for:
+-- Look for: the classes by all keys of the release; the least and the greatest hash, which are one where all rows of a class
+-- agree, NULL included; counts are all that is read.
 
 SELECT
   COUNT(*),
