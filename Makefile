@@ -1,4 +1,4 @@
-# make demo | test | test-long | test-spark | test-compiled | test-lowest | lint | docs | bench | clean; PYTHON= chooses the interpreter,
+# make demo | test | test-long | test-spark | test-clients | test-compiled | test-lowest | lint | docs | bench | clean; PYTHON= chooses the interpreter,
 # VENV= where the environment lies.
 
 PYTHON ?= python3
@@ -22,13 +22,14 @@ LOWEST_TESTS := $(addprefix tests/unit/test_,$(addsuffix .py,anonymize cli data_
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long test-spark test-compiled test-lowest lint docs bench clean
+.PHONY: help demo test test-long test-spark test-clients test-compiled test-lowest lint docs bench clean
 
 help:
 	@echo 'make demo        install into $(VENV) and anonymize the UCI Adult census extract'
 	@echo 'make test        run the tests (PYTEST_ARGS=... is passed on)'
 	@echo 'make test-long   run those that take long, and draw more inputs of the others'
 	@echo 'make test-spark  ask the same of Spark, which needs Java (17 or newer)'
+	@echo 'make test-clients  run what the documentation shows of jupysql, Ibis and polars'
 	@echo 'make test-compiled  run the tests with the compiled build of sqlglot, in $(COMPILED)'
 	@echo 'make test-lowest run some tests with the lowest versions of what sqlanon needs, in $(LOWEST)'
 	@echo 'make lint        check style, types and the direction of imports'
@@ -48,6 +49,9 @@ test-long: $(VENV)/.installed-test
 # One Spark session answers all of them, so there is one worker.
 test-spark: $(VENV)/.installed-test-spark
 	@$(BIN)/python -m pytest -m spark tests/spark $(PYTEST_ARGS)
+
+test-clients: $(VENV)/.installed-test-clients
+	@$(BIN)/python -m pytest tests/clients $(PYTEST_ARGS)
 
 test-compiled:
 	@$(MAKE) --no-print-directory VENV=$(COMPILED) $(COMPILED)/.installed-test-fast
@@ -86,7 +90,7 @@ $(VENV)/.installed-base: $(VENV)/.created pyproject.toml
 	@$(PIP) '.[all]'
 	@touch $@
 
-# test-spark installs the extras test and spark, test-compiled the extras test and fast.
+# test-spark installs the extras test and spark, test-clients test and clients, test-compiled test and fast.
 $(VENV)/.installed-%: $(VENV)/.created pyproject.toml
 	@echo 'Installing sqlanon and what "make $*" needs into $(VENV), once; this takes a minute.' >&2
 	@$(PIP) '.[$(subst -,$(comma),$*)]'

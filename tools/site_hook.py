@@ -6,7 +6,7 @@ for what lies outside.
 Two things that only the tests read are taken from blocks: the words behind a language, and `<!-- output -->`,
 which becomes a title.
 
-Why: docs/decisions/0030-the-site-is-made-of-the-same-pages.md
+Why: docs/decisions/0031-the-site-is-made-of-the-same-pages.md
 """
 
 from __future__ import annotations
@@ -137,5 +137,5 @@ def on_page_markdown(markdown: str, *, page: Any, config: MkDocsConfig, files: F
         markdown = rewritten(markdown, f"{DOCS}/{page.file.src_uri}")
         page.meta["search"] = {"boost": WEIGHTS.get(page.file.src_uri.partition("/")[0], 1)}
     markdown = re.sub(r"<!-- output -->\s*^(`{3,})text$", r'\1text title="Output"', markdown, flags=re.MULTILINE)
-    markdown = re.sub(r"^(`{3,})sql error$", r'\1sql title="An error"', markdown, flags=re.MULTILINE)
+    markdown = re.sub(r"^(`{3,})sql error$", r'\1sql title="This fails"', markdown, flags=re.MULTILINE)
     return re.sub(r"^(`{3,})sh no-run$", r"\1sh", markdown, flags=re.MULTILINE)

@@ -18,7 +18,7 @@ from sqlanon.engines._translated import in_use, translated
 from sqlanon.engines.base import Column, Query, Reading
 from sqlanon.errors import UserError
 from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.build.repeated import RepeatedQuery
+from sqlanon.sqlgen.build.repeated import InstalledScript, RepeatedQuery
 
 __all__ = ["DuckDBEngine", "in_use", "open_database", "translated"]
 
@@ -29,6 +29,16 @@ _PAUSE_SECONDS = 0.01
 _MOST_PARSED, _LONGEST_PARSED = 256, 20_000
 
 _TRANSACTION = RepeatedQuery("SELECT txid_current()")
+
+# Scripts as DuckDB parses them in sessions of these settings, and how many of them are kept.
+_SCRIPTS: dict[tuple[Any, ...], list[Any]] = {}
+_MOST_SCRIPTS = 64
+_PARSING = RepeatedQuery(
+    "SELECT current_setting('integer_division'), current_setting('preserve_identifier_case'), "
+    "current_setting('current_dialect'), current_setting('dialect_compatibility_mode'), "
+    "CAST(current_setting('active_grammar_extensions') AS VARCHAR), "
+    "current_setting('allow_parser_override_extension'), current_setting('max_expression_depth')"
+)
 
 
 def open_database(
@@ -73,6 +83,8 @@ class DuckDBEngine:
         if self._observe:
             self._observe(text)
         try:
+            if isinstance(text, InstalledScript):
+                return self._run_script(text)
             query = self._statement(text) if isinstance(text, RepeatedQuery) else text
             return self.connection.execute(query, list(parameters)) if parameters else self.connection.execute(query)
         except duckdb.Error as error:
@@ -91,6 +103,17 @@ class DuckDBEngine:
         if len(self._parsed) > _MOST_PARSED:
             self._parsed.popitem(last=False)
         return self._parsed[text]
+
+    def _run_script(self, text: InstalledScript) -> Any:
+        """Runs a script, which no other database of this process has to parse again."""
+        key = (text, *self.connection.execute(self._statement(_PARSING)).fetchone())
+        if key not in _SCRIPTS:
+            if len(_SCRIPTS) >= _MOST_SCRIPTS:
+                _SCRIPTS.clear()
+            _SCRIPTS[key] = self.connection.extract_statements(text)
+        for statement in _SCRIPTS[key]:
+            self.connection.execute(statement)
+        return self.connection
 
     def rows(self, query: Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         result = self._execute(query, parameters)

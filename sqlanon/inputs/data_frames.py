@@ -20,7 +20,7 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.domain.values import FRAME_NAME, QualifiedName, Source, variable_of
 from sqlanon.engines.base import Engine
 from sqlanon.engines.python_variables import data_frame_named, registered_frames
 from sqlanon.errors import PolicyError, UserError
@@ -29,9 +29,8 @@ from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.syntax.statements import CheckRelation, CreateHierarchy, CreatePolicy, Estimate, Statement
 
-__all__ = ["DataFrames", "frame_gone", "stored_frames", "variable_of"]
+__all__ = ["DataFrames", "frame_gone", "stored_frames"]
 
-_STORED = re.compile(r"\w+@[0-9a-f]{12}")
 _SETTINGS = "SELECT current_setting('python_enable_replacements'), current_setting('python_scan_all_frames')"
 
 Frames = dict[str, Any]
@@ -92,16 +91,11 @@ class DataFrames:
         return name
 
 
-def variable_of(name: str) -> str | None:
-    """The variable under whose name a policy's data frame was found, None for what is no such stored name."""
-    return name.partition("@")[0] if _STORED.fullmatch(name) else None
-
-
 def stored_frames(source: Source) -> list[QualifiedName]:
     """The stored names of the data frames that a policy's source reads: in a query they stand in quotes."""
     if source.name:
         return [source.name] if variable_of(source.name.name) else []
-    return [QualifiedName((name,)) for name in re.findall(rf'"({_STORED.pattern})"', str(source.query))]
+    return [QualifiedName((name,)) for name in re.findall(rf'"({FRAME_NAME.pattern})"', str(source.query))]
 
 
 def frame_gone(name: QualifiedName) -> PolicyError:

@@ -87,7 +87,7 @@ def test_what_is_made_of_a_policy_on_a_data_frame(con: Connection) -> None:
     con.sql(f"CREATE POLICY p ON frame {COLUMNS}")
     explained = con.sql("EXPLAIN ANONYMIZED TABLE r AS POLICY p").fetchall()
     [source] = [detail for _, item, detail in explained if item == "source"]
-    assert source.startswith("frame@")
+    assert source == "data frame frame, 20 rows"
     con.sql("CREATE ANONYMIZED TABLE r AS POLICY p")
     assert released(con) == len(frame)
     assert con.sql("CHECK r").fetchall()[0][-1] is True

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from sqlanon.sqlgen.build.render import to_sql
 
-__all__ = ["RepeatedQuery", "repeated"]
+__all__ = ["InstalledScript", "RepeatedQuery", "repeated"]
 
 
 class RepeatedQuery(str):
@@ -14,6 +14,12 @@ class RepeatedQuery(str):
 
     For SQL of sqlanon's own alone: what a text of the user's means may depend on the settings of the moment.
     """
+
+    __slots__ = ()
+
+
+class InstalledScript(str):
+    """The text of a script that is run once in each new database, which an engine may keep as it parsed it."""
 
     __slots__ = ()
 
