@@ -25,6 +25,21 @@ from sqlanon.terminal.labels import label
 from tests.support.command_line import PATIENTS, RELEASE, SQLANON, environment, in_terminal, invoke, run_script
 
 
+def test_remarks_are_printed_one_below_the_other_and_in_json_are_a_column() -> None:
+    script = (
+        "CREATE TABLE visits AS SELECT i // 10 AS name, i // 10 AS age, 'Flu' AS disease FROM range(200) AS t(i);\n"
+        "CREATE POLICY p ON visits (name IDENTIFIER, age QUASI IDENTIFIER, disease SENSITIVE)\n"
+        "REQUIRE k_anonymity(k => 5);\n"
+        "CREATE ANONYMIZED TABLE r AS POLICY p;"
+    )
+    done = run_script(script)
+    lines = [line for line in done.stderr.splitlines() if ": remark: " in line]
+    assert [line.partition(": remark: ")[0] for line in lines] == ["<stdin>:4:1"] * 3
+    assert "remarks" not in done.stdout
+    answer = json.loads(run_script(script, "--json").stdout.splitlines()[-1])
+    assert answer["rows"][0]["remarks"].splitlines() == [line.partition(": remark: ")[2] for line in lines]
+
+
 def test_the_version() -> None:
     done = subprocess.run([*SQLANON, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"sqlanon {sqlanon.__version__}\n"
