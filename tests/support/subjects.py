@@ -66,7 +66,7 @@ _FILES = {
         "common_mistakes error_places friendly_sql hostile_names identifiers listings parameters statement_round_trip "
         "statements_end_to_end syntax_errors syntax_parser syntax_script"
     ),
-    "engines": "adjustable anonymize clients data_frames engine session session_settings settings",
+    "engines": "adjustable anonymize clients data_frames engine fixed_cost session session_settings settings",
     "terminal": "cli datasets exit_codes presentation shell",
     "kills": "exit_codes export_leftovers export_place kill methods_killed",
     "project": (

@@ -1,0 +1,99 @@
+"""What a statement costs however few rows there are: what is parsed or asked once, and how many queries that leaves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import duckdb
+import pytest
+
+import sqlanon
+from sqlanon import assets
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.statement_memo import current_database, rows_once, within_statement
+from sqlanon.sqlgen.build.repeated import InstalledScript, RepeatedQuery
+from sqlanon.syntax.script import split
+
+METHOD = "AS POLICY hospital METHOD generalization(suppression => 0.06)"
+
+
+class Counting:
+    """A connection of DuckDB's that counts how often it parses."""
+
+    def __init__(self) -> None:
+        self.connection = duckdb.connect()
+        self.parsed = 0
+
+    def extract_statements(self, text: str) -> list[Any]:
+        self.parsed += 1
+        return list(self.connection.extract_statements(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.connection, name)
+
+
+def test_a_query_that_repeats_is_parsed_once_and_bound_each_time() -> None:
+    connection = Counting()
+    engine, query = DuckDBEngine(connection), RepeatedQuery("SELECT * FROM t WHERE a = $1")
+    engine.run("CREATE TABLE t AS SELECT 1 AS a")
+    assert engine.rows(query, [1]) == [(1,)]
+    engine.run("CREATE OR REPLACE TABLE t AS SELECT 'x' AS a, 2 AS b")
+    assert engine.rows(query, ["x"]) == [("x", 2)]
+    assert engine.rows(query, [None]) == []
+    assert connection.parsed == 1
+
+
+def test_a_text_of_the_users_is_parsed_each_time() -> None:
+    engine = DuckDBEngine(duckdb.connect())
+    assert engine.rows("SELECT 1 / 2") == [(0.5,)]
+    engine.run("SET integer_division = true")
+    assert engine.rows("SELECT 1 / 2") == [(0,)]
+
+
+def test_a_script_is_parsed_once_for_sessions_that_parse_alike() -> None:
+    script = InstalledScript("CREATE TABLE quotient AS SELECT 7 / 2 AS a; INSERT INTO quotient SELECT 9 / 2")
+    parsed = []
+    for whole in (False, False, True):
+        connection = Counting()
+        connection.execute(f"SET integer_division = {whole}")
+        engine = DuckDBEngine(connection)
+        engine.run(script)
+        expected = [(3,), (4,)] if whole else [(3.5,), (4.5,)]
+        assert engine.rows("FROM quotient") == expected
+        parsed.append(connection.parsed)
+    # The first query of each reads the settings.
+    assert parsed == [2, 1, 2]
+
+
+def test_what_holds_for_a_statement_is_asked_once() -> None:
+    texts: list[str] = []
+    engine = DuckDBEngine(duckdb.connect(), texts.append)
+    other = DuckDBEngine(duckdb.connect(), texts.append)
+    with within_statement(engine):
+        assert {current_database(engine) for _ in range(3)} == {"memory"}
+        assert len(texts) == 1
+        assert current_database(other) == "memory"
+        assert len(texts) == 2
+    for _ in range(2):
+        assert rows_once(engine, RepeatedQuery("SELECT 1")) == [(1,)]
+    assert len(texts) == 4
+
+
+@pytest.mark.parametrize(
+    ("statement", "most"),
+    [
+        ("CREATE ANONYMIZED TABLE another " + METHOD, 65),
+        ("CREATE ANONYMIZED VIEW live " + METHOD, 70),
+        ("EXPLAIN ANONYMIZED TABLE another " + METHOD, 60),
+        ("CHECK hospital_release", 20),
+        ("ESTIMATE SELECT count(*) FROM patients WHERE dob < DATE '1950-01-01' FROM RELEASE hospital_release", 45),
+    ],
+)
+def test_queries_of_a_statement(statement: str, most: int) -> None:
+    pieces = [piece.text for piece in split(assets.read("sql", "examples", "hospital.sql"))]
+    with sqlanon.connect() as con:
+        con.sql(";".join((*pieces[:4], pieces[5])))
+        queries: list[str] = []
+        con.observe(lambda stage, sql, *_: queries.append(sql) if sql else None)
+        con.sql(statement)
+    assert len(queries) <= most
