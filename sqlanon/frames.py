@@ -19,6 +19,7 @@ from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.engines.python_variables import data_frame_kind, registered_frames
 from sqlanon.errors import SqlanonError, UserError
+from sqlanon.methods.registry import DEFAULT_OF_FRAMES
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.syntax.parser import parse_script
@@ -46,7 +47,7 @@ def anonymize(
     t: float | None = None,
     require: str | None = None,
     hierarchies: Mapping[str, str] | None = None,
-    method: str = "mondrian",
+    method: str = DEFAULT_OF_FRAMES,
 ) -> Frame:
     """An anonymized copy of a data frame, of the same kind: a pandas or polars DataFrame or an Arrow Table.
 
@@ -67,7 +68,7 @@ def anonymize(
     - `hierarchies`: how values of a column become coarser, as after AS in CREATE
       HIERARCHY: {"age": "INTERVALS (5, 10)", "zip": "PREFIXES (4, 3)"}. Without one a
       column's values are in their own order.
-    - `method`: as after METHOD: "generalization(suppression => 0.02)". The default, "mondrian",
+    - `method`: as after METHOD: "generalization(suppression => 0.02)". The default
       leaves no row out and publishes ranges, each as narrow as the rows around it allow.
 
     Raises UserError where `data` is no such frame, or a column or an argument is wrong, and

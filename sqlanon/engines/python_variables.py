@@ -1,4 +1,4 @@
-"""What of a Python program DuckDB may read by its name: the variables of whoever calls sqlanon, and data frames."""
+"""What of a Python program DuckDB may read by its name: the variables of its callers, and data frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CHECK of an export: what whoever receives it can see for themselves of what its certificate says."""
+"""CHECK of an export: what its receiver can verify of what the certificate says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An exported release as whoever received it has it: the file with the rows, and what its certificate says of them."""
+"""An exported release as its receiver has it: the file with the rows, and what its certificate says of them."""
 
 from __future__ import annotations
 

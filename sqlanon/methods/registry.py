@@ -19,6 +19,7 @@ from sqlanon.plugins import incomplete, named_module
 
 __all__ = [
     "DEFAULT",
+    "DEFAULT_OF_FRAMES",
     "METHODS",
     "assumed_by",
     "assumed_of",
@@ -32,6 +33,8 @@ __all__ = [
 
 # The method of a statement that names none.
 DEFAULT = "generalization"
+# The method of anonymize(): columns need no hierarchy, and no row is left out.
+DEFAULT_OF_FRAMES = "mondrian"
 
 METHODS: Mapping[str, str] = {
     "anatomy": "sqlanon.methods.anatomy.method",

@@ -29,9 +29,9 @@ def _place_in_words(state: State, attribute: BoundAttribute) -> str:
     """In which table a column is, and whether as a value of a bucket, in words."""
     table, part = _published(state).get(attribute.column, (None, None))
     if table is None or part is None or part.reading is not Reading.BUCKET_VALUE:
-        return "as it is"
+        return "unchanged"
     counted = any(other.reading is Reading.COUNT for other in table.columns)
-    return f"{'by bucket' if counted else 'as it is'} in {fragment_name(state.create.name, table.name).name}"
+    return f"{'by bucket' if counted else 'unchanged'} in {fragment_name(state.create.name, table.name).name}"
 
 
 def _published(state: State) -> dict[str, tuple[PublishedTable, PublishedColumn]]:

@@ -54,7 +54,7 @@ def of_classes(figures: ClassFigures, sensitive: Sequence[str], respondent: Prof
     for name in sensitive:
         if count := figures.alike.get(name):
             seen = f"in {_share(count, figures)} all rows have one value of {name}"
-            yield f"{seen}: whoever knows the class of somebody knows the value; require l_diversity or t_closeness"
+            yield f"{seen}: anyone who knows somebody's class knows the value; require l_diversity or t_closeness"
 
 
 def _called(profile: Profile) -> str:

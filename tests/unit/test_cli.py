@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import resource
 import shlex
@@ -17,56 +16,28 @@ from typing import Any
 
 import duckdb
 import pytest
-from typer.testing import CliRunner, Result
 
 import sqlanon
 from sqlanon import session
 from sqlanon.syntax.parser import parse_script
-from sqlanon.terminal.cli import app
 from sqlanon.terminal.command_arguments import release_name
 from sqlanon.terminal.labels import label
-
-SQLANON = [sys.executable, "-m", "sqlanon"]
-
-
-def environment() -> dict[str, str]:
-    """The test's environment, with which `python -m sqlanon` works from any folder."""
-    path = [str(Path(sqlanon.__file__).parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+from tests.support.command_line import PATIENTS, RELEASE, SQLANON, environment, in_terminal, invoke, run_script
 
 
-PATIENTS = """
-CREATE TABLE patients AS SELECT (20 + i % 3) AS age, 'd' || i % 5 AS disease FROM range(30) r(i);
-CREATE HIERARCHY ages AS INTERVALS (5, 10);
-CREATE POLICY p ON patients (age QUASI IDENTIFIER USING ages, disease SENSITIVE) REQUIRE k_anonymity(k => 10);
-"""
-RELEASE = PATIENTS + "CREATE ANONYMIZED TABLE released AS POLICY p;\n"
-
-
-def invoke(*arguments: str | Path, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
-
-
-def run_script(text: str, *arguments: str | Path) -> Result:
-    return invoke("run", "-", *arguments, stdin=text)
-
-
-def in_terminal(*arguments: str, **environment: str) -> str:
-    """What a command prints on a terminal."""
-    settings = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
-    settings |= {"TERM": "xterm-256color", "COLUMNS": "100", **environment}
-    master, slave = pty.openpty()
-    process = subprocess.Popen([*SQLANON, *arguments], stdin=slave, stdout=slave, stderr=slave, env=settings)
-    os.close(slave)
-    seen = b""
-    while True:
-        try:
-            seen += os.read(master, 65536)
-        except OSError:
-            break
-    process.wait(timeout=60)
-    os.close(master)
-    return seen.decode()
+def test_remarks_are_printed_one_below_the_other_and_in_json_are_a_column() -> None:
+    script = (
+        "CREATE TABLE visits AS SELECT i // 10 AS name, i // 10 AS age, 'Flu' AS disease FROM range(200) AS t(i);\n"
+        "CREATE POLICY p ON visits (name IDENTIFIER, age QUASI IDENTIFIER, disease SENSITIVE)\n"
+        "REQUIRE k_anonymity(k => 5);\n"
+        "CREATE ANONYMIZED TABLE r AS POLICY p;"
+    )
+    done = run_script(script)
+    lines = [line for line in done.stderr.splitlines() if ": remark: " in line]
+    assert [line.partition(": remark: ")[0] for line in lines] == ["<stdin>:4:1"] * 3
+    assert "remarks" not in done.stdout
+    answer = json.loads(run_script(script, "--json").stdout.splitlines()[-1])
+    assert answer["rows"][0]["remarks"].splitlines() == [line.partition(": remark: ")[2] for line in lines]
 
 
 def test_the_version() -> None:

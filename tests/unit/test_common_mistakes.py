@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from sqlanon import Connection, SqlanonError, UserError, connect
-from tests.unit.test_cli import run_script
+from tests.support.command_line import invoke, run_script
 
 POLICY = """CREATE POLICY p ON pay (
     born QUASI IDENTIFIER USING decades,
@@ -200,8 +200,6 @@ def test_a_used_folder_is_not_replaced_and_nothing_says_that_it_could_be(con: Co
 
 @pytest.mark.parametrize(("text", "said"), [("CHECK".encode("utf-16"), "not UTF-8"), (b"-- caf\xe9\n", "not UTF-8")])
 def test_other_encodings(tmp_path: Path, text: bytes, said: str) -> None:
-    from tests.unit.test_cli import invoke
-
     script = tmp_path / "x.sql"
     script.write_bytes(text)
     done = invoke("run", script)

@@ -57,6 +57,31 @@ def test_a_cell(value: object, text: str) -> None:
     assert cell_text(value) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (605.800000000003, "605.8"),
+        (4.0, "4.0"),
+        (0.0, "0.0"),
+        (-0.4749460123, "-0.474946"),
+        (1856759.25, "1856759.25"),
+        (0.0000123456789, "1.23457e-05"),
+        (math.inf, "inf"),
+        (math.nan, "nan"),
+        (Decimal("0.123456789"), "0.123456789"),
+    ],
+)
+def test_tables_round_figures_and_json_does_not(value: object, text: str) -> None:
+    rows = Rows(("figure",), ((value,),))
+    for made in (output(), output(terminal=True)):
+        made.result(rows)
+        assert re.search(rf"(^|[ |]){re.escape(text)}( |$)", printed(made)[0], re.MULTILINE)
+    made = output(json=True)
+    made.result(rows)
+    shown = json.loads(printed(made)[0])["rows"][0]["figure"]
+    assert shown == (value if isinstance(value, float) and math.isfinite(value) else json_value(value))
+
+
 @given(st.text())
 def test_no_text_can_drive_a_terminal(text: str) -> None:
     assert one_line(text).isprintable()
@@ -187,7 +212,7 @@ def test_the_live_line_appears_only_on_a_terminal_and_only_for_long_work(monkeyp
         assert out == ""
         return err
 
-    assert "solve: 3 of 10 nodes checked" in drawn(0.3, terminal=True)
+    assert "solve: 3 of 10 nodes checked" in drawn(2.0, terminal=True)
     assert drawn(0, terminal=True) == ""
     assert drawn(0.2) == ""
     assert drawn(0.2, terminal=True, quiet=True) == ""

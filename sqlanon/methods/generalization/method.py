@@ -104,7 +104,7 @@ def options(arguments: Sequence[tuple[str, Value]]) -> Options:
 
 
 def _reporter(watching: Watching | None) -> Report | None:
-    """Tells whoever watches how many nodes have been checked and ruled out, and the least loss so far."""
+    """Tells the observer how many nodes have been checked and ruled out, and the least loss so far."""
     if watching is None:
         return None
 

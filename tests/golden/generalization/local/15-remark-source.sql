@@ -1,0 +1,71 @@
+-- Look for: hashes, never values; one step that all columns are counted from, with a LIMIT, made once; a column's NULLs are
+-- left out, those of a quasi-identifier are a value.
+
+WITH "hashed" AS MATERIALIZED (
+  SELECT
+    CASE WHEN NOT "disease" IS NULL THEN hash("disease") END AS "value_0",
+    CASE WHEN NOT "dob" IS NULL THEN hash("dob") END AS "value_1",
+    hash("sex") AS "quasi_0",
+    hash("zip") AS "quasi_1"
+  FROM "memory"."main"."patients"
+  LIMIT 20000
+)
+SELECT
+  0 AS "number",
+  COUNT(*) AS "values",
+  COALESCE(SUM("n"), 0) AS "rows",
+  COUNT(*) FILTER(WHERE
+    "n" = 1) AS "alone",
+  COUNT(*) FILTER(WHERE
+    "n" > 1) AS "repeating",
+  COUNT(*) FILTER(WHERE
+    "n" > 1 AND "same_0") AS "same_0",
+  COUNT(*) FILTER(WHERE
+    "n" > 1 AND "same_1") AS "same_1",
+  COALESCE(entropy("first_0") FILTER(WHERE
+    "n" > 1), 0) AS "entropy_0",
+  COALESCE(entropy("first_1") FILTER(WHERE
+    "n" > 1), 0) AS "entropy_1"
+FROM (
+  SELECT
+    COUNT(*) AS "n",
+    MIN("quasi_0") = MAX("quasi_0") AS "same_0",
+    MIN("quasi_1") = MAX("quasi_1") AS "same_1",
+    MIN("quasi_0") AS "first_0",
+    MIN("quasi_1") AS "first_1"
+  FROM "hashed"
+  WHERE
+    NOT "value_0" IS NULL
+  GROUP BY
+    "value_0"
+) AS "counted"
+UNION ALL
+SELECT
+  1 AS "number",
+  COUNT(*) AS "values",
+  COALESCE(SUM("n"), 0) AS "rows",
+  COUNT(*) FILTER(WHERE
+    "n" = 1) AS "alone",
+  COUNT(*) FILTER(WHERE
+    "n" > 1) AS "repeating",
+  COUNT(*) FILTER(WHERE
+    "n" > 1 AND "same_0") AS "same_0",
+  COUNT(*) FILTER(WHERE
+    "n" > 1 AND "same_1") AS "same_1",
+  COALESCE(entropy("first_0") FILTER(WHERE
+    "n" > 1), 0) AS "entropy_0",
+  COALESCE(entropy("first_1") FILTER(WHERE
+    "n" > 1), 0) AS "entropy_1"
+FROM (
+  SELECT
+    COUNT(*) AS "n",
+    MIN("quasi_0") = MAX("quasi_0") AS "same_0",
+    MIN("quasi_1") = MAX("quasi_1") AS "same_1",
+    MIN("quasi_0") AS "first_0",
+    MIN("quasi_1") AS "first_1"
+  FROM "hashed"
+  WHERE
+    NOT "value_1" IS NULL
+  GROUP BY
+    "value_1"
+) AS "counted";

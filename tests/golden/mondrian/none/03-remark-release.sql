@@ -1,0 +1,17 @@
+-- Look for: the classes by all keys of the release; the least and the greatest hash, which are one where all rows of a class
+-- agree, NULL included; counts are all that is read.
+
+SELECT
+  COUNT(*),
+  COUNT(*) FILTER(WHERE
+    "n" = 1),
+  COUNT(*) FILTER(WHERE
+    "n" > 1 AND "same_0")
+FROM (
+  SELECT
+    COUNT(*) AS "n",
+    MIN(hash("disease")) = MAX(hash("disease")) AS "same_0"
+  FROM "main"."__sqlanon_candidate_1"
+  GROUP BY
+    "bucket"
+) AS "class";
