@@ -14,7 +14,10 @@ A node is a level for each attribute. Three facts prune the lattice:
 - Classes. Merging classes never adds to their number, nor takes from the sum of their
   squared sizes: what these losses are at one node is a bound for every node above.
 
-The search looks at some nodes at a time. Some are the next less general ones of those
+A search that may be cut short goes down from the best node first: it looks at those that are less general in
+one attribute, by one level or more, and goes on from the one that loses least.
+
+Otherwise the search looks at some nodes at a time. Some are the next less general ones of those
 that lose least, some have many of those that remain below and above them: both close in
 on the best node. The others are the most general of what remains, each of which has to
 fail before the best node is known to be optimal.
@@ -22,6 +25,7 @@ fail before the best node is known to be optimal.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Sequence
 from math import ceil
 
@@ -68,7 +72,8 @@ def search(
         checked += len(counted)
         remaining.drop(nodes)
         remaining.drop_below([node for node, seen in counted if seen.excess > limit + ROUNDING])
-        inside += lattice.ranks([node for node, seen in counted if seen.excess <= limit])
+        for rank in lattice.ranks([node for node, seen in counted if seen.excess <= limit]):
+            insort(inside, rank)
         floors = [(node, seen.floor) for node, seen in counted if seen.floor is not None]
         remaining.raise_above(floors)
         remaining.raise_below(
@@ -100,7 +105,9 @@ def search(
         if best is not None and expired is not None and expired():
             break
         turn += 1
-        nodes = _next(remaining, [rank[2] for rank in sorted(inside)], batch, turn)
+        # Where the search may be cut short, a good node first: straight down from the best one.
+        nodes = remaining.straight_below(best[0][2], batch) if best is not None and expired is not None else []
+        nodes = nodes or _next(remaining, inside, batch, turn)
     if best is None:
         return None
     (loss, _, node), suppressed = best
@@ -116,7 +123,7 @@ def search(
     )
 
 
-def _next(remaining: Remaining, inside: Sequence[Node], batch: int, turn: int) -> list[Node]:
+def _next(remaining: Remaining, inside: Sequence[Rank], batch: int, turn: int) -> list[Node]:
     """The nodes to look at next; `inside` are those that did not rule out what is below them, least loss first."""
     ways = (remaining.general, remaining.halving)
     if batch == 1:
