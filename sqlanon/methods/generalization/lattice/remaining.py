@@ -145,18 +145,22 @@ class Remaining:
                 break
         return [self._at(number) for number in list(chosen)[:count]]
 
-    def straight_below(self, node: Node, count: int) -> list[Node]:
-        """Up to `count` of those that are less general than a node in one attribute, the least bounds first."""
+    def neighbours(self, node: Node, count: int) -> list[Node]:
+        """Up to `count` of those that lower one attribute of a node by a level, then of those that also raise another.
+
+        Of both those with the least bounds first.
+        """
         import numpy as np
 
-        number = self._number_of(node)
-        below = [
-            number - step * down
-            for step, level, bottom in zip(self._steps, node, self._low, strict=True)
-            for down in range(1, level - bottom + 1)
-        ]
-        indexes = np.flatnonzero(np.isin(self._number, np.array(below, dtype=np.int64)))
-        return [self._node(int(index)) for index in indexes[:count]]
+        number, attributes = self._number_of(node), zip(self._steps, node, self._low, self._shape, strict=True)
+        steps = [(step, level > low, level < low + width - 1) for step, level, low, width in attributes]
+        lower = [number - step for step, falls, _ in steps if falls]
+        swapped = [below + step for below in lower for step, _, rises in steps if rises and below + step != number]
+        chosen: list[Node] = []
+        for numbers in (lower, swapped):
+            indexes = np.flatnonzero(np.isin(self._number, np.array(numbers, dtype=np.int64)))
+            chosen += [self._node(int(index)) for index in indexes[: count - len(chosen)]]
+        return chosen
 
     @property
     def _steps(self) -> list[int]:

@@ -14,13 +14,11 @@ A node is a level for each attribute. Three facts prune the lattice:
 - Classes. Merging classes never adds to their number, nor takes from the sum of their
   squared sizes: what these losses are at one node is a bound for every node above.
 
-A search that may be cut short goes down from the best node first: it looks at those that are less general in
-one attribute, by one level or more, and goes on from the one that loses least.
-
-Otherwise the search looks at some nodes at a time. Some are the next less general ones of those
+The search looks at some nodes at a time. Some are the next less general ones of those
 that lose least, some have many of those that remain below and above them: both close in
 on the best node. The others are the most general of what remains, each of which has to
-fail before the best node is known to be optimal.
+fail before the best node is known to be optimal. A search that may be cut short leaves these for
+later, as long as there is a node to look at beside the best.
 """
 
 from __future__ import annotations
@@ -105,8 +103,7 @@ def search(
         if best is not None and expired is not None and expired():
             break
         turn += 1
-        # Where the search may be cut short, a good node first: straight down from the best one.
-        nodes = remaining.straight_below(best[0][2], batch) if best is not None and expired is not None else []
+        nodes = _near(remaining, best[0][2], inside, batch) if best is not None and expired is not None else []
         nodes = nodes or _next(remaining, inside, batch, turn)
     if best is None:
         return None
@@ -133,4 +130,13 @@ def _next(remaining: Remaining, inside: Sequence[Rank], batch: int, turn: int) -
     rest = batch - len(nodes)
     nodes += remaining.general(rest // 2)
     nodes += remaining.halving(rest - rest // 2)
+    return list(dict.fromkeys(nodes))
+
+
+def _near(remaining: Remaining, best: Node, inside: Sequence[Rank], batch: int) -> list[Node]:
+    """Neighbours of the best node and, in half of the places, others; none once it has no neighbour left."""
+    nodes = remaining.neighbours(best, max(batch // 2, 1))
+    if nodes:
+        nodes += remaining.children(inside, batch // 8)
+        nodes += remaining.halving(batch - len(nodes))
     return list(dict.fromkeys(nodes))
