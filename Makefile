@@ -1,4 +1,4 @@
-# make demo | test | test-long | test-spark | test-compiled | lint | docs | bench | clean; PYTHON= chooses the interpreter,
+# make demo | test | test-long | test-spark | test-clients | test-compiled | test-lowest | lint | docs | bench | clean; PYTHON= chooses the interpreter,
 # VENV= where the environment lies.
 
 PYTHON ?= python3
@@ -6,6 +6,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 # sqlglot's compiled build stands in for the other one, so it has an environment of its own.
 COMPILED := $(VENV)-compiled
+# So have the oldest versions of what the project needs.
+LOWEST := $(VENV)-lowest
 PIP    := $(BIN)/python -m pip install --disable-pip-version-check --quiet --editable
 
 # Tests of small databases are bound by one core each; more than four workers only warm up longer. What the tests of
@@ -14,21 +16,26 @@ WORKERS ?= auto
 PYTEST = -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal
 PYTEST_ARGS ?=
 comma := ,
+# What the oldest versions are asked: where frames, Arrow arrays, NumPy, colours, keys and options are met.
+LOWEST_TESTS := $(addprefix tests/unit/test_,$(addsuffix .py,anonymize cli data_frames losses masks presentation \
+  pseudonym session shell)) tests/packaging/test_extras.py
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-long test-spark test-compiled lint docs bench clean
+.PHONY: help demo test test-long test-spark test-clients test-compiled test-lowest lint docs bench clean
 
 help:
 	@echo 'make demo        install into $(VENV) and anonymize the UCI Adult census extract'
 	@echo 'make test        run the tests (PYTEST_ARGS=... is passed on)'
 	@echo 'make test-long   run those that take long, and draw more inputs of the others'
 	@echo 'make test-spark  ask the same of Spark, which needs Java (17 or newer)'
+	@echo 'make test-clients  run what the documentation shows of jupysql, Ibis and polars'
 	@echo 'make test-compiled  run the tests with the compiled build of sqlglot, in $(COMPILED)'
+	@echo 'make test-lowest run some tests with the lowest versions of what sqlanon needs, in $(LOWEST)'
 	@echo 'make lint        check style, types and the direction of imports'
 	@echo 'make docs        build the docs site in site/, and check its links'
 	@echo 'make bench       measure against plain SQL'
-	@echo 'make clean       remove $(VENV), $(COMPILED) and caches'
+	@echo 'make clean       remove $(VENV), $(COMPILED), $(LOWEST) and caches'
 
 demo: $(VENV)/.installed-base
 	@$(BIN)/sqlanon demo
@@ -43,9 +50,16 @@ test-long: $(VENV)/.installed-test
 test-spark: $(VENV)/.installed-test-spark
 	@$(BIN)/python -m pytest -m spark tests/spark $(PYTEST_ARGS)
 
+test-clients: $(VENV)/.installed-test-clients
+	@$(BIN)/python -m pytest tests/clients $(PYTEST_ARGS)
+
 test-compiled:
 	@$(MAKE) --no-print-directory VENV=$(COMPILED) $(COMPILED)/.installed-test-fast
 	@$(COMPILED)/bin/python $(PYTEST) --compiled $(PYTEST_ARGS)
+
+test-lowest:
+	@PIP_CONSTRAINT=tests/lowest.txt $(MAKE) --no-print-directory VENV=$(LOWEST) $(LOWEST)/.installed-test
+	@$(LOWEST)/bin/python $(PYTEST) $(or $(PYTEST_ARGS),$(LOWEST_TESTS))
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
@@ -54,9 +68,9 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/import_diagram.py --check docs/maintainers/architecture.md
 
-# Strict: a link or an anchor that leads nowhere, and a page that is in no menu, end it.
+# Strict: a link or an anchor that leads nowhere, and a page that is in no menu, end it. With --quiet none of them would.
 docs: $(VENV)/.installed-docs
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo 'The docs site is in site/; open site/index.html, or serve it so that its search works:'
 	@echo '  $(BIN)/python -m http.server --directory site'
 
@@ -66,16 +80,17 @@ bench: $(VENV)/.installed-base
 clean:
 	[ ! -e $(VENV)/.created ] || rm -rf $(VENV)
 	[ ! -e $(COMPILED)/.created ] || rm -rf $(COMPILED)
+	[ ! -e $(LOWEST)/.created ] || rm -rf $(LOWEST)
 	rm -rf dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find sqlanon sql udfs tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # What is installed is the checkout itself, so only new requirements need a new installation.
 $(VENV)/.installed-base: $(VENV)/.created pyproject.toml
 	@echo 'Installing sqlanon into $(VENV), once; this takes a minute.' >&2
-	@$(PIP) .
+	@$(PIP) '.[all]'
 	@touch $@
 
-# test-spark installs the extras test and spark, test-compiled the extras test and fast.
+# test-spark installs the extras test and spark, test-clients test and clients, test-compiled test and fast.
 $(VENV)/.installed-%: $(VENV)/.created pyproject.toml
 	@echo 'Installing sqlanon and what "make $*" needs into $(VENV), once; this takes a minute.' >&2
 	@$(PIP) '.[$(subst -,$(comma),$*)]'

@@ -1,10 +1,25 @@
-"""`python -m sqlanon` is the command line."""
+"""The command line, `sqlanon` or `python -m sqlanon`, where what it needs is installed."""
 
 from __future__ import annotations
 
-from sqlanon.terminal.cli import main
+import sys
+from importlib.util import find_spec
 
-__all__: list[str] = []
+__all__ = ["main"]
+
+_NEEDED = ("typer", "rich", "prompt_toolkit")
+
+
+def main() -> None:
+    """Runs the command line. Without the packages that it needs it exits with 2, and says what to install."""
+    if missing := [name for name in _NEEDED if find_spec(name) is None]:
+        print(f"error: the command line needs {', '.join(missing)}", file=sys.stderr)
+        print("  hint: pip install 'sqlanon[cli]'", file=sys.stderr)
+        raise SystemExit(2)
+    from sqlanon.terminal.cli import main as run
+
+    run()
+
 
 if __name__ == "__main__":
     main()

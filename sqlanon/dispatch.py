@@ -15,25 +15,24 @@ from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
+from sqlanon.engines.statement_memo import within_statement
 from sqlanon.errors import InternalError, PolicyError, UserError, about
 from sqlanon.export.check_export import check_export
 from sqlanon.export.reader import estimate_export
 from sqlanon.export.run import export_release
-from sqlanon.inputs.session_settings import require_settings
 from sqlanon.inputs.source import qualified
 from sqlanon.methods.registry import assumed_of
 from sqlanon.pipeline import run
 from sqlanon.pipeline.explain import explanation, printable
-from sqlanon.questions.macros import macro_definitions
 from sqlanon.releases.composition import others_of, warning
 from sqlanon.releases.objects import drop_release
-from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.statements.check import check_relation, check_release
 from sqlanon.statements.estimate import estimate_release
 from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
 from sqlanon.statements.listings import describe_policy, show
 from sqlanon.statements.measure import measure
 from sqlanon.statements.policy import alter_policy, create_policy, drop_policy
+from sqlanon.statements.preconditions import prepared
 from sqlanon.statements.workload import create_workload, drop_workload
 from sqlanon.syntax import statements as s
 
@@ -83,45 +82,14 @@ def run_statement(engine: Engine, statement: s.Statement, progress: Watching | N
     """Runs one of sqlanon's statements: whole, or with an error and nothing done."""
     if type(statement) not in _HANDLERS:
         raise InternalError(f"there is nothing that runs {type(statement).__name__}")
-    ready = not _needs_no_catalog(statement) and prepare_catalog(engine, statement)
-    if isinstance(statement, _CALCULATES):
-        require_settings(engine)
-        _require_built_ins(engine)
+    with within_statement(engine):
+        return _run(engine, statement, progress)
+
+
+def _run(engine: Engine, statement: s.Statement, progress: Watching | None) -> Answer:
+    ready = prepared(engine, statement)
     with migrations.known_to_be_ready(engine) if ready else nullcontext():
         return _HANDLERS[type(statement)](engine, statement, progress)
-
-
-def _needs_no_catalog(statement: s.Statement) -> bool:
-    is_of_file = isinstance(statement, s.Estimate) and statement.file is not None
-    return is_of_file or isinstance(statement, s.CheckRelation | s.CheckExport)
-
-
-def _require_built_ins(engine: Engine) -> None:
-    """Raises UserError while a macro stands in for a built-in function: a count could come out as it likes."""
-    if names := [name for (name,) in engine.rows(sql_file("statements", "shadowing_macros"))]:
-        raise UserError(
-            f"macros of this database have the names of built-in functions: {', '.join(names)}",
-            hint="rename or drop them: what a release shows and guarantees would depend on them",
-        )
-
-
-def prepare_catalog(engine: Engine, statement: s.Statement) -> bool:
-    """Installs the catalog and its macros where there is none and the statement will write.
-
-    Whether there is a catalog then. Raises CatalogError for one that is older, newer or changed.
-    """
-    if migrations.ready(engine):
-        return True
-    if isinstance(statement, (*_DROPS, s.Show)):
-        # There is nothing to drop or to list, which the statement itself will say, or accept with IF EXISTS.
-        return False
-    if not isinstance(statement, _WRITES):
-        raise UserError("this database has no policies and no releases yet", hint="begin with CREATE POLICY")
-    with engine.transaction():
-        migrations.install(engine)
-        for text in macro_definitions():
-            engine.run(text)
-    return True
 
 
 def _hierarchy(engine: Engine, statement: s.CreateHierarchy, progress: Watching | None) -> Answer:
@@ -283,22 +251,6 @@ def _measure(engine: Engine, statement: s.Measure, progress: Watching | None) ->
     return Answer(_FIGURES, tuple((str(release.name), statement.workload, *figure) for figure in figures))
 
 
-_WRITES = (s.CreateHierarchy, s.CreatePolicy)
-# What a release shows, or is said to guarantee, comes from these.
-_CALCULATES = (
-    s.CreateHierarchy,
-    s.CreateWorkload,
-    s.CreateRelease,
-    s.ExplainRelease,
-    s.DropRelease,
-    s.CheckRelease,
-    s.CheckRelation,
-    s.CheckExport,
-    s.ExportRelease,
-    s.Estimate,
-    s.Measure,
-)
-_DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropRelease)
 _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.CreateHierarchy: _hierarchy,
     s.DropHierarchy: _drop_hierarchy,

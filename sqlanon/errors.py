@@ -80,10 +80,10 @@ class SqlanonError(Exception):
         return self
 
     def __str__(self) -> str:
-        place = f"{self.position}: " if self.position else ""
+        where = f"{self.position}: " if self.position else ""
         excerpt = "".join(f"\n  {line}" for line in self.excerpt.splitlines()) if self.excerpt else ""
         hint = f"\n  hint: {self.hint}" if self.hint else ""
-        return f"{place}{self.message}{excerpt}{hint}"
+        return f"{where}{self.message}{excerpt}{hint}"
 
 
 @contextmanager

@@ -1,22 +1,29 @@
-"""One-file plug-ins: every module of a package is one, named after its file."""
+"""Plug-ins: modules of this package, a file each and named after it, and those of other packages by entry points."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from sqlanon.domain.identifiers import nearest
-from sqlanon.errors import UserError
+from sqlanon.errors import InternalError, SqlanonError, UserError
 
-__all__ = ["named_module", "names", "plugin"]
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+__all__ = ["incomplete", "installed", "installed_plugin", "named_module", "names", "plugin"]
+
+# The groups of entry points are sqlanon.formats and so on; this is what a member of each is called.
+_CALLED = {"formats": "format", "hierarchies": "hierarchy kind", "methods": "method", "models": "privacy model"}
 
 
 @cache
 def names(package: str) -> tuple[str, ...]:
-    """The plug-ins in `package` ("sqlanon.hierarchies", ...), sorted.
+    """The plug-ins that `package` ("sqlanon.hierarchies", ...) has itself, sorted.
 
     `base` and modules whose name begins with an underscore are not plug-ins.
     """
@@ -34,8 +41,66 @@ def plugin(package: str, name: str) -> ModuleType:
 
 
 def named_module(kind: str, name: str, modules: Mapping[str, str]) -> ModuleType:
-    """The module that `modules` has for a name, whatever its case; `kind` says in the error what they are."""
-    if name.lower() not in modules:
-        hint = nearest(name, list(modules)) or f"there are: {', '.join(modules)}"
-        raise UserError(f"there is no {name!r} among the {kind}", hint=hint)
-    return import_module(modules[name.lower()])
+    """The module that `modules` or another package has for a name, whatever its case.
+
+    `kind` says in the error what they are. Other packages are asked only for names that `modules` lacks, so that
+    none stands in for what is here. Raises UserError, with the names there are or those that are spelt alike, if
+    there is none, or if another package's cannot be loaded.
+    """
+    folded = name.lower()
+    if folded in modules:
+        return import_module(modules[folded])
+    if folded in installed(kind):
+        module: ModuleType = installed_plugin(kind, folded)
+        return module
+    known = [*modules, *installed(kind)]
+    raise UserError(
+        f"there is no {name!r} among the {kind}", hint=nearest(name, known) or f"there are: {', '.join(known)}"
+    )
+
+
+@cache
+def installed(kind: str) -> Mapping[str, Sequence[EntryPoint]]:
+    """The plug-ins of other packages, by their names in small letters: the entry points of the group `sqlanon.<kind>`.
+
+    Nothing of them is imported.
+    """
+    from importlib.metadata import entry_points
+
+    points: dict[str, list[EntryPoint]] = {}
+    for point in sorted(entry_points(group=f"sqlanon.{kind}"), key=lambda point: (point.name.lower(), _package(point))):
+        points.setdefault(point.name.lower(), []).append(point)
+    return points
+
+
+def installed_plugin(kind: str, name: str) -> Any:
+    """What the entry point of this name stands for.
+
+    Raises UserError, which names the package, if it cannot be imported or several packages have it.
+    """
+    points = installed(kind)[name.lower()]
+    packages = dict.fromkeys(map(_package, points))
+    if len(packages) > 1:
+        raise UserError(
+            f"several packages have a {_CALLED[kind]} {name}: {', '.join(packages)}", hint="uninstall all but one"
+        )
+    try:
+        return points[0].load()
+    except Exception as error:
+        raise incomplete(kind, name, f"cannot be loaded: {type(error).__name__}: {error}") from error
+
+
+def incomplete(kind: str, name: str, problem: str) -> SqlanonError:
+    """The error of a plug-in that is not what it has to be, a defect of the package that it is in."""
+    member = f"the {_CALLED[kind]} {name}"
+    if name.lower() not in installed(kind):
+        return InternalError(f"{member} {problem}")
+    package = _package(installed(kind)[name.lower()][0])
+    return UserError(
+        f"{member}, a plug-in of the package {package}, {problem}",
+        hint=f"install a version of {package} that fits this one of sqlanon, or uninstall it",
+    )
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else point.module

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sqlanon.dispatch import Answer, run_statement
 from sqlanon.engines.connection_methods import ConnectionMethods
 from sqlanon.engines.duckdb import DuckDBEngine, in_use, open_database
-from sqlanon.engines.python_variables import called_among, caller_variables
+from sqlanon.engines.python_variables import called_beside_caller, caller_frames
 from sqlanon.errors import SqlanonError
 from sqlanon.inputs.data_frames import DataFrames
 from sqlanon.inputs.parameters import with_values
@@ -64,7 +64,8 @@ def connect(
     """Opens a DuckDB database, or wraps a DuckDB connection that is already open.
 
     The result has DuckDB's own methods and also understands CREATE HIERARCHY, CREATE
-    POLICY, CREATE WORKLOAD, CREATE ANONYMIZED VIEW | TABLE and their DROPs, EXPLAIN
+    POLICY, CREATE WORKLOAD, CREATE ANONYMIZED VIEW | TABLE and their DROPs, ALTER and
+    DESCRIBE POLICY, SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS, EXPLAIN
     ANONYMIZED, CHECK, ESTIMATE, MEASURE and EXPORT. Nothing is written to the database
     before the first of them that has to. Each thread needs a `cursor()` of its own.
 
@@ -129,11 +130,11 @@ class Connection(ConnectionMethods):
 
     def _execute(self, query: DuckDBStatement | str, parameters: object = None) -> None:
         arguments = () if parameters is None else (parameters,)
-        called_among(caller_variables(), partial(self._connection.execute, query, *arguments))
+        called_beside_caller(partial(self._connection.execute, query, *arguments))
 
     def _relation(self, query: DuckDBStatement | str, alias: str = "", params: object = None) -> DuckDBRelation:
         run = partial(self._connection.sql, query, alias=alias, params=params)
-        return called_among(caller_variables(), run)
+        return called_beside_caller(run)
 
     def _complete(self, statement: Statement) -> None:
         """Runs a statement to its end, though nobody will read what it returns."""
@@ -167,11 +168,11 @@ class Connection(ConnectionMethods):
         return self._connection.sql(_answer_query(self._answer(statement, params)), alias=alias)
 
     def _answer(self, statement: Statement, parameters: object = None) -> Answer:
-        variables = caller_variables()
+        frames = caller_frames()
         try:
             self._stage = ""
             statement = with_values(self._engine, statement, parameters)
-            with self._frames.visible(self._engine, statement, variables) as runnable:
+            with self._frames.visible(self._engine, statement, frames) as runnable:
                 return run_statement(self._engine, runnable, self._observe_stage)
         except SqlanonError as error:
             raise statement.locate(error) from None
@@ -217,7 +218,7 @@ class Connection(ConnectionMethods):
 
         @wraps(method)
         def called(*arguments: Any, **named: Any) -> Connection:
-            called_among(caller_variables(), partial(method, *arguments, **named))
+            called_beside_caller(partial(method, *arguments, **named))
             return self
 
         return called

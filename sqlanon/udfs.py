@@ -4,6 +4,9 @@ Each file under `udfs/` holds one pure, vectorized (Arrow) function that is name
 the file, with `PARAMETERS` and `RETURNS`, its SQL types. A function lives on the
 connection for one query only, under a name drawn at random: a stored object cannot
 come to depend on it, and nothing that is already there can take its place.
+
+A file may also define `of_value`, the same for a single value. DuckDB calls it row by row, which takes
+longer, where pyarrow is not installed.
 """
 
 from __future__ import annotations
@@ -41,7 +44,7 @@ def load(name: str) -> ModuleType:
     """The module `udfs/<name>.py`, read from the wheel or the checkout.
 
     Raises InternalError if there is none, or if it does not declare a function of its
-    own name, `PARAMETERS` and `RETURNS`.
+    own name, `PARAMETERS` and `RETURNS`; UserError if it needs pyarrow and there is none.
     """
     if name not in names():
         raise InternalError(f"the file udfs/{name}.py is missing from this installation")
@@ -50,7 +53,12 @@ def load(name: str) -> ModuleType:
         if spec is None or spec.loader is None:
             raise InternalError(f"the file udfs/{name}.py is not a Python module")
         module = module_from_spec(spec)
-        spec.loader.exec_module(module)
+        try:
+            spec.loader.exec_module(module)
+        except ModuleNotFoundError as error:
+            if error.name != "pyarrow":
+                raise
+            raise _no_arrow() from None
     if missing := [part for part in (name, "PARAMETERS", "RETURNS") if not hasattr(module, part)]:
         raise InternalError(f"udfs/{name}.py does not define {', '.join(missing)}")
     return module
@@ -67,13 +75,16 @@ def registered(engine: Engine, name: str, **bound: object) -> Iterator[str]:
     module = load(name)
     failures: list[str] = []
     sql_name = f"udf_{secrets.token_hex(16)}"
-    function = _silent(getattr(module, name), bound, failures)
+    vectorized = _has_arrow()
+    if not vectorized and not hasattr(module, "of_value"):
+        raise _no_arrow()
+    function = getattr(module, name if vectorized else "of_value")
     engine.connection.create_function(
         sql_name,
-        function,
+        _silent(function, bound, failures, _nulls if vectorized else None),
         list(module.PARAMETERS),
         module.RETURNS,
-        type="arrow",
+        type="arrow" if vectorized else "native",
         null_handling="special",
         # One that is not volatile may be called once for a constant.
         side_effects=getattr(module, "VOLATILE", False),
@@ -87,23 +98,43 @@ def registered(engine: Engine, name: str, **bound: object) -> Iterator[str]:
         raise InternalError(f"the function {name} failed with {failures[0]}")
 
 
-def _silent(function: Callable[..., Any], bound: dict[str, object], failures: list[str]) -> Callable[[Any], Any]:
-    """The function, noting the kind of a failure where DuckDB would print the error and the values with it."""
+def _has_arrow() -> bool:
+    try:
+        import pyarrow  # noqa: F401
+    except ModuleNotFoundError:
+        return False
+    return True
+
+
+def _no_arrow() -> UserError:
+    return UserError("pyarrow is missing, with which this is computed", hint="pip install 'sqlanon[arrow]'")
+
+
+def _silent(
+    function: Callable[..., Any],
+    bound: dict[str, object],
+    failures: list[str],
+    nulls: Callable[[Any], Any] | None,
+) -> Callable[[Any], Any]:
+    """The function, noting the kind of a failure where DuckDB would print the error and the values with it.
+
+    What it was called with then has NULLs for results: `nulls` of it, or a single one.
+    """
 
     def call(values: Any) -> Any:
         try:
             return function(values, **bound)
         except Exception as error:
             failures.append(type(error).__name__)
-            return _nulls(len(values))
+            return nulls(values) if nulls else None
 
     return call
 
 
-def _nulls(count: int) -> Any:
+def _nulls(values: Any) -> Any:
     import pyarrow
 
-    return pyarrow.nulls(count, pyarrow.string())
+    return pyarrow.nulls(len(values), pyarrow.string())
 
 
 def _remove(engine: Engine, sql_name: str) -> None:

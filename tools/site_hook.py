@@ -5,6 +5,8 @@ script or CONTRIBUTING.md. The site has a page for each of them that no menu and
 for what lies outside.
 Two things that only the tests read are taken from blocks: the words behind a language, and `<!-- output -->`,
 which becomes a title.
+
+Why: docs/decisions/0031-the-site-is-made-of-the-same-pages.md
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ CODE = re.compile(r"^(?P<fence>`{3,}).*?^(?P=fence)$|`[^`\n]*`", re.MULTILINE | 
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#|/)(?P<path>[^)\s#]+)(?P<anchor>#[^)\s]*)?(?=\))")
 # Names of languages that Pygments does not have under the suffix.
 LANGUAGES = {".py": "python", ".toml": "toml", ".md": "markdown", ".sh": "sh", ".sql": "sql"}
+# How much a hit of the search weighs, by the folder of its page: readers first look for how something is done.
+WEIGHTS = {"how-to": 2, "statements": 2, "maintainers": 0.5, "decisions": 0.3}
 UNLISTED = "---\nsearch:\n  exclude: true\n---\n\n"
 
 
@@ -128,9 +132,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Any, config: MkDocsConfig, files: Files) -> str:
-    """Rewrites the links of a page of `docs/`, and takes what is there for the tests from its blocks."""
+    """Rewrites the links of a page and weighs it for the search, and takes what is for the tests from its blocks."""
     if not page.file.src_uri.startswith(f"{OUTSIDE}/"):
         markdown = rewritten(markdown, f"{DOCS}/{page.file.src_uri}")
+        page.meta["search"] = {"boost": WEIGHTS.get(page.file.src_uri.partition("/")[0], 1)}
     markdown = re.sub(r"<!-- output -->\s*^(`{3,})text$", r'\1text title="Output"', markdown, flags=re.MULTILINE)
-    markdown = re.sub(r"^(`{3,})sql error$", r'\1sql title="An error"', markdown, flags=re.MULTILINE)
+    markdown = re.sub(r"^(`{3,})sql error$", r'\1sql title="This fails"', markdown, flags=re.MULTILINE)
     return re.sub(r"^(`{3,})sh no-run$", r"\1sh", markdown, flags=re.MULTILINE)

@@ -8,10 +8,12 @@ n^2 / 2^129 for n values: 2^-69 for a thousand million of them.
 from __future__ import annotations
 
 import hmac
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-__all__ = ["PARAMETERS", "RETURNS", "pseudonym"]
+__all__ = ["PARAMETERS", "RETURNS", "of_value", "pseudonym"]
 
 PARAMETERS = ("VARCHAR",)
 RETURNS = "VARCHAR"
@@ -24,9 +26,14 @@ def pseudonym(values: pa.Array | pa.ChunkedArray, key: bytes) -> pa.Array:
 
     Equal texts get equal tokens and every text, the empty one too, has one.
     """
-    return pa.array([None if value is None else _token(value, key) for value in values.to_pylist()], type=pa.string())
+    import pyarrow as pa
+
+    return pa.array([of_value(value, key) for value in values.to_pylist()], type=pa.string())
 
 
-def _token(value: str, key: bytes) -> str:
+def of_value(value: str | None, key: bytes) -> str | None:
+    """The token of one text."""
+    if value is None:
+        return None
     # FIPS 198-1, section 5: an HMAC is shortened by keeping its leftmost bytes.
     return hmac.digest(key, value.encode(), "sha256")[:TOKEN_BYTES].hex()

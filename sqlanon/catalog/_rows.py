@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from sqlglot import exp
@@ -12,11 +13,14 @@ from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending
 from sqlanon.sqlgen.build.names import column, identifier, relation
+from sqlanon.sqlgen.build.repeated import RepeatedQuery, repeated
 
 __all__ = ["delete", "insert", "read"]
 
 # Drawn at random, not named: equal where the text is.
 _IDENTIFIERS = ("release_id",)
+# Rows are inserted so many at a time.
+_INSERTED_TOGETHER = 50
 
 
 def _named(key: str) -> exp.Expr:
@@ -26,8 +30,8 @@ def _named(key: str) -> exp.Expr:
     return f.call("translate", column(key), UPPER, UPPER.lower()).eq(exp.Placeholder())
 
 
-def _where(names: Mapping[str, str]) -> exp.Expr:
-    return exp.and_(*(_named(key) for key in names))
+def _where(keys: Sequence[str]) -> exp.Expr:
+    return exp.and_(*map(_named, keys))
 
 
 def _parameters(names: Mapping[str, str]) -> list[str]:
@@ -45,22 +49,37 @@ def read(
 
     NULLs come last in the order, and rows that are equal in it as they were inserted.
     """
-    query = exp.select(*(column(name) for name in columns)).from_(relation(("anon", table)), copy=False)
+    rows = engine.rows(_reading(table, tuple(columns), tuple(names or ()), tuple(order)), _parameters(names or {}))
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+@cache
+def _reading(table: str, columns: tuple[str, ...], names: tuple[str, ...], order: tuple[str, ...]) -> RepeatedQuery:
+    query = exp.select(*map(column, columns)).from_(relation(("anon", table)), copy=False)
     if names:
         query = query.where(_where(names), copy=False)
-    query = query.order_by(*(ascending(column(key)) for key in (*order, "rowid")), copy=False)
-    rows = engine.rows(query, _parameters(names or {}))
-    return [dict(zip(columns, row, strict=True)) for row in rows]
+    return repeated(query.order_by(*(ascending(column(key)) for key in (*order, "rowid")), copy=False))
 
 
 def insert(engine: Engine, table: str, rows: Sequence[Mapping[str, object]]) -> None:
     """Inserts rows that have the same columns into `anon.table`."""
-    for row in rows:
-        values = exp.values([tuple(exp.Placeholder() for _ in row)])
-        names = [identifier(name) for name in row]
-        engine.run(exp.insert(values, relation(("anon", table)), columns=names), list(row.values()))
+    for first in range(0, len(rows), _INSERTED_TOGETHER):
+        together = rows[first : first + _INSERTED_TOGETHER]
+        values = [value for row in together for value in row.values()]
+        engine.run(_inserting(table, tuple(together[0]), len(together)), values)
+
+
+@cache
+def _inserting(table: str, columns: tuple[str, ...], rows: int) -> RepeatedQuery:
+    values = exp.values([tuple(exp.Placeholder() for _ in columns) for _ in range(rows)])
+    return repeated(exp.insert(values, relation(("anon", table)), columns=[identifier(name) for name in columns]))
 
 
 def delete(engine: Engine, table: str, names: Mapping[str, str]) -> None:
     """Deletes the rows of `anon.table` whose columns are these names."""
-    engine.run(exp.delete(relation(("anon", table)), where=_where(names)), _parameters(names))
+    engine.run(_deleting(table, tuple(names)), _parameters(names))
+
+
+@cache
+def _deleting(table: str, names: tuple[str, ...]) -> RepeatedQuery:
+    return repeated(exp.delete(relation(("anon", table)), where=_where(names)))

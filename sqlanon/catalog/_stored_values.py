@@ -1,4 +1,4 @@
-"""The rows of `anon.hierarchy_value`, whoever wrote them: are they a hierarchy?"""
+"""The rows of `anon.hierarchy_value`, written by a statement or by hand: are they a hierarchy?"""
 
 from __future__ import annotations
 

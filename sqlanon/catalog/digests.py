@@ -1,7 +1,7 @@
 """Whether the rows that describe a release are those that were written with it.
 
 A digest over all of them is kept in the release's own row. It tells a mistake, made by hand or by a program, from what
-was written. Whoever means to deceive can compute it anew: it is no signature.
+was written. Anyone who means to deceive can compute it again: it is no signature.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from functools import cache
 from sqlanon.assets import listing
 from sqlanon.engines.base import Engine
 from sqlanon.errors import CatalogError, InternalError
+from sqlanon.sqlgen.build.repeated import InstalledScript
 from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = [
@@ -182,7 +183,7 @@ def pending(engine: Engine, known: Sequence[Migration] | None = None) -> tuple[M
 
 def apply(engine: Engine, migration: Migration) -> None:
     """Runs one migration and records it, within the caller's transaction."""
-    engine.run(migration.text)
+    engine.run(InstalledScript(migration.text))
     engine.run(
         sql_file("catalog", "queries", "record_migration"), [migration.version, migration.slug, migration.sha256]
     )

@@ -18,7 +18,8 @@ from sqlanon.domain.reading import Reading
 from sqlanon.domain.release import Release, ReleaseAttribute, ReleaseObject
 from sqlanon.domain.report import Measurement
 from sqlanon.domain.values import QualifiedName
-from sqlanon.engines.base import Engine, current_database
+from sqlanon.engines.base import Engine
+from sqlanon.engines.statement_memo import current_database
 from sqlanon.errors import CatalogError, InternalError, UserError
 
 __all__ = ["delete", "find", "listing", "load", "measurements", "rounds", "save", "save_measurements", "save_rounds"]
@@ -71,7 +72,7 @@ def save(engine: Engine, release: Release) -> None:
     """
     schema, name = _schema_and_name(release.name)
     migrations.install(engine)
-    if _named(engine, (schema, name)):
+    if _rows.read(engine, "release", ("release_id",), {"schema_name": schema, "object_name": name}):
         raise UserError(f"the release {release.name} exists already")
     row = {column: getattr(release, column) for column in _PLAIN}
     row |= {"schema_name": schema, "object_name": name}

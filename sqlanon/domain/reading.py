@@ -10,7 +10,7 @@ __all__ = ["Reading"]
 class Reading(StrEnum):
     """What a value of a published column says of a row of the source.
 
-    It is recorded with every release and in every certificate, so that whoever checks a release or estimates from it
+    It is recorded with every release and in every certificate, so that what checks a release or estimates from it
     asks the columns and not the method that made them.
     """
 

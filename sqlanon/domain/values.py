@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-__all__ = ["UNNAMED", "QualifiedName", "Scalar", "Source", "Value", "plain_number", "written"]
+__all__ = [
+    "FRAME_NAME",
+    "UNNAMED",
+    "QualifiedName",
+    "Scalar",
+    "Source",
+    "Value",
+    "plain_number",
+    "variable_of",
+    "written",
+]
 
 # What the one argument of a model or a method is called that was written without its name, as in k_anonymity(5).
 UNNAMED = ""
@@ -55,6 +66,15 @@ def written(value: Value) -> str:
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
+# A policy's data frame has a name that no other ever has: the variable that held it, and 48 random bits.
+FRAME_NAME = re.compile(r"\w+@[0-9a-f]{12}")
+
+
+def variable_of(name: str) -> str | None:
+    """The variable under whose name a policy's data frame was found, None for what is no name of a data frame."""
+    return name.partition("@")[0] if FRAME_NAME.fullmatch(name) else None
+
+
 @dataclass(frozen=True)
 class Source:
     """What a policy is ON: a relation's name, or the text of a SELECT. Exactly one is set."""
@@ -63,4 +83,6 @@ class Source:
     query: str | None = None
 
     def __str__(self) -> str:
+        if self.name and (variable := variable_of(self.name.name)):
+            return f"data frame {variable}"
         return str(self.name) if self.name else f"({self.query})"

@@ -1,4 +1,4 @@
-"""How far a statement has come, for whoever watches it."""
+"""How far a statement has come, for an observer."""
 
 from __future__ import annotations
 

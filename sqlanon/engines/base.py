@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from sqlanon.domain.values import QualifiedName
 
-__all__ = ["Column", "Engine", "Query", "Reading", "current_database"]
+__all__ = ["Column", "Engine", "Query", "Reading"]
 
 Query = str | exp.Expr
 Column = tuple[str, str]
@@ -68,8 +68,3 @@ class Engine(Protocol):
     def transaction(self) -> AbstractContextManager[None]:
         """Everything inside happens, or nothing; joins a transaction that is already open."""
         ...
-
-
-def current_database(engine: Engine) -> str:
-    """The name of the database that the connection writes to."""
-    return str(engine.rows("SELECT current_database()")[0][0])

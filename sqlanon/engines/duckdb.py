@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from time import sleep
@@ -17,12 +18,27 @@ from sqlanon.engines._translated import in_use, translated
 from sqlanon.engines.base import Column, Query, Reading
 from sqlanon.errors import UserError
 from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.build.repeated import InstalledScript, RepeatedQuery
 
 __all__ = ["DuckDBEngine", "in_use", "open_database", "translated"]
 
 Observer = Callable[[str], None]
 
 _PAUSE_SECONDS = 0.01
+# So many texts and no longer ones are kept as DuckDB has parsed them.
+_MOST_PARSED, _LONGEST_PARSED = 256, 20_000
+
+_TRANSACTION = RepeatedQuery("SELECT txid_current()")
+
+# Scripts as DuckDB parses them in sessions of these settings, and how many of them are kept.
+_SCRIPTS: dict[tuple[Any, ...], list[Any]] = {}
+_MOST_SCRIPTS = 64
+_PARSING = RepeatedQuery(
+    "SELECT current_setting('integer_division'), current_setting('preserve_identifier_case'), "
+    "current_setting('current_dialect'), current_setting('dialect_compatibility_mode'), "
+    "CAST(current_setting('active_grammar_extensions') AS VARCHAR), "
+    "current_setting('allow_parser_override_extension'), current_setting('max_expression_depth')"
+)
 
 
 def open_database(
@@ -60,15 +76,44 @@ class DuckDBEngine:
     def __init__(self, connection: Any, observe: Observer | None = None) -> None:
         self.connection = connection
         self._observe = observe
+        self._parsed: OrderedDict[str, Any] = OrderedDict()
 
     def _execute(self, query: Query, parameters: Sequence[object]) -> Any:
         text = query if isinstance(query, str) else to_sql(query)
         if self._observe:
             self._observe(text)
         try:
-            return self.connection.execute(text, list(parameters)) if parameters else self.connection.execute(text)
+            if isinstance(text, InstalledScript):
+                return self._run_script(text)
+            query = self._statement(text) if isinstance(text, RepeatedQuery) else text
+            return self.connection.execute(query, list(parameters)) if parameters else self.connection.execute(query)
         except duckdb.Error as error:
             raise translated(error, text) from None
+
+    def _statement(self, text: RepeatedQuery) -> Any:
+        """The text as DuckDB parses it, from the second time on without parsing it; a script stays a text.
+
+        Names are looked up and parameters bound anew at each run, as they are for a text.
+        """
+        if text in self._parsed:
+            self._parsed.move_to_end(text)
+            return self._parsed[text]
+        statements: list[Any] = self.connection.extract_statements(text) if len(text) <= _LONGEST_PARSED else []
+        self._parsed[text] = statements[0] if len(statements) == 1 else text
+        if len(self._parsed) > _MOST_PARSED:
+            self._parsed.popitem(last=False)
+        return self._parsed[text]
+
+    def _run_script(self, text: InstalledScript) -> Any:
+        """Runs a script, which no other database of this process has to parse again."""
+        key = (text, *self.connection.execute(self._statement(_PARSING)).fetchone())
+        if key not in _SCRIPTS:
+            if len(_SCRIPTS) >= _MOST_SCRIPTS:
+                _SCRIPTS.clear()
+            _SCRIPTS[key] = self.connection.extract_statements(text)
+        for statement in _SCRIPTS[key]:
+            self.connection.execute(statement)
+        return self.connection
 
     def rows(self, query: Query, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         result = self._execute(query, parameters)
@@ -93,7 +138,7 @@ class DuckDBEngine:
         A second BEGIN would abort it, so the ids of two statements are compared: outside a
         transaction each statement has an id of its own.
         """
-        first, second = (self.rows("SELECT txid_current()") for _ in range(2))
+        first, second = (self.rows(_TRANSACTION) for _ in range(2))
         return first == second
 
     def reads(self, query: str) -> list[Reading]:

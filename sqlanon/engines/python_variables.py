@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from types import FunctionType
+from inspect import CO_OPTIMIZED
+from types import FrameType, FunctionType
 from typing import Any, TypeVar
 
 import duckdb
 
 from sqlanon.engines._translated import translated
 
-__all__ = ["called_among", "caller_variables", "data_frame_kind", "is_data_frame", "registered_frames"]
+__all__ = [
+    "called_beside_caller",
+    "caller_frames",
+    "data_frame_kind",
+    "data_frame_named",
+    "registered_frames",
+]
 
 _PACKAGE = __name__.partition(".")[0]
 # They can be read any number of times, which a reader of Arrow batches cannot.
@@ -30,12 +37,43 @@ _DATA_FRAMES = frozenset(
 Result = TypeVar("Result")
 
 
-def caller_variables() -> dict[str, Any]:
-    """The variables that the caller of sqlanon sees: the local ones of its function before those of its module."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _PACKAGE:
+def caller_frames() -> list[FrameType]:
+    """The functions that are being called, from the one that calls sqlanon outwards."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame and frame.f_back and _package(frame) == _PACKAGE:
         frame = frame.f_back
-    return {**frame.f_globals, **frame.f_locals}
+    frames = []
+    while frame:
+        frames.append(frame)
+        frame = frame.f_back
+    return frames
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__")).partition(".")[0]
+
+
+def data_frame_named(name: str, frames: Sequence[FrameType]) -> Any:
+    """The data frame that a variable of the first of these functions that has it holds; None if it holds none.
+
+    A function's local variables come before those of its module.
+    """
+    for frame in frames:
+        variables = frame.f_locals if _has_local(frame, name) else frame.f_globals
+        if name in variables:
+            return variables[name] if data_frame_kind(variables[name]) else None
+    return None
+
+
+def _has_local(frame: FrameType, name: str) -> bool:
+    """Whether a function has such a local variable.
+
+    Its code says so: until the function ends, or is looked at again, a look at the variables keeps what they hold.
+    """
+    code = frame.f_code
+    if code.co_flags & CO_OPTIMIZED:
+        return name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
+    return name in frame.f_locals
 
 
 def data_frame_kind(value: object) -> str | None:
@@ -44,18 +82,14 @@ def data_frame_kind(value: object) -> str | None:
     return next((name for name in classes if name in _DATA_FRAMES), None)
 
 
-def is_data_frame(value: object) -> bool:
-    """Whether it is a data frame of pandas or polars, or a table of Arrow's."""
-    return data_frame_kind(value) is not None
-
-
-def called_among(variables: dict[str, Any], function: Callable[[], Result]) -> Result:
-    """What the function returns, called where DuckDB sees these variables.
+def called_beside_caller(function: Callable[[], Result]) -> Result:
+    """What the function returns, called where DuckDB sees the variables of sqlanon's caller.
 
     DuckDB looks for a table that the database does not have among the variables of the function that
     calls it, so the call comes from one whose module has just these.
     """
-    result: Result = FunctionType(_call.__code__, variables)(function)
+    caller = caller_frames()[0]
+    result: Result = FunctionType(_call.__code__, {**caller.f_globals, **caller.f_locals})(function)
     return result
 
 

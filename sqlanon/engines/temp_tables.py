@@ -11,6 +11,7 @@ from sqlglot import exp
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build.render import to_sql
 
 __all__ = ["Scratch"]
 
@@ -54,6 +55,6 @@ class Scratch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         # After an error the transaction that made them is rolled back, and they with it.
-        if error is None:
-            for made, name in reversed(self._made):
-                self.engine.run(exp.Drop(kind=made, tables=[relation(name)], exists=True))
+        if error is None and self._made:
+            drops = (exp.Drop(kind=made, tables=[relation(name)], exists=True) for made, name in reversed(self._made))
+            self.engine.run("; ".join(map(to_sql, drops)))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
-from functools import cache
 
-import sqlglot
 from sqlglot import exp
 
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text, cast, huge, if_, infix, joined, paren, try_cast
 from sqlanon.sqlgen.build.names import alias, column, literal
+from sqlanon.sqlgen.build.sql_files import parsed
 
 __all__ = ["Axis", "axis_of", "span"]
 
@@ -185,12 +184,7 @@ def _with(template: str, value: exp.Expr, unit: int = 1) -> exp.Expr:
             return huge(exp.Literal.string(str(unit)))
         return node
 
-    return _parsed(template).copy().transform(filled)
-
-
-@cache
-def _parsed(template: str) -> exp.Expr:
-    return sqlglot.parse_one(template, dialect="duckdb")
+    return parsed(template).transform(filled)
 
 
 def span(

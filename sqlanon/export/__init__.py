@@ -1,1 +1,1 @@
-"""EXPORT: what leaves the house, as files that hold a snapshot and its certificate and nothing else."""
+"""EXPORT: what is given away, as files that hold a snapshot and its certificate and nothing else."""

@@ -21,7 +21,7 @@ from sqlanon.export.target import require_free
 
 __all__ = ["Staging", "file_errors", "put", "staging"]
 
-# What the user can mend; anything else, such as a full disk, is the machine's.
+# What the user can put right; anything else, such as a full disk, is the machine's.
 _USERS = (
     errno.EACCES,
     errno.EPERM,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from math import inf, isclose, nan
 from pathlib import Path
 from typing import Any
@@ -19,17 +21,20 @@ from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PrivacyViolation, SqlanonError, UserError
-from sqlanon.export.reader import Export, export_at, files_of, recorded_of, tables_of
+from sqlanon.export.formats.base import ExportFile, export_format
+from sqlanon.export.reader import READ, Export, export_at, files_of, recorded_of, tables_of
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.methods.base import PublishedTables
 from sqlanon.methods.registry import promised_by, verified
 from sqlanon.pipeline.check import measured
+from sqlanon.plugins import names
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.releases.answerable import hidden_parts
-from sqlanon.releases.estimable import Recorded
+from sqlanon.releases.estimable import Recorded, RecordedTable
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.build.expressions import cast
+from sqlanon.sqlgen.build.names import alias, column, relation
 from sqlanon.sqlgen.classes.buckets import rows_of_buckets
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.classes.rows import RowsOfRequirements, rows_of
@@ -71,7 +76,7 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
 
     Raises UserError where the files cannot be read, and PrivacyViolation where they are not what the certificate says.
     """
-    export = export_at(engine, Path(path).expanduser())
+    export = export_at(engine, Path(path).expanduser(), names("sqlanon.export.formats"))
     try:
         files = files_of(export)
         recorded = recorded_of(export, files)
@@ -84,9 +89,9 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
         raise UserError(
             f"{path}: its certificate does not say what a check needs", hint="ask for an export by a newer sqlanon"
         ) from None
-    with engine.transaction(), Scratch(engine) as scratch:
+    with _reader(engine, export, files) as engine, engine.transaction(), Scratch(engine) as scratch:
         tables = {
-            _fragment(export, str(stated_table["name"])): relation(scratch.table("exported", table.rows))
+            _fragment(export, str(stated_table["name"])): relation(scratch.table("exported", _counted(table)))
             for stated_table, table in zip(tables_of(export.stated), recorded.tables, strict=True)
         }
         _require_rows(engine, export, tables, path)
@@ -108,6 +113,34 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
     evidence = [_evidence(requirement, index, reached, stated, path) for index, requirement in enumerate(requirements)]
     evidence += [Evidence(measurement, FROM_FILES) for measurement in structure.measurements]
     return CheckedExport(recorded.name, (Evidence(_files_measured(export), FROM_FILES), *evidence))
+
+
+@contextmanager
+def _reader(engine: Engine, export: Export, files: Sequence[ExportFile]) -> Iterator[Engine]:
+    """A connection that reads the files: the user's own, or one that opens a database file and nothing else."""
+    if export.format in READ:
+        yield engine
+        return
+    if len(files) > 1:
+        raise UserError(
+            f"the tables of this export are in {len(files)} files of the format {export.format}",
+            hint="ask for an export as parquet or csv",
+        )
+    opened = export_format(export.format).reopen(files[0], {})
+    try:
+        yield opened
+    finally:
+        opened.connection.close()
+
+
+def _counted(table: RecordedTable) -> exp.Query:
+    """The rows of a file, with numbers of rows as numbers: some formats have texts only."""
+    counts = {part.name for part in table.having(Reading.COUNT)}
+    outputs = [
+        alias(cast(column(part.name), "BIGINT"), part.name) if part.name in counts else column(part.name)
+        for part in table.columns
+    ]
+    return exp.select(*outputs).from_(table.rows.subquery("file"))
 
 
 def _files_measured(export: Export) -> Measurement:
@@ -134,7 +167,13 @@ def _number(stated: Any) -> float | None:
 
 
 def _arguments(stated: Mapping[str, Any]) -> tuple[tuple[str, Value], ...]:
-    return tuple((name, tuple(value) if isinstance(value, list) else value) for name, value in stated.items())
+    return tuple((name, _value(value)) for name, value in stated.items())
+
+
+def _value(stated: Any) -> Any:
+    if isinstance(stated, list):
+        return tuple(map(_value, stated))
+    return Decimal(repr(stated)) if isinstance(stated, float) else stated
 
 
 def _fragment(export: Export, table: str) -> str:

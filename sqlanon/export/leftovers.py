@@ -1,6 +1,7 @@
 """The folder that an export works in, and those that killed exports have left.
 
-Whoever works in such a folder holds a lock on it, which the system takes away when the process ends, however it ends.
+A process at work in such a folder holds a lock on it. The system takes the lock away when the process ends, however
+it ends.
 """
 
 from __future__ import annotations

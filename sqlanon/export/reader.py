@@ -33,9 +33,10 @@ from sqlanon.statements.estimate import Answered, estimate, require_parsed, sour
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import CreatePolicy
 
-__all__ = ["Export", "estimate_export", "export_at", "files_of", "recorded_of", "tables_of"]
+__all__ = ["READ", "Export", "estimate_export", "export_at", "files_of", "recorded_of", "tables_of"]
 
-_READ = ("parquet", "csv")
+# What any connection can read.
+READ = ("parquet", "csv")
 _BESIDE = ".certificate.json"
 _OF_FOLDER = "certificate.json"
 
@@ -79,8 +80,11 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
         return estimate(engine, query, release, scratch, recorded.policy, marginals)
 
 
-def export_at(engine: Engine, path: Path) -> Export:
-    """The data files and their certificate; the path is that of a folder, of a data file or of the certificate."""
+def export_at(engine: Engine, path: Path, formats: Sequence[str] = READ) -> Export:
+    """The data files, in one of these formats, and their certificate.
+
+    The path is that of a folder, of a data file or of the certificate.
+    """
     if (path / _OF_FOLDER).is_file():
         path /= _OF_FOLDER
     if not path.is_file():
@@ -88,9 +92,9 @@ def export_at(engine: Engine, path: Path) -> Export:
         raise UserError(problem, hint="name the file of an export, or its certificate in JSON")
     if path.suffix.lower() == ".json":
         stated = _certificate(path, path.read_text(encoding="utf-8", errors="replace"))
-        return _with_data(path, stated)
-    format_ = suffixes().get(path.suffix.lower())
-    if format_ not in _READ:
+        return _with_data(path, stated, formats)
+    format_ = suffixes().get(path.suffix.lower(), "")
+    if format_ not in formats:
         raise UserError(
             f"{path} is no file that an estimate or a check reads", hint="export the release as parquet or csv"
         )
@@ -98,8 +102,9 @@ def export_at(engine: Engine, path: Path) -> Export:
         if beside.is_file():
             stated = _certificate(beside, beside.read_text(encoding="utf-8", errors="replace"))
             if path.name in _names(stated):
-                return _with_data(beside, stated)
-    texts = export_format(format_).certificate(engine, ExportFile(path, "", ()))
+                return _with_data(beside, stated, formats)
+    kind = export_format(format_)
+    texts = kind.certificate(engine, ExportFile(path, "", ())) if format_ in READ else kind.carried(path)
     if not texts:
         raise UserError(f"{path} has no certificate", hint=f"put {path.name}{_BESIDE} beside it")
     stated = _certificate(path, texts[0])
@@ -146,13 +151,13 @@ def _names(stated: dict[str, Any]) -> list[str]:
     return [str(entry.get("name")) for entry in _entries(stated)]
 
 
-def _with_data(path: Path, stated: dict[str, Any]) -> Export:
+def _with_data(path: Path, stated: dict[str, Any], formats: Sequence[str]) -> Export:
     """The data files that a certificate names, if they still are the ones that were certified."""
     export: list[tuple[Path, str]] = []
     for entry in _entries(stated):
         data = path.with_name(Path(str(entry.get("name"))).name)
         format_ = suffixes().get(data.suffix.lower())
-        if format_ not in _READ:
+        if format_ not in formats:
             raise UserError(
                 f"{data} is no file that an estimate or a check reads", hint="export the release as parquet or csv"
             )

@@ -1,4 +1,4 @@
-"""Checks a written file on a connection of its own, as whoever receives it would read it."""
+"""Checks a written file on a connection of its own, as its receiver would read it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A hierarchy (Samarati 2001, section 2) has the values at level 0, ever coarser
 partitions above, and one value, `*`, at the top. The builders make everything
-between; `*` is added by whoever uses them.
+between; `*` is added where they are used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Small pieces of SQL trees that the builders share. Every piece copies its operands."""
+"""Small pieces of SQL trees that the builders share.
+
+A piece takes an operand that is nowhere yet, and copies one that is part of another piece.
+"""
 
 from __future__ import annotations
 
@@ -46,16 +49,21 @@ def text(value: str) -> exp.Expr:
     return exp.Literal.string(value)
 
 
+def _part(tree: exp.Expr) -> exp.Expr:
+    """The tree, or a copy of one that stands in another tree."""
+    return tree if tree.parent is None else tree.copy()
+
+
 def _operand(tree: exp.Expr) -> exp.Expr:
-    """A copy that can stand beside any operator."""
+    """The tree as it can stand beside any operator."""
     bare = isinstance(tree, exp.Column | exp.Literal | exp.Func | exp.Paren)
-    return tree.copy() if bare else paren(tree.copy())
+    return _part(tree) if bare else paren(_part(tree))
 
 
 def plus(left: exp.Expr, right: int) -> exp.Expr:
     """A number plus a constant, as the reader would write it."""
     if right == 0:
-        return left.copy()
+        return _part(left)
     kind = exp.Sub if right < 0 else exp.Add
     return kind(this=_operand(left), expression=number(abs(right)))
 
@@ -73,12 +81,12 @@ def product(left: exp.Expr, right: exp.Expr) -> exp.Expr:
 
 
 def times(left: exp.Expr, right: int) -> exp.Expr:
-    return left.copy() if right == 1 else product(left, number(right))
+    return _part(left) if right == 1 else product(left, number(right))
 
 
 def divide(left: exp.Expr, right: int) -> exp.Expr:
     """Integer division, toward zero as engines do it."""
-    return left.copy() if right == 1 else infix(_operand(left), "//", right)
+    return _part(left) if right == 1 else infix(_operand(left), "//", right)
 
 
 def remainder(left: exp.Expr, right: int) -> exp.Expr:
@@ -94,7 +102,7 @@ def ratio(left: exp.Expr, right: int) -> exp.Expr:
 def floor_divide(left: exp.Expr, right: int) -> exp.Expr:
     """Integer division toward minus infinity. It cannot overflow."""
     if right == 1:
-        return left.copy()
+        return _part(left)
     negative = below(remainder(left, right), 0)
     return subtract(divide(left, right), choose([(negative, number(1))], number(0)))
 
@@ -116,25 +124,25 @@ def at_least(left: exp.Expr, right: exp.Expr) -> exp.Expr:
 
 
 def cast(tree: exp.Expr, to: str) -> exp.Expr:
-    return expressions.cast(tree.copy(), to)
+    return expressions.cast(_part(tree), to)
 
 
 def try_cast(tree: exp.Expr, to: str) -> exp.Expr:
     """The value as this type, NULL where it does not fit, since an error inside a view prints the value."""
-    return expressions.try_cast(tree.copy(), to)
+    return expressions.try_cast(_part(tree), to)
 
 
 def function(name: str, *arguments: exp.Expr) -> exp.Expr:
     """A call that every engine spells the same, or that only DuckDB has."""
-    return f.call(name, *(argument.copy() for argument in arguments))
+    return f.call(name, *(_part(argument) for argument in arguments))
 
 
 def choose(branches: Sequence[Branch], otherwise: exp.Expr) -> exp.Expr:
     """CASE WHEN ... ELSE ... END, or just `otherwise` if there is no branch."""
     if not branches:
-        return otherwise.copy()
+        return _part(otherwise)
     return expressions.case(
-        *((condition.copy(), value.copy()) for condition, value in branches), otherwise=otherwise.copy()
+        *((_part(condition), _part(value)) for condition, value in branches), otherwise=_part(otherwise)
     )
 
 
@@ -146,5 +154,5 @@ def join_text(*parts: exp.Expr) -> exp.Expr:
 def zero_padded(tree: exp.Expr, width: int) -> exp.Expr:
     """A non-negative integer in at least `width` digits (lpad would cut the longer ones)."""
     digits = cast(tree, "VARCHAR")
-    missing = subtract(number(width), f.length(digits.copy()))
+    missing = subtract(number(width), f.length(_part(digits)))
     return join_text(f.repeat(text("0"), missing), digits)

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.errors import InternalError, PolicyError
-from sqlanon.plugins import plugin
+from sqlanon.plugins import incomplete, plugin
 
 __all__ = ["READINGS", "Builder", "Check", "Functional", "Stored", "builder", "functional", "refused", "stored"]
 
@@ -93,16 +93,17 @@ class Stored(Builder, Protocol):
 def builder(kind: str) -> Builder:
     """The builder of one kind of hierarchy.
 
-    Raises UserError, with the kinds there are, if there is none, and InternalError for a module that lacks a part.
+    Raises UserError, with the kinds there are, if there is none, and InternalError for a module that lacks a part,
+    or UserError where it is another package's.
     """
     module = plugin("sqlanon.hierarchies", kind)
     stores = getattr(module, "STORED", None)
     if not isinstance(stores, bool):
-        raise InternalError(f"the hierarchy kind {kind} does not say in STORED whether its labels are rows")
+        raise incomplete("hierarchies", kind, "does not say in STORED whether its labels are rows")
     if lacking := [part for part in _PARTS[stores] if not hasattr(module, part)]:
-        raise InternalError(f"the hierarchy kind {kind} has no {', '.join(lacking)}")
+        raise incomplete("hierarchies", kind, f"has no {', '.join(lacking)}")
     if not stores and (reading := getattr(module, "READ_AS", None)) not in READINGS:
-        raise InternalError(f"the hierarchy kind {kind} is read as {reading}, which is none of {', '.join(READINGS)}")
+        raise incomplete("hierarchies", kind, f"is read as {reading}, which is none of {', '.join(READINGS)}")
     return cast(Builder, module)
 
 

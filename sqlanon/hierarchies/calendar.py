@@ -92,7 +92,7 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
     units = _units(definition)
     if column_type == "DATE" and "HOUR" in units:
         raise refused(definition, "a DATE has no HOUR", "leave HOUR out")
-    return tuple(_label(value, column_type, unit) for unit in units)
+    return tuple(_label(value.copy(), column_type, unit) for unit in units)
 
 
 def _label(value: exp.Expr, column_type: str, unit: str) -> exp.Expr:

@@ -77,7 +77,7 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
             f"INTERVALS takes no column of type {column_type}",
             "it takes integer, DECIMAL, FLOAT and DOUBLE columns; for dates use CALENDAR",
         )
-    units = counted(value, column_type, grid.scale)
+    units = counted(value.copy(), column_type, grid.scale)
     return tuple(_label(grid, units, level) for level in range(len(grid.widths)))
 
 

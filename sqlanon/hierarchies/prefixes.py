@@ -66,7 +66,7 @@ def labels(definition: HierarchyDefinition, value: exp.Expr, column_type: str) -
             f"PREFIXES takes no column of type {column_type}",
             "it takes VARCHAR, ENUM, UUID and integer columns; cast the column in a view to say which text you mean",
         )
-    whole = cast(value, "VARCHAR")
+    whole = cast(value.copy(), "VARCHAR")
     return tuple(_masked(whole, length) for length in _lengths(definition))
 
 

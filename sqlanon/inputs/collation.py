@@ -23,7 +23,7 @@ def require_binary_text(engine: Engine, name: QualifiedName, columns: Sequence[C
     """Raises PolicyError if a text column has a collation of its own.
 
     Under a collation such as NOCASE a class of 'a' and 'A' counts as one of two rows,
-    and is two of one row for whoever reads the release without it.
+    and is two of one row for a reader of the release without it.
     """
     text = [part for part, kind in columns if kind == "VARCHAR"]
     if not text:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from types import FrameType
 from typing import Any
 from weakref import ref
 
@@ -19,19 +20,18 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.domain.values import FRAME_NAME, QualifiedName, Source, variable_of
 from sqlanon.engines.base import Engine
-from sqlanon.engines.python_variables import is_data_frame, registered_frames
+from sqlanon.engines.python_variables import data_frame_named, registered_frames
 from sqlanon.errors import PolicyError, UserError
 from sqlanon.sqlgen.build.names import identifier
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.syntax.statements import CheckRelation, CreateHierarchy, CreatePolicy, Estimate, Statement
 
-__all__ = ["DataFrames", "frame_gone", "stored_frames", "variable_of"]
+__all__ = ["DataFrames", "frame_gone", "stored_frames"]
 
-_STORED = re.compile(r"\w+@[0-9a-f]{12}")
-_ENABLED = "SELECT current_setting('python_enable_replacements')"
+_SETTINGS = "SELECT current_setting('python_enable_replacements'), current_setting('python_scan_all_frames')"
 
 Frames = dict[str, Any]
 
@@ -43,37 +43,38 @@ class DataFrames:
         self._frames: dict[str, ref[Any]] = {}
 
     @contextmanager
-    def visible(self, engine: Engine, statement: Statement, variables: Mapping[str, Any]) -> Iterator[Statement]:
+    def visible(self, engine: Engine, statement: Statement, callers: Sequence[FrameType]) -> Iterator[Statement]:
         """The statement to run instead, for which the data frames that it needs are views until the block ends.
 
-        They are those that it names among `variables` and those of policies, unless a policy's variable
-        stands for another data frame by now.
+        They are those that it names, variables of the first of `callers`, and those of policies, unless a
+        policy's variable holds another data frame by now. DuckDB's settings for such variables hold.
         """
-        frames = self._of_policies(variables)
+        frames = self._of_policies(callers)
         if isinstance(statement, CreatePolicy):
-            statement = self._with_stored_names(engine, statement, variables, frames)
+            statement = self._with_stored_names(engine, statement, callers, frames)
         else:
-            frames |= _named(engine, _sources(statement), variables)
+            frames |= _named(engine, _sources(statement), callers)
         with registered_frames(engine.connection, frames):
             yield statement
 
-    def _of_policies(self, variables: Mapping[str, Any]) -> Frames:
+    def _of_policies(self, callers: Sequence[FrameType]) -> Frames:
         """The frames that are still there, by their stored names."""
         frames: Frames = {}
         for name, reference in list(self._frames.items()):
-            frame, meant = reference(), variables.get(str(variable_of(name)))
+            meant = data_frame_named(str(variable_of(name)), callers)
+            frame = reference()
             if frame is None:
                 del self._frames[name]
-            elif meant is frame or not is_data_frame(meant):
+            elif meant is None or meant is frame:
                 frames[name] = frame
         return frames
 
     def _with_stored_names(
-        self, engine: Engine, statement: CreatePolicy, variables: Mapping[str, Any], frames: Frames
+        self, engine: Engine, statement: CreatePolicy, callers: Sequence[FrameType], frames: Frames
     ) -> CreatePolicy:
         """The policy on the stored names of its data frames, which `frames` then has."""
         policy = statement.policy
-        named = _named(engine, list(filter(None, (policy.source, policy.against))), variables)
+        named = _named(engine, list(filter(None, (policy.source, policy.against))), callers)
         if not named:
             return statement
         stored = {variable: self._stored_name(variable, frame) for variable, frame in named.items()}
@@ -90,16 +91,11 @@ class DataFrames:
         return name
 
 
-def variable_of(name: str) -> str | None:
-    """The variable under whose name a policy's data frame was found, None for what is no such stored name."""
-    return name.partition("@")[0] if _STORED.fullmatch(name) else None
-
-
 def stored_frames(source: Source) -> list[QualifiedName]:
     """The stored names of the data frames that a policy's source reads: in a query they stand in quotes."""
     if source.name:
         return [source.name] if variable_of(source.name.name) else []
-    return [QualifiedName((name,)) for name in re.findall(rf'"({_STORED.pattern})"', str(source.query))]
+    return [QualifiedName((name,)) for name in re.findall(rf'"({FRAME_NAME.pattern})"', str(source.query))]
 
 
 def frame_gone(name: QualifiedName) -> PolicyError:
@@ -124,15 +120,15 @@ def _sources(statement: Statement) -> list[Source]:
     return []
 
 
-def _named(engine: Engine, sources: list[Source], variables: Mapping[str, Any]) -> Frames:
-    """The data frames among the variables that these sources mean: the database has nothing of their names."""
-    frames = {
-        name: variables[name]
-        for source in sources
-        for name in _possible_names(source)
-        if name in variables and is_data_frame(variables[name])
-    }
-    if not frames or not engine.rows(_ENABLED)[0][0]:
+def _named(engine: Engine, sources: list[Source], callers: Sequence[FrameType]) -> Frames:
+    """The data frames that these sources mean: variables with names that nothing in the database has."""
+    names = dict.fromkeys(name for source in sources for name in _possible_names(source))
+    if all(data_frame_named(name, callers) is None for name in names):
+        return {}
+    enabled, everywhere = engine.rows(_SETTINGS)[0]
+    visible = {name: data_frame_named(name, callers if everywhere else callers[:1]) for name in names}
+    frames = {name: frame for name, frame in visible.items() if frame is not None}
+    if not frames or not enabled:
         return {}
     # Nowhere at all: a temporary view also comes before what a view in another schema reads.
     present = {fold(str(name)) for _, _, _, name, _ in engine.rows(sql_file("statements", "relations"))}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from sqlglot import exp
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
@@ -30,9 +32,15 @@ def require_fitting(whose: str, hierarchy: HierarchyDefinition, column: str, col
     if builder(hierarchy.kind).STORED:
         return
     try:
-        functional(hierarchy.kind).labels(hierarchy, column_of(column), column_type)
+        _require_labels(hierarchy, column_type)
     except PolicyError as error:
         raise PolicyError(f"{refused} of type {column_type}: {error.message}", hint=error.hint) from None
+
+
+@lru_cache(maxsize=256)
+def _require_labels(hierarchy: HierarchyDefinition, column_type: str) -> None:
+    """Raises PolicyError where a hierarchy has no labels for a type; once it has them, it always has."""
+    functional(hierarchy.kind).labels(hierarchy, column_of("value"), column_type)
 
 
 def _fits(kind: str, column_type: str) -> bool:

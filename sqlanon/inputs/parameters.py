@@ -26,7 +26,7 @@ def with_values(engine: Engine, statement: Statement, parameters: object = None)
     """
     named = _by_name(parameters)
     values = {placeholder: _value(engine, placeholder, named) for placeholder in statement.placeholders}
-    if unused := sorted(named.keys() - {p.name for p in statement.placeholders if not p.is_variable}):
+    if unused := sorted(named.keys() - {fold(p.name) for p in statement.placeholders if not p.is_variable}):
         raise StatementError(
             f"the statement has no parameter ${unused[0]}",
             hint="write ? or $1 for the values of a list, $name for those of a dict",
@@ -39,7 +39,7 @@ def _by_name(parameters: object) -> dict[str, Any]:
     if parameters is None:
         return {}
     if isinstance(parameters, Mapping):
-        return {str(name): value for name, value in parameters.items()}
+        return {fold(str(name)): value for name, value in parameters.items()}
     if isinstance(parameters, Sequence) and not isinstance(parameters, str):
         return {str(number): value for number, value in enumerate(parameters, start=1)}
     raise UserError("parameters are a list or a dict", hint="write execute(statement, [5]) or {'k': 5}")
@@ -50,8 +50,7 @@ def _value(engine: Engine, placeholder: Placeholder, named: Mapping[str, Any]) -
         value = engine.rows("SELECT getvariable(?)", [placeholder.name])[0][0]
         missing = f"SET VARIABLE {placeholder.name} = ... first"
     else:
-        known = {fold(name): value for name, value in named.items()}
-        value = known.get(fold(placeholder.name))
+        value = named.get(fold(placeholder.name))
         missing = "pass it, as in execute(statement, [5]) for ? and {'k': 5} for $k"
     if value is None:
         raise StatementError(f"{placeholder} has no value", hint=missing, part=("placeholder", str(placeholder)))
@@ -61,6 +60,7 @@ def _value(engine: Engine, placeholder: Placeholder, named: Mapping[str, Any]) -
 
 
 def _scalar(placeholder: Placeholder, value: object) -> bool | int | Decimal | str:
+    kind = type(value).__name__
     if isinstance(value, float):
         value = Decimal(repr(value))
     if isinstance(value, Decimal) and value.is_finite():
@@ -71,6 +71,6 @@ def _scalar(placeholder: Placeholder, value: object) -> bool | int | Decimal | s
         # Those of NumPy are no int.
         return int(value)
     raise StatementError(
-        f"{placeholder} is of type {type(value).__name__}",
+        f"{placeholder} is of type {kind}, or no finite number",
         hint="pass a number, a text, true or false, or a list of these",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from sqlglot import exp
 
@@ -16,6 +17,7 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text
 from sqlanon.sqlgen.build.names import literal, relation
 from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.build.repeated import RepeatedQuery, repeated
 from sqlanon.sqlgen.release.view_preconditions import BINARY, MadeFor
 
 __all__ = ["made_for", "require_settings"]
@@ -36,8 +38,7 @@ _ZONED = "WITH TIME ZONE"
 
 def require_settings(engine: Engine) -> None:
     """Raises UserError in a session that compares text by a collation, or whose / is not the division of numbers."""
-    query = exp.select(*(_current(name) for name in ("default_collation", "integer_division")))
-    collation, whole = engine.rows(query)[0]
+    collation, whole = engine.rows(_required_settings())[0]
     if str(collation or "").lower() not in BINARY:
         raise UserError(
             f"this session compares text by the collation {collation}: classes would look larger than they are",
@@ -48,6 +49,11 @@ def require_settings(engine: Engine) -> None:
             "this session has integer_division: shares and distances would be rounded to whole numbers",
             hint="run RESET integer_division first",
         )
+
+
+@cache
+def _required_settings() -> RepeatedQuery:
+    return repeated(exp.select(*(_current(name) for name in ("default_collation", "integer_division"))))
 
 
 def made_for(

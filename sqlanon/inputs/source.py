@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Source
-from sqlanon.engines.base import Column, Engine, current_database
+from sqlanon.engines.base import Column, Engine
+from sqlanon.engines.statement_memo import current_database, rows_once
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PolicyError, UserError, about
 from sqlanon.inputs.collation import require_binary_text
@@ -17,6 +21,7 @@ from sqlanon.inputs.data_frames import frame_gone, stored_frames
 from sqlanon.sqlgen.build.ddl import view_over
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.build.repeated import RepeatedQuery
 from sqlanon.sqlgen.build.sql_files import sql_file
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import PassThrough
@@ -25,12 +30,17 @@ __all__ = [
     "BoundSource",
     "bind_source",
     "find_relation",
+    "find_source",
     "in_file",
     "own_object",
     "passing",
     "qualified",
     "require_not_source",
 ]
+
+_Rows = Callable[[RepeatedQuery, Sequence[object]], list[tuple[Any, ...]]]
+
+_CURRENT_SCHEMA = RepeatedQuery("SELECT current_schema()")
 
 
 @dataclass(frozen=True)
@@ -51,17 +61,24 @@ class BoundSource:
 
 def find_relation(engine: Engine, name: QualifiedName) -> tuple[str, QualifiedName] | None:
     """The kind ('table' or 'view') and the full name of a relation, as DuckDB would find it."""
+    return _relation_named(engine.rows, name)
+
+
+def find_source(engine: Engine, name: QualifiedName) -> tuple[str, QualifiedName] | None:
+    """The same for what a release is made from, which no step of a statement makes, drops or renames."""
+    return _relation_named(partial(rows_once, engine), name)
+
+
+def _relation_named(rows: _Rows, name: QualifiedName) -> tuple[str, QualifiedName] | None:
     table, schema, database = (*reversed(name.parts), None, None)[:3]
     if len(name.parts) == 2:
         # In DuckDB a name a.b may be a schema's or a database's object; the schema comes first.
-        full = _find(engine, table, schema, None) or _find(engine, table, None, schema)
-    else:
-        full = _find(engine, table, schema, database)
-    return full
+        return _first(rows, table, schema, None) or _first(rows, table, None, schema)
+    return _first(rows, table, schema, database)
 
 
-def _find(engine: Engine, *parts: str | None) -> tuple[str, QualifiedName] | None:
-    for kind, database, schema, name in engine.rows(sql_file("statements", "find_relation"), parts):
+def _first(rows: _Rows, *parts: str | None) -> tuple[str, QualifiedName] | None:
+    for kind, database, schema, name in rows(sql_file("statements", "find_relation"), parts):
         return str(kind), QualifiedName((database, schema, name))
     return None
 
@@ -80,7 +97,7 @@ def bind_source(engine: Engine, source: Source, scratch: Scratch, *, copy: bool 
 
 def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool) -> BoundSource:
     if source.name:
-        kind_and_name = find_relation(engine, source.name)
+        kind_and_name = find_source(engine, source.name)
         if kind_and_name is None:
             raise PolicyError(f"there is no table or view {source.name}", hint=_instead(engine, source.name))
         kind, full = kind_and_name
@@ -154,7 +171,7 @@ def qualified(engine: Engine, name: QualifiedName) -> QualifiedName:
     Raises UserError for another database: one transaction writes one file only, and the
     catalog stands in this one.
     """
-    database, schema = map(str, engine.rows("SELECT current_database(), current_schema()")[0])
+    database, schema = current_database(engine), str(rows_once(engine, _CURRENT_SCHEMA)[0][0])
     parts = name.parts
     if len(parts) == 1:
         parts = (schema, parts[0])
@@ -184,12 +201,12 @@ def in_file(engine: Engine, table: QualifiedName) -> bool:
 
 def _schemas(engine: Engine, database: str) -> set[str]:
     """The names of a database's schemas, folded."""
-    return {fold(str(name)) for (name,) in engine.rows(sql_file("statements", "schemas"), [database])}
+    return {fold(str(name)) for (name,) in rows_once(engine, sql_file("statements", "schemas"), [database])}
 
 
 def _is_database(engine: Engine, database: str, name: str) -> bool:
     """Whether the first part of a name a.b is a database; where it is a schema too, it means the schema."""
-    databases = {fold(str(row[0])) for row in engine.rows(sql_file("statements", "databases"))}
+    databases = {fold(str(row[0])) for row in rows_once(engine, sql_file("statements", "databases"))}
     return fold(name) not in _schemas(engine, database) and fold(name) in databases
 
 

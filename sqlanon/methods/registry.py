@@ -15,7 +15,7 @@ from sqlanon.domain.values import Value
 from sqlanon.errors import InternalError, PrivacyViolation
 from sqlanon.methods.base import Method, PublishedTables, Structure, Wording, parts_lacking
 from sqlanon.methods.shared.arguments import given_or_default
-from sqlanon.plugins import named_module
+from sqlanon.plugins import incomplete, named_module
 
 __all__ = [
     "DEFAULT",
@@ -61,11 +61,12 @@ if TYPE_CHECKING:
 def find_method(name: str) -> Method:
     """The module of a method, whatever the case of its name.
 
-    Raises UserError, with the names there are, for others, and InternalError for a method that lacks a part.
+    Raises UserError, with the names there are, for others, and InternalError for a method that lacks a part, or
+    UserError where it is another package's.
     """
     module = named_module("methods", name, METHODS)
     if lacking := parts_lacking(module):
-        raise InternalError(f"the method {name} has no {', '.join(lacking)}")
+        raise incomplete("methods", name, f"has no {', '.join(lacking)}")
     return cast(Method, module)
 
 

@@ -55,7 +55,7 @@ def violating_classes(
     """The query that returns the classes which violate the requirement at this index."""
     statement = requirements[index].statement("violations", relation_names(requirements)[index])
     steps = [*relations_of(rows, requirements, background), *sensitive_values(requirements)]
-    # In parentheses, for the statement may begin with steps of its own.
+    # In parentheses, because the statement may begin with steps of its own.
     return with_steps(exp.select(exp.Star()).from_(statement.subquery("violations", copy=False), copy=False), steps)
 
 

@@ -29,9 +29,9 @@ def _place_in_words(state: State, attribute: BoundAttribute) -> str:
     """In which table a column is, and whether as a value of a bucket, in words."""
     table, part = _published(state).get(attribute.column, (None, None))
     if table is None or part is None or part.reading is not Reading.BUCKET_VALUE:
-        return "as it is"
+        return "unchanged"
     counted = any(other.reading is Reading.COUNT for other in table.columns)
-    return f"{'by bucket' if counted else 'as it is'} in {fragment_name(state.create.name, table.name).name}"
+    return f"{'by bucket' if counted else 'unchanged'} in {fragment_name(state.create.name, table.name).name}"
 
 
 def _published(state: State) -> dict[str, tuple[PublishedTable, PublishedColumn]]:
@@ -64,10 +64,12 @@ def explanation(state: State) -> Iterator[tuple[str, str, str]]:
     policy, bound, call = need(state.policy), need(state.bound), state.create.method
     for stage, item, detail in find_method(call.name).reasons(state.task, need(state.choice), state.explanation):
         yield stage, item, printable(detail)
+    for advice in state.advice:
+        yield "advise", "advice", printable(advice)
     for remark in state.remarks:
-        yield "explain", "remark", printable(remark)
+        yield "remark", "remark", printable(remark)
     if said := warning(others_than(state.engine, state.create.name, need(state.sources))):
-        yield "explain", "warning", printable(said)
+        yield "bind", "warning", printable(said)
     yield "bind", "source", f"{policy.source}, {counted(need(state.choice).rows, 'row')}"
     yield from _columns(state)
     yield "resolve", "method", printable(called(call.name.lower(), given_or_default(state.options)))

@@ -56,10 +56,14 @@ def _unproven(choice: Choice) -> Iterator[str]:
     """That the search was stopped before its end, and how much better any other choice could be."""
     searched = choice.searched
     if searched is not None and not searched.proven and searched.least is not None and searched.least < choice.loss:
+        # That nothing loses less than nothing need not be said.
+        bound = (
+            f", and none that may be published loses less than {loss_text(searched.least)}" if searched.least else ""
+        )
         yield (
             f"the {choice.loss_name.replace('_', ' ')} {loss_text(choice.loss)} is not proven to be the least: the "
-            f"search stopped after {searched.checked} of {counted(searched.nodes, 'node')}, and none that may be "
-            f"published loses less than {loss_text(searched.least)}; a longer time_limit may find better levels"
+            f"search stopped after {searched.checked} of {counted(searched.nodes, 'node')}{bound}; a longer time_limit "
+            "may find better levels"
         )
 
 

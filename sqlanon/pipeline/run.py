@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
+from sqlanon.pipeline.advise import advise_stage
 from sqlanon.pipeline.check import check_stage
 from sqlanon.pipeline.compile import compile_stage
 from sqlanon.pipeline.encode import encode_stage
@@ -34,6 +35,7 @@ _CHOICE: tuple[tuple[str, Stage], ...] = (
 PLAN: tuple[tuple[str, Stage], ...] = (
     *_CHOICE,
     ("explain", explain_stage),
+    ("advise", advise_stage),
     ("compile", compile_stage),
     ("remark", remark_stage),
 )

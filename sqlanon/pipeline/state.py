@@ -58,6 +58,7 @@ class State:
     candidates: tuple[Candidate, ...] = ()
     report: PrivacyReport | None = None
     remarks: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
     released_rows: int = 0
     release: Release | None = None
 

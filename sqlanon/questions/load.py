@@ -13,10 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cache
+from importlib.resources import files
 
 from sqlanon.assets import listing, read
 from sqlanon.domain.identifiers import nearest
 from sqlanon.errors import InternalError, UserError
+from sqlanon.plugins import incomplete, installed, installed_plugin
 
 __all__ = [
     "Parameter",
@@ -113,12 +115,12 @@ class Question:
 
 
 def question_names(kind: str = "models") -> tuple[str, ...]:
-    """The questions of one kind, after their files."""
+    """The questions of one kind, after their files; not those of other packages."""
     return tuple(name.removesuffix(".sql") for name in listing("sql", kind) if name.endswith(".sql"))
 
 
 def model_names(kind: str = "models") -> tuple[str, ...]:
-    """The names that users type, sorted: several questions can share one."""
+    """The names that users type, sorted, without those of other packages: several questions can share one."""
     return tuple(sorted({load_question(name, kind).model for name in question_names(kind)}))
 
 
@@ -126,8 +128,10 @@ def questions_of(model: str, kind: str = "models") -> tuple[Question, ...]:
     """The questions of one model, the default first; raises UserError, with the models there are, if there is none."""
     loaded = (load_question(name, kind) for name in question_names(kind))
     questions = [question for question in loaded if question.model == model]
+    if not questions and model in installed(kind):
+        questions = [load_question(model, kind)]
     if not questions:
-        known = model_names(kind)
+        known = [*model_names(kind), *installed(kind)]
         hint = nearest(model, known) or f"there are: {', '.join(known)}"
         raise UserError(f"there is no privacy model {model!r}", hint=hint)
     questions.sort(key=lambda question: (question.when is not None and not question.when.default, question.name))
@@ -139,12 +143,27 @@ def load_question(name: str, kind: str = "models") -> Question:
     """The question of the file `name`.
 
     Raises UserError, with the names there are, if there is none; InternalError for a
-    header that lacks a key or a statement, or that says what cannot be read.
+    header that lacks a key or a statement, or that says what cannot be read, or UserError
+    where the file is another package's.
     """
     known = question_names(kind)
+    if name not in known and name in installed(kind):
+        return _installed_question(name, kind)
     if name not in known:
         raise UserError(f"there is no question {name!r}", hint=f"there are: {', '.join(known)}")
     return parse_question(name, read("sql", kind, f"{name}.sql"))
+
+
+def _installed_question(name: str, kind: str) -> Question:
+    """The question of another package: its entry point is the package in which `<name>.sql` lies."""
+    try:
+        text = files(installed_plugin(kind, name)).joinpath(f"{name}.sql").read_text(encoding="utf-8")
+        question = parse_question(name, text)
+    except (InternalError, OSError, TypeError, UnicodeError) as error:
+        raise incomplete(kind, name, f"cannot be read: {error}") from None
+    if question.model != name or question.when is not None:
+        raise incomplete(kind, name, f"is a question of the model {question.model}, and its file may have one only")
+    return question
 
 
 def parse_question(name: str, text: str) -> Question:

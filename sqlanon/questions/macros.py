@@ -16,6 +16,7 @@ from sqlanon.plugins import names
 from sqlanon.questions._macro_arguments import HIERARCHY, PUBLIC, called, deciding, general, named, particular
 from sqlanon.questions._macro_parts import filled, literal, text
 from sqlanon.questions.load import Question, model_names, questions_of
+from sqlanon.sqlgen.build.repeated import InstalledScript
 
 __all__ = ["macro_definitions"]
 
@@ -23,13 +24,13 @@ __all__ = ["macro_definitions"]
 _IN_A_CHECK = {"$1": "hierarchy_name", "$2": "hierarchy_height", "anon.hierarchy_value": "hierarchy_values"}
 
 
-def macro_definitions() -> list[str]:
+def macro_definitions() -> list[InstalledScript]:
     """CREATE OR REPLACE MACRO statements, one for each privacy model that users name.
 
     Every macro answers with one row: achieved, classes and rows; and, where the arguments
     decide it, required, satisfied and violations, the number of classes that violate.
     """
-    return [_macro(questions_of(model)) for model in model_names()]
+    return [InstalledScript(_macro(questions_of(model))) for model in model_names()]
 
 
 def _macro(questions: Sequence[Question]) -> str:

@@ -112,7 +112,7 @@ def frozen_background(
 
 @dataclass(frozen=True)
 class AnswerableRequirements:
-    """The requirements of a release, and which of them its rows answer for whoever reads it.
+    """The requirements of a release, and which of them its rows answer for a reader.
 
     `bound` has the release's own columns, quasi-identifiers and sensitive attributes
     only. `hidden` has, by the index of a requirement, what it reads that no released row

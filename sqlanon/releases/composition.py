@@ -1,7 +1,7 @@
 """Other releases about the same people: together with them a release tells more than alone.
 
 Ganta, Kasiviswanathan and Smith: Composition attacks and auxiliary information in data privacy, 2008. Each release
-keeps what it promises, but whoever has two may intersect what each leaves possible. Users are warned, and nothing is
+keeps what it promises, but a reader of two may intersect what each leaves possible. Users are warned, and nothing is
 refused.
 """
 

@@ -17,7 +17,7 @@ from sqlanon.sqlgen.release.recode import Recoding
 
 __all__ = ["forget_labels", "freeze_labels", "freeze_ranges", "freeze_taxonomies"]
 
-# Whoever reads one of these needs the hierarchy of a sensitive attribute.
+# A requirement that reads one of these needs the hierarchy of a sensitive attribute.
 _OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
 
 _TAXONOMY = ("release_id", "attribute", "value", "level", "label")

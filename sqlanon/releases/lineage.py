@@ -14,9 +14,10 @@ from sqlanon.assets import read
 from sqlanon.catalog import exports
 from sqlanon.domain.release import SourceRead
 from sqlanon.domain.values import QualifiedName, Source
-from sqlanon.engines.base import Engine, current_database
+from sqlanon.engines.base import Engine
+from sqlanon.engines.statement_memo import current_database
 from sqlanon.errors import EngineError, UserError
-from sqlanon.inputs.source import find_relation
+from sqlanon.inputs.source import find_source
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.syntax.script import after_as
@@ -35,7 +36,7 @@ def sources_of(engine: Engine, source: Source) -> tuple[SourceRead, ...]:
     """
     sources: set[SourceRead] = set()
     for name in _names(engine, source):
-        full = find_relation(engine, name)
+        full = find_source(engine, name)
         sources.add(_without_database(engine, full[1]) if full else name)
     sources |= exports.made_from(
         engine, [source_read for source_read in sources if isinstance(source_read, QualifiedName)]
@@ -59,7 +60,7 @@ def _without_database(engine: Engine, full: QualifiedName) -> QualifiedName:
 def _names(engine: Engine, source: Source) -> Iterator[QualifiedName]:
     if source.name:
         yield source.name
-        relation_found = find_relation(engine, source.name)
+        relation_found = find_source(engine, source.name)
         if relation_found is None or relation_found[0] == "table":
             return
         text = to_sql(exp.select(exp.Star()).from_(relation(relation_found[1])))

@@ -25,7 +25,7 @@ class Sizes:
     share of `determined` of the others is a person's, rather than, say, a place's.
     """
 
-    sample_rows: int = 50_000
+    sample_rows: int = 20_000
     columns: int = 64
     alone: float = 0.5
     repeats: float = 1.1

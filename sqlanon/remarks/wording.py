@@ -34,8 +34,8 @@ def _remark(profile: Profile, quasi_identifiers: int) -> str:
         return f"repeats: {seen}; if it says whom a row is about, make it ENTITY: {_COUNTED}"
     if profile.role is not None and profile.is_unique:
         return (
-            f"tells most rows apart: {_about(profile.alone, profile, 'row')} of {_rows(profile)} have a value that no "
-            "other row has; make it IDENTIFIER or QUASI IDENTIFIER, or publish something coarser"
+            f"tells most rows apart: {_alone(profile)} have a value that no "
+            "other row has; publish something coarser, or make it IDENTIFIER or QUASI IDENTIFIER"
         )
     if profile.is_respondent(quasi_identifiers):
         action = "name it in the policy as ENTITY" if profile.role is None else "make it ENTITY"
@@ -68,6 +68,13 @@ def _values(profile: Profile) -> str:
 
 def _rows(profile: Profile) -> str:
     return _about(profile.rows, profile, "row")
+
+
+def _alone(profile: Profile) -> str:
+    """How many of the rows have a value of their own."""
+    if profile.one_in == 1:
+        return count_of(profile.alone, profile.rows, "row")
+    return f"about {profile.alone / profile.rows:.0%} of the rows"
 
 
 def _determined(profile: Profile) -> str:

@@ -15,6 +15,7 @@ from sqlanon.catalog.snapshot import hierarchies_of, policy_of, types_of
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
 from sqlanon.domain.release import Release, ReleaseObject
+from sqlanon.domain.values import variable_of
 from sqlanon.engines.base import Column, Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import CatalogError, EngineError, PolicyError, StatementError, UserError
@@ -26,7 +27,6 @@ from sqlanon.estimates.single.answers import answered
 from sqlanon.estimates.single.estimate import combined
 from sqlanon.hierarchies.base import builder
 from sqlanon.inputs.collation import require_binary_text
-from sqlanon.inputs.data_frames import variable_of
 from sqlanon.inputs.source import find_relation, own_object, require_not_source
 from sqlanon.releases.estimable import Recorded, RecordedColumn, RecordedTable, published
 from sqlanon.sqlgen.build.names import relation

@@ -55,12 +55,12 @@ class Parts:
         text, offset = quoted
         for width in _AROUND:
             first = max(0, offset - width)
-            found = self._found(text[first : offset + width])
-            if len(found) == 1:
-                return self._positions.at(found.pop() + offset - first)
+            offsets = self._occurrences(text[first : offset + width])
+            if len(offsets) == 1:
+                return self._positions.at(offsets.pop() + offset - first)
         return None
 
-    def _found(self, text: str) -> set[int]:
+    def _occurrences(self, text: str) -> set[int]:
         """The first and the last offset at which a text stands in the user's queries."""
         ends = (find(text, *span) for span in self._queries for find in (self.script.find, self.script.rfind))
         return {offset for offset in ends if offset >= 0}
@@ -68,7 +68,7 @@ class Parts:
     def excerpt(self, position: Position) -> str:
         """The line of the script at a position, with a caret below the position, as DuckDB shows it."""
         start = self._positions.start_of(position)
-        line = self._shown(start)
+        line = self._line_at(start)
         at = position.column - 1
         first = max(0, at - _BEFORE) if len(line) > _WIDEST else 0
         last = first + _WIDEST
@@ -77,11 +77,11 @@ class Parts:
         padding = " " * len(head) + "".join(map(_blank, line[first:at]))
         return f"{head}{line[first:last]}{after}\n{padding}^"
 
-    def _shown(self, start: int) -> str:
+    def _line_at(self, start: int) -> str:
         """The line that begins at an offset, without comments. Stars stand for literals but those of the statement."""
         end = self.script.find("\n", start)
         end = len(self.script) if end < 0 else end
-        shown = [" "] * (end - start)
+        letters = [" "] * (end - start)
         for token in tokens(self.script):
             if token.start >= end:
                 break
@@ -89,8 +89,8 @@ class Parts:
             hidden = is_literal and not self._is_of_statement(token)
             for offset in range(max(start, token.start), min(end, token.end)):
                 character = self.script[offset]
-                shown[offset - start] = "*" if hidden else character if character.isprintable() else " "
-        return "".join(shown).rstrip()
+                letters[offset - start] = "*" if hidden else character if character.isprintable() else " "
+        return "".join(letters).rstrip()
 
     def _is_of_statement(self, token: Token) -> bool:
         """Whether a token stands in the statement itself, and not in a query in it, nor in another statement."""

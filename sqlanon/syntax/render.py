@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Requirement
-from sqlanon.domain.values import UNNAMED, QualifiedName, Source, Value
+from sqlanon.domain.values import UNNAMED, QualifiedName, Source, Value, plain_number
 from sqlanon.errors import StatementError
 from sqlanon.syntax._policy import role_words
 from sqlanon.syntax._reserved import RESERVED
@@ -175,7 +175,8 @@ def _attribute(attribute: Attribute) -> str:
         if level is not None:
             parts.append(f"{words} {level}")
     if attribute.weight != 1:
-        parts.append(f"WEIGHT {_value(attribute.weight)}")
+        # The catalog keeps six decimals of it.
+        parts.append(f"WEIGHT {_value(plain_number(attribute.weight))}")
     return " ".join(parts)
 
 

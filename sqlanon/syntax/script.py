@@ -58,7 +58,7 @@ def is_complete(text: str) -> bool:
 
 def after_as(text: str) -> str:
     """The query of a CREATE VIEW as DuckDB writes it: what follows AS, up to the semicolon; empty without an AS."""
-    # As a name it is quoted, for it is reserved.
+    # As a name it is quoted, because it is reserved.
     start = next((token.end for token in tokens(text) if keyword_of(token) == "AS"), len(text))
     return next((piece.text for piece in split(text[start:])), "")
 

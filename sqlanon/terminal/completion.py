@@ -32,7 +32,7 @@ STATEMENTS: dict[str, str] = {
     ),
     "DROP HIERARCHY": "DROP HIERARCHY [IF EXISTS] name;",
     "CREATE POLICY": (
-        "CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON table | (SELECT ...) (\n"
+        "CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON table | (SELECT ...) | 'file' (\n"
         "    column IDENTIFIER [PSEUDONYM],          -- never published\n"
         "    column ENTITY [PSEUDONYM],              -- the respondent: counted instead of rows\n"
         "    column QUASI IDENTIFIER [USING hierarchy] [MIN LEVEL n] [MAX LEVEL n] [WEIGHT w],\n"
@@ -42,6 +42,13 @@ STATEMENTS: dict[str, str] = {
         "    REQUIRE k_anonymity(k => 5), l_diversity(l => 3, variant => 'entropy');\n"
         + _wrapped("models: " + ", ".join(_MODELS))
     ),
+    "ALTER POLICY": (
+        "ALTER POLICY [IF EXISTS] name ADD | ALTER [COLUMN] column role ...\n"
+        "    | DROP [COLUMN] column | RENAME TO name | REQUIRE k_anonymity(k => 5), ...;\n"
+        "    -- releases keep the policy as it was when they were made"
+    ),
+    "DESCRIBE POLICY": "DESCRIBE POLICY name;",
+    "SHOW": "SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS;",
     "DROP POLICY": "DROP POLICY [IF EXISTS] name;",
     "CREATE WORKLOAD": (
         "CREATE [OR REPLACE] WORKLOAD [IF NOT EXISTS] name ON POLICY policy\n"
@@ -66,9 +73,10 @@ STATEMENTS: dict[str, str] = {
     "DROP ANONYMIZED TABLE": "DROP ANONYMIZED TABLE [IF EXISTS] name;",
     "CHECK": (
         "CHECK release;\n"
-        "CHECK table (column, ...) [SENSITIVE column [USING hierarchy], ...] [AGAINST table]\n"
-        "    REQUIRE k_anonymity(k => 5);\n"
-        "    -- what is required and what is achieved"
+        "CHECK table | (SELECT ...) | 'file' (column, ...) [SENSITIVE column [USING hierarchy], ...] [AGAINST table]\n"
+        "    [REQUIRE k_anonymity(k => 5), ...];\n"
+        "CHECK 'folder, data file or certificate of an export';\n"
+        "    -- what is achieved; without REQUIRE, every model's figure and the risks of linkage"
     ),
     "ESTIMATE": (
         "ESTIMATE SELECT count(*) FROM source WHERE ... [GROUP BY ...] FROM RELEASE release | 'file'\n"
@@ -78,7 +86,10 @@ STATEMENTS: dict[str, str] = {
     "MEASURE": (
         "MEASURE release WITH WORKLOAD workload;\n    -- how far the answers of a release are from those of its source"
     ),
-    "EXPORT": "EXPORT release TO 'path' (FORMAT parquet | csv | duckdb [, REPLACE true]);",
+    "EXPORT": (
+        "EXPORT release TO 'path' [(FORMAT parquet | csv | duckdb, REPLACE true)];\n"
+        "    -- the format is that of the path's suffix; a folder gets Parquet"
+    ),
 }
 
 # The words that occur within statements.
@@ -86,6 +97,7 @@ _CLAUSES = """
     OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY
     ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE AGAINST REQUIRE METHOD FRAGMENTS FORMAT
     RELEASE MARGINALS WORKLOAD attribute jointly variant distance ranges guarding absent parquet csv duckdb
+    ALTER ADD COLUMN RENAME TO SHOW POLICIES HIERARCHIES RELEASES WORKLOADS
     SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
 _WORD = re.compile(r'"[^"]*$|\w+$')

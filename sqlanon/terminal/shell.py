@@ -12,12 +12,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from sqlanon.domain.identifiers import nearest
 from sqlanon.errors import UserError
 from sqlanon.syntax.parser import KEYWORDS
 from sqlanon.syntax.script import is_complete
+from sqlanon.terminal.command_arguments import read_script
 from sqlanon.terminal.completion import STATEMENTS, StatementCompleter, database_names
 from sqlanon.terminal.method_help import methods_described
-from sqlanon.terminal.presentation import Output
+from sqlanon.terminal.presentation import MODES, Output
 from sqlanon.terminal.scripts import ScriptRun
 from sqlanon.terminal.signals import stop_of
 
@@ -28,24 +30,42 @@ if TYPE_CHECKING:
 __all__ = ["Shell", "history_file", "interact", "read_piped", "run_shell"]
 
 _PROMPT, _CONTINUED = "sqlanon> ", "    ...> "
+# The catalog's own tables, views and macros stand in the schema anon.
 _TABLES = """
     SELECT table_schema AS "schema", table_name AS "name", lower(table_type) AS kind
-    FROM information_schema.tables WHERE table_schema <> 'information_schema' ORDER BY ALL ASC NULLS LAST
+    FROM information_schema.tables
+    WHERE table_schema NOT IN ('anon', 'information_schema') ORDER BY ALL ASC NULLS LAST
+"""
+_SCHEMA = """
+    SELECT sql FROM (
+        SELECT schema_name, table_name AS "name", sql FROM duckdb_tables() WHERE NOT internal
+        UNION ALL
+        SELECT schema_name, view_name, sql FROM duckdb_views() WHERE NOT internal
+    ) AS relations
+    WHERE schema_name <> 'anon' AND ($1 = '' OR lower("name") = lower($1))
+    ORDER BY schema_name ASC NULLS LAST, "name" ASC NULLS LAST
 """
 _HELP = """\
 A statement ends with ;  and may span lines. Ctrl-C drops what was typed, Ctrl-D leaves.
   .help [STATEMENT]   this text, or the form of a statement, such as .help create policy
   .help method        the arguments of each method
-  .tables             the tables and views
+  .tables             the tables and views; SHOW RELEASES; says which are releases
+  .schema [TABLE]     the statements that make them
+  .read FILE          runs a script
+  .mode [MODE]        how results are printed: table, markdown or json
   .quit               leaves
 Statements of sqlanon; everything else is DuckDB's SQL:
 """
+# What newcomers type, with or without a semicolon.
+_WORDS = {"help": ".help", "quit": ".quit", "exit": ".quit", "quit()": ".quit", "exit()": ".quit", "\\q": ".quit"}
+_COMMANDS = (".help", ".tables", ".schema", ".read", ".mode", ".quit")
 
 
 class Shell:
     """Runs what is typed on one connection."""
 
     def __init__(self, connection: Any, output: Output, script: str = "input") -> None:
+        self._connection = connection
         self._output = output
         self._script = script
         self._run = ScriptRun(connection, output)
@@ -57,7 +77,7 @@ class Shell:
 
     def submit(self, text: str) -> bool:
         """Runs a dot command or statements and prints errors; False if the user wants to leave."""
-        stripped = text.strip()
+        stripped = _command_of(text)
         if not stripped.startswith("."):
             self._run.run(text, self._script)
             return True
@@ -74,11 +94,34 @@ class Shell:
                 return False
             case ".help" | ".h":
                 self._help(rest.strip())
-            case ".tables":
+            case ".tables" | ".t":
                 self._run.run(_TABLES, word)
+            case ".schema":
+                self._schema(rest.strip())
+            case ".read":
+                text, name = reversed(read_script(_unquoted(rest)))
+                self._run.run(text, name)
+            case ".mode":
+                self._mode(rest.strip().lower())
             case _:
-                raise UserError(f"there is no command {word}", hint="there are .help, .tables and .quit")
+                near = nearest(word.lower(), _COMMANDS)
+                raise UserError(f"there is no command {word}", hint=near or f"there are {', '.join(_COMMANDS)}")
         return True
+
+    def _schema(self, table: str) -> None:
+        statements = self._connection.execute(_SCHEMA, [_unquoted(table)]).fetchall()
+        if table and not statements:
+            raise UserError(f"there is no table or view {table}", hint=".tables lists them")
+        for (statement,) in statements:
+            self._output.text(statement)
+
+    def _mode(self, mode: str) -> None:
+        if mode and mode not in MODES:
+            raise UserError(f"there is no mode {mode}", hint=nearest(mode, MODES) or f"there are {', '.join(MODES)}")
+        if mode:
+            self._output.set_mode(mode)
+        else:
+            self._output.text(f"the mode is {self._output.mode}; there are {', '.join(MODES)}")
 
     def _help(self, about: str) -> None:
         words = " ".join(about.upper().split())
@@ -92,6 +135,19 @@ class Shell:
         self._output.out.print(text, soft_wrap=True)
 
 
+def _command_of(text: str) -> str:
+    """The text, or the command with a dot that a word like help or quit means."""
+    stripped = text.strip()
+    word, _, rest = stripped.rstrip(";").strip().partition(" ")
+    command = _WORDS.get(word.lower(), stripped)
+    return f"{command} {rest}".strip() if command != stripped and (not rest or command == ".help") else stripped
+
+
+def _unquoted(text: str) -> str:
+    stripped = text.strip().rstrip(";").strip()
+    return stripped[1:-1] if len(stripped) > 1 and stripped[0] == stripped[-1] and stripped[0] in "'\"" else stripped
+
+
 def read_piped(shell: Shell, stream: TextIO) -> int:
     """Feeds statements from a pipe to the shell, each as soon as it is complete; returns the exit code.
 
@@ -102,7 +158,7 @@ def read_piped(shell: Shell, stream: TextIO) -> int:
         if not pending.strip():
             pending, began = "", number
         pending += line
-        command = pending.lstrip().startswith(".")
+        command = _command_of(pending).startswith(".")
         if command or (pending.rstrip().endswith(";") and is_complete(pending)):
             text, pending = pending, ""
             # Empty lines in front keep the line numbers of the whole input.
@@ -157,7 +213,7 @@ def _session(names: Callable[[], list[str]]) -> PromptSession[str]:
     @Condition
     def finished() -> bool:
         text = get_app().current_buffer.document.text
-        return text.lstrip().startswith(".") or is_complete(text)
+        return _command_of(text).startswith(".") or is_complete(text)
 
     @keys.add("enter", filter=finished)
     def _(event: KeyPressEvent) -> None:
@@ -184,6 +240,6 @@ def _history() -> History:
 def run_shell(connection: Any, output: Output) -> int:
     """Runs the shell on a terminal, or the statements of a pipe; returns the exit code."""
     if sys.stdin.isatty():
-        output.status("sqlanon shell: .help for help, .quit to leave")
+        output.status("sqlanon shell: help for help, quit to leave")
         return interact(Shell(connection, output), connection)
     return read_piped(Shell(connection, output, script="<stdin>"), sys.stdin)

@@ -14,7 +14,8 @@ cases in their order, and a file shows what is new in its case. Names of tempora
 difference there. Left out are: queries that read only the catalog or DuckDB's own tables, DESCRIBE, the number of rows
 of one table, tables that only keep a place (AS SELECT 0), and the DROP of what is temporary.
 
-sqlglot breaks the lines; not a word of a statement is changed by it. Names that are drawn are numbered instead.
+sqlglot breaks the lines; not a word of a statement is changed by it. Names that are drawn are numbered instead, and of
+several rows of parameters one stands for all.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ _WRITES = re.compile(
 )
 # What a file of SQL says of itself.
 _REMARKS = re.compile(r"\A(?:--[^\n]*\n)+")
+# However many rows are inserted at once: the statement is the same.
+_ROWS_OF_PARAMETERS = re.compile(r"(\(\?(?:, \?)*\))(?:, \1)+")
 _COUNTS = re.compile(r"SELECT COUNT\(\*\) FROM \S+$")
 _WHOLE_STAGES = ("materialize", "check", "publish")
 # Objects that are understood together have one file: whose it is stands behind them.
@@ -109,7 +112,8 @@ class _InWords:
         text = re.sub(r"\budf_[0-9a-f]{32}\b", "udf", text)
         text = re.sub(r"\b(region|place)_[0-9a-f]{32}\b", r"\1_of_the_release", text)
         text = re.sub(r"'[0-9a-f]{32}'", "'the release id'", text)
-        return re.sub(r"'[0-9a-f]{64}'", "'a digest'", text)
+        text = re.sub(r"'[0-9a-f]{64}'", "'a digest'", text)
+        return _ROWS_OF_PARAMETERS.sub(r"\1", text)
 
     def _word(self, name: str, word: str) -> str:
         if name not in self._words:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import event, given
+from hypothesis import strategies as st
 
+from sqlanon.methods.generalization.lattice.sizes import sizes
 from tests.support.policies import BUDGET, Case, assert_optimal, cases
 
 pytestmark = pytest.mark.drawn
 
 
-@given(case=cases())
+@given(case=cases(), few_nodes=st.sampled_from([0, 32]))
 @BUDGET
-def test_snapshot_is_the_optimal_recoding(case: Case) -> None:
+def test_snapshot_is_the_optimal_recoding(case: Case, few_nodes: int) -> None:
     con = case.install()
-    best = assert_optimal(con, case, "TABLE")
+    with sizes.replaced(few_nodes=few_nodes):
+        best = assert_optimal(con, case, "TABLE")
     event("infeasible" if best is None else "suppressed some" if best.suppressed else "suppressed none")
     con.close()

@@ -51,7 +51,7 @@ def test_the_optimum_where_every_batch_is_heavy(question: str) -> None:
     @given(case=drawn(question))
     @FEW
     def check(case: Drawn) -> None:
-        with sizes.replaced(part_from=0, one_in=2, meet_from=0, meets=2):
+        with sizes.replaced(part_from=0, one_in=2, meet_from=0, meets=2, few_nodes=0):
             assert_optimal(case)
 
     check()

@@ -22,14 +22,14 @@ from sqlanon.pipeline.resolve import bind_stage, resolve_stage
 from sqlanon.pipeline.state import State
 from sqlanon.syntax.statements import CreateRelease
 from tests.oracles.lattice import nodes
-from tests.support.policies import BUDGET, Case, cases, levels_of
+from tests.support.policies import BUDGET, Case, assert_optimal, cases, levels_of
 
 pytestmark = pytest.mark.drawn
 
 
 @pytest.fixture(autouse=True, scope="module")
 def every_source_is_large() -> Iterator[None]:
-    with sizes.replaced(large_source=0, one_in=2, times_fewer=1):
+    with sizes.replaced(large_source=0, one_in=2, times_fewer=1, lasting_from=0):
         yield
 
 
@@ -48,6 +48,13 @@ def test_the_optimum_is_the_same(case: Case) -> None:
     counted = con.duckdb.execute("SELECT suppressed_rows, loss FROM anon.release").fetchall()
     assert counted == [(len(best.suppressed), float(best.loss))]
     con.close()
+
+
+@given(case=cases())
+@BUDGET
+def test_the_optimum_is_the_same_where_satisfying_classes_are_one_row(case: Case) -> None:
+    with sizes.replaced(large_source=1000, lasting_from=0, few_nodes=0), case.install() as con:
+        assert_optimal(con, case, "table")
 
 
 @given(case=cases(), order=st.randoms(use_true_random=False), asked=st.sampled_from(["", ", l_diversity(l => 2)"]))

@@ -13,12 +13,16 @@ from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.syntax import render
 from sqlanon.syntax.parser import parse_script
 from sqlanon.syntax.statements import (
+    SHOWN,
+    AlterPolicy,
+    CheckExport,
     CheckRelation,
     CheckRelease,
     CreateHierarchy,
     CreatePolicy,
     CreateRelease,
     CreateWorkload,
+    DescribePolicy,
     DropHierarchy,
     DropPolicy,
     DropRelease,
@@ -29,6 +33,7 @@ from sqlanon.syntax.statements import (
     Measure,
     MethodCall,
     PassThrough,
+    Show,
     Statement,
 )
 
@@ -129,14 +134,21 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(ExplainRelease, releases),
     st.builds(DropHierarchy, names, switch),
     st.builds(DropPolicy, names, switch),
+    st.builds(AlterPolicy, names, st.sampled_from(["add", "alter"]), attributes, if_exists=switch),
+    st.builds(AlterPolicy, names, st.just("drop"), column=names, if_exists=switch),
+    st.builds(AlterPolicy, names, st.just("rename"), new_name=names, if_exists=switch),
+    st.builds(AlterPolicy, names, st.just("require"), requirements=requirements, if_exists=switch),
+    st.builds(DescribePolicy, names),
+    st.builds(Show, st.sampled_from(SHOWN)),
+    st.builds(CheckExport, texts),
     st.builds(CreateWorkload, names, names, arguments, switch),
     st.builds(CreateWorkload, names, names, arguments, if_not_exists=switch),
     st.builds(DropWorkload, names, switch),
     st.builds(Measure, qualified, names),
     st.builds(DropRelease, kinds, qualified, switch),
     st.builds(CheckRelease, qualified),
-    st.builds(check_of, sources, columns.filter(bool), sensitive, requirements, publics),
-    st.builds(ExportRelease, qualified, texts, words, switch),
+    st.builds(check_of, sources, columns.filter(bool), sensitive, requirements | st.just(()), publics),
+    st.builds(ExportRelease, qualified, texts, st.none() | words, switch),
     st.builds(Estimate, queries, qualified, marginals=marginals),
     st.builds(Estimate, queries, file=texts, marginals=marginals),
 )

@@ -33,7 +33,10 @@ _FILES = {
         "models_end_to_end models_optimal normal_relations numbers portable pycanon questions requirements "
         "t_closeness thresholds"
     ),
-    "check": "bucket_checks check check_relation composition macros_arguments macros_bare_client macros_models steps",
+    "check": (
+        "bucket_checks check check_export check_figures check_relation composition macros_arguments "
+        "macros_bare_client macros_models steps"
+    ),
     "hierarchies": (
         "add_a_hierarchy_kind "
         "catalog_hierarchies column_types encode hierarchies_calendar hierarchies_definitions hierarchies_intervals "
@@ -44,7 +47,7 @@ _FILES = {
         "changed_types guard live_labels live_models live_view mondrian_live release_sql settings side_channels "
         "source_gone"
     ),
-    "explain": "assumptions explain explanation explanation_limits explanation_models",
+    "explain": "advice assumptions explain explanation explanation_limits explanation_models remarks",
     "estimates": (
         "anatomy_estimates estimate estimate_anatomy estimate_fragments estimates estimates_dealt estimates_exact "
         "estimates_fragments estimates_marginals estimates_types exact_bounds lookup_keys loose_estimates steps"
@@ -60,12 +63,15 @@ _FILES = {
         "from_former_versions migrations readings"
     ),
     "syntax": (
-        "hostile_names identifiers statement_round_trip statements_end_to_end syntax_errors syntax_parser syntax_script"
+        "common_mistakes error_places friendly_sql hostile_names identifiers listings parameters statement_round_trip "
+        "statements_end_to_end syntax_errors syntax_parser syntax_script"
     ),
-    "engines": "adjustable anonymize data_frames engine session session_settings settings",
+    "engines": "adjustable anonymize clients data_frames engine session session_settings settings",
     "terminal": "cli datasets exit_codes presentation shell",
     "kills": "exit_codes export_leftovers export_place kill methods_killed",
-    "project": "compiled distributions docs examples helpers imports maintainers makefile subjects tree words",
+    "project": (
+        "compiled distributions docs examples extras helpers imports maintainers makefile plug_ins subjects tree words"
+    ),
 }
 SUBJECTS = {subject: frozenset(files.split()) for subject, files in _FILES.items()}
 

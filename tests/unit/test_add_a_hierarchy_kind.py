@@ -87,11 +87,11 @@ def test_a_new_kind_goes_through_every_statement(
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
-        ({"labels": None, "KEEPS_ORDER": None}, "the hierarchy kind remainders has no labels, KEEPS_ORDER$"),
+        ({"labels": None, "KEEPS_ORDER": None}, "the hierarchy kind remainders has no labels, KEEPS_ORDER\n"),
         ({"READ_AS": None}, "is read as None, which is none of interval, period, mask, any"),
         ({"READ_AS": "tea leaves"}, "is read as tea leaves, which is none of"),
         ({"STORED": None}, "does not say in STORED whether its labels are rows"),
-        ({"STORED": True}, "the hierarchy kind remainders has no values, checks$"),
+        ({"STORED": True}, "the hierarchy kind remainders has no values, checks\n"),
     ],
 )
 def test_a_kind_that_lacks_a_part_is_refused_when_a_hierarchy_is_made(

@@ -88,13 +88,6 @@ def test_the_kind_of_frame() -> None:
     assert isinstance(arrow, pyarrow.Table)
     assert arrow.column_names == [*QUASI, "disease"]
     assert smallest(arrow.to_pandas()) >= 5
-    polars = pytest.importorskip("polars")
-    frame = anonymize(polars.DataFrame(source.to_dict("list")), quasi_identifiers=QUASI, sensitive=["disease"])
-    assert isinstance(frame, polars.DataFrame)
-    assert frame.group_by(QUASI).len()["len"].min() >= 5
-    with pytest.raises(UserError, match="LazyFrame") as refused:
-        anonymize(frame.lazy(), quasi_identifiers=QUASI)
-    assert "collect" in str(refused.value.hint)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def refused(con: Connection, method: str = "fragments", roles: str = ROLES, sets
 
 def test_a_table_for_each_fragment(con: Connection) -> None:
     (answer,) = release(con)
-    assert answer[1:] == ("table", 120, 120, 0, 0.0, "", "fragmentation", None, 4.0, 4.0, True, None)
+    assert answer[1:] == ("table", 120, 120, 0, 0.0, "", "fragmentation", None, 4.0, 4.0, True, None, None)
     assert tables(con) == {"visits", "r_1", "r_2"}
     shown = [name for name, *_ in rows(con, "DESCRIBE r_1")], [name for name, *_ in rows(con, "DESCRIBE r_2")]
     assert shown == (["age", "zip", "ward"], ["disease"])
@@ -94,7 +94,7 @@ def test_explain_says_the_fragments_and_that_they_are_minimal(con: Connection) -
     assert (details["fragment 1"], details["fragment 2"]) == ("age, zip, ward", "disease")
     assert details["groups"] == "of at least 2, 2 rows: 4-loose"
     assert details["suppressed rows"].endswith(" of 120, at most 60 allowed")
-    assert details["disease"] == "sensitive, published as it is in r_2"
+    assert details["disease"] == "sensitive, published unchanged in r_2"
     assert "group_id" in details["sql of r_1"]
     assert "group_2" in details["sql of r_association"]
     assert tables(con) == {"visits"}

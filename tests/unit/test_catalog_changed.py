@@ -247,7 +247,7 @@ def test_what_is_kept_beside_a_live_view_counts(house: Any) -> None:
 def test_other_releases_do_not_suffer(con: Any) -> None:
     con.execute("UPDATE anon.release SET loss = 0.123 WHERE object_name = 'snapshot'")
     assert con.sql("CHECK buckets").fetchall()
-    [(warning,)] = {(row[-1],) for row in con.sql("CREATE ANONYMIZED TABLE fresh AS POLICY cut").fetchall()}
+    [(warning,)] = {(row[-2],) for row in con.sql("CREATE ANONYMIZED TABLE fresh AS POLICY cut").fetchall()}
     assert "main.snapshot (its source is not known)" in warning
     with pytest.raises(UserError, match=r"there is no release main\.snapshop"):
         con.sql("CHECK snapshop")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import resource
 import shlex
@@ -17,56 +16,13 @@ from typing import Any
 
 import duckdb
 import pytest
-from typer.testing import CliRunner, Result
 
 import sqlanon
 from sqlanon import session
 from sqlanon.syntax.parser import parse_script
-from sqlanon.terminal.cli import app
 from sqlanon.terminal.command_arguments import release_name
 from sqlanon.terminal.labels import label
-
-SQLANON = [sys.executable, "-m", "sqlanon"]
-
-
-def environment() -> dict[str, str]:
-    """The test's environment, with which `python -m sqlanon` works from any folder."""
-    path = [str(Path(sqlanon.__file__).parent.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
-
-
-PATIENTS = """
-CREATE TABLE patients AS SELECT (20 + i % 3) AS age, 'd' || i % 5 AS disease FROM range(30) r(i);
-CREATE HIERARCHY ages AS INTERVALS (5, 10);
-CREATE POLICY p ON patients (age QUASI IDENTIFIER USING ages, disease SENSITIVE) REQUIRE k_anonymity(k => 10);
-"""
-RELEASE = PATIENTS + "CREATE ANONYMIZED TABLE released AS POLICY p;\n"
-
-
-def invoke(*arguments: str | Path, stdin: str | None = None) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=stdin)
-
-
-def run_script(text: str, *arguments: str | Path) -> Result:
-    return invoke("run", "-", *arguments, stdin=text)
-
-
-def in_terminal(*arguments: str, **environment: str) -> str:
-    """What a command prints on a terminal."""
-    settings = {key: value for key, value in os.environ.items() if key != "NO_COLOR"}
-    settings |= {"TERM": "xterm-256color", "COLUMNS": "100", **environment}
-    master, slave = pty.openpty()
-    process = subprocess.Popen([*SQLANON, *arguments], stdin=slave, stdout=slave, stderr=slave, env=settings)
-    os.close(slave)
-    seen = b""
-    while True:
-        try:
-            seen += os.read(master, 65536)
-        except OSError:
-            break
-    process.wait(timeout=60)
-    os.close(master)
-    return seen.decode()
+from tests.support.command_line import PATIENTS, RELEASE, SQLANON, environment, in_terminal, invoke, run_script
 
 
 def test_the_version() -> None:
@@ -476,3 +432,74 @@ def test_the_demo_says_where_it_cannot_write(tmp_path: Path, with_adult: Path) -
     done = invoke("demo", "--directory", tmp_path / "file")
     assert done.exit_code == 2
     assert "--directory" in done.stderr
+
+
+def test_a_run_in_memory_says_that_nothing_was_kept(tmp_path: Path) -> None:
+    done = run_script(RELEASE)
+    assert done.exit_code == 0
+    assert "warning: 1 release kept nowhere" in done.stderr
+    assert "kept nowhere" not in run_script(PATIENTS).stderr
+    assert "kept nowhere" not in run_script(RELEASE, "-d", tmp_path / "x.duckdb").stderr
+    exported = RELEASE + f"EXPORT released TO '{tmp_path}/out/';"
+    assert "kept nowhere" not in run_script(exported).stderr
+
+
+def test_read_only(tmp_path: Path) -> None:
+    database = tmp_path / "x.duckdb"
+    run_script(RELEASE, "-d", database)
+    done = run_script("CHECK released; SHOW RELEASES;", "-d", database, "--read-only")
+    assert done.exit_code == 0
+    refused = run_script("CREATE ANONYMIZED TABLE other AS POLICY p;", "-d", database, "--read-only")
+    assert refused.exit_code == 2
+    assert "read" in refused.stderr
+    assert run_script("SELECT 1", "-d", tmp_path / "y.duckdb", "--read-only").exit_code == 2
+    assert not (tmp_path / "y.duckdb").exists()
+
+
+def test_many_readers_of_one_file(tmp_path: Path) -> None:
+    database = tmp_path / "x.duckdb"
+    run_script(RELEASE, "-d", database)
+    # A reader in another process.
+    code = (
+        f"import duckdb, sys; c = duckdb.connect({str(database)!r}, read_only=True); print('open', flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout
+        assert other.stdout.readline() == "open\n"
+        command = [*SQLANON, "run", "-", "-d", str(database)]
+        for arguments, code_expected in ((["--read-only"], 0), ([], 2)):
+            done = subprocess.run([*command, *arguments], input="CHECK released;", text=True, capture_output=True)
+            assert done.returncode == code_expected, done.stderr
+        other.communicate("\n")
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"), [("5", "INTEGER"), ("0.5", "DOUBLE"), ("five", "VARCHAR"), ("a=b", "VARCHAR")]
+)
+def test_variables_of_a_run(value: str, kind: str) -> None:
+    done = run_script("SELECT typeof(getvariable('k')) AS kind, getvariable('k') AS k", "--set", f"k={value}")
+    assert f"| {kind}" in done.stdout
+    assert value in done.stdout
+
+
+@pytest.mark.parametrize("setting", ["k", "=5", "a b=5", 'k"=5'])
+def test_a_variable_needs_a_name(setting: str) -> None:
+    done = run_script("SELECT 1", "--set", setting)
+    assert done.exit_code == 2
+    assert "NAME=VALUE" in done.stderr
+
+
+def test_a_table_is_looked_at_without_a_verdict() -> None:
+    done = run_script(PATIENTS + "CHECK patients (age) SENSITIVE disease;")
+    assert done.exit_code == 0
+    assert "prosecutor_risk" in done.stdout
+    assert "required" not in done.stdout
+    assert "CHECK patients: measured" in done.stderr
+
+
+def test_an_error_has_its_line_with_a_caret() -> None:
+    done = run_script("SELECT 1;\nCREATE POLICY p\n  ON nowhere (a QUASI IDENTIFIER) REQUIRE k_anonymity(3);")
+    assert done.stderr.startswith("<stdin>:3:6: error: policy p: there is no table or view nowhere\n")
+    assert "  LINE 3:   ON nowhere (a QUASI IDENTIFIER) REQUIRE k_anonymity(3);\n               ^\n" in done.stderr

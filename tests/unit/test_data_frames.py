@@ -87,7 +87,7 @@ def test_what_is_made_of_a_policy_on_a_data_frame(con: Connection) -> None:
     con.sql(f"CREATE POLICY p ON frame {COLUMNS}")
     explained = con.sql("EXPLAIN ANONYMIZED TABLE r AS POLICY p").fetchall()
     [source] = [detail for _, item, detail in explained if item == "source"]
-    assert source.startswith("frame@")
+    assert source == "data frame frame, 20 rows"
     con.sql("CREATE ANONYMIZED TABLE r AS POLICY p")
     assert released(con) == len(frame)
     assert con.sql("CHECK r").fetchall()[0][-1] is True
@@ -224,3 +224,23 @@ def test_what_is_no_data_frame(con: Connection) -> None:
     for name in ("text", "numbers"):
         with pytest.raises(UserError, match=f"no table or view {name}"):
             con.sql(f"CHECK {name} (age) REQUIRE k_anonymity(k => 2)")
+
+
+def test_all_callers_where_duckdb_is_told_to_look_at_them() -> None:
+    """A notebook's magic runs a cell's statement from functions of its own."""
+
+    def magic(con: Connection, statement: str) -> None:
+        con.execute(statement)
+
+    frame = people()
+    statements = ("SELECT count(*) FROM frame", "CHECK frame (age) REQUIRE k_anonymity(k => 2)")
+    for statement in statements:
+        with pytest.raises((duckdb.CatalogException, PolicyError)):
+            magic(connect(), statement)
+    con = connect(config={"python_scan_all_frames": True})
+    for statement in (*statements, f"CREATE POLICY p ON frame {COLUMNS}", "CREATE ANONYMIZED TABLE r AS POLICY p"):
+        magic(con, statement)
+    assert released(con) == 4
+    frame = people(2)
+    with pytest.raises(PolicyError, match="another one"):
+        magic(con, "CREATE ANONYMIZED TABLE s AS POLICY p")

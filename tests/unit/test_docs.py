@@ -11,6 +11,7 @@ How a page is read:
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -114,6 +115,27 @@ def test_the_first_rows_of_the_readme_are_a_class_of_its_release(page: str) -> N
 
 def test_the_readme_is_a_page() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def messages() -> Iterator[str]:
+    """The texts in sqlanon's sources, `...` for what is filled in."""
+    for path in (ROOT / "sqlanon").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                yield "".join(str(part.value) if isinstance(part, ast.Constant) else "..." for part in node.values)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+
+
+def test_the_list_of_errors_has_their_words() -> None:
+    """Each row begins with words of a message or a hint, `...` standing for what is filled in."""
+    texts = list(messages())
+    heads = ("the error says", "it goes on with")
+    lists = [table[1:] for table in tables((DOCS / "errors.md").read_text(encoding="utf-8")) if table[0][0] in heads]
+    assert len(lists) == 5
+    for words, *_ in (row for rows in lists for row in rows):
+        parts = [part.strip(" ,;") for part in words.split("...")]
+        assert any(all(part in text for part in parts) for text in texts), words
 
 
 def options(command: Any, name: str) -> Iterator[tuple[str, str]]:

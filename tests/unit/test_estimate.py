@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sqlanon import Connection, connect
+from sqlanon import Connection, PrivacyViolation, connect
 from sqlanon.catalog.digests import seal
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.errors import CatalogError, DataError, PolicyError, SqlanonError, StatementError, UserError
@@ -381,7 +381,7 @@ def test_files_that_do_not_belong_together(clinic: Connection, tmp_path: Path) -
     data, certificate = tmp_path / "out/released.csv", tmp_path / "out/certificate.json"
     text = data.read_text(encoding="utf-8")
     data.write_text(text.replace("Flu", "Fly"), encoding="utf-8")
-    assert "certifies" in refused(connect(), query, f"'{data}'", UserError)
+    assert "certifies" in refused(connect(), query, f"'{data}'", PrivacyViolation)
     data.write_text(text, encoding="utf-8")
     stated = json.loads(certificate.read_text(encoding="utf-8"))
     certificate.write_text(json.dumps({**stated, "policy": {}}), encoding="utf-8")

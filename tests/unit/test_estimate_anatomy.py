@@ -111,7 +111,7 @@ def test_files_that_are_missing_or_changed(con: Connection, tmp_path: Path) -> N
     values = tmp_path / "out" / "single_sensitive.parquet"
     bytes_ = values.read_bytes()
     values.write_bytes(bytes_ + b"x")
-    with pytest.raises(UserError, match="is not the file"):
+    with pytest.raises(PrivacyViolation, match="is not the file"):
         asked(con, "SELECT count(*) FROM t", f"'{tmp_path}/out/single_qi.parquet'")
     values.unlink()
     with pytest.raises(UserError, match="there is no file"):

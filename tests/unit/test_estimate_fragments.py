@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sqlanon import Connection, connect
-from sqlanon.errors import DataError, PolicyError, SqlanonError, UserError
+from sqlanon.errors import DataError, PolicyError, PrivacyViolation, SqlanonError
 from sqlanon.estimates.sizes import sizes
 from tests.support.estimates.figures import figures_of
 
@@ -196,7 +196,7 @@ def test_exported_files_say_the_same_without_the_source(con: Connection, tmp_pat
             assert rounded(other, QUERIES[1], last) == rounded(con, QUERIES[1], release)
             first = folder / f"{release}_1.{kind}"
             first.write_bytes(first.read_bytes()[:-1])
-            with pytest.raises(UserError, match="is not the file that"):
+            with pytest.raises(PrivacyViolation, match="is not the file that"):
                 asked(other, QUERIES[0], certificate)
 
 

@@ -8,9 +8,12 @@ from dataclasses import replace
 import pytest
 from sqlglot import exp
 
+from sqlanon import connect
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import PolicyError
+from sqlanon.errors import PolicyError, PrivacyViolation
+from sqlanon.methods.fragmentation import loose
 from sqlanon.methods.fragmentation.association import tuple_keys
+from sqlanon.methods.fragmentation.association.associate import associate
 from sqlanon.methods.fragmentation.association.block_search import Blocks
 from sqlanon.methods.fragmentation.association.fill_blocks_sql import dissolved, rows_of_blocks, some_blocks
 from sqlanon.methods.fragmentation.association.looseness import looseness
@@ -318,3 +321,30 @@ def test_names_of_groups_and_a_source_with_more_columns() -> None:
             engine, replace(table, rows=rows), (("value_0", "row"), ("draw",)), [("row", "draw")], (2, 2), ("row",)
         )
     assert (made.association.placed, made.found.k) == (8, 4)
+
+
+def test_an_unlucky_draw_is_followed_by_another() -> None:
+    """One draw in fifteen leaves out rows of this table, of which 2 % are none; eight of them never do."""
+    con = connect()
+    con.execute("CREATE TABLE t AS SELECT i % 8 AS a, i % 6 AS b, (i * 7) % 5 AS s FROM range(48) AS r(i)")
+    con.execute("CREATE POLICY p ON t (a QUASI IDENTIFIER, b QUASI IDENTIFIER, s SENSITIVE) CONFIDENTIAL (a, s)")
+    for _ in range(20):
+        con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p METHOD loose(k => 2)")
+
+
+@pytest.mark.parametrize(("most", "draws"), [(1, 1), (3, 3)])
+def test_draws_end(monkeypatch: pytest.MonkeyPatch, most: int, draws: int) -> None:
+    """A table of which each draw leaves out too many rows is refused after so many of them."""
+    con = connect()
+    con.execute("CREATE TABLE t AS SELECT i % 8 AS a, i % 6 AS b, (i * 7) % 5 AS s FROM range(48) AS r(i)")
+    con.execute("CREATE POLICY p ON t (a QUASI IDENTIFIER, s SENSITIVE) CONFIDENTIAL (a, s)")
+    made = []
+
+    def unlucky(*arguments):
+        made.append(associate(*arguments))
+        return replace(made[-1], least=0, left_out=30)
+
+    monkeypatch.setattr(loose, "associate", unlucky)
+    with sizes.replaced(max_draws=most), pytest.raises(PrivacyViolation, match="would be left out"):
+        con.execute("CREATE ANONYMIZED TABLE r AS POLICY p METHOD loose(k => 2, suppression => 0.5)")
+    assert len(made) == draws

@@ -187,7 +187,7 @@ def test_the_live_line_appears_only_on_a_terminal_and_only_for_long_work(monkeyp
         assert out == ""
         return err
 
-    assert "solve: 3 of 10 nodes checked" in drawn(0.3, terminal=True)
+    assert "solve: 3 of 10 nodes checked" in drawn(2.0, terminal=True)
     assert drawn(0, terminal=True) == ""
     assert drawn(0.2) == ""
     assert drawn(0.2, terminal=True, quiet=True) == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Iterator
 from types import ModuleType, SimpleNamespace
 
@@ -150,9 +151,9 @@ def test_a_failing_query_keeps_its_own_error_and_forgets_the_key(
     bound: list[dict[str, object]] = []
     real = udfs._silent
 
-    def spy(function: object, arguments: dict[str, object], failures: list[str]) -> object:
+    def spy(function: object, arguments: dict[str, object], *others: object) -> object:
         bound.append(arguments)
-        return real(function, arguments, failures)  # type: ignore[arg-type]
+        return real(function, arguments, *others)  # type: ignore[arg-type]
 
     monkeypatch.setattr(udfs, "_silent", spy)
     engine.run("BEGIN TRANSACTION")
@@ -160,6 +161,28 @@ def test_a_failing_query_keeps_its_own_error_and_forgets_the_key(
         udfs.tokens(engine, exp.select(column("value")).from_(relation("nowhere")), TARGET, KEY)
     assert bound == [{}]
     engine.run("ROLLBACK")
+    assert leftovers(engine) == []
+
+
+@pytest.mark.parametrize("name", udfs.names())
+def test_without_arrow(engine: DuckDBEngine, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """A function does the same for a single value, or says what to install."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    if name == "pseudonym":
+        udfs.tokens(engine, PEOPLE, TARGET, KEY)
+        tokens = dict(engine.rows(exp.select(column("value"), column("token")).from_(relation(TARGET))))
+        assert tokens == {value: expected(value, KEY) for value in tokens}
+        assert len(tokens) > 1
+        engine.run(exp.Drop(tables=[relation(TARGET)], kind="TABLE"))
+    elif name == "random_draw":
+        with udfs.registered(engine, name) as function:
+            draw = exp.Anonymous(this=function, expressions=[exp.Literal.number(0)])
+            draws = engine.rows(exp.select(draw).from_("range(100)"))
+        assert len({number for (number,) in draws}) == 100
+    else:
+        with pytest.raises(UserError, match="pyarrow is missing") as refused, udfs.registered(engine, name):
+            pass
+        assert "sqlanon[arrow]" in str(refused.value.hint)
     assert leftovers(engine) == []
 
 

@@ -234,3 +234,61 @@ def test_a_session_on_a_terminal(terminal: Terminal, tmp_path: Path) -> None:
 def test_end_of_input_leaves(terminal: Terminal) -> None:
     terminal.type("\x04")
     assert terminal.close() == 0
+
+
+@pytest.mark.parametrize("word", ["help", "HELP", "help;", ".help"])
+def test_a_newcomer_finds_help(word: str) -> None:
+    done = piped(f"{word}\n")
+    assert "A statement ends with ;" in done.stdout
+    assert done.returncode == 0
+
+
+def test_help_on_a_statement_needs_no_dot() -> None:
+    assert "CREATE [OR REPLACE] POLICY" in piped("help create policy;\n").stdout
+
+
+@pytest.mark.parametrize("word", ["quit", "exit", "quit;", "EXIT;", "quit()", "\\q", ".quit"])
+def test_a_newcomer_can_leave(word: str) -> None:
+    assert piped(f"{word}\nSELECT 1 AS one;\n").stdout == ""
+
+
+def test_a_statement_that_begins_like_a_word_of_the_shell_is_a_statement() -> None:
+    assert "quit" in piped("SELECT 'x' AS quit;\n").stdout
+
+
+def test_tables_and_their_statements_without_the_catalogs() -> None:
+    text = (
+        "CREATE TABLE t AS SELECT 1 AS a; CREATE VIEW v AS FROM t;\n"
+        "CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(1);\n"
+    )
+    listed = piped(text + ".tables\n").stdout
+    assert [line.split("|")[2].strip() for line in listed.splitlines()[2:]] == ["t", "v"]
+    statements = piped(text + ".schema\n").stdout
+    assert "CREATE TABLE t" in statements
+    assert "CREATE VIEW v" in statements
+    assert "anon" not in statements
+    assert piped(text + ".schema T\n").stdout.strip() == "CREATE TABLE t(a INTEGER);"
+    assert "there is no table or view nix" in piped(text + ".schema nix\n").stderr
+
+
+def test_a_script_is_read_from_a_file(tmp_path: Path) -> None:
+    script = tmp_path / "a script.sql"
+    script.write_text("SELECT 41 + 1 AS answer;\nSELECT nix;", encoding="utf-8")
+    done = piped(f".read '{script}'\n")
+    assert "42" in done.stdout
+    assert f"{script}:2:8: error" in done.stderr
+    assert "cannot be read" in piped(".read nothing.sql\n").stderr
+
+
+def test_modes() -> None:
+    done = piped(
+        ".mode json\nSELECT 1 AS one;\n.mode markdown\nSELECT 2 AS two;\n"
+        ".mode\n.mode jsn\n.mode table\nSELECT 3 AS three;\n"
+    )
+    first, *rest = done.stdout.splitlines()
+    assert '"rows": [{"one": 1}]' in first
+    assert "| two |" in rest
+    assert "the mode is markdown; there are table, markdown, json" in rest
+    assert "did you mean json?" in done.stderr
+    assert rest[-1].strip() == "3"
+    assert "|" not in rest[-1]

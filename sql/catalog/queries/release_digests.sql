@@ -1,6 +1,6 @@
 -- The SHA-256 of all rows that describe a release, in whatever order they stand: one row a release.
 -- parameter: $1 the releases' identifiers, a list
--- Lines are put in byte order, which no collation setting changes. Whoever changes a row can compute it anew:
+-- Lines are put in byte order, which no collation setting changes. Anyone who changes a row can compute it again:
 -- it tells a mistake from what was written, and is no signature.
 WITH line(release_id, said) AS (
     SELECT release_id, to_json([

@@ -160,7 +160,7 @@ def refused(tree: exp.Expr, why: str, hint: str | None = None) -> PolicyError:
 
 def _position(tree: exp.Expr) -> Position | None:
     """The position of the first word of a part."""
-    known = [node.meta for node in tree.walk() if "start" in node.meta]
+    known = [node.meta for node in tree.walk() if node.meta_get("start") is not None]
     positions = [(int(token["line"]), int(token["col"]) - (int(token["end"]) - int(token["start"]))) for token in known]
     return Position(*min(positions)) if positions else None
 

@@ -162,6 +162,8 @@ def _figures_of(combinations: Combinations, exact: bool, withheld: int | None) -
         "withheld": withheld_rows(withheld),
         "bound": _bounds(combinations, combinations.tables[exact], bucketed=combinations.bucketed and exact),
     }
+    if all(aggregate.function == "count" for aggregate in combinations.aggregates):
+        return exp.select(exp.Star()).from_(fixed("count_figures", tables).subquery("figures", copy=False), copy=False)
     query = fixed("figures", tables)
     # Exact and inexact numbers have columns of their own for figures of the argument's type.
     nothing = {True: exp.DataType.build("HUGEINT", dialect="duckdb"), False: _DOUBLE}

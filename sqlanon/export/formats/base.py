@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from inspect import get_annotations
 from pathlib import Path
 from typing import Protocol, cast
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Column, Engine
-from sqlanon.plugins import names, plugin
+from sqlanon.errors import UserError
+from sqlanon.plugins import incomplete, installed, names, plugin
 
 __all__ = ["CERTIFICATE_KEY", "ExportFile", "Format", "export_format", "suffixes"]
 
@@ -23,7 +27,7 @@ class ExportFile:
     """The file that an export writes and then reads back.
 
     `table` is the release's own name, `columns` the names and types of the file's columns:
-    the snapshot's, save where the format lacks a type.
+    the snapshot's, except where the format lacks a type.
     """
 
     path: Path
@@ -53,7 +57,7 @@ class Format(Protocol):
         """The rows of the file, on the connection that `reopen` gave, under `columns`' names and types."""
 
     def carried(self, path: Path) -> Sequence[str]:
-        """The certificates in any file of this format, whoever made it; none if it holds anything but an export.
+        """The certificates in any file of this format, by sqlanon or not; none if it holds anything but an export.
 
         Raises EngineError or UserError if it cannot be read as one.
         """
@@ -63,10 +67,23 @@ class Format(Protocol):
 
 
 def export_format(name: str) -> Format:
-    """The format of this name. Raises UserError, with the names there are, if there is none."""
-    return cast(Format, plugin("sqlanon.export.formats", name))
+    """The format of this name.
+
+    Raises UserError, with the names there are, if there is none, or if another package's lacks a part.
+    """
+    module = plugin("sqlanon.export.formats", name)
+    parts = (*get_annotations(Format), *(part for part in vars(Format) if not part.startswith("_")))
+    if lacking := [part for part in parts if not hasattr(module, part)]:
+        raise incomplete("formats", name, f"has no {', '.join(lacking)}")
+    return cast(Format, module)
 
 
+@cache
 def suffixes() -> dict[str, str]:
     """Each suffix by which a path names a file rather than a folder, with its format."""
-    return {suffix: name for name in names("sqlanon.export.formats") for suffix in export_format(name).SUFFIXES}
+    known: dict[str, str] = {}
+    for name in (*installed("formats"), *names("sqlanon.export.formats")):
+        # Another package's that cannot be used is an error when it is asked for by its name.
+        with suppress(UserError):
+            known |= dict.fromkeys(export_format(name).SUFFIXES, name)
+    return known

@@ -70,7 +70,7 @@ class Dealing:
         rows = [merge_groups.whole_rows(table, name) for table, name in zip(self._codes, names, strict=True)]
         if not self._any(self._broken(rows)):
             return
-        # Where the policy asks for too much, no l of the method's mends it, and none is to be named.
+        # Where the policy asks for too much, no l of the method's helps, and none is to be named.
         of_policy = [bound for each in self._policy.policy.requirements for bound in bind_requirement(each, names)]
         others = [
             index

@@ -28,6 +28,7 @@ from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
 from sqlanon.methods.fragmentation.association.associate import Grouping, associate, promised
 from sqlanon.methods.fragmentation.association.block_grids import value_name
 from sqlanon.methods.fragmentation.association.refusal import refusal
+from sqlanon.methods.fragmentation.association.sizes import sizes as draw_sizes
 from sqlanon.methods.fragmentation.choice import Fragmented
 from sqlanon.methods.fragmentation.constraints import (
     Sets,
@@ -209,7 +210,13 @@ def choose(task: Task, options: Options) -> Fragmented:
     most = options.allowed(rows)
     with registered(engine, "random_draw") as draw:
         numbered = numbered_rows(policy, columns, near, copied)
-        made = associate(engine, numbered, Grouping(fragments, constraints, sizes, near, k, most), draw, scratch)
+        grouping = Grouping(fragments, constraints, sizes, near, k, most)
+        made = associate(engine, numbered, grouping, draw, scratch)
+        for _ in range(_more_draws(rows)):
+            # What each key by itself forbids, no draw allows.
+            if made.least is None or made.least > most or (made.placed and made.left_out <= most):
+                break
+            made = associate(engine, numbered, grouping, draw, scratch)
     if rows and (not made.placed or made.left_out > most):
         shapes = partial(options.shapes, fragments=len(fragments))
         raise refusal(made, k, most, options.suppression, shapes, near=options.near)
@@ -230,6 +237,11 @@ def choose(task: Task, options: Options) -> Fragmented:
     )
     require_free_tables(task, chosen)
     return chosen
+
+
+def _more_draws(rows: int) -> int:
+    """How often a draw that leaves out too many rows may be followed by another."""
+    return draw_sizes().max_draws - 1 if rows <= draw_sizes().max_rows_drawn_again else 0
 
 
 def _copied(policy: BoundPolicy, columns: Sequence[str], scratch: Scratch) -> str:

@@ -70,7 +70,11 @@ class Options:
     """
 
     suppression: Decimal = argument(
-        "the share of rows that may be left out", Kind.FRACTION, default=Decimal(0), example=Decimal("0.02")
+        "the share of rows that may be left out",
+        Kind.FRACTION,
+        default=Decimal("0.02"),
+        example=Decimal("0.05"),
+        alternatives=(Decimal("0.02"), Decimal("0.05"), Decimal("0.1")),
     )
     loss: str = argument(
         "the measure that is to be least", Kind.CHOICE, default="granularity_loss", choices=tuple(LOSSES)
@@ -203,6 +207,7 @@ class _Searches:
             count,
             settle,
             batch=nodes.rollups.batch,
+            few=nodes.rollups.few,
             progress=_valued(self._report, nodes),
             expired=None if self._until is None else self.expired,
         )

@@ -19,6 +19,7 @@ from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.sqlgen.build.expressions import exists
 from sqlanon.sqlgen.build.names import alias, identifier, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.build.repeated import repeated
 from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.classes.guard import needs_rounds
 
@@ -130,8 +131,8 @@ class Nodes:
         rows, parameters = source
         if not self._text:
             query = self.loss.query(first=len(parameters) + 1)
-            steps = withheld_at_once(self.batch, rows, lasting=self.batch.lasting)
-            self._text = to_sql(with_steps(query, steps))
+            steps = withheld_at_once(self.batch, rows, lasting=self.rollups.lasting)
+            self._text = repeated(with_steps(query, steps))
         answers = self._task.engine.rows(self._text, [*parameters, *self.loss.parameters(nodes)])
         return [
             (self.loss.of(nodes[index], int(rows), answer), int(rows))
@@ -146,7 +147,7 @@ class Nodes:
             text = to_sql(self._all_rounds(self.steps(node), first=1))
         else:
             rows, parameters = source
-            self._alone = self._alone or to_sql(self._all_rounds(withheld(self.batch, rows), len(parameters) + 1))
+            self._alone = self._alone or repeated(self._all_rounds(withheld(self.batch, rows), len(parameters) + 1))
             text = self._alone
         blocked, _, gone, *answer = self._task.engine.rows(text, [*parameters, *self.loss.parameters([node])])[0]
         return None if blocked else (self.loss.of(node, int(gone), answer), int(gone))

@@ -50,7 +50,7 @@ def reasons(
     levels = f"within {counted(explained.reach or 0, 'level')}"
     near = "" if explained.reach is None else f" (of the {explained.among} nodes {levels})"
     for node in explained.cheaper:
-        because = (f"{counted(v.rows, 'row')} by {v.requirement}" for v in node.violated[:1])
+        because = (f"{v.rows} by {v.requirement}" for v in node.violated[:1])
         yield (
             "next cheaper",
             f"{_could_lose(node, quasi)}, but {', '.join([_suppressed(node, choice), *because])}{near}",
@@ -66,8 +66,8 @@ def searched(choice: Generalization) -> Iterator[tuple[str, str]]:
 
 def _could_lose(node: ExaminedNode, quasi: Sequence[BoundAttribute]) -> str:
     """What a node may lose, as far as the counts of single columns tell."""
-    bound = loss_text(node.bound) if node.bound else "nothing"
-    return f"{_levels(node.levels, quasi)} might lose as little as {bound}"
+    least = f"as little as {loss_text(node.bound)}" if node.bound else "nothing"
+    return f"{_levels(node.levels, quasi)} might lose {least}"
 
 
 def _lacks(node: ExaminedNode, explained: Explanation, choice: Generalization) -> str:

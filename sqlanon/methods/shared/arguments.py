@@ -51,7 +51,7 @@ class Argument:
 
     A number, or each of a list, is from `least` to `most`, or greater than `above`; `unit` is what it counts, "of
     seconds". `example` is a value that works. With `needs`, the argument says something only where another one has that
-    value.
+    value. `alternatives` are greater values that a dry run compares the chosen one with.
     """
 
     help: str
@@ -63,6 +63,7 @@ class Argument:
     choices: tuple[str, ...] = ()
     example: Value | None = None
     needs: tuple[str, str] | None = None
+    alternatives: tuple[Any, ...] = ()
 
     @property
     def takes(self) -> str:

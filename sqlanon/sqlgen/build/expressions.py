@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from sqlglot import exp
@@ -16,6 +17,7 @@ __all__ = [
     "big",
     "case",
     "cast",
+    "data_type",
     "descending",
     "different",
     "digest",
@@ -116,19 +118,29 @@ def case(*branches: tuple[exp.Expr, Any], otherwise: Any = None) -> exp.Case:
     return exp.Case(ifs=ifs, default=None if otherwise is None else exp.convert(otherwise))
 
 
+def data_type(kind: str | exp.DataType) -> exp.DataType:
+    """A type of DuckDB's by its name, a tree of its own."""
+    return _data_type(kind).copy() if isinstance(kind, str) else kind
+
+
+@lru_cache(maxsize=256)
+def _data_type(name: str) -> exp.DataType:
+    return exp.DataType.build(name, dialect="duckdb")
+
+
 def cast(value: exp.Expr, kind: str | exp.DataType) -> exp.Cast:
     """The value as a type of DuckDB's."""
-    return exp.Cast(this=value, to=exp.DataType.build(kind, dialect="duckdb"))
+    return exp.Cast(this=value, to=data_type(kind))
 
 
 def try_cast(value: exp.Expr, kind: str | exp.DataType) -> exp.TryCast:
     """The value as a type of DuckDB's, or NULL where it is none of that type."""
-    return exp.TryCast(this=value, to=exp.DataType.build(kind, dialect="duckdb"))
+    return exp.TryCast(this=value, to=data_type(kind))
 
 
 def as_text(value: exp.Expr) -> exp.Cast:
     """The value as VARCHAR."""
-    return exp.Cast(this=value, to=exp.DataType.build("VARCHAR"))
+    return exp.Cast(this=value, to=data_type("VARCHAR"))
 
 
 def window(
@@ -162,22 +174,22 @@ def descending(value: exp.Expr) -> exp.Ordered:
 
 def big(tree: exp.Expr) -> exp.Expr:
     """The value as BIGINT."""
-    return exp.Cast(this=tree, to=exp.DataType.build("BIGINT"))
+    return exp.Cast(this=tree, to=data_type("BIGINT"))
 
 
 def huge(tree: exp.Expr) -> exp.Expr:
     """The value as HUGEINT."""
-    return exp.Cast(this=tree, to=exp.DataType.build("HUGEINT", dialect="duckdb"))
+    return exp.Cast(this=tree, to=data_type("HUGEINT"))
 
 
 def integer(tree: exp.Expr) -> exp.Expr:
     """The value as INTEGER."""
-    return exp.Cast(this=tree, to=exp.DataType.build("INTEGER"))
+    return exp.Cast(this=tree, to=data_type("INTEGER"))
 
 
 def real(number: float) -> exp.Expr:
     """A number as DOUBLE, to its last digit."""
-    return exp.Cast(this=exp.Literal.number(repr(number)), to=exp.DataType.build("DOUBLE"))
+    return exp.Cast(this=exp.Literal.number(repr(number)), to=data_type("DOUBLE"))
 
 
 def paren(tree: exp.Expr) -> exp.Paren:

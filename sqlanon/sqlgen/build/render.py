@@ -42,7 +42,7 @@ def _orders_in_full(tree: exp.Expr, dialect: str) -> Iterator[None]:
     sqlglot leaves out what it takes for DuckDB's default, NULLS LAST, which a session may change. What stands
     behind them is ClickHouse's WITH FILL and written as it is.
     """
-    keys = [_sort_key(key) for order in tree.find_all(exp.Order) for key in order.expressions]
+    keys = [_sort_key(key) for order in _orders(tree) for key in order.expressions]
     for key in keys:
         key.set("desc", bool(key.args.get("desc")))
         if dialect == "duckdb" and not key.args.get("nulls_first"):
@@ -52,6 +52,22 @@ def _orders_in_full(tree: exp.Expr, dialect: str) -> Iterator[None]:
     finally:
         for key in keys:
             key.set("with_fill", None)
+
+
+def _orders(tree: exp.Expr) -> list[exp.Order]:
+    """Every ORDER BY of a tree. sqlglot's walks keep parents and levels as well, which each text would pay for."""
+    orders: list[exp.Order] = []
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, exp.Order):
+            orders.append(node)
+        for part in node.args.values():
+            if isinstance(part, exp.Expr):
+                pending.append(part)
+            elif isinstance(part, list):
+                pending.extend(item for item in part if isinstance(item, exp.Expr))
+    return orders
 
 
 def _sort_key(key: exp.Expr) -> exp.Ordered:

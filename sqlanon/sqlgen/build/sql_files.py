@@ -11,16 +11,18 @@ from sqlglot import exp
 
 from sqlanon.assets import read
 from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.build.repeated import RepeatedQuery
 
-__all__ = ["query_file", "query_tree", "reading", "sql_file"]
+__all__ = ["parsed", "query_file", "query_tree", "reading", "sql_file"]
 
 _Tree = TypeVar("_Tree", bound=exp.Expr)
 
 
-def sql_file(*path: str) -> str:
+@cache
+def sql_file(*path: str) -> RepeatedQuery:
     """The text of a file under `sql/` by its path without .sql, such as sql_file("statements", "macros")."""
     *folders, name = path
-    return read("sql", *folders, f"{name}.sql")
+    return RepeatedQuery(read("sql", *folders, f"{name}.sql"))
 
 
 def query_file(*path: str) -> exp.Query:
@@ -34,17 +36,20 @@ def query_tree(text: str) -> exp.Query:
     It has no comments: they explain the file, and a view would carry them along. Nor does it say where in the file
     each part stands, which would be copied with each.
     """
-    return _parsed(text).copy()
+    query = parsed(text).copy()
+    assert isinstance(query, exp.Query)
+    return query
 
 
 @cache
-def _parsed(text: str) -> exp.Query:
-    query = sqlglot.parse_one(text, dialect="duckdb")
-    assert isinstance(query, exp.Query)
-    for node in query.walk():
+def parsed(text: str) -> exp.Expr:
+    """The tree of a fixed text, to be copied: without comments, and without what only says where a part stands."""
+    tree = sqlglot.parse_one(text, dialect="duckdb")
+    for node in tree.walk():
         node.pop_comments()
-        node.meta.clear()
-    return query
+        # An empty dictionary would be copied with each node.
+        node._meta = None
+    return tree
 
 
 def reading(tree: _Tree, tables: Mapping[str, str | exp.Query]) -> _Tree:

@@ -26,7 +26,7 @@ __all__ = [
 PER_SUBJECT = ("class_sensitive_value", "sensitive_value", "sensitive_ancestor")
 PER_REQUIREMENT = ("value_range", "guarded", "guarding_node")
 
-# Whoever reads these judges a class by rows outside it.
+# A requirement that reads these judges a class by rows outside it.
 _OF_OTHERS = ("sensitive_value", "public_class")
 
 

@@ -16,7 +16,9 @@ from sqlanon.terminal.presentation.tables import draw_table, markdown_table
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Output"]
+__all__ = ["MODES", "Output"]
+
+MODES = ("table", "markdown", "json")
 
 # Wide enough that nothing is cut off in a pipe.
 _PIPE_WIDTH = 100_000
@@ -26,12 +28,16 @@ _PLAN = ("explain_key", "explain_value")
 
 @dataclass
 class Output:
-    """Where and how much to print. `limit` is the most rows of a result to show: 0 for all, None for the default."""
+    """Where and how much to print. `limit` is the most rows of a result to show: 0 for all, None for the default.
+
+    `markdown` says how tables are drawn; None is for a terminal's lines there, and Markdown in a pipe.
+    """
 
     json: bool = False
     quiet: bool = False
     verbose: int = 0
     limit: int | None = None
+    markdown: bool | None = None
     _stdout: TextIO | None = field(default=None, repr=False)
     _stderr: TextIO | None = field(default=None, repr=False)
     _tables: int = field(default=0, repr=False)
@@ -45,6 +51,19 @@ class Output:
     def err(self) -> Console:
         """The console for errors, progress and status lines."""
         return _console(self._stderr or sys.stderr)
+
+    @property
+    def mode(self) -> str:
+        """How results are printed, one of `MODES`."""
+        if self.json:
+            return "json"
+        is_markdown = not self.out.is_terminal if self.markdown is None else self.markdown
+        return "markdown" if is_markdown else "table"
+
+    def set_mode(self, mode: str) -> None:
+        """Prints results in one of `MODES` from here on."""
+        self.json = mode == "json"
+        self.markdown = mode == "markdown"
 
     @property
     def debug(self) -> bool:
@@ -112,8 +131,8 @@ class Output:
 
         line = Text(_location(script, error.position), style="bold")
         line.append("error: ", style="bold red").append(_printable(error.message), style="not bold")
-        for shown in (error.excerpt or "").splitlines():
-            line.append("\n  " + _printable(shown), style="not bold")
+        for excerpt_line in (error.excerpt or "").splitlines():
+            line.append("\n  " + _printable(excerpt_line), style="not bold")
         if error.hint:
             line.append("\n  hint: ", style="cyan").append(_printable(error.hint), style="not bold")
         if error.query and self.verbose:
@@ -140,7 +159,7 @@ class Output:
         if self._tables:
             self.out.out("")
         self._tables += 1
-        if self.out.is_terminal:
+        if self.mode == "table":
             draw_table(self.out, rows)
         else:
             # Nobody folds or cuts what goes into a pipe.

@@ -69,8 +69,8 @@ def _impossible(made: Association, k: int | None) -> str:
     part, most, _ = max(alike, key=lambda figures: figures[1], default=((), 0, rows))
     if k is not None and most * k > rows:
         return (
-            f"{most} of {rows} rows are alike in {_named(part)}, and k => {k} allows {rows // k}, because not more than "
-            f"one in {k} of the rows left out may be alike either"
+            f"{most} of {rows} rows are alike in {_named(part)}, and k => {k} allows {rows // k}, because not more "
+            f"than one in {k} of the rows left out may be alike either"
         )
     return "the rows that are left over would be too much alike to be left out"
 

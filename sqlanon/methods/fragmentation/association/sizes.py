@@ -1,4 +1,4 @@
-"""How often rows that were left out of the blocks are dealt again."""
+"""How often rows are dealt and drawn again."""
 
 from __future__ import annotations
 
@@ -14,9 +14,14 @@ class Sizes:
     """Where there are several keys, rows left out are dealt again, together with those of drawn blocks.
 
     That ends after `max_deals_without_gain` deals in a row that placed none of them.
+
+    How many rows one draw leaves out is chance. Where it leaves out too many, all is drawn again, `max_draws` times in
+    all: for tables of at most `max_rows_drawn_again` rows, since in larger ones draws hardly differ.
     """
 
     max_deals_without_gain: int = 3
+    max_draws: int = 8
+    max_rows_drawn_again: int = 100_000
 
 
 sizes = Adjustable(Sizes())

@@ -10,7 +10,7 @@ rows are kept where they are much fewer than the cells.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -31,32 +31,17 @@ from sqlanon.methods.generalization.lattice.node_rows_sql import (
 )
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.lattice.sizes import sizes
+from sqlanon.methods.generalization.lattice.types import Classes, classes_by_index
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.functions import count
 from sqlanon.sqlgen.build.names import alias, literal, relation
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.build.repeated import repeated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["Classes", "Rollups"]
-
-
-@dataclass(frozen=True)
-class Classes:
-    """A node's classes: how many, the sum of their squared sizes; the rows, excess and number of those that violate.
-
-    Unless `whole`, the figures are of a part of the classes.
-    """
-
-    classes: int = 0
-    squares: int = 0
-    suppressed: int = 0
-    excess: float = 0.0
-    rows: int = 0
-    whole: bool = True
-    violating: int = 0
 
 
 class Rollups:
@@ -79,6 +64,8 @@ class Rollups:
         self._levels: NDArray[Any] = np.zeros((0, len(ground)), dtype=np.int16)
         self._rows: list[int] = []
         self._tag_of: dict[Node, int] = {}
+        if self._cell_count < self._sizes.lasting_from:
+            self._batch = replace(batch, lasting=False)
         if self._cell_count < self._sizes.large_source:
             self._keep_rows(ground, self._cell_count)
 
@@ -86,6 +73,16 @@ class Rollups:
     def batch(self) -> int:
         """How many nodes to look at in one statement: one where results are worth keeping."""
         return min(self._sizes.batch, BATCH) if self._rows else 1
+
+    @property
+    def lasting(self) -> bool:
+        """Whether a class that satisfies for good is one row."""
+        return self._batch.lasting
+
+    @property
+    def few(self) -> int:
+        """How many nodes a lattice may have that is looked at whole in one turn."""
+        return min(self._sizes.few_nodes, BATCH) if self._rows and self._cell_count <= self._sizes.few_cells else 0
 
     def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
         """Counts the classes of some nodes; of one whose excess is beyond `limit` perhaps only a part of them."""
@@ -112,7 +109,7 @@ class Rollups:
         """Counts a part of the classes of some nodes, and keeps no rows of them."""
         words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
         sources = [int(tag or 0) for tag in self._finest(nodes)]
-        classes = _classes(self._engine.rows(self._texts["parts"], [list(range(len(nodes))), sources, *words]))
+        classes = classes_by_index(self._engine.rows(self._texts["parts"], [list(range(len(nodes))), sources, *words]))
         return [replace(classes.get(index, Classes()), whole=False) for index in range(len(nodes))]
 
     def rows_of(self, node: Node) -> tuple[exp.Query, exp.Query | None]:
@@ -152,8 +149,8 @@ class Rollups:
             cells, layout = self._cells, self._cells.layout
             rows = part_of_node(cells.table, layout, self._batch.entity, one_in=one_in)
             public = part_of_node(cells.public, layout, False, one_in=one_in) if cells.public else None
-            self._texts[name] = to_sql(counts(self._batch, rows, public))
-        return _classes(self._engine.rows(self._texts[name], self._masks(node))).get(0, Classes())
+            self._texts[name] = repeated(counts(self._batch, rows, public))
+        return classes_by_index(self._engine.rows(self._texts[name], self._masks(node))).get(0, Classes())
 
     def _keep_rows(self, node: Node, rows: int) -> None:
         """Copies a node's rows from the cells into the rollup."""
@@ -189,7 +186,7 @@ class Rollups:
         else:
             queries["add"] = exp.insert(new, relation(rollup), copy=False)
             queries["look"] = counts(batch, rows_of_tags(rollup), public)
-        self._texts |= {name: to_sql(query) for name, query in queries.items()}
+        self._texts |= {name: repeated(query) for name, query in queries.items()}
 
     def _look_at(self, nodes: Sequence[Node]) -> list[Classes]:
         """Adds the nodes' rows to the rollup, and counts their classes there."""
@@ -199,11 +196,11 @@ class Rollups:
             sources = [int(tag or 0) for tag in self._finest(nodes)]
         words = self._add(nodes, sources)
         if self._batch.lasting:
-            classes = _classes(self._engine.rows(self._texts["look"]))
+            classes = classes_by_index(self._engine.rows(self._texts["look"]))
         else:
             others = [list(range(len(nodes))), *words] if self._cells.public else []
             tags = [self._tags, self._tags + len(nodes) - 1]
-            classes = _classes(self._engine.rows(self._texts["look"], [*tags, *others]))
+            classes = classes_by_index(self._engine.rows(self._texts["look"], [*tags, *others]))
         of_nodes = [classes.get(index, Classes()) for index in range(len(nodes))]
         self._note(nodes, self._row_counts(nodes) if self._batch.lasting else [counted.rows for counted in of_nodes])
         return of_nodes
@@ -283,13 +280,3 @@ def _filled(query: exp.Select, values: Sequence[int]) -> exp.Select:
     for index in list(query.find_all(exp.Parameter)):
         index.replace(literal(values[int(index.name) - 1]))
     return query
-
-
-def _classes(rows: Sequence[tuple[Any, ...]]) -> dict[int, Classes]:
-    """The answers of `counts` by the index of the node."""
-    return {
-        int(index): Classes(
-            int(classes), int(squares), int(suppressed), float(excess), int(rows_in_rollup), violating=int(violating)
-        )
-        for index, classes, squares, suppressed, excess, rows_in_rollup, violating in rows
-    }

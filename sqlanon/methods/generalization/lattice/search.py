@@ -24,7 +24,8 @@ later, as long as there is a node to look at beside the best.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from math import ceil
 
 from sqlanon.methods.generalization.lattice.heuristic import descend, raised
@@ -42,16 +43,17 @@ def search(
     settle: Settle,
     *,
     batch: int = 1,
+    few: int = 0,
     progress: Callable[[Progress], None] | None = None,
     expired: Callable[[], bool] | None = None,
 ) -> Found | None:
     """The node of least loss that suppresses at most `limit` rows; None if there is none.
 
-    `count` looks at some nodes at once, at most `batch`; `settle` gives the loss of each
-    and all the rows it suppresses, None if it cannot be published or cannot be better
-    than the rank given. Among nodes of equal loss the one of least height, then the
-    first in the order of its levels, is taken. Once `expired` says so, the best node so
-    far is returned. Raises PolicyError for a lattice that is too large to search whole,
+    `count` looks at some nodes at once, at most `batch`, or at all of a lattice that has at
+    most `few`; `settle` gives the loss of each and all the rows it suppresses, None if it
+    cannot be published or cannot be better than the rank given. Among nodes of equal loss the
+    one of least height, then the first in the order of its levels, is taken. Once `expired`
+    says so, the best node so far is returned. Raises PolicyError for a lattice that is too large to search whole,
     unless the time is limited: then a heuristic looks for a good node.
     """
     whole, checked = lattice, 0
@@ -63,7 +65,7 @@ def search(
     remaining = Remaining(lattice.low, lattice.high, lattice.bounds)
     best: tuple[Rank, int] | None = None
     inside: list[Rank] = []
-    nodes: list[Node] = [lattice.high]
+    nodes = list(_nodes(lattice)) if lattice.size <= few else [lattice.high]
     turn = 0
     while nodes:
         counted = list(zip(nodes, count(nodes), strict=True))
@@ -118,6 +120,10 @@ def search(
         proven=least is None,
         least=None if least is None else min(least, loss),
     )
+
+
+def _nodes(lattice: Lattice) -> Iterator[Node]:
+    return product(*(range(low, high + 1) for low, high in zip(lattice.low, lattice.high, strict=True)))
 
 
 def _next(remaining: Remaining, inside: Sequence[Rank], batch: int, turn: int) -> list[Node]:

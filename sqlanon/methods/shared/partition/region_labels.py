@@ -193,7 +193,7 @@ def _middle(index: int, bound: BoundAttribute) -> exp.Expr:
     low, high = (column("value", f"{name}_{index}") for name in ("least_of", "most_of"))
     if not _is_number(bound):
         return low
-    # Halves, for the sum of two numbers may be none.
+    # Halves, because the sum of two numbers may be none of the type.
     return added([cast(end, "DOUBLE") / real(2.0) for end in (low, high)])
 
 

@@ -85,7 +85,7 @@ def target_of(policy: BoundPolicy, options: Options) -> BoundAttribute | None:
 
 
 def _reporter(watching: Watching | None) -> Callable[[int, int], None] | None:
-    """Tells whoever watches how many regions are done, and how many are being cut."""
+    """Tells the observer how many regions are done, and how many are being cut."""
     if watching is None:
         return None
     return lambda done, cut: watching("solve", done, done + cut, f"{done} regions done, {cut} being cut")
@@ -94,7 +94,7 @@ def _reporter(watching: Watching | None) -> Callable[[int, int], None] | None:
 def solve(task: Task, options: Options) -> Partition:
     """The regions. Raises PrivacyViolation where the whole table violates a requirement and cannot be cut.
 
-    Whoever watches is told how many regions are done and how many are open.
+    An observer is told how many regions are done and how many are open.
     """
     engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
     target = target_of(policy, options)

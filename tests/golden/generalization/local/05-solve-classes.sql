@@ -4,12 +4,12 @@
 CREATE TEMPORARY TABLE "__sqlanon_classes_1" AS
 WITH "node_row" AS (
   SELECT
-    "tag" - 11 AS "tag",
+    "tag" - 13 AS "tag",
     *
     EXCLUDE ("tag")
   FROM "__sqlanon_rollup_1"
   WHERE
-    "tag" BETWEEN 11 AND 11
+    "tag" BETWEEN 13 AND 13
 ), "equivalence_class" AS (
   SELECT
     (
@@ -46,12 +46,12 @@ WHERE
 CREATE TEMPORARY TABLE "__sqlanon_classes_2" AS
 WITH "node_row" AS (
   SELECT
-    "tag" - 7 AS "tag",
+    "tag" - 2 AS "tag",
     *
     EXCLUDE ("tag")
   FROM "__sqlanon_rollup_2"
   WHERE
-    "tag" BETWEEN 7 AND 7
+    "tag" BETWEEN 2 AND 2
 ), "equivalence_class" AS (
   SELECT
     (

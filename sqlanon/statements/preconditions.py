@@ -1,0 +1,76 @@
+"""What holds before a statement runs: its catalog is there, and the session computes as it should."""
+
+from __future__ import annotations
+
+from sqlanon.catalog import migrations
+from sqlanon.engines.base import Engine
+from sqlanon.errors import UserError
+from sqlanon.inputs.session_settings import require_settings
+from sqlanon.questions.macros import macro_definitions
+from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.syntax import statements as s
+
+__all__ = ["prepared"]
+
+_WRITES = (s.CreateHierarchy, s.CreatePolicy)
+# What a release shows, or is said to guarantee, comes from these.
+_CALCULATES = (
+    s.CreateHierarchy,
+    s.CreateWorkload,
+    s.CreateRelease,
+    s.ExplainRelease,
+    s.DropRelease,
+    s.CheckRelease,
+    s.CheckRelation,
+    s.CheckExport,
+    s.ExportRelease,
+    s.Estimate,
+    s.Measure,
+)
+_DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropRelease)
+
+
+def prepared(engine: Engine, statement: s.Statement) -> bool:
+    """Sees to it that a statement can run: that there is a catalog, and that nothing of the session turns its figures.
+
+    Whether there is a catalog. Raises UserError for settings and macros by which a figure could come out otherwise,
+    and CatalogError for a catalog that is older, newer or changed.
+    """
+    ready = not _needs_no_catalog(statement) and _prepare_catalog(engine, statement)
+    if isinstance(statement, _CALCULATES):
+        require_settings(engine)
+        _require_built_ins(engine)
+    return ready
+
+
+def _needs_no_catalog(statement: s.Statement) -> bool:
+    is_of_file = isinstance(statement, s.Estimate) and statement.file is not None
+    return is_of_file or isinstance(statement, s.CheckRelation | s.CheckExport)
+
+
+def _require_built_ins(engine: Engine) -> None:
+    """Raises UserError while a macro stands in for a built-in function: a count could come out as it likes."""
+    if names := [name for (name,) in engine.rows(sql_file("statements", "shadowing_macros"))]:
+        raise UserError(
+            f"macros of this database have the names of built-in functions: {', '.join(names)}",
+            hint="rename or drop them: what a release shows and guarantees would depend on them",
+        )
+
+
+def _prepare_catalog(engine: Engine, statement: s.Statement) -> bool:
+    """Installs the catalog and its macros where there is none and the statement will write.
+
+    Whether there is a catalog then. Raises CatalogError for one that is older, newer or changed.
+    """
+    if migrations.ready(engine):
+        return True
+    if isinstance(statement, (*_DROPS, s.Show)):
+        # There is nothing to drop or to list, which the statement itself will say, or accept with IF EXISTS.
+        return False
+    if not isinstance(statement, _WRITES):
+        raise UserError("this database has no policies and no releases yet", hint="begin with CREATE POLICY")
+    with engine.transaction():
+        migrations.install(engine)
+        for text in macro_definitions():
+            engine.run(text)
+    return True

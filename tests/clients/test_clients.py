@@ -1,0 +1,86 @@
+"""What the page on notebooks shows of jupysql, Ibis and polars, run cell by cell in IPython (make test-clients)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas
+import polars
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+from sqlanon import anonymize
+from tests.support.pages import blocks
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "how-to" / "notebooks.md").read_text(encoding="utf-8")
+SATISFIED = ("main.visits_release", "k_anonymity", None, 5.0, 6.0, True)
+
+
+def cells(heading: str) -> list[str]:
+    """The cells below a heading of the page."""
+    section = re.split(r"^## ", PAGE.partition(f"\n## {heading}\n")[2], maxsplit=1, flags=re.MULTILINE)[0]
+    return [block.text for block in blocks(section, heading) if block.language == "ipython"]
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InteractiveShell]:
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    InteractiveShell.clear_instance()
+    yield InteractiveShell.instance()
+    InteractiveShell.clear_instance()
+
+
+def variables(shell: InteractiveShell, heading: str) -> dict[str, Any]:
+    """The variables of a notebook in which the cells have been run."""
+    assert cells(heading)
+    for cell in cells(heading):
+        shell.run_cell(cell).raise_error()
+    names: dict[str, Any] = shell.user_ns
+    return names
+
+
+def test_polars(shell: InteractiveShell) -> None:
+    names = variables(shell, "polars")
+    for name in ("released", "anonymized"):
+        assert isinstance(names[name], polars.DataFrame)
+        assert names[name].group_by(["age", "sex"]).len()["len"].min() == 6
+    assert names["checked"].rows() == [SATISFIED]
+
+
+@pytest.mark.parametrize("kind", [polars.DataFrame, polars.LazyFrame])
+def test_frames_of_polars_by_name(shell: InteractiveShell, kind: Any) -> None:
+    con = variables(shell, "polars")["connection"]
+    frame = kind({"age": [1, 1, 2, 2]})
+    assert con.sql("SELECT count(*) FROM frame").fetchall() == [(4,)]
+    assert con.sql("CHECK frame (age) REQUIRE k_anonymity(k => 2)").fetchall()[0][-1] is True
+    con.sql("CREATE POLICY p ON frame (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2)")
+    con.sql("CREATE ANONYMIZED TABLE r AS POLICY p")
+    assert con.sql("SELECT count(*) FROM r").fetchall() == [(4,)]
+    frame = kind({"age": [3]})
+    with pytest.raises(Exception, match="another one"):
+        con.sql("CREATE ANONYMIZED TABLE s AS POLICY p")
+
+
+def test_a_lazy_frame_has_to_be_collected() -> None:
+    with pytest.raises(Exception, match="LazyFrame") as refused:
+        anonymize(polars.LazyFrame({"age": [1]}), quasi_identifiers=["age"])
+    assert "collect" in str(refused.value)
+
+
+def test_jupysql(shell: InteractiveShell) -> None:
+    names = variables(shell, "jupysql")
+    [row] = names["checked"]
+    assert tuple(row) == SATISFIED
+    assert sorted(tuple(row) for row in names["released"]) == [("[31, 32]", 6), ("[33, 34]", 6)]
+
+
+def test_ibis(shell: InteractiveShell) -> None:
+    names = variables(shell, "Ibis")
+    assert isinstance(names["counted"], pandas.DataFrame)
+    assert sorted(names["counted"]["patients"]) == [6, 6]
+    assert names["checked"] == [SATISFIED]

@@ -1,0 +1,105 @@
+"""What an installation without an extra does, and what it says of the rest."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+COMMAND_LINE = {"typer", "rich", "prompt_toolkit"}
+WITHOUT_ARROW = """
+import sys
+sys.modules["pyarrow"] = None
+import pandas, sqlanon
+columns = {"name": list("abcdefgh"), "age": [31, 32] * 4, "sex": list("FFFFMMMM"), "ill": list("xyxyxyxy")}
+patients = pandas.DataFrame(columns)
+con = sqlanon.connect()
+con.sql('''
+    CREATE POLICY p ON patients (name IDENTIFIER PSEUDONYM, age QUASI IDENTIFIER, sex QUASI IDENTIFIER, ill SENSITIVE)
+    REQUIRE k_anonymity(k => 2);
+    CREATE ANONYMIZED TABLE g AS POLICY p;
+    CREATE ANONYMIZED TABLE m AS POLICY p METHOD mondrian(publish => 'none');
+    CREATE ANONYMIZED TABLE a AS POLICY p METHOD anatomy(l => 2);
+    CHECK g; CHECK m; CHECK a;
+    CREATE WORKLOAD w ON POLICY p (queries => 3, dimensions => 1);
+    MEASURE g WITH WORKLOAD w;
+''')
+for format in ("csv", "parquet", "duckdb"):
+    con.sql(f"EXPORT g TO '{sys.argv[1]}/{format}' (FORMAT {format})")
+print(len(con.sql("FROM g").df()), len(sqlanon.anonymize(patients, quasi_identifiers=["age", "sex"], k=2)))
+try:
+    con.sql("MEASURE a WITH WORKLOAD w")
+except sqlanon.UserError as error:
+    print(error.hint)
+"""
+
+
+def lower_bounds(requirements: list[str]) -> dict[str, str]:
+    matched = (re.match(r"([\w-]+)(?:\[.*\])?>=([\d.]+)", requirement) for requirement in requirements)
+    return {match[1]: match[2] for match in matched if match}
+
+
+def third_party(path: Path) -> set[str]:
+    """The packages that a module imports when it is imported or run; not those that only a type checker reads."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = [ast.Pass()]
+    names = {
+        name.partition(".")[0]
+        for node in ast.walk(tree)
+        for name in (
+            [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else [str(node.module)]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    return names - set(sys.stdlib_module_names) - {"sqlanon"}
+
+
+def test_each_package_is_imported_where_its_extra_is_needed() -> None:
+    """pandas is there for those who have frames: nothing of sqlanon imports it."""
+    imported: dict[str, set[str]] = {}
+    for folder in ("sqlanon", "udfs"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for name in third_party(path):
+                imported.setdefault(name, set()).add(path.relative_to(ROOT).as_posix())
+    assert set(imported) == {"duckdb", "sqlglot", "numpy", "pyarrow", "pyspark", "py4j", *COMMAND_LINE}
+    for name in COMMAND_LINE:
+        assert all(path.startswith("sqlanon/terminal/") for path in imported[name])
+    arrow = {"sqlanon/udfs.py", "sqlanon/estimates/batch/row_blocks.py", "sqlanon/engines/spark.py"}
+    assert {path for path in imported["pyarrow"] if not path.startswith("udfs/")} <= arrow
+    assert set(lower_bounds(PROJECT["dependencies"])) == {"duckdb", "sqlglot", "numpy", "pandas", "pytz"}
+    assert set(lower_bounds(PROJECT["optional-dependencies"]["cli"])) == COMMAND_LINE
+
+
+def test_the_lowest_versions_are_those_that_are_tested() -> None:
+    extras = PROJECT["optional-dependencies"]
+    bounds = lower_bounds([*PROJECT["dependencies"], *extras["cli"], *extras["arrow"]])
+    lines = (ROOT / "tests" / "lowest.txt").read_text(encoding="utf-8").splitlines()
+    pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert pinned == bounds
+
+
+def test_without_arrow(tmp_path: Path) -> None:
+    program = [sys.executable, "-c", WITHOUT_ARROW, str(tmp_path)]
+    ran = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == ["8 8", "pip install 'sqlanon[arrow]'"]
+
+
+@pytest.mark.parametrize("package", sorted(COMMAND_LINE))
+def test_without_the_command_line(package: str) -> None:
+    program = f"import sys; sys.modules[{package!r}] = None; from sqlanon.__main__ import main; main()"
+    ran = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (2, "")
+    assert ran.stderr == f"error: the command line needs {package}\n  hint: pip install 'sqlanon[cli]'\n"

@@ -1,0 +1,206 @@
+"""CHECK of an export and `sqlanon verify`: what the receiver of files can see without the database they came from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from sqlanon import Connection, PrivacyViolation, UserError, connect
+from sqlanon.terminal.cli import app
+
+# A policy without ENTITY: the files show every row that is counted.
+POLICY = """
+    CREATE HIERARCHY tens AS INTERVALS (10);
+    CREATE POLICY p ON visits (id IDENTIFIER, age QUASI IDENTIFIER USING tens, sex QUASI IDENTIFIER,
+        ward INSENSITIVE, disease SENSITIVE) REQUIRE k_anonymity(3), l_diversity(2), t_closeness(0.9);
+"""
+FROM_FILES, STATED = "recomputed from the files", "stated by the certificate"
+
+
+def source() -> Connection:
+    con = connect()
+    con.execute(
+        "CREATE TABLE visits AS SELECT 'p' || i AS id, 20 + i % 30 AS age, ['F', 'M'][1 + i % 2] AS sex, "
+        "i % 5 AS ward, ['Flu', 'Cold', 'Cough', NULL][1 + i % 4] AS disease FROM range(240) AS t(i)"
+    )
+    con.execute(POLICY)
+    return con
+
+
+def exported(folder: Path, method: str = "generalization(suppression => 0.1)", kind: str = "parquet") -> Path:
+    con = source()
+    con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p METHOD {method}")
+    con.execute(f"EXPORT r TO '{folder}/out/' (FORMAT {kind})")
+    return folder / "out"
+
+
+def checked(path: Path) -> dict[str, tuple[Any, ...]]:
+    """The answer by question, on a connection that knows nothing of the release."""
+    rows = connect().execute(f"CHECK '{path}'").fetchall()
+    assert {release for release, *_ in rows} == {"r"}
+    return {question: rest for _, question, *rest in rows}  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        "generalization(suppression => 0.1)",
+        "generalization(recoding => 'local')",
+        "mondrian",
+        "mondrian(bounds => true)",
+        "mondrian(publish => 'none')",
+        "anatomy(2)",
+    ],
+)
+def test_all_that_the_files_show_is_computed_again(tmp_path: Path, method: str, kind: str) -> None:
+    out = exported(tmp_path, method, kind)
+    if kind == "duckdb" and len(list(out.glob("*.duckdb"))) > 1:
+        with pytest.raises(UserError, match="are in 2 files"):
+            checked(out)
+        return
+    stated = json.loads((out / "certificate.json").read_text(encoding="utf-8"))
+    answer = checked(out)
+    assert answer.pop("files_as_certified")[-2:] == [True, FROM_FILES]
+    expected = {
+        r["question"]: [r["attribute"], r["required"], r["achieved"], r["satisfied"]] for r in stated["requirements"]
+    }
+    assert answer.keys() == expected.keys()
+    for question, (*figures, known_by) in answer.items():
+        assert figures[:2] == expected[question][:2]
+        assert figures[2] == pytest.approx(expected[question][2])
+        assert figures[3] is True
+        assert known_by == FROM_FILES
+
+
+def test_each_path_of_an_export_means_the_export(tmp_path: Path) -> None:
+    out = exported(tmp_path)
+    assert checked(out) == checked(out / "certificate.json") == checked(out / "r.parquet")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb"])
+def test_a_file_alone_has_its_certificate_inside(tmp_path: Path, kind: str) -> None:
+    out = exported(tmp_path, kind=kind)
+    (out / "certificate.json").unlink()
+    answer = checked(out / f"r.{kind}")
+    assert answer["files_as_certified"][-2] is None  # nothing says what the file's hash was
+    assert answer["k_anonymity"][-2:] == [True, FROM_FILES]
+
+
+def test_what_files_cannot_show_is_the_word_of_the_certificate(tmp_path: Path) -> None:
+    con = source()
+    con.execute(
+        "CREATE POLICY of_people ON visits (id ENTITY, age QUASI IDENTIFIER USING tens, disease SENSITIVE) "
+        "REQUIRE k_anonymity(3), l_diversity(2)"
+    )
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY of_people")
+    con.execute(f"EXPORT r TO '{tmp_path}/out/'")
+    answer = checked(tmp_path / "out")
+    assert answer["k_anonymity"][-1] == STATED
+    assert answer["distinct_l_diversity"][-1] == FROM_FILES
+
+
+def test_a_loose_association_is_verified_too(tmp_path: Path) -> None:
+    con = source()
+    con.execute(
+        "CREATE POLICY apart ON visits (age INSENSITIVE, sex INSENSITIVE, disease INSENSITIVE) "
+        "CONFIDENTIAL (age, disease)"
+    )
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY apart METHOD loose(k => 2, suppression => 0.5)")
+    con.execute(f"EXPORT r TO '{tmp_path}/out/'")
+    assert "k_looseness" in checked(tmp_path / "out")
+
+
+def _changed(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def _rehashed(out: Path) -> None:
+    """Writes the hash of the changed file into the certificate, as a forger would."""
+    import hashlib
+
+    path = out / "certificate.json"
+    stated = json.loads(path.read_text(encoding="utf-8"))
+    for entry in stated["files"]:
+        data = (out / entry["name"]).read_bytes()
+        entry |= {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+    path.write_text(json.dumps(stated), encoding="utf-8")
+
+
+def test_a_changed_file_is_not_the_one_that_was_certified(tmp_path: Path) -> None:
+    out = exported(tmp_path, kind="csv")
+    _changed(out / "r.csv", "Cold", "Flu")
+    with pytest.raises(PrivacyViolation, match="is not the file"):
+        checked(out)
+
+
+def test_a_forged_hash_does_not_help_where_figures_differ(tmp_path: Path) -> None:
+    out = exported(tmp_path, kind="csv")
+    for value in ("Cold", "Cough"):
+        _changed(out / "r.csv", value, "Flu")
+    _rehashed(out)
+    with pytest.raises(PrivacyViolation, match="the certificate says"):
+        checked(out)
+
+
+def test_rows_that_were_taken_away_are_missed(tmp_path: Path) -> None:
+    out = exported(tmp_path, kind="csv")
+    data = out / "r.csv"
+    data.write_text("".join(data.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
+    _rehashed(out)
+    with pytest.raises(PrivacyViolation, match="rows, and the certificate says"):
+        checked(out)
+
+
+def test_a_certificate_that_keeps_a_requirement_back(tmp_path: Path) -> None:
+    out = exported(tmp_path)
+    path = out / "certificate.json"
+    stated = json.loads(path.read_text(encoding="utf-8"))
+    stated["requirements"] = stated["requirements"][1:]
+    path.write_text(json.dumps(stated), encoding="utf-8")
+    with pytest.raises(PrivacyViolation, match="says nothing of k_anonymity"):
+        checked(out)
+
+
+def test_the_files_of_two_exports_do_not_make_one(tmp_path: Path) -> None:
+    out, other = exported(tmp_path, "anatomy(2)"), exported(tmp_path / "other", "anatomy(3)")
+    (out / "r_sensitive.parquet").write_bytes((other / "r_sensitive.parquet").read_bytes())
+    with pytest.raises(PrivacyViolation, match="is not the file"):
+        checked(out)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nothing", "there is no file"),
+        ("text.csv", "has no certificate"),
+        ("text.json", "no certificate of an export"),
+        ("x.sqlite", "no file that"),
+    ],
+)
+def test_what_is_no_export(tmp_path: Path, name: str, said: str) -> None:
+    for other in ("text.csv", "text.json", "x.sqlite"):
+        (tmp_path / other).write_text("a,b\n1,2\n", encoding="utf-8")
+    with pytest.raises(UserError, match=said):
+        checked(tmp_path / name)
+
+
+def test_the_command_says_by_its_exit_code_whether_it_holds(tmp_path: Path) -> None:
+    out = exported(tmp_path, kind="csv")
+    done = CliRunner().invoke(app, ["verify", str(out)])
+    assert done.exit_code == 0
+    assert "files_as_certified" in done.stdout
+    lines = CliRunner().invoke(app, ["verify", str(out), "--json"]).stdout
+    assert {row["known_by"] for row in json.loads(lines)["rows"]} == {FROM_FILES}
+    _changed(out / "r.csv", "Cold", "Flu")
+    failed = CliRunner().invoke(app, ["verify", str(out)])
+    assert failed.exit_code == 1
+    assert failed.stderr.startswith("sqlanon verify: error: ")
+    assert "LINE" not in failed.stderr
+    assert CliRunner().invoke(app, ["verify", str(tmp_path / "nothing")]).exit_code == 2

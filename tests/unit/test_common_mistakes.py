@@ -1,0 +1,237 @@
+"""What people who are new to it get wrong, and what they are told: what is wrong, where, and what to type instead."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from sqlanon import Connection, SqlanonError, UserError, connect
+from tests.support.command_line import invoke, run_script
+
+POLICY = """CREATE POLICY p ON pay (
+    born QUASI IDENTIFIER USING decades,
+    bats QUASI IDENTIFIER,
+    salary SENSITIVE
+) REQUIRE k_anonymity(k => 3)"""
+
+
+@pytest.fixture
+def con() -> Connection:
+    made = connect()
+    made.execute(
+        "CREATE TABLE pay AS SELECT 'p' || i % 40 AS player, 1950 + i % 30 AS born, "
+        "['L', 'R', NULL][1 + i % 3] AS bats, ['US', 'CA', 'MX'][1 + i % 3] AS country, i % 7 AS salary "
+        "FROM range(240) AS t(i)"
+    )
+    made.execute("CREATE HIERARCHY decades AS INTERVALS (10, 20)")
+    made.execute(POLICY.replace("POLICY p", "POLICY good"))
+    made.execute("CREATE ANONYMIZED TABLE r AS POLICY good")
+    return made
+
+
+MISTAKES = {
+    "a misspelt column": (POLICY.replace("born", "borne"), "no column borne", "borne QUASI", "did you mean born?"),
+    "REQUIRE before the columns": (
+        "CREATE POLICY p ON pay REQUIRE k_anonymity(k => 3) (born QUASI IDENTIFIER)",
+        'expected "(", found "REQUIRE"',
+        "REQUIRE k",
+        "ON patients (",
+    ),
+    "a forgotten semicolon": (
+        f"CREATE HIERARCHY h AS INTERVALS (10)\n{POLICY}",
+        'found "CREATE"',
+        "CREATE POLICY",
+        "put a semicolon before it",
+    ),
+    "no sensitive column": (
+        POLICY.replace(",\n    salary SENSITIVE", "").replace("k_anonymity(k => 3)", "l_diversity(l => 2)"),
+        "there is no sensitive attribute",
+        "l_diversity(",
+        "declare one",
+    ),
+    "a misspelt model": (
+        POLICY.replace("k_anon", "kanon"),
+        "no privacy model 'kanonymity'",
+        "kanonymity(",
+        "k_anonymity",
+    ),
+    "an equals sign": (POLICY.replace("k => 3", "k = 3"), "expected name => value", "k = 3", "k_anonymity(k => 4)"),
+    "the name of a table": (
+        "CREATE ANONYMIZED TABLE pay AS POLICY good",
+        "main.pay is a table that is not a release",
+        "pay AS",
+        "drop it first, or choose another name",
+    ),
+    "the name of a release": (
+        "CREATE ANONYMIZED TABLE r AS POLICY good",
+        "the release main.r exists already",
+        "r AS",
+        "OR REPLACE",
+    ),
+    "a hierarchy of numbers on texts": (
+        POLICY.replace("bats QUASI IDENTIFIER", "bats QUASI IDENTIFIER USING decades"),
+        "does not fit the column bats of type VARCHAR",
+        "decades,\n",
+        "PREFIXES",
+    ),
+    "a reserved word": (
+        POLICY.replace("POLICY p", "POLICY select"),
+        "expected the name of the policy",
+        "select ON",
+        '"select"',
+    ),
+    "single quotes around a name": (
+        POLICY.replace("born QUASI", "'born' QUASI"),
+        "expected a column, found 'born'",
+        "'born' QUASI",
+        "double quotes",
+    ),
+    "five for five percent": (
+        "CREATE ANONYMIZED TABLE q AS POLICY good METHOD generalization(suppression => 5)",
+        "is a fraction between 0 and 1, not 5",
+        "suppression =>",
+        "suppression => 0.0",
+    ),
+    "a method in another spelling": (
+        "CREATE ANONYMIZED TABLE q AS POLICY good METHOD generalisation",
+        "no 'generalisation' among the methods",
+        "generalisation",
+        "did you mean generalization?",
+    ),
+    "a misspelt argument": (
+        "CREATE ANONYMIZED TABLE q AS POLICY good METHOD generalization(supression => 0.1)",
+        "no argument 'supression'",
+        "supression =>",
+        "did you mean suppression?",
+    ),
+    "a file that is not there": (POLICY.replace("ON pay", "ON 'pay.parquet'"), "No files found", "", None),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_told_where_it_is_and_what_to_type(con: Connection, mistake: str) -> None:
+    script, message, at, hint = MISTAKES[mistake]
+    with pytest.raises(SqlanonError) as caught:
+        con.execute(script)
+    error = caught.value
+    assert message in error.message
+    assert error.position is not None
+    rest = "\n".join(script.split("\n")[error.position.line - 1 :])[error.position.column - 1 :]
+    assert rest.startswith(at)
+    assert error.excerpt is not None
+    assert hint is None or hint in str(error.hint)
+
+
+WORKS = {
+    "a comma behind the last column": POLICY.replace("SENSITIVE\n)", "SENSITIVE,\n)"),
+    "the argument without its name": POLICY.replace("k => 3", "3"),
+    "a percentage": "CREATE ANONYMIZED TABLE q AS POLICY good METHOD generalization(suppression => 5%)",
+    "the kind of object": "CHECK TABLE r",
+    "a join with USING": "CHECK (SELECT born FROM pay JOIN (SELECT DISTINCT player FROM pay) USING (player)) (born) "
+    "REQUIRE k_anonymity(3)",
+    "NULL in a quasi-identifier": "CHECK r",
+    "comments and semicolons in texts": "CHECK /* ; */ (SELECT ';' AS a, $$;$$ AS b FROM pay) -- ;\n"
+    "(a) REQUIRE k_anonymity(3)",
+    "a view on a release": "CREATE VIEW w AS FROM r; SELECT * FROM w",
+    "a release whose table was dropped": "DROP TABLE r; CREATE ANONYMIZED TABLE r AS POLICY good",
+    "listing": "SHOW POLICIES",
+    "a description": "DESCRIBE POLICY good",
+    "a change": "ALTER POLICY good ADD COLUMN country QUASI IDENTIFIER",
+    "the time with its zone": "SELECT now()",
+}
+
+
+@pytest.mark.parametrize("habit", WORKS)
+def test_what_people_are_used_to_works(con: Connection, habit: str) -> None:
+    assert con.execute(WORKS[habit]).fetchall()
+
+
+def test_values_that_a_hierarchy_lacks_are_named(con: Connection) -> None:
+    con.execute("CREATE HIERARCHY places AS LEVELS (SELECT 'US', 'America')")
+    con.execute(POLICY.replace("bats QUASI IDENTIFIER", "country QUASI IDENTIFIER USING places"))
+    with pytest.raises(UserError, match=r"lacks values of the column country: 'CA', 'MX'") as caught:
+        con.execute("CREATE ANONYMIZED TABLE q AS POLICY p")
+    assert "CREATE OR REPLACE HIERARCHY places" in str(caught.value.hint)
+
+
+def test_k_larger_than_the_table(con: Connection) -> None:
+    con.execute(POLICY.replace("k => 3", "k => 1000"))
+    with pytest.raises(SqlanonError, match="cannot be met") as caught:
+        con.execute("CREATE ANONYMIZED TABLE q AS POLICY p")
+    # To leave out more rows would be to leave out all.
+    assert caught.value.hint == "the whole table does not meet it: ask for less"
+
+
+def test_a_source_that_is_gone_is_named_with_its_policy(con: Connection) -> None:
+    con.execute("DROP TABLE pay")
+    with pytest.raises(UserError, match="policy good: there is no table or view pay"):
+        con.execute("CREATE ANONYMIZED TABLE q AS POLICY good")
+
+
+def test_a_renamed_column_below_a_live_view(con: Connection) -> None:
+    con.execute("CREATE ANONYMIZED VIEW v AS POLICY good; ALTER TABLE pay RENAME born TO birth")
+    with pytest.raises(UserError, match="pay has no column born any more") as caught:
+        con.execute("CHECK v")
+    assert "make the view again" in str(caught.value.hint)
+
+
+def test_an_empty_table_is_remarked_upon() -> None:
+    script = (
+        "CREATE TABLE t (a INTEGER, s INTEGER);"
+        "CREATE POLICY p ON t (a QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(3);"
+        "CREATE ANONYMIZED TABLE r AS POLICY p;"
+    )
+    done = run_script(script)
+    assert done.exit_code == 0
+    assert "no rows" in done.stdout + done.stderr
+
+
+def test_a_used_folder_is_not_replaced_and_nothing_says_that_it_could_be(con: Connection, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    for options in ("", " (REPLACE true)"):
+        with pytest.raises(UserError, match=r"notes\.txt is no file of a former export") as caught:
+            con.execute(f"EXPORT r TO '{tmp_path}/'{options}")
+        assert "REPLACE" not in str(caught.value.hint)
+    assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize(("text", "said"), [("CHECK".encode("utf-16"), "not UTF-8"), (b"-- caf\xe9\n", "not UTF-8")])
+def test_other_encodings(tmp_path: Path, text: bytes, said: str) -> None:
+    script = tmp_path / "x.sql"
+    script.write_bytes(text)
+    done = invoke("run", script)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    script.write_bytes(b"\xef\xbb\xbfSELECT 1 AS one;\r\nSELECT 2 AS two;\r\n")
+    assert invoke("run", script).exit_code == 0
+
+
+def test_one_connection_in_two_threads_says_what_to_do(con: Connection) -> None:
+    said: list[str] = []
+
+    def use(stage: str, *_: object) -> None:
+        def ask() -> None:
+            try:
+                con.execute("SELECT 1")
+            except duckdb.Error as error:
+                said.append(str(error))
+
+        if stage == "solve" and not said:
+            thread = threading.Thread(target=ask)
+            thread.start()
+            thread.join()
+
+    con.observe(use)
+    con.execute("CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY good")
+    assert "cursor()" in said[0]
+
+
+def test_a_live_view_on_another_database(con: Connection) -> None:
+    con.execute("ATTACH ':memory:' AS other; CREATE TABLE other.t AS FROM pay")
+    con.execute(POLICY.replace("ON pay", "ON other.t"))
+    with pytest.raises(UserError, match="lives in another database") as caught:
+        con.execute("CREATE ANONYMIZED VIEW v AS POLICY p")
+    assert "make a snapshot" in str(caught.value.hint)

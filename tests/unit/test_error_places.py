@@ -1,0 +1,161 @@
+"""Where an error points: the part of the statement at fault, with its line and a caret below it."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from sqlanon import Connection, connect
+from sqlanon.errors import InternalError, Position, PrivacyViolation, SqlanonError, UserError
+from sqlanon.syntax.parser import parse_script
+from sqlanon.terminal.scripts import as_sqlanon_error
+
+POLICY = """CREATE POLICY p ON visits (
+    age QUASI IDENTIFIER USING tens MAX LEVEL 2,
+    sex QUASI IDENTIFIER,
+    disease SENSITIVE
+) REQUIRE k_anonymity(k => 3), l_diversity(l => 2, attribute => disease)"""
+
+
+@pytest.fixture
+def con() -> Connection:
+    made = connect()
+    made.execute(
+        "CREATE TABLE visits AS SELECT 20 + i % 30 AS age, ['F', 'M'][1 + i % 2] AS sex, "
+        "['Flu', 'Cold', 'Cough'][1 + i % 3] AS disease FROM range(120) AS t(i)"
+    )
+    made.execute("CREATE HIERARCHY tens AS INTERVALS (10)")
+    made.execute(POLICY.replace("POLICY p", "POLICY good"))
+    return made
+
+
+def failure(con: Connection, script: str) -> SqlanonError:
+    with pytest.raises(SqlanonError) as caught:
+        con.execute(script)
+    return caught.value
+
+
+def pointed_at(error: SqlanonError) -> str:
+    """What stands in the shown line from the caret on."""
+    assert error.excerpt is not None
+    line, caret = error.excerpt.split("\n")
+    assert caret.strip() == "^"
+    return line[caret.index("^") :]
+
+
+@pytest.mark.parametrize(
+    ("script", "at", "hint"),
+    [
+        (POLICY.replace("sex QUASI", "sexx QUASI"), "sexx QUASI", "did you mean sex?"),
+        (POLICY.replace("USING tens", "USING ten"), "ten MAX", "did you mean tens?"),
+        (POLICY.replace("LEVEL 2", "LEVEL 5"), "5,", None),
+        (POLICY.replace("sex QUASI IDENTIFIER", "sex QUASI IDENTIFIER USING tens"), "tens,", "PREFIXES"),
+        (POLICY.replace("ON visits", "ON visit"), "visit (", "did you mean visits?"),
+        (POLICY.replace("k_anonymity", "kanonymity"), "kanonymity(", "did you mean k_anonymity"),
+        (POLICY.replace("(k => 3)", "(kk => 3)"), "kk =>", "did you mean k?"),
+        (POLICY.replace("(k => 3)", "(k => 0)"), "k => 0", None),
+        (POLICY.replace("attribute => disease", "attribute => sex"), "attribute => sex", "there is disease"),
+        (POLICY.replace(",\n    disease SENSITIVE", ""), "l_diversity(", "declare one"),
+        (POLICY.replace("ON visits", "ON (SELECT age, sexx, disease FROM visits)"), "sexx, disease", None),
+        (POLICY.replace("REQUIRE", "AGAINST voters REQUIRE k_map(k => 3),"), "voters REQUIRE", "SHOW ALL TABLES"),
+        ("CREATE HIERARCHY h AS INTERVAL (10)", "INTERVAL (", "did you mean intervals?"),
+        ("CREATE HIERARCHY h AS INTERVALS (10, 15)", "(10, 15)", None),
+        ("CREATE HIERARCHY tens AS INTERVALS (10)", "tens AS", "OR REPLACE"),
+        ("CREATE ANONYMIZED TABLE r AS POLICY goood", "goood", "did you mean good?"),
+        ("CREATE ANONYMIZED TABLE visits AS POLICY good", "visits AS", "another name"),
+        ("CREATE ANONYMIZED TABLE r AS POLICY good METHOD mondrain", "mondrain", "did you mean mondrian?"),
+        ("CREATE ANONYMIZED TABLE r AS POLICY good METHOD mondrian(mod => 'x')", "mod =>", "did you mean mode?"),
+        ("CREATE ANONYMIZED TABLE r AS POLICY good METHOD mondrian(mode => 'x')", "mode =>", "mode => 'strict'"),
+        ("DROP POLICY goood", "goood", "did you mean good?"),
+        ("DESCRIBE POLICY goood", "goood", "did you mean good?"),
+        ("ALTER POLICY good DROP COLUMN sexx", "sexx", "did you mean sex?"),
+        ("CHECK visits (agee) REQUIRE k_anonymity(k => 3)", "agee)", "did you mean age?"),
+        ("CHECK nowhere", "nowhere", None),
+        ("CREATE WORKLOAD w ON POLICY goood", "goood", "did you mean good?"),
+        ("MEASURE nowhere WITH WORKLOAD w", "nowhere WITH", None),
+    ],
+)
+def test_the_part_at_fault(con: Connection, script: str, at: str, hint: str | None) -> None:
+    error = failure(con, f"SELECT 1;\n\n{script}")
+    assert pointed_at(error).startswith(at)
+    assert error.position is not None
+    shown = f"SELECT 1;\n\n{script}".split("\n")[error.position.line - 1]
+    assert shown[error.position.column - 1 :].startswith(at)
+    if hint is not None:
+        assert hint in str(error.hint)
+
+
+def test_what_the_policy_says_is_placed_at_its_name(con: Connection) -> None:
+    con.execute("DROP TABLE visits")
+    error = failure(con, "CREATE ANONYMIZED TABLE r\n  AS POLICY good")
+    assert "policy good: there is no table or view visits" in str(error)
+    assert error.position == Position(2, 13)
+
+
+def test_the_line_is_shown_as_text_with_a_caret_below(con: Connection) -> None:
+    assert str(failure(con, "CHECK visits\n  (agee) REQUIRE k_anonymity(k => 3)")) == (
+        "line 2, column 4: visits: the source visits has no column agee\n"
+        "  LINE 2:   (agee) REQUIRE k_anonymity(k => 3)\n"
+        "             ^\n"
+        "  hint: did you mean age?"
+    )
+
+
+def test_a_long_line_is_cut_around_the_place(con: Connection) -> None:
+    names = ", ".join(f"column_{number} INSENSITIVE" for number in range(40))
+    error = failure(con, POLICY.replace("\n", " ").replace("sex QUASI", f"{names}, sexx QUASI"))
+    line, caret = str(error.excerpt).split("\n")
+    assert len(line) < 150
+    assert line.startswith("LINE 1: ...")
+    assert line.endswith("...")
+    assert line[caret.index("^") :].startswith("column_0 INSENSITIVE")
+
+
+@pytest.mark.parametrize("before", ["/* 日本 */ ", "\t", "'é'::VARCHAR AS a, "])
+def test_wide_letters_and_tabs_before_the_place(con: Connection, before: str) -> None:
+    """A caret stands below the place where a terminal shows it."""
+    error = failure(
+        con,
+        f"CREATE POLICY p ON visits (\n{before if before.isspace() else ''}agee QUASI IDENTIFIER) "
+        "REQUIRE k_anonymity(k => 3)",
+    )
+    assert pointed_at(error).startswith("agee")
+
+
+def test_no_value_of_a_query_or_of_another_statement_is_shown(con: Connection) -> None:
+    secret = "CREATE TABLE s AS SELECT 'Alice has flu' AS a, 424242 AS n; -- Bob has a cold\n"
+    for script in (
+        secret.replace("\n", " ").replace("-- Bob has a cold", "") + "CHECK s (b) REQUIRE k_anonymity(k => 3)",
+        "CHECK (SELECT 'Alice has flu' AS a, 424242 AS n, nix) (a) REQUIRE k_anonymity(k => 3)",
+    ):
+        text = str(failure(con, script))
+        assert "Alice" not in text
+        assert "424242" not in text
+        assert "LINE 1" in text
+
+
+@pytest.mark.parametrize(
+    ("script", "at"),
+    [
+        ("SELECT 1;\n  SELECT sexx FROM visits", "sexx FROM"),
+        ("SELECT 1;\nSELEC 2", "SELEC"),
+        ("SELECT 1;\nSELECT age FROM nowhere", "nowhere"),
+    ],
+)
+def test_errors_of_duckdb_in_a_script(con: Connection, script: str, at: str) -> None:
+    (_, statement) = parse_script(script)
+    with pytest.raises(duckdb.Error) as caught:
+        con.script(script, on_statement=lambda event: event.result and event.result.fetchall())
+    error = as_sqlanon_error(caught.value, statement)
+    assert isinstance(error, UserError)
+    assert pointed_at(error).startswith(at)
+    assert "LINE" not in error.message
+
+
+def test_a_notebook_shows_the_error_alone() -> None:
+    """IPython asks an exception for this method before it prints frames."""
+    for kind in (UserError, PrivacyViolation):
+        assert kind("too few", hint="ask for less")._render_traceback_() == [  # type: ignore[attr-defined]
+            f"{kind.__name__}: too few\n  hint: ask for less"
+        ]
+    assert not hasattr(InternalError, "_render_traceback_")

@@ -1,0 +1,110 @@
+"""Values that are handed in with a statement: ?, $1, $name and getvariable('name')."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sqlanon import Connection, StatementError, UserError, connect
+
+
+@pytest.fixture
+def con() -> Connection:
+    made = connect()
+    made.execute("CREATE TABLE t AS SELECT i % 5 AS a, i % 3 AS b, i % 4 AS s FROM range(120) AS r(i)")
+    made.execute("CREATE POLICY p ON t (a QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 3)")
+    return made
+
+
+CHECKED = "CHECK t (a) REQUIRE k_anonymity(k => {})"
+
+
+@pytest.mark.parametrize(
+    ("written", "parameters"),
+    [
+        ("?", [7]),
+        ("$1", [7]),
+        ("$k", {"k": 7}),
+        ("$K", {"k": 7}),
+        ("?", (np.int64(7),)),
+        ("?", [7.0]),
+        ("?", [Decimal("7")]),
+        ("getvariable('k')", None),
+        ("GetVariable('k')", None),
+    ],
+)
+def test_every_way_to_say_seven(con: Connection, written: str, parameters: Any) -> None:
+    con.execute("SET VARIABLE k = 7")
+    expected = con.execute(CHECKED.format(7)).fetchall()
+    assert con.execute(CHECKED.format(written), parameters).fetchall() == expected
+    assert con.sql(CHECKED.format(written), params=parameters).fetchall() == expected
+
+
+def test_each_question_mark_has_its_own_value(con: Connection) -> None:
+    con.execute(
+        "CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization(suppression => ?, loss => ?)", [0.25, "height"]
+    )
+    (stated,) = con.execute("SELECT method_arguments FROM anon.release").fetchone() or ()
+    assert stated == '{"suppression":0.25,"loss":"height"}'
+
+
+def test_names_paths_and_literals_of_queries(con: Connection, tmp_path: Path) -> None:
+    """A job names its release after the day, without pasting text."""
+    hostile = 'r "2026-11-23"; DROP TABLE t'
+    con.execute("CREATE ANONYMIZED TABLE $name AS POLICY $policy", {"name": hostile, "policy": "p"})
+    assert con.execute("SELECT object_name FROM anon.release").fetchall() == [(hostile,)]
+    con.execute("EXPORT $name TO $path", {"name": hostile, "path": f"{tmp_path}/out/"})
+    assert (tmp_path / "out/certificate.json").is_file()
+    estimated = con.execute(
+        "ESTIMATE SELECT count(*) AS n FROM t WHERE a = $a FROM RELEASE $name", {"a": 2, "name": hostile}
+    ).fetchall()
+    assert estimated[0][0] == 24
+    rows = con.execute("CHECK (SELECT * FROM t WHERE a <> $a) (a) REQUIRE k_anonymity(k => 24)", {"a": 0}).fetchall()
+    assert rows[0][-1] is True
+    assert con.execute("SELECT count(*) FROM t").fetchall() == [(120,)]
+
+
+def test_a_text_in_a_query_stays_a_text(con: Connection) -> None:
+    con.execute("CREATE TABLE names AS SELECT 'it''s' AS name, i % 2 AS a FROM range(10) AS r(i)")
+    rows = con.execute("CHECK (SELECT a FROM names WHERE name = ?) (a) REQUIRE k_anonymity(5)", ["it's"]).fetchall()
+    assert rows[0][3:] == (5.0, 5.0, True) or rows[0][-1] is True
+    assert rows[0][4] == 5.0
+
+
+def test_the_values_belong_to_the_last_statement(con: Connection) -> None:
+    con.execute("SELECT 1; " + CHECKED.format("?"), [3])
+    assert len(con.fetchall()) == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "parameters", "said"),
+    [
+        (CHECKED.format("?"), None, "$1 has no value"),
+        (CHECKED.format("$k"), {"j": 3}, "$k has no value"),
+        (CHECKED.format("?"), [None], "$1 has no value"),
+        (CHECKED.format("getvariable('nothing')"), None, "getvariable('nothing') has no value"),
+        (CHECKED.format("?"), [object()], "$1 is of type object"),
+        (CHECKED.format("?"), [float("nan")], "$1 is of type float"),
+        (CHECKED.format("3"), [3], "the statement has no parameter $1"),
+        (CHECKED.format("$k"), {"k": 3, "l": 4}, "the statement has no parameter $l"),
+        ("CHECK t (?) REQUIRE k_anonymity(3)", [3], "expected a column, found $1 = 3"),
+        ("CHECK t (?) REQUIRE k_anonymity(3)", [""], "expected a column"),
+        ("CREATE ANONYMIZED TABLE r AS POLICY p METHOD generalization(suppression => ?)", ["much"], "not 'much'"),
+        (CHECKED.format("?"), 3, "parameters are a list or a dict"),
+    ],
+)
+def test_what_cannot_stand_there(con: Connection, statement: str, parameters: Any, said: str) -> None:
+    with pytest.raises(UserError) as caught:
+        con.execute(statement, parameters)
+    assert said in str(caught.value)
+
+
+def test_without_values_a_script_is_still_read_first(con: Connection) -> None:
+    """A misspelt statement stops a script before its first one runs, whatever its parameters are."""
+    with pytest.raises(StatementError, match="expected"):
+        con.execute("CREATE TABLE u AS SELECT 1; CHECK t (a) REQIRE k_anonymity(k => ?)", [3])
+    assert con.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'u'").fetchall() == [(0,)]

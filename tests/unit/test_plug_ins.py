@@ -1,0 +1,173 @@
+"""A package that brings a model, a method, a format and a kind of hierarchy of its own, found by entry points."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.methods import FILE, PAGE
+
+ROOT = Path(__file__).resolve().parents[2]
+# Those that the pages on adding one show.
+MODEL = re.search(
+    r"^`sql/models/(\w+)\.sql`:\n\n```sql\n(.*?)^```$", (ROOT / "CONTRIBUTING.md").read_text(), re.M | re.S
+)
+METHOD = FILE.search(PAGE.read_text(encoding="utf-8"))
+FORMAT = """
+from sqlanon.export.formats.csv import carried, certificate, published_type, read, reopen, require, write
+SUFFIXES = (".text",)
+CARRIES_CERTIFICATE = False
+"""
+HIERARCHY = '''
+from sqlglot import exp
+STORED, KEEPS_ORDER, READ_AS = False, False, "any"
+def validate(definition): ...
+def height(definition): return 2
+def accepts(column_type): return column_type == "VARCHAR"
+def labels(definition, value, column_type):
+    """The first letter."""
+    return (exp.Left(this=value.copy(), expression=exp.Literal.number(1)),)
+'''
+ENTRY_POINTS = """
+[sqlanon.models]
+frequent_l_diversity = extended.models
+k_anonymity = extended.nowhere
+[sqlanon.methods]
+Columns = extended.method
+mondrian = extended.nowhere
+[sqlanon.formats]
+text = extended.text
+csv = extended.nowhere
+[sqlanon.hierarchies]
+letters = extended.letters
+intervals = extended.nowhere
+"""
+BROKEN = """
+[sqlanon.models]
+absent = broken
+several = broken
+[sqlanon.methods]
+nothing = broken
+missing = broken
+nowhere = broken.nowhere
+[sqlanon.formats]
+nothing = broken
+[sqlanon.hierarchies]
+nothing = broken
+"""
+
+
+def package(folder: Path, name: str, entry_points: str, files: dict[str, str]) -> None:
+    """A package as pip leaves it, its modules and what is known of it."""
+    known = folder / f"{name}-1.0.dist-info"
+    known.mkdir()
+    (known / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    (known / "entry_points.txt").write_text(entry_points)
+    for path, text in {"__init__.py": "", **files}.items():
+        file = folder / name / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of packages: one that is as it should be, and two that are not."""
+    assert MODEL is not None
+    assert METHOD is not None
+    folder = tmp_path_factory.mktemp("installed")
+    extended = {
+        "models/__init__.py": "",
+        f"models/{MODEL[1]}.sql": MODEL[2],
+        "method.py": METHOD[1],
+        "text.py": FORMAT,
+        "letters.py": HIERARCHY,
+    }
+    package(folder, "extended", ENTRY_POINTS, extended)
+    package(folder, "broken", BROKEN, {"several.sql": "-- model: another\n"})
+    package(folder, "another", "[sqlanon.methods]\nmissing = another\n", {})
+    return folder
+
+
+def run(installed: Path, program: str, folder: Path) -> list[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(installed)))}
+    command = [sys.executable, "-c", program]
+    ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return ran.stdout.splitlines()
+
+
+def test_each_goes_through_the_statements(installed: Path, tmp_path: Path) -> None:
+    program = """
+import sys, sqlanon
+assert not [name for name in sys.modules if name.startswith("extended")]
+con = sqlanon.connect()
+con.sql('''
+    CREATE TABLE t AS SELECT 'ab'[1 + i % 2] || i AS name, ['x', 'y', 'z'][1 + i % 3] AS ill FROM range(60) AS r(i);
+    CREATE HIERARCHY first AS LETTERS ();
+    CREATE HIERARCHY tens AS INTERVALS (10);
+    CREATE POLICY p ON t (name QUASI IDENTIFIER USING first, ill SENSITIVE)
+    REQUIRE k_anonymity(k => 5), frequent_l_diversity(l => 2, m => 3);
+    CREATE ANONYMIZED TABLE r AS POLICY p;
+    CREATE POLICY apart ON t (name QUASI IDENTIFIER, ill SENSITIVE) CONFIDENTIAL (name, ill);
+    CREATE ANONYMIZED TABLE c AS POLICY apart METHOD columns;
+    CHECK r; CHECK c;
+    EXPORT r TO 'r.text';
+''')
+print(con.sql("SELECT DISTINCT name FROM r ORDER BY name").fetchall())
+print([row[1] for row in con.sql("CHECK r").fetchall()])
+print(open("r.text").readline().strip())
+con.sql("CREATE ANONYMIZED TABLE m AS POLICY p METHOD mondrian; EXPORT r TO 'r.csv'")
+print(sorted(name for name in sys.modules if name.startswith("extended")))
+"""
+    assert run(installed, program, tmp_path) == [
+        "[('a',), ('b',)]",
+        "['k_anonymity', 'frequent_l_diversity']",
+        "name,ill",
+        "['extended', 'extended.letters', 'extended.method', 'extended.models', 'extended.text']",
+    ]
+
+
+CHECKED = {
+    "EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD nothing": "the method nothing, a plug-in of the package broken, has",
+    "EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD missing": "several packages have a method missing: another, broken",
+    "EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD nowhere": (
+        "the method nowhere, a plug-in of the package broken, cannot be loaded: ModuleNotFoundError: "
+    ),
+    "EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD columms": "there is no 'columms' among the methods; did you",
+    "CHECK t (a) REQUIRE absent(k => 2)": "the privacy model absent, a plug-in of the package broken, cannot be read: ",
+    "CHECK t (a) REQUIRE several(k => 2)": "the privacy model several, a plug-in of the package broken, cannot",
+    "CHECK t (a) REQUIRE k_anonymty(k => 2)": "there is no privacy model 'k_anonymty'; did you mean k_anonymity",
+    "EXPORT r TO 'x/' (FORMAT nothing)": "the format nothing, a plug-in of the package broken, has no SUFFIXES, ",
+    "CREATE HIERARCHY h AS NOTHING (5)": (
+        "the hierarchy kind nothing, a plug-in of the package broken, does not say in STORED "
+    ),
+}
+
+
+def test_what_is_wrong_with_one(installed: Path, tmp_path: Path) -> None:
+    """The package is named. Others are not disturbed."""
+    program = f"""
+import sqlanon
+con = sqlanon.connect()
+con.sql('''
+    CREATE TABLE t AS SELECT i % 3 AS a FROM range(30) AS r(i);
+    CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);
+    CREATE ANONYMIZED TABLE r AS POLICY p;
+    EXPORT r TO 'r.parquet';
+''')
+for statement in {list(CHECKED)!r}:
+    try:
+        con.sql(statement)
+    except sqlanon.UserError as error:
+        print(error.message.lower(), error.hint, sep="; ")
+"""
+    printed = run(installed, program, tmp_path)
+    assert len(printed) == len(CHECKED)
+    for line, message in zip(printed, CHECKED.values(), strict=True):
+        assert line.startswith(message.lower())
+        assert "uninstall" in line or "did you mean" in line

@@ -1,0 +1,249 @@
+"""Remarks: what roles may have overlooked, in EXPLAIN and in CREATE's answer, counted by hand or in plain Python."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from sqlanon import Connection, connect
+from sqlanon.remarks.sizes import sizes
+from tests.support.names import HOSTILE
+
+VISITS = """CREATE TABLE visits AS
+    SELECT 'patient ' || i // 10 AS name, i // 10 AS age, 'Flu' AS disease FROM range(200) AS t(i)"""
+POLICY = "(name {}, age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 5)"
+LIKE_A_PERSON = "repeats as the number of a person does"
+
+
+@pytest.fixture
+def con() -> Connection:
+    return connect()
+
+
+def remarks(con: Connection, policy: str, method: str = "METHOD generalization") -> list[str]:
+    """The remarks of EXPLAIN, which are those of CREATE."""
+    con.execute(f"CREATE OR REPLACE POLICY p ON {policy}")
+    rows = con.execute(f"EXPLAIN ANONYMIZED TABLE r AS POLICY p {method}").fetchall()
+    explained = [detail for stage, item, detail in rows if (stage, item) == ("remark", "remark")]
+    answer = con.sql(f"CREATE OR REPLACE ANONYMIZED TABLE r AS POLICY p {method}")
+    assert answer.columns[-1] == "remarks"
+    (created,) = {row[-1] for row in answer.fetchall()}
+    # Regions that chance divides are other ones each time.
+    assert "relaxed" in method or created == ("\n".join(explained) or None)
+    return explained
+
+
+@pytest.mark.parametrize("role", ["INSENSITIVE", "IDENTIFIER", "SENSITIVE"])
+def test_a_name_that_repeats_is_not_an_entity_yet(con: Connection, role: str) -> None:
+    con.execute(VISITS)
+    column, person, *_ = remarks(con, f"visits {POLICY.format(role)}")
+    assert column.startswith(f"name ({role}) repeats")
+    assert "20 values in 200 rows" in column
+    assert person.startswith("in 20 of 20 classes all rows have one value of name: ")
+
+
+def test_an_entity_is_enough(con: Connection) -> None:
+    """All rows are one class then, with one disease."""
+    con.execute(VISITS)
+    (disease,) = remarks(con, f"visits {POLICY.format('ENTITY')}")
+    assert disease.startswith("in 1 of 1 class all rows have one value of disease: ")
+
+
+def test_a_column_that_the_policy_does_not_name(con: Connection) -> None:
+    con.execute(VISITS)
+    column, person, *_ = remarks(con, "visits (age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 5)")
+    assert column.startswith(f"name (not in the policy) {LIKE_A_PERSON}: 20 values in 200 rows, ")
+    assert person.startswith("in 20 of 20 classes all rows have one value of name: ")
+
+
+def test_a_column_that_tells_rows_apart(con: Connection) -> None:
+    con.execute("CREATE TABLE t AS SELECT i AS note, i % 4 AS age, i % 3 AS s FROM range(60) AS r(i)")
+    con.execute("UPDATE t SET note = 0 WHERE note < 20; UPDATE t SET note = NULL WHERE note = 59")
+    policy = "t (note INSENSITIVE, age QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 5)"
+    (said,) = remarks(con, policy)
+    assert said.startswith(
+        "note (INSENSITIVE) tells most rows apart: 39 of 59 rows have a value that no other row has; "
+    )
+
+
+def test_a_place_gives_away_its_region(con: Connection) -> None:
+    """It determines one of three quasi-identifiers: it is no number of a person."""
+    con.execute(
+        "CREATE TABLE t AS SELECT i % 40 AS place, i % 40 // 10 AS region, i % 3 AS a, i % 7 AS b "
+        "FROM range(840) AS r(i)"
+    )
+    policy = """t (place INSENSITIVE, region QUASI IDENTIFIER, a QUASI IDENTIFIER, b QUASI IDENTIFIER)
+        REQUIRE k_anonymity(k => 2)"""
+    (said,) = remarks(con, policy)
+    assert said.startswith("place (INSENSITIVE) gives away what is generalized: 40 values in 840 rows, ")
+    assert "one value of region;" in said
+
+
+@pytest.mark.parametrize(
+    ("columns", "roles"),
+    [
+        # Each has few values, or values that chance puts beside any age.
+        ("i % 5 AS x", "x SENSITIVE"),
+        ("hash(i) % 50 AS x", "x INSENSITIVE"),
+        ("hash(i) % 50 AS x", ""),
+        # Nearly all rows are alike: any column would determine it.
+        ("i % 50 AS x, i < 2 AS rare", "x INSENSITIVE, rare QUASI IDENTIFIER"),
+    ],
+)
+def test_what_is_worth_no_remark(con: Connection, columns: str, roles: str) -> None:
+    con.execute(f"CREATE TABLE t AS SELECT i % 7 AS age, {columns} FROM range(1000) AS r(i)")
+    assert remarks(con, f"t (age QUASI IDENTIFIER{', ' + roles if roles else ''}) REQUIRE k_anonymity(k => 5)") == []
+
+
+@pytest.mark.parametrize("kind", ["TABLE", "VIEW"])
+def test_classes_of_one_row_and_of_one_value(con: Connection, kind: str) -> None:
+    """Of age 0 there are two rows of one disease, of age 1 two of two, of age 2 and 3 one each."""
+    con.execute(
+        "CREATE TABLE t AS FROM (VALUES (0, 'a'), (0, 'a'), (1, 'a'), (1, 'b'), (2, 'a'), (3, 'b')) AS v(age, s)"
+    )
+    con.execute("CREATE POLICY p ON t (age QUASI IDENTIFIER, s SENSITIVE) REQUIRE t_closeness(t => 1)")
+    answer = con.execute(f"CREATE ANONYMIZED {kind} r AS POLICY p").fetchall()
+    single, alike = answer[0][-1].split("\n")
+    assert single.startswith("in 2 of 4 classes there is a single row; ")
+    assert alike.startswith("in 1 of 4 classes all rows have one value of s: ")
+
+
+def test_an_empty_source(con: Connection) -> None:
+    con.execute("CREATE TABLE t (age INTEGER, s INTEGER)")
+    (said,) = remarks(con, "t (age QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 5)")
+    assert said.startswith("the source has no rows: what is published is empty")
+
+
+def test_a_search_that_was_stopped(con: Connection) -> None:
+    con.execute("CREATE TABLE t AS SELECT i AS age, i % 11 AS size, i * i % 17 AS job FROM range(400) AS r(i)")
+    con.execute("CREATE HIERARCHY h AS INTERVALS (2, 4, 8, 16)")
+    policy = """t (age QUASI IDENTIFIER USING h, size QUASI IDENTIFIER USING h, job QUASI IDENTIFIER USING h)
+        REQUIRE k_anonymity(k => 9)"""
+    con.execute(f"CREATE POLICY p ON {policy}")
+    method = "METHOD generalization(time_limit => 0.000001)"
+    (answer, *_) = con.execute(f"CREATE ANONYMIZED TABLE r AS POLICY p {method}").fetchall()
+    said = re.search(
+        r"^the granularity loss ([\d.]+) is not proven to be the least: the search stopped after (\d+) of 216 nodes"
+        r"(, and none that may be published loses less than ([\d.]+))?; a longer time_limit ",
+        answer[-1],
+        re.MULTILINE,
+    )
+    assert said
+    (bound, checked) = con.duckdb.execute("SELECT loss_bound, nodes_checked FROM anon.release").fetchall()[0]
+    assert (float(said[1]), int(said[2])) == (pytest.approx(answer[5], abs=1e-6), checked)
+    assert float(said[4] or 0) == pytest.approx(bound, abs=1e-6)
+
+
+def test_figures_are_those_of_plain_python(con: Connection) -> None:
+    """People with 1 to 6 visits; a birth and a sex each, a month a visit. Classes of 4 rows or more are published."""
+    random = Random(7)
+    visits = [
+        (person, birth, sex, random.randrange(12), random.randrange(3))
+        for person in range(150)
+        for birth, sex in [(random.randrange(1900, 2000), random.randrange(2))]
+        for _ in range(random.randrange(1, 7))
+    ]
+    con.execute("CREATE TABLE t (person INTEGER, birth INTEGER, sex INTEGER, month INTEGER, s INTEGER)")
+    con.duckdb.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?)", [list(row) for row in visits])
+    con.execute("CREATE HIERARCHY decades AS INTERVALS (5)")
+    policy = """t (birth QUASI IDENTIFIER USING decades MIN LEVEL 1 MAX LEVEL 1, sex QUASI IDENTIFIER MAX LEVEL 0,
+        s SENSITIVE) REQUIRE k_anonymity(k => 4)"""
+    said = remarks(con, policy, "METHOD generalization(suppression => 1)")
+    classes: dict[Any, list[Any]] = defaultdict(list)
+    for person, birth, sex, _, s in visits:
+        classes[birth // 5, sex].append((person, s))
+    released = [rows for rows in classes.values() if len(rows) >= 4]
+    people = sum(len({person for person, _ in rows}) == 1 for rows in released)
+    alike = sum(len({s for _, s in rows}) == 1 for rows in released)
+    assert people
+    assert f"150 values in {len(visits)} rows, and each that repeats has one value each of birth and sex" in said[0]
+    assert f"in {people} of {len(released)} classes all rows have one value of person" in said[1]
+    assert [alike] if alike else [int(text.split()[1]) for text in said[2:]] == []
+
+
+def test_a_large_source_is_counted_in_part(con: Connection) -> None:
+    """5,000 people with four visits each: one value in four is looked at, and one class in four."""
+    con.execute(
+        "CREATE TABLE t AS SELECT i % 5000 AS person, i % 5000 // 50 AS age, i // 5000 % 2 AS s "
+        "FROM range(20000) AS r(i)"
+    )
+    with sizes.replaced(sample_rows=5000):
+        said = remarks(con, "t (age QUASI IDENTIFIER, person INSENSITIVE, s SENSITIVE) REQUIRE k_anonymity(k => 5)")
+        # In the first 5,000 rows nobody repeats: it looks as if the column told all rows apart.
+        found = re.fullmatch(
+            r"person \(INSENSITIVE\) repeats as .*: about (\d+) values in about (\d+) rows, .*", said[0]
+        )
+    assert found
+    assert (int(found[1]), int(found[2])) == (pytest.approx(5000, rel=0.2), pytest.approx(20000, rel=0.2))
+
+
+@pytest.mark.parametrize(
+    "method", ["anatomy(l => 2)", "mondrian", "mondrian(publish => 'none')", "mondrian(mode => 'relaxed')"]
+)
+def test_other_methods(con: Connection, method: str) -> None:
+    con.execute("CREATE TABLE t AS SELECT i // 4 AS person, i // 4 AS age, i % 2 AS s FROM range(200) AS r(i)")
+    said = remarks(
+        con, "t (person IDENTIFIER, age QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 2)", f"METHOD {method}"
+    )
+    assert said[0].startswith("person (IDENTIFIER) repeats: 50 values in 200 rows; ")
+    assert ("one value of person" in "".join(said[1:])) is ("mondrian" in method)
+
+
+def test_stored_hierarchies_and_models_that_read_copies(con: Connection) -> None:
+    """A dry run has no copies in the catalog, and leaves none."""
+    con.execute("CREATE TABLE t AS SELECT i // 8 AS person, i // 8 % 6 AS job, i % 3 AS s FROM range(480) AS r(i)")
+    con.execute(
+        "CREATE HIERARCHY jobs AS LEVELS (SELECT i, i // 2, i // 4 FROM range(6) AS t(i)); "
+        "CREATE HIERARCHY tree AS LEVELS (SELECT i, i // 2 FROM range(3) AS t(i))"
+    )
+    said = remarks(
+        con,
+        """t (job QUASI IDENTIFIER USING jobs MIN LEVEL 1, s SENSITIVE USING tree)
+        REQUIRE k_anonymity(k => 2), t_closeness(t => 0.9, distance => 'hierarchical')""",
+    )
+    assert said[0].startswith(f"person (not in the policy) {LIKE_A_PERSON}")
+    for name in ("release_recoding", "release_taxonomy"):
+        con.duckdb.execute(f"DELETE FROM anon.{name}")
+        con.execute("EXPLAIN ANONYMIZED TABLE other AS POLICY p")
+        assert con.duckdb.execute(f"SELECT count(*) FROM anon.{name}").fetchall() == [(0,)]
+
+
+@pytest.mark.one_in(5)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names(con: Connection, name: str) -> None:
+    """A remark is one line, whatever a column is called."""
+    quoted = '"' + name.replace('"', '""') + '"'
+    con.execute(f"CREATE TABLE t AS SELECT i // 4 AS {quoted}, i // 4 AS age, 1 AS s FROM range(200) AS r(i)")
+    said = remarks(con, f"t ({quoted} INSENSITIVE, age QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 2)")
+    assert len(said) == 3
+    assert not any("\n" in text for text in said)
+
+
+def test_nothing_of_it_leaves_the_database(con: Connection, tmp_path: Path) -> None:
+    con.execute(VISITS)
+    said = remarks(con, f"visits {POLICY.format('IDENTIFIER')}")
+    con.execute(f"EXPORT r TO '{tmp_path / 'out'}'")
+    con.execute("CREATE ANONYMIZED VIEW live AS POLICY p")
+    (text,) = con.duckdb.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'live'").fetchall()[0]
+    certificates = (tmp_path / "out" / "certificate.json").read_text() + (
+        tmp_path / "out" / "certificate.md"
+    ).read_text()
+    assert json.loads((tmp_path / "out" / "certificate.json").read_text())["release"]
+    for remark in said:
+        assert remark[:40] not in text + certificates
+    assert not any(f"patient {i}" in remark for remark in said for i in range(20))
+
+
+def test_it_takes_two_queries(con: Connection) -> None:
+    con.execute("CREATE TABLE t AS SELECT i % 9 AS age, hash(i) % 7 AS s, hash(i) % 13 AS x FROM range(500) AS r(i)")
+    con.execute("CREATE POLICY p ON t (age QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 5)")
+    stages: list[str] = []
+    con.observe(lambda stage, sql, done, total, detail: stages.append(stage) if sql else None)
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    assert stages.count("remark") == 2
