@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from sqlanon import PrivacyViolation
+from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.duckdb import DuckDBEngine
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.methods.generalization.lattice.rollup import Rollups
 from sqlanon.methods.generalization.lattice.sizes import sizes
-from tests.support.policies import BUDGET, Case, cases, levels_of
+from sqlanon.methods.generalization.node_evaluator import batch_of
+from sqlanon.pipeline.encode import encode_stage
+from sqlanon.pipeline.resolve import bind_stage, resolve_stage
+from sqlanon.pipeline.state import State
+from sqlanon.syntax.statements import CreateRelease
+from tests.oracles.lattice import nodes
+from tests.support.policies import BUDGET, Case, assert_optimal, cases, levels_of
 
 pytestmark = pytest.mark.drawn
 
 
 @pytest.fixture(autouse=True, scope="module")
 def every_source_is_large() -> Iterator[None]:
-    with sizes.replaced(large_source=0, one_in=2, times_fewer=1):
+    with sizes.replaced(large_source=0, one_in=2, times_fewer=1, lasting_from=0):
         yield
 
 
@@ -35,6 +48,37 @@ def test_the_optimum_is_the_same(case: Case) -> None:
     counted = con.duckdb.execute("SELECT suppressed_rows, loss FROM anon.release").fetchall()
     assert counted == [(len(best.suppressed), float(best.loss))]
     con.close()
+
+
+@given(case=cases())
+@BUDGET
+def test_the_optimum_is_the_same_where_satisfying_classes_are_one_row(case: Case) -> None:
+    with sizes.replaced(large_source=1000, lasting_from=0, few_nodes=0), case.install() as con:
+        assert_optimal(con, case, "table")
+
+
+@given(case=cases(), order=st.randoms(use_true_random=False), asked=st.sampled_from(["", ", l_diversity(l => 2)"]))
+@BUDGET
+def test_classes_that_go_on_satisfying_count_the_same_as_one_row(case: Case, order: Random, asked: str) -> None:
+    """Nodes in any order, a few at a time, some of them rolled up from meets: once with all rows of every class."""
+    lattice = nodes([0] * len(case.quasi), [quasi.height for quasi in case.quasi])
+    order.shuffle(lattice)
+    with case.install() as con:
+        con.execute(
+            f"CREATE OR REPLACE POLICY p ON source ({case.attributes()}) REQUIRE k_anonymity(k => {case.k}){asked}"
+        )
+        engine = DuckDBEngine(con.duckdb)
+        with engine.transaction(), Scratch(engine) as scratch, sizes.replaced(large_source=1000, meet_from=0, meets=2):
+            state = State(engine, CreateRelease("table", QualifiedName(("out",)), "p"), scratch)
+            task = encode_stage(bind_stage(resolve_stage(state))).task
+            batch = batch_of(task, task.encoded)
+            whole = Rollups(engine, task.encoded, batch, scratch)
+            short = Rollups(engine, task.encoded, replace(batch, lasting=True), scratch)
+            for first in range(0, min(len(lattice), 15), 5):
+                some = lattice[first : first + 5]
+                counted = whole.look(some, len(case.rows)), short.look(some, len(case.rows))
+                each = [[replace(classes, rows=0) for classes in of] for of in counted]
+                assert each[0] == each[1]
 
 
 def test_a_part_of_the_classes_proves_that_a_node_fails() -> None:

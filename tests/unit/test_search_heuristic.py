@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count as counter
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -97,6 +98,33 @@ def test_a_search_that_is_stopped_says_how_far_the_best_may_be(case: Made, limit
     if found is not None and best is not None:
         assert found.loss == case.loss(found.node)
         assert found.loss == best[0] if found.proven else found.least is not None and found.least <= best[0]
+
+
+@pytest.mark.parametrize("seed", [0, 3, 4])
+def test_a_search_that_is_stopped_after_six_batches_is_close_to_the_best(seed: int) -> None:
+    """78,125 nodes of seven attributes, whose levels cost more the further up, and 150 rows that need some of them."""
+    random = Random(seed)
+    high = (4,) * 7
+    rows = [tuple(min(4, int(random.expovariate(1))) for _ in high) for _ in range(150)]
+    cost = np.array([[int((level / 4) ** 1.5 * 1000 * (1 + index % 3)) for level in range(5)] for index in range(7)])
+
+    class Dear(Made):
+        def bounds(self, levels: Any, withheld: int = 0) -> Any:
+            base = sum(cost[index][np.asarray(levels)[:, index]] for index in range(7))
+            return base * len(self.rows) + withheld * (cost[:, 4].sum() - base)
+
+        def loss(self, node: Node) -> int:
+            return int(self.bounds([node], self.suppressed(node))[0])
+
+    case, batches = Dear(high, rows), iter(range(6))
+    whole = search(case.lattice, 45, case.count, case.settle, batch=32)
+    found = search(case.lattice, 45, case.count, case.settle, batch=32, expired=lambda: next(batches, None) is None)
+    assert found is not None
+    assert whole is not None
+    assert not found.proven
+    assert whole.proven
+    assert found.checked < whole.checked / 4
+    assert found.loss <= 1.01 * whole.loss
 
 
 def test_without_a_time_limit_a_lattice_that_is_too_large_is_refused() -> None:

@@ -157,7 +157,8 @@ def choose(task: Task, options: Options) -> Generalization:
     """
     engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
     limit = int(Fraction(options.suppression) * cells.rows)
-    nodes = Nodes(task, cells, tuple(b.min_level for b in policy.quasi_identifiers), limit, options.loss)
+    low = tuple(b.min_level for b in policy.quasi_identifiers)
+    nodes = Nodes(task, cells, low, limit, options.loss, lasting=True)
     searches = _Searches(options, _reporter(task.watching))
     optimum = searches.search(nodes, limit, nodes.count, nodes.settle)
     if optimum is None:

@@ -15,7 +15,7 @@ from sqlanon.methods.generalization.lattice.search import Counted, Lattice, Node
 from sqlanon.methods.generalization.losses import LOSSES, Loss, Setting
 from sqlanon.methods.shared.cells import Cells
 from sqlanon.methods.shared.task import Task
-from sqlanon.questions.ask import least_rows
+from sqlanon.questions.ask import BoundRequirement, least_rows
 from sqlanon.sqlgen.build.expressions import exists
 from sqlanon.sqlgen.build.names import alias, identifier, literal, relation
 from sqlanon.sqlgen.build.render import to_sql
@@ -35,6 +35,11 @@ def batch_of(task: Task, cells: Cells) -> Batch:
     return Batch(cells.layout, task.requirements, entity, cells.carried, task.guards, cells.fixed_relations)
 
 
+def _goes_on(requirements: Sequence[BoundRequirement]) -> bool:
+    """Whether a class that satisfies all of them does so whatever rows it gains, and whatever others hold."""
+    return not needs_rounds(requirements) and all(r.question.monotone_under_suppression for r in requirements)
+
+
 def loss_of(task: Task, name: str, cells: Cells, limit: int, batch: Batch) -> Loss:
     """The measure of this name over the cells, of which at most `limit` rows are suppressed."""
     least = least_rows(task.requirements)
@@ -45,10 +50,16 @@ def loss_of(task: Task, name: str, cells: Cells, limit: int, batch: Batch) -> Lo
 class Nodes:
     """The nodes from `low` up over some cells, of which at most `limit` rows may be suppressed."""
 
-    def __init__(self, task: Task, cells: Cells, low: Node, limit: int, loss: str) -> None:
+    def __init__(self, task: Task, cells: Cells, low: Node, limit: int, loss: str, *, lasting: bool = False) -> None:
+        """If `lasting`, a class that satisfies is looked at no more where it goes on doing so whatever rows it gains.
+
+        What such a class holds is then not known of the nodes above it.
+        """
         self._task = task
         self._cells = cells
         self.batch = batch_of(task, cells)
+        if lasting and _goes_on(task.requirements) and cells.public is None and (self.batch.entity or cells.carried):
+            self.batch = replace(self.batch, lasting=True)
         self.rollups = Rollups(task.engine, cells, self.batch, task.scratch)
         self._bind(low, limit, loss)
 
@@ -120,7 +131,8 @@ class Nodes:
         rows, parameters = source
         if not self._text:
             query = self.loss.query(first=len(parameters) + 1)
-            self._text = repeated(with_steps(query, withheld_at_once(self.batch, rows)))
+            steps = withheld_at_once(self.batch, rows, lasting=self.rollups.lasting)
+            self._text = repeated(with_steps(query, steps))
         answers = self._task.engine.rows(self._text, [*parameters, *self.loss.parameters(nodes)])
         return [
             (self.loss.of(nodes[index], int(rows), answer), int(rows))

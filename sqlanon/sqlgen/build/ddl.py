@@ -26,10 +26,10 @@ __all__ = [
 ]
 
 
-def create_temporary(kind: str, name: str, query: exp.Query) -> exp.Create:
-    """CREATE TEMPORARY TABLE or VIEW with the rows of a query."""
+def create_temporary(kind: str, name: str, query: exp.Query, *, replace: bool = False) -> exp.Create:
+    """CREATE TEMPORARY TABLE or VIEW with the rows of a query, with `replace` in the place of one of that name."""
     temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-    return exp.Create(kind=kind, this=relation(name), expression=query, properties=temporary)
+    return exp.Create(kind=kind, this=relation(name), expression=query, properties=temporary, replace=replace)
 
 
 def secure_view(name: QualifiedName, body: exp.Query) -> str:

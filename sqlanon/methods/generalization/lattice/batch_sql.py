@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import infix, paren, total
 from sqlanon.sqlgen.build.names import alias, column, identifier, relation
 from sqlanon.sqlgen.build.steps import Step
 from sqlanon.sqlgen.cells.cells import carried_code, key_name, respondents
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
-from sqlanon.sqlgen.classes.requirement import SqlRequirement, subjects
+from sqlanon.sqlgen.classes.requirement import SqlRequirement, relation_names, subjects
 from sqlanon.sqlgen.sizes import sizes
 
 __all__ = ["BATCH", "Batch"]
@@ -29,7 +30,9 @@ class Batch:
     `carried` are the columns that the cells carry, in the order of the layout; `guards` has the
     guarding column of each requirement that has one, by its index; `fixed_relations` are the
     relations that are the same for all nodes, such as sensitive_value of the whole source;
-    `public` is the table of the public table's cells, if there is one.
+    `public` is the table of the public table's cells, if there is one. `lasting` says that a class which
+    satisfies goes on doing so whatever rows it gains: the rollup then has one row of such a class, marked
+    `satisfied`, which is all that the classes above it need.
     """
 
     layout: KeyLayout
@@ -39,6 +42,7 @@ class Batch:
     guards: tuple[tuple[int, str], ...] = ()
     fixed_relations: tuple[Step, ...] = ()
     public: str | None = None
+    lasting: bool = False
 
     @property
     def packed(self) -> bool:
@@ -68,29 +72,47 @@ class Batch:
         """A word of the key, read from the class_id of the node at index 0."""
         return class_id if self.packed else exp.Dot(this=class_id, expression=identifier(key_name(word)))
 
-    def relations(self, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
-        """The normal relations of nodes with these rows; `public` are their rows of the public table."""
+    def names(self, *, lasting: bool = False) -> list[dict[str, str]]:
+        """For each requirement the relation that stands for each normal relation; `lasting` as in `relations`."""
+        named = relation_names(self.requirements)
+        if not lasting:
+            return named
+        return [
+            {kind: "open_class" if kind == "equivalence_class" else name for kind, name in n.items()} for n in named
+        ]
+
+    def relations(self, rows: exp.Query, public: exp.Query | None = None, *, lasting: bool = False) -> list[Step]:
+        """The normal relations of nodes with these rows; `public` are their rows of the public table.
+
+        If rows are marked `satisfied`, as in a `lasting` batch, requirements are asked about the other classes only:
+        these are `open_class`, beside the equivalence_class of all.
+        """
         steps: list[Step] = [("node_row", rows)]
         about = subjects(self.requirements)
         # Rows of the rollup differ in their key: where only one subject is carried, in their class or its value.
         whole = not self.entity and len(about) == 1 and len(about[0]) == len(self.carried)
+        if lasting:
+            steps += [("equivalence_class", self._marked_classes()), ("open_class", _open_classes())]
+            steps.append(("open_row", self._open_rows()))
+        of = "open_row" if lasting else "node_row"
         for number, subject in enumerate(about):
-            steps.append((f"class_sensitive_value_{number}", self._sensitive(subject, unique=whole)))
-        steps.append(("equivalence_class", self._classes(len(about) == 1 and whole)))
+            steps.append((f"class_sensitive_value_{number}", self._sensitive(subject, of, unique=whole)))
+        if not lasting:
+            steps.append(("equivalence_class", self._classes(len(about) == 1 and whole)))
         for index, guard in self.guards:
-            steps.append((f"guarded_{index}", self._guarded(guard)))
+            steps.append((f"guarded_{index}", self._guarded(guard, of)))
         if public is not None:
             steps.append(("public_row", public))
             named = exp.select(alias(self.class_id(), "class_id"), alias(total(column("n")), "n"))
             steps.append(("public_class", named.from_(relation("public_row")).group_by(self.class_id())))
         return [*steps, *self.fixed_relations]
 
-    def _sensitive(self, subject: Sequence[str], unique: bool) -> exp.Select:
+    def _sensitive(self, subject: Sequence[str], of: str, *, unique: bool) -> exp.Select:
         value = carried_code(self.layout, [self.carried.index(name) for name in subject])
         named = [alias(self.class_id(), "class_id"), alias(value, "value")]
         if unique:
-            return exp.select(*named, column("n")).from_(relation("node_row"), copy=False)
-        query = exp.select(*named, alias(total(column("n")), "n")).from_(relation("node_row"), copy=False)
+            return exp.select(*named, column("n")).from_(relation(of), copy=False)
+        query = exp.select(*named, alias(total(column("n")), "n")).from_(relation(of), copy=False)
         return query.group_by(self.class_id(), value.copy(), copy=False)
 
     def _classes(self, summed: bool) -> exp.Select:
@@ -102,12 +124,32 @@ class Batch:
         if not self.carried and not self.entity:
             query = exp.select(label, alias(column("n"), "size"), alias(column("n"), "entities"))
             return query.from_(relation("node_row"), copy=False)
+        return self._summed_classes(label)
+
+    def _summed_classes(self, *named: exp.Expr) -> exp.Select:
         size = total(column("n"))
-        entities = respondents(column("entity")) if self.entity else size.copy()
-        query = exp.select(label, alias(size, "size"), alias(entities, "entities"))
+        entities: exp.Expr = size.copy()
+        if self.entity:
+            # Rows of the rollup differ in their key or their respondent: where nothing is carried, in the respondent.
+            entities = respondents(column("entity")) if self.carried else f.count()
+        query = exp.select(*named, alias(size, "size"), alias(entities, "entities"))
         return query.from_(relation("node_row"), copy=False).group_by(self.class_id(), copy=False)
 
-    def _guarded(self, guard: str) -> exp.Select:
+    def _marked_classes(self) -> exp.Select:
+        satisfied = alias(f.max(column("satisfied")), "satisfied")
+        return self._summed_classes(alias(self.class_id(), "class_id"), satisfied)
+
+    def _open_rows(self) -> exp.Select:
+        open_ = exp.select(column("class_id")).from_(relation("open_class"))
+        return exp.select(exp.Star()).from_(relation("node_row")).where(self.class_id().isin(query=open_), copy=False)
+
+    def _guarded(self, guard: str, of: str) -> exp.Select:
         node = carried_code(self.layout, [self.carried.index(guard)])
         query = exp.select(alias(self.class_id(), "class_id"), alias(node, "node")).distinct(copy=False)
-        return query.from_(relation("node_row"), copy=False)
+        return query.from_(relation(of), copy=False)
+
+
+def _open_classes() -> exp.Select:
+    """The classes of which no part satisfies."""
+    query = exp.select(*(column(name) for name in ("class_id", "size", "entities")))
+    return query.from_(relation("equivalence_class")).where(exp.not_(column("satisfied")))

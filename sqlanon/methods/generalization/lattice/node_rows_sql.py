@@ -21,7 +21,6 @@ from sqlanon.sqlgen.build.steps import Step, with_steps
 from sqlanon.sqlgen.cells.cells import key_name
 from sqlanon.sqlgen.cells.key_layout import KeyLayout
 from sqlanon.sqlgen.classes.guard import kept_classes, violations
-from sqlanon.sqlgen.classes.requirement import relation_names
 
 __all__ = [
     "counts",
@@ -45,16 +44,17 @@ def _masked(word: int, mask: exp.Expr, of: str | None = None) -> exp.Expr:
     return paren(infix(column(key_name(word), of), "&", mask))
 
 
-def rows_of_nodes(rollup: str, words: int, entity: bool) -> exp.Select:
+def rows_of_nodes(rollup: str, words: int, entity: bool, lasting: bool = False) -> exp.Select:
     """The rows of some nodes, each from the rows of another: to be added to the rollup.
 
     The parameters are lists with an item for each node: its tag, the tag that it comes from,
-    and its mask of each word.
+    and its mask of each word. If `lasting`, rows that are marked `satisfied` stay by themselves.
     """
     names = ["tag", "source", *(f"mask_{word}" for word in range(words))]
     lists = [alias(f.unnest(_integers(parameter(i))), name) for i, name in enumerate(names, start=1)]
     keys = [_masked(word, column(f"mask_{word}", "node"), "fine") for word in range(words)]
     others = [column("entity", "fine")] if entity else []
+    marks = [column("satisfied", "fine")] if lasting else []
     on = column("tag", "fine").eq(column("source", "node"))
     return (
         exp.select(
@@ -62,16 +62,17 @@ def rows_of_nodes(rollup: str, words: int, entity: bool) -> exp.Select:
             *(alias(key, key_name(word)) for word, key in enumerate(keys)),
             *others,
             alias(total(column("n", "fine")), "n"),
+            *marks,
         )
         .from_(relation(rollup, as_="fine"), copy=False)
         .join(exp.select(*lists).subquery("node"), on=on, copy=False)
-        .group_by(column("tag", "node"), *(key.copy() for key in keys), *(part.copy() for part in others), copy=False)
+        .group_by(column("tag", "node"), *(part.copy() for part in (*keys, *others, *marks)), copy=False)
     )
 
 
-def part_of_nodes(rollup: str, layout: KeyLayout, entity: bool, one_in: int) -> exp.Select:
+def part_of_nodes(rollup: str, layout: KeyLayout, entity: bool, one_in: int, lasting: bool = False) -> exp.Select:
     """The rows of some nodes, of about one class in `one_in` but each whole; the tags are the indexes of a batch."""
-    query = rows_of_nodes(rollup, layout.words, entity)
+    query = rows_of_nodes(rollup, layout.words, entity, lasting)
     classes = layout.masks([0] * len(layout.fields))
     labels = [
         _masked(word, paren(infix(column(f"mask_{word}", "node"), "&", mask)), "fine")
@@ -148,14 +149,16 @@ def rows_of_indexes(rollup: str) -> exp.Select:
     )
 
 
-def withheld_at_once(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> list[Step]:
+def withheld_at_once(
+    batch: Batch, rows: exp.Query, public: exp.Query | None = None, *, lasting: bool = False
+) -> list[Step]:
     """Steps that end in withheld(index, class_id, size): the classes of many nodes that violate by themselves."""
-    names = relation_names(batch.requirements)
+    names = batch.names(lasting=lasting)
     parts = [alias(batch.index(column("class_id")), "index"), column("class_id"), column("size")]
     broken = exp.select(*parts).from_(
         violations(batch.requirements, names).subquery("violation", copy=False), copy=False
     )
-    return [*batch.relations(rows, public), ("withheld", broken)]
+    return [*batch.relations(rows, public, lasting=lasting), ("withheld", broken)]
 
 
 def public_rows(public: str, words: int, first: int) -> exp.Select:
@@ -175,19 +178,23 @@ def public_rows(public: str, words: int, first: int) -> exp.Select:
     )
 
 
-def counts(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> exp.Select:
+def counts(
+    batch: Batch,
+    rows: exp.Query,
+    public: exp.Query | None = None,
+    *,
+    lasting: bool = False,
+) -> exp.Select:
     """A row for each node of a batch, by its index.
 
     The columns are its index, its classes and the sum of their squared sizes, the rows and the excess of
     those that violate, the rows that it has in the rollup, and how many classes violate.
     """
-    names = relation_names(batch.requirements)
     index = batch.index(column("class_id"))
     both = [alias(f.sum(column(name)), name) for name in ("size", "excess")]
     both.append(alias(f.count(), "violating"))
-    broken = exp.select(alias(index, "index"), *both).from_(
-        violations(batch.requirements, names).subquery("violation", copy=False), copy=False
-    )
+    violating = violations(batch.requirements, batch.names(lasting=lasting))
+    broken = exp.select(alias(index, "index"), *both).from_(violating.subquery("violation", copy=False), copy=False)
     broken = broken.group_by(index.copy(), copy=False)
     squares = f.sum(column("size") * column("size"))
     classes = alias(f.count(), "classes")
@@ -212,7 +219,7 @@ def counts(batch: Batch, rows: exp.Query, public: exp.Query | None = None) -> ex
             copy=False,
         )
     )
-    return with_steps(query, batch.relations(rows, public))
+    return with_steps(query, batch.relations(rows, public, lasting=lasting))
 
 
 _COUNTED = (

@@ -29,6 +29,9 @@ _CANDIDATES = 128
 _SAMPLE = 512
 _HALVING = 64
 
+# Of so many nodes at a time the less general ones are looked for.
+_TOGETHER = 256
+
 
 class Remaining:
     """A set of nodes in the order of their bound."""
@@ -126,22 +129,43 @@ class Remaining:
             below[:, taken] = False
         return chosen
 
-    def children(self, nodes: Sequence[Node], count: int) -> list[Node]:
-        """Up to `count` of those that are one level less general than one of these, in the order of these."""
+    def children(self, ranks: Sequence[Rank], count: int) -> list[Node]:
+        """Up to `count` of those that are one level less general than a node of these, in the order of these."""
         import numpy as np
 
-        if not nodes or not count:
-            return []
-        above = np.array(nodes, dtype=np.int64)
-        number = np.zeros(len(above), dtype=np.int64)
-        indexes = np.ones(len(self._shape), dtype=np.int64)
-        for index in range(len(self._shape) - 1, -1, -1):
-            number += (above[:, index] - self._low[index]) * indexes[index]
-            indexes[: max(index, 0)] = indexes[index] * self._shape[index]
-        below = number[:, None] - indexes[None, :]
-        remains = np.isin(below, self._number) & (above > np.array(self._low))
-        chosen = dict.fromkeys(below[remains].tolist())
+        chosen: dict[int, None] = {}
+        steps = np.array(self._steps, dtype=np.int64)
+        for first in range(0, len(ranks) if count else 0, _TOGETHER):
+            above = np.array([rank[2] for rank in ranks[first : first + _TOGETHER]], dtype=np.int64)
+            low = np.array(self._low, dtype=np.int64)
+            below = ((above - low) @ steps)[:, None] - steps[None, :]
+            remains = np.isin(below, self._number) & (above > low)
+            chosen |= dict.fromkeys(below[remains].tolist())
+            if len(chosen) >= count:
+                break
         return [self._at(number) for number in list(chosen)[:count]]
+
+    def neighbours(self, node: Node, count: int) -> list[Node]:
+        """Up to `count` of those that lower one attribute of a node by a level, then of those that also raise another.
+
+        Of both those with the least bounds first.
+        """
+        import numpy as np
+
+        number, attributes = self._number_of(node), zip(self._steps, node, self._low, self._shape, strict=True)
+        steps = [(step, level > low, level < low + width - 1) for step, level, low, width in attributes]
+        lower = [number - step for step, falls, _ in steps if falls]
+        swapped = [below + step for below in lower for step, _, rises in steps if rises and below + step != number]
+        chosen: list[Node] = []
+        for numbers in (lower, swapped):
+            indexes = np.flatnonzero(np.isin(self._number, np.array(numbers, dtype=np.int64)))
+            chosen += [self._node(int(index)) for index in indexes[: count - len(chosen)]]
+        return chosen
+
+    @property
+    def _steps(self) -> list[int]:
+        """By how much the number of a node falls with a level of each attribute."""
+        return [prod(self._shape[index + 1 :]) for index in range(len(self._shape))]
 
     def _at(self, number: int) -> Node:
         levels: list[int] = []

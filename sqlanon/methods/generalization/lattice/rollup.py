@@ -10,14 +10,15 @@ rows are kept where they are much fewer than the cells.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.generalization.lattice.batch_sql import BATCH, Batch
+from sqlanon.methods.generalization.lattice.lasting_sql import all_rows, class_counts, judged_classes, kept_rows
 from sqlanon.methods.generalization.lattice.node_rows_sql import (
     counts,
     part_of_node,
@@ -30,28 +31,17 @@ from sqlanon.methods.generalization.lattice.node_rows_sql import (
 )
 from sqlanon.methods.generalization.lattice.search import Node
 from sqlanon.methods.generalization.lattice.sizes import sizes
+from sqlanon.methods.generalization.lattice.types import Classes, classes_by_index
 from sqlanon.methods.shared.cells import Cells
+from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.functions import count
-from sqlanon.sqlgen.build.names import literal, relation
+from sqlanon.sqlgen.build.names import alias, literal, relation
 from sqlanon.sqlgen.build.repeated import repeated
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 __all__ = ["Classes", "Rollups"]
-
-
-@dataclass(frozen=True)
-class Classes:
-    """A node's classes: how many, the sum of their squared sizes; the rows, excess and number of those that violate.
-
-    Unless `whole`, the figures are of a part of the classes.
-    """
-
-    classes: int = 0
-    squares: int = 0
-    suppressed: int = 0
-    excess: float = 0.0
-    rows: int = 0
-    whole: bool = True
-    violating: int = 0
 
 
 class Rollups:
@@ -68,21 +58,31 @@ class Rollups:
         self._tags = 0
         ground = tuple(0 for _ in cells.trees)
         self._cell_count = int(engine.rows(exp.select(count()).from_(relation(cells.table)))[0][0])
-        self._levels: list[Node] = []
+        import numpy as np
+
+        # A row of levels for each tag.
+        self._levels: NDArray[Any] = np.zeros((0, len(ground)), dtype=np.int16)
         self._rows: list[int] = []
         self._tag_of: dict[Node, int] = {}
+        if self._cell_count < self._sizes.lasting_from:
+            self._batch = replace(batch, lasting=False)
         if self._cell_count < self._sizes.large_source:
             self._keep_rows(ground, self._cell_count)
 
     @property
     def batch(self) -> int:
         """How many nodes to look at in one statement: one where results are worth keeping."""
-        return min(self._sizes.batch, BATCH) if self._levels else 1
+        return min(self._sizes.batch, BATCH) if self._rows else 1
+
+    @property
+    def lasting(self) -> bool:
+        """Whether a class that satisfies for good is one row."""
+        return self._batch.lasting
 
     @property
     def few(self) -> int:
         """How many nodes a lattice may have that is looked at whole in one turn."""
-        return min(self._sizes.few_nodes, BATCH) if self._levels and self._cell_count <= self._sizes.few_cells else 0
+        return min(self._sizes.few_nodes, BATCH) if self._rows and self._cell_count <= self._sizes.few_cells else 0
 
     def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
         """Counts the classes of some nodes; of one whose excess is beyond `limit` perhaps only a part of them."""
@@ -109,7 +109,7 @@ class Rollups:
         """Counts a part of the classes of some nodes, and keeps no rows of them."""
         words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
         sources = [int(tag or 0) for tag in self._finest(nodes)]
-        classes = _classes(self._engine.rows(self._texts["parts"], [list(range(len(nodes))), sources, *words]))
+        classes = classes_by_index(self._engine.rows(self._texts["parts"], [list(range(len(nodes))), sources, *words]))
         return [replace(classes.get(index, Classes()), whole=False) for index in range(len(nodes))]
 
     def rows_of(self, node: Node) -> tuple[exp.Query, exp.Query | None]:
@@ -118,7 +118,8 @@ class Rollups:
         masks = self._masks(node)
         public = _filled(part_of_node(cells.public, layout, False), masks) if cells.public else None
         tag = self._tag_of.get(node)
-        if tag is not None:
+        # What is marked as satisfied is not all of a class.
+        if tag is not None and not self._batch.lasting:
             return _filled(rows_of_tags(self._rollup), [tag, tag]), public
         return _filled(part_of_node(cells.table, layout, self._batch.entity), masks), public
 
@@ -149,29 +150,43 @@ class Rollups:
             rows = part_of_node(cells.table, layout, self._batch.entity, one_in=one_in)
             public = part_of_node(cells.public, layout, False, one_in=one_in) if cells.public else None
             self._texts[name] = repeated(counts(self._batch, rows, public))
-        return _classes(self._engine.rows(self._texts[name], self._masks(node))).get(0, Classes())
+        return classes_by_index(self._engine.rows(self._texts[name], self._masks(node))).get(0, Classes())
 
     def _keep_rows(self, node: Node, rows: int) -> None:
         """Copies a node's rows from the cells into the rollup."""
         fine = part_of_node(self._cells.table, self._cells.layout, self._batch.entity, tag=self._tags)
         query = _filled(fine, self._masks(node))
+        if self._batch.lasting:
+            query = exp.select(exp.Star(), alias(exp.false(), "satisfied")).from_(query.subquery("fine"))
         if not self._rollup:
             self._rollup = self._scratch.table("rollup", query)
-            added = exp.insert(
-                rows_of_nodes(self._rollup, self._cells.layout.words, self._batch.entity),
-                relation(self._rollup),
-                copy=False,
-            )
-            self._texts["add"] = repeated(added)
-            parts = part_of_nodes(self._rollup, self._cells.layout, self._batch.entity, self._sizes.one_in)
-            self._texts["parts"] = repeated(counts(self._batch, parts))
-            self._texts["row_counts"] = repeated(row_counts(self._rollup))
-            words = self._cells.layout.words
-            public = public_rows(self._cells.public, words, first=3) if self._cells.public else None
-            self._texts["look"] = repeated(counts(self._batch, rows_of_tags(self._rollup), public))
+            self._write()
         else:
             self._engine.run(exp.insert(query, relation(self._rollup), copy=False))
         self._note([node], [rows])
+
+    def _write(self) -> None:
+        """Writes the statements about the rollup, each once."""
+        batch, layout, rollup, lasting = self._batch, self._cells.layout, self._rollup, self._batch.lasting
+        new = rows_of_nodes(rollup, layout.words, batch.entity, lasting)
+        parts = part_of_nodes(rollup, layout, batch.entity, self._sizes.one_in, lasting)
+        public = public_rows(self._cells.public, layout.words, first=3) if self._cells.public else None
+        queries: dict[str, exp.Expr] = {
+            "parts": counts(batch, parts, lasting=lasting),
+            "row_counts": row_counts(rollup),
+        }
+        if lasting:
+            nothing = exp.select(literal(0))
+            fresh, classes = (self._scratch.table(name, nothing.copy()) for name in ("fresh", "classes"))
+            judged = judged_classes(batch, all_rows(fresh))
+            queries["fresh"] = create_temporary("TABLE", fresh, new, replace=True)
+            queries["judged"] = create_temporary("TABLE", classes, judged, replace=True)
+            queries["look"] = class_counts(batch, classes)
+            queries["keep"] = exp.insert(kept_rows(batch, fresh, classes), relation(rollup), copy=False)
+        else:
+            queries["add"] = exp.insert(new, relation(rollup), copy=False)
+            queries["look"] = counts(batch, rows_of_tags(rollup), public)
+        self._texts |= {name: repeated(query) for name, query in queries.items()}
 
     def _look_at(self, nodes: Sequence[Node]) -> list[Classes]:
         """Adds the nodes' rows to the rollup, and counts their classes there."""
@@ -179,14 +194,34 @@ class Rollups:
         if sum(self._rows[tag] for tag in sources) > self._sizes.meet_from:
             self._add_meets(nodes)
             sources = [int(tag or 0) for tag in self._finest(nodes)]
-        tags = [self._tags + index for index in range(len(nodes))]
-        words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
-        self._engine.run(self._texts["add"], [tags, sources, *words])
-        others = [list(range(len(nodes))), *words] if self._cells.public else []
-        classes = _classes(self._engine.rows(self._texts["look"], [tags[0], tags[-1], *others]))
+        words = self._add(nodes, sources)
+        if self._batch.lasting:
+            classes = classes_by_index(self._engine.rows(self._texts["look"]))
+        else:
+            others = [list(range(len(nodes))), *words] if self._cells.public else []
+            tags = [self._tags, self._tags + len(nodes) - 1]
+            classes = classes_by_index(self._engine.rows(self._texts["look"], [*tags, *others]))
         of_nodes = [classes.get(index, Classes()) for index in range(len(nodes))]
-        self._note(nodes, [counted.rows for counted in of_nodes])
+        self._note(nodes, self._row_counts(nodes) if self._batch.lasting else [counted.rows for counted in of_nodes])
         return of_nodes
+
+    def _add(self, nodes: Sequence[Node], sources: Sequence[int]) -> list[list[int]]:
+        """Adds the nodes' rows to the rollup, from those of the tags `sources`; returns the masks of each word."""
+        words = [list(word) for word in zip(*(self._masks(node) for node in nodes), strict=True)]
+        first, indexes = self._tags, list(range(len(nodes)))
+        if self._batch.lasting:
+            self._engine.run(self._texts["fresh"], [indexes, list(sources), *words])
+            self._engine.run(self._texts["judged"])
+            self._engine.run(self._texts["keep"], [first])
+        else:
+            self._engine.run(self._texts["add"], [[first + index for index in indexes], list(sources), *words])
+        return words
+
+    def _row_counts(self, nodes: Sequence[Node]) -> list[int]:
+        """How many rows the rollup has of the nodes that were added last."""
+        first = self._tags
+        rows = dict(self._engine.rows(self._texts["row_counts"], [first, first + len(nodes) - 1]))
+        return [int(rows.get(first + index, 0)) for index in range(len(nodes))]
 
     def _add_meets(self, nodes: Sequence[Node]) -> None:
         """Adds the meets of some nodes in groups of neighbours: one reading of many rows then serves several nodes."""
@@ -194,12 +229,8 @@ class Rollups:
         new = [meet for meet in meets if meet not in self._tag_of]
         if not new:
             return
-        first = self._tags
-        words = [list(word) for word in zip(*(self._masks(node) for node in new), strict=True)]
-        tags = list(range(first, first + len(new)))
-        self._engine.run(self._texts["add"], [tags, [int(tag or 0) for tag in self._finest(new)], *words])
-        rows = dict(self._engine.rows(self._texts["row_counts"], [tags[0], tags[-1]]))
-        self._note(new, [int(rows.get(tag, 0)) for tag in tags])
+        self._add(new, [int(tag or 0) for tag in self._finest(new)])
+        self._note(new, self._row_counts(new))
 
     def _meets(self, nodes: Sequence[Node]) -> list[Node]:
         """The meets of a few groups of nodes, each group joined where its meet's key keeps the fewest bits."""
@@ -221,9 +252,11 @@ class Rollups:
         return [tuple(int(level) for level in group) for group in groups]
 
     def _note(self, nodes: Sequence[Node], rows: Sequence[int]) -> None:
+        import numpy as np
+
         for index, node in enumerate(nodes):
             self._tag_of[node] = self._tags + index
-        self._levels += nodes
+        self._levels = np.vstack([self._levels, np.array(nodes, dtype=np.int16)])
         self._rows += rows
         self._tags += len(nodes)
 
@@ -231,9 +264,9 @@ class Rollups:
         """For each node the tag with the fewest rows that are fine enough, None where only the cells are."""
         import numpy as np
 
-        if not self._levels:
+        if not self._rows:
             return [None for _ in nodes]
-        sources, targets = np.array(self._levels, dtype=np.int16), np.array(nodes, dtype=np.int16)
+        sources, targets = self._levels, np.array(nodes, dtype=np.int16)
         fine: Any = np.ones((len(targets), len(sources)), dtype=bool)
         for source, target in zip(sources.T, targets.T, strict=True):
             fine &= source[None, :] <= target[:, None]
@@ -247,13 +280,3 @@ def _filled(query: exp.Select, values: Sequence[int]) -> exp.Select:
     for index in list(query.find_all(exp.Parameter)):
         index.replace(literal(values[int(index.name) - 1]))
     return query
-
-
-def _classes(rows: Sequence[tuple[Any, ...]]) -> dict[int, Classes]:
-    """The answers of `counts` by the index of the node."""
-    return {
-        int(index): Classes(
-            int(classes), int(squares), int(suppressed), float(excess), int(rows_in_rollup), violating=int(violating)
-        )
-        for index, classes, squares, suppressed, excess, rows_in_rollup, violating in rows
-    }

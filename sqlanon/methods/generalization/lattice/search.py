@@ -17,11 +17,13 @@ A node is a level for each attribute. Three facts prune the lattice:
 The search looks at some nodes at a time. Some are the next less general ones of those
 that lose least, some have many of those that remain below and above them: both close in
 on the best node. The others are the most general of what remains, each of which has to
-fail before the best node is known to be optimal.
+fail before the best node is known to be optimal. A search that may be cut short leaves these for
+later, as long as there is a node to look at beside the best.
 """
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from math import ceil
@@ -70,7 +72,8 @@ def search(
         checked += len(counted)
         remaining.drop(nodes)
         remaining.drop_below([node for node, seen in counted if seen.excess > limit + ROUNDING])
-        inside += lattice.ranks([node for node, seen in counted if seen.excess <= limit])
+        for rank in lattice.ranks([node for node, seen in counted if seen.excess <= limit]):
+            insort(inside, rank)
         floors = [(node, seen.floor) for node, seen in counted if seen.floor is not None]
         remaining.raise_above(floors)
         remaining.raise_below(
@@ -102,7 +105,8 @@ def search(
         if best is not None and expired is not None and expired():
             break
         turn += 1
-        nodes = _next(remaining, [rank[2] for rank in sorted(inside)], batch, turn)
+        nodes = _near(remaining, best[0][2], inside, batch) if best is not None and expired is not None else []
+        nodes = nodes or _next(remaining, inside, batch, turn)
     if best is None:
         return None
     (loss, _, node), suppressed = best
@@ -122,7 +126,7 @@ def _nodes(lattice: Lattice) -> Iterator[Node]:
     return product(*(range(low, high + 1) for low, high in zip(lattice.low, lattice.high, strict=True)))
 
 
-def _next(remaining: Remaining, inside: Sequence[Node], batch: int, turn: int) -> list[Node]:
+def _next(remaining: Remaining, inside: Sequence[Rank], batch: int, turn: int) -> list[Node]:
     """The nodes to look at next; `inside` are those that did not rule out what is below them, least loss first."""
     ways = (remaining.general, remaining.halving)
     if batch == 1:
@@ -132,4 +136,13 @@ def _next(remaining: Remaining, inside: Sequence[Node], batch: int, turn: int) -
     rest = batch - len(nodes)
     nodes += remaining.general(rest // 2)
     nodes += remaining.halving(rest - rest // 2)
+    return list(dict.fromkeys(nodes))
+
+
+def _near(remaining: Remaining, best: Node, inside: Sequence[Rank], batch: int) -> list[Node]:
+    """Neighbours of the best node and, in half of the places, others; none once it has no neighbour left."""
+    nodes = remaining.neighbours(best, max(batch // 2, 1))
+    if nodes:
+        nodes += remaining.children(inside, batch // 8)
+        nodes += remaining.halving(batch - len(nodes))
     return list(dict.fromkeys(nodes))

@@ -22,6 +22,8 @@ class Sizes:
     looked at first. Where a batch would read more than `meet_from` rows, the rows of at most
     `meets` nodes between the cells and its own are made first. A lattice of at most `few_nodes`
     over at most `few_cells` is looked at whole in one turn: there a turn costs more than its nodes.
+    From `lasting_from` cells on a class that satisfies for good is kept as one row: that takes more
+    statements, and reads less.
     """
 
     max_nodes: int = 20_000_000
@@ -35,6 +37,7 @@ class Sizes:
     meets: int = 4
     few_nodes: int = 32
     few_cells: int = 1_000
+    lasting_from: int = 5_000
 
 
 sizes = Adjustable(Sizes())

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 from sqlanon.methods.generalization.lattice.remaining import Bounds, Node, Rank
 
-__all__ = ["ROUNDING", "Counted", "Found", "Lattice", "Progress", "Settle"]
+__all__ = ["ROUNDING", "Classes", "Counted", "Found", "Lattice", "Progress", "Settle", "classes_by_index"]
 
 # The excess is a sum of fractions of rows, each rounded: a node is ruled out only where it is clearly too much.
 ROUNDING = 1e-3
@@ -81,3 +82,29 @@ class Progress:
 
 # The loss of each node and all the rows it suppresses; None for one that cannot be published, or not be the best.
 Settle = Callable[[Sequence[Node], Rank | None], Sequence[tuple[int, int] | None]]
+
+
+@dataclass(frozen=True)
+class Classes:
+    """A node's classes: how many, the sum of their squared sizes; the rows, excess and number of those that violate.
+
+    Unless `whole`, the figures are of a part of the classes.
+    """
+
+    classes: int = 0
+    squares: int = 0
+    suppressed: int = 0
+    excess: float = 0.0
+    rows: int = 0
+    whole: bool = True
+    violating: int = 0
+
+
+def classes_by_index(rows: Sequence[tuple[Any, ...]]) -> dict[int, Classes]:
+    """The answers of `counts` by the index of the node."""
+    return {
+        int(index): Classes(
+            int(classes), int(squares), int(suppressed), float(excess), int(rows_in_rollup), violating=int(violating)
+        )
+        for index, classes, squares, suppressed, excess, rows_in_rollup, violating in rows
+    }
