@@ -55,7 +55,8 @@ def named_module(kind: str, name: str, modules: Mapping[str, str]) -> ModuleType
         return module
     known = [*modules, *installed(kind)]
     raise UserError(
-        f"there is no {name!r} among the {kind}", hint=nearest(name, known) or f"there are: {', '.join(known)}"
+        f"there is no {_CALLED.get(kind, kind)} {name!r}",
+        hint=nearest(name, known) or f"there are: {', '.join(known)}",
     )
 
 

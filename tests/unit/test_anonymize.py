@@ -98,7 +98,7 @@ def test_the_kind_of_frame() -> None:
         ({"sensitive": ["nothing"]}, "sensitive: there is no column nothing", "there are: patient, name, age"),
         ({"sensitive": ["AGE"]}, "the column age is listed twice", "one role"),
         ({"hierarchies": {"cost": "INTERVALS (5)"}}, "hierarchies: there is no column cost", "age"),
-        ({"hierarchies": {"age": "INTERVAL (5)"}}, "no 'interval' among the hierarchies", "intervals"),
+        ({"hierarchies": {"age": "INTERVAL (5)"}}, "no hierarchy kind 'interval'", "intervals"),
         ({"hierarchies": {"age": "INTERVALS (5"}}, r"hierarchies\['age'\]: .* expected", "INTERVALS"),
         ({"hierarchies": {"sex": "INTERVALS (5)"}}, "does not fit the column sex", None),
         ({"k": None}, "nothing is required", "k, l, t"),

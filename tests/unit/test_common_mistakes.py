@@ -97,7 +97,7 @@ MISTAKES = {
     ),
     "a method in another spelling": (
         "CREATE ANONYMIZED TABLE q AS POLICY good METHOD generalisation",
-        "no 'generalisation' among the methods",
+        "no method 'generalisation'",
         "generalisation",
         "did you mean generalization?",
     ),

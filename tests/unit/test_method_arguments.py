@@ -118,7 +118,7 @@ def test_an_error_says_what_works(wrong: dict[str, Value], message: str, hint: s
 
 
 def test_a_name_that_is_no_method_s_leads_to_those_there_are() -> None:
-    with pytest.raises(UserError, match="there is no 'generalisation' among the methods") as raised:
+    with pytest.raises(UserError, match="there is no method 'generalisation'") as raised:
         find_method("generalisation")
     assert raised.value.hint == "did you mean generalization?"
     with pytest.raises(UserError) as raised:

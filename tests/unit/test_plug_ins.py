@@ -138,7 +138,7 @@ CHECKED = {
     "EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD nowhere": (
         "the method nowhere, a plug-in of the package broken, cannot be loaded: ModuleNotFoundError: "
     ),
-    "EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD columms": "there is no 'columms' among the methods; did you",
+    "EXPLAIN ANONYMIZED TABLE s AS POLICY p METHOD columms": "there is no method 'columms'; did you",
     "CHECK t (a) REQUIRE absent(k => 2)": "the privacy model absent, a plug-in of the package broken, cannot be read: ",
     "CHECK t (a) REQUIRE several(k => 2)": "the privacy model several, a plug-in of the package broken, cannot",
     "CHECK t (a) REQUIRE k_anonymty(k => 2)": "there is no privacy model 'k_anonymty'; did you mean k_anonymity",
