@@ -239,8 +239,10 @@ def _estimate(engine: Engine, statement: s.Estimate, progress: Watching | None) 
             columns, rows = estimate_release(engine, release, statement.query, statement.marginals)
     except PolicyError as error:
         # Its place is one in the query.
-        if error.position and statement.query_position:
-            error.position = error.position.within(statement.query_position)
+        if error.position:
+            known = statement.query_position
+            error.position = error.position.within(known) if known else None
+            error.part = error.part or ("query",)
         raise
     return Answer(columns, tuple(rows))
 

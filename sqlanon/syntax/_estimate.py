@@ -20,8 +20,11 @@ def estimate(reader: Reader, position: Position) -> Estimate:
     reader.expect("ESTIMATE")
     if not any(reader.sees(word) for word in QUERY_WORDS) and not reader.sees_query():
         raise reader.expected(either(*QUERY_WORDS), among=QUERY_WORDS)
+    reader.mark("query")
     begins = reader.position()
     query = reader.text_before("FROM", "RELEASE")
+    # A literal has not the length of the parameter that it replaces, so places in the query are no longer known.
+    is_as_written = not reader.placeholders.read
     name, file = None, None
     reader.mark("release")
     if reader.peek().kind is Kind.STRING:
@@ -34,7 +37,9 @@ def estimate(reader: Reader, position: Position) -> Estimate:
         reader.end()
     else:
         reader.end("MARGINALS")
-    return Estimate(query, name, file, tuple(marginals), position=position, query_position=begins)
+    return Estimate(
+        query, name, file, tuple(marginals), position=position, query_position=begins if is_as_written else None
+    )
 
 
 def _marginal(reader: Reader) -> tuple[str, QualifiedName]:

@@ -261,7 +261,7 @@ class Estimate(_Placed):
     An aggregate query on the source, answered from a release alone. `query` is the user's
     own text. Exactly one of `release`, a name, and `file`, the path of an exported release
     or of its certificate, is set. `marginals` name tables of how frequent the values of a column are.
-    `query_position` is where the query begins in the script.
+    `query_position` is where the query begins in the script, None where parameters in it were replaced by literals.
     """
 
     query: str

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sqlanon import Connection, StatementError, UserError, connect
+from sqlanon import Connection, PolicyError, StatementError, UserError, connect
 
 
 @pytest.fixture
@@ -108,3 +108,15 @@ def test_without_values_a_script_is_still_read_first(con: Connection) -> None:
     with pytest.raises(StatementError, match="expected"):
         con.execute("CREATE TABLE u AS SELECT 1; CHECK t (a) REQIRE k_anonymity(k => ?)", [3])
     assert con.execute("SELECT count(*) FROM duckdb_tables() WHERE table_name = 'u'").fetchall() == [(0,)]
+
+
+def test_an_error_in_a_query_with_parameters_points_at_the_query(con: Connection) -> None:
+    """A literal is longer or shorter than the parameter that it replaces."""
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    query = "ESTIMATE SELECT count(*) FROM t WHERE a = {} AND nix = 3 FROM RELEASE r"
+    for written, parameters, at in (("10000", None, "nix"), ("$a", {"a": 10000}, "SELECT"), ("?", [1], "SELECT")):
+        statement = query.format(written)
+        with pytest.raises(PolicyError, match="nix") as caught:
+            con.execute(statement, parameters)
+        assert caught.value.position is not None
+        assert statement[caught.value.position.column - 1 :].startswith(at)
