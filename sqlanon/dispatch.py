@@ -26,7 +26,7 @@ from sqlanon.pipeline import run
 from sqlanon.pipeline.explain import explanation, printable
 from sqlanon.releases.composition import others_of, warning
 from sqlanon.releases.objects import drop_release
-from sqlanon.statements.check import check_relation, check_release
+from sqlanon.statements.check import check_relation, check_release, require_no_table
 from sqlanon.statements.estimate import estimate_release
 from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
 from sqlanon.statements.listings import describe_policy, show
@@ -199,6 +199,8 @@ def _load(engine: Engine, name: Any) -> Release:
 
 
 def _check_release(engine: Engine, statement: s.CheckRelease, progress: Watching | None) -> Answer:
+    if releases.find(engine, qualified(engine, statement.name)) is None:
+        require_no_table(engine, statement.name)
     release = _load(engine, statement.name)
     measurements = check_release(engine, release).measurements
     assumed = (measurement.stated for measurement in assumed_of(release))

@@ -65,7 +65,8 @@ def _cannot_open(path: str, error: duckdb.Error) -> UserError:
         who = f" (process {holder.group(1)})" if holder else ""
         return UserError(
             f"the database {path} is open in another process{who}",
-            hint="close it there: a DuckDB file has one writer, or any number of readers",
+            hint="close it there: a DuckDB file has one writer, or any number of readers, which "
+            "--read-only and read_only=True open",
         )
     return UserError(f"the database {path} cannot be opened: {text.splitlines()[0]}")
 

@@ -88,8 +88,8 @@ def export_at(engine: Engine, path: Path, formats: Sequence[str] = READ) -> Expo
     if (path / _OF_FOLDER).is_file():
         path /= _OF_FOLDER
     if not path.is_file():
-        problem = f"{path} is a folder" if path.is_dir() else f"there is no file {path}"
-        raise UserError(problem, hint="name the file of an export, or its certificate in JSON")
+        problem = f"{path} is a folder without {_OF_FOLDER}" if path.is_dir() else f"there is no file {path}"
+        raise UserError(problem, hint="name the folder of an export, a data file, or its certificate in JSON")
     if path.suffix.lower() == ".json":
         stated = _certificate(path, path.read_text(encoding="utf-8", errors="replace"))
         return _with_data(path, stated, formats)

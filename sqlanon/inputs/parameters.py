@@ -48,7 +48,7 @@ def _by_name(parameters: object) -> dict[str, Any]:
 def _value(engine: Engine, placeholder: Placeholder, named: Mapping[str, Any]) -> Value:
     if placeholder.is_variable:
         value = engine.rows("SELECT getvariable(?)", [placeholder.name])[0][0]
-        missing = f"SET VARIABLE {placeholder.name} = ... first"
+        missing = f"SET VARIABLE {placeholder.name} = ... first, or run the script with --set {placeholder.name}=..."
     else:
         value = named.get(fold(placeholder.name))
         missing = "pass it, as in execute(statement, [5]) for ? and {'k': 5} for $k"

@@ -28,7 +28,7 @@ def make_room(state: State) -> State | None:
     ):
         raise UserError(
             f"{target} is a {standing_object[0]} that is not a release",
-            hint="drop it first, or choose another name",
+            hint="choose another name for the release: a table of yours is never replaced",
             part=("release",),
         )
     if known is None:

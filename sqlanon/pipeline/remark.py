@@ -92,6 +92,7 @@ def _with_respondent(state: State, query: ReleaseQuery, respondent: Profile | No
     if respondent is not None and respondent.column not in query.columns:
         others = tuple(bound for bound in policy.attributes if bound.column != respondent.column)
         policy = replace(policy, attributes=(*others, _as_published(state, respondent.column)))
+    policy = replace(policy, attributes=tuple(map(_without_token, policy.attributes)))
     source = source_columns(policy, policy.relation, query.placed)
     if query.public is not None and need(state.bound).public is not None:
         public = need(need(state.bound).public)
@@ -99,6 +100,14 @@ def _with_respondent(state: State, query: ReleaseQuery, respondent: Profile | No
         query = replace(query, public=public_rows, public_stable=True)
     rows = replace(query, policy=policy, source=source, stable=True, collated=False).select()
     return rows if state.candidates else _from_copies(state, query, rows)
+
+
+def _without_token(bound: BoundAttribute) -> BoundAttribute:
+    """The attribute with its values: tokens are made with a release, and are as many as the values behind them."""
+    if not bound.attribute.pseudonym:
+        return bound
+    role = Role.ENTITY if bound.role is Role.ENTITY else Role.INSENSITIVE
+    return replace(bound, attribute=replace(bound.attribute, role=role, pseudonym=None))
 
 
 def _as_published(state: State, name: str) -> BoundAttribute:

@@ -13,6 +13,7 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
 from sqlanon.domain.release import Release
 from sqlanon.domain.report import Measurement, PrivacyReport
+from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import CatalogError, EngineError, PolicyError, PrivacyViolation, UserError
@@ -41,7 +42,7 @@ from sqlanon.sqlgen.classes.rows import class_label
 from sqlanon.statements.figures import figures
 from sqlanon.syntax.statements import CheckRelation
 
-__all__ = ["check_relation", "check_release", "require_own_columns"]
+__all__ = ["check_relation", "check_release", "require_no_table", "require_own_columns"]
 
 
 def check_release(engine: Engine, release: Release) -> PrivacyReport:
@@ -67,6 +68,20 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
         raise unreadable(engine, release, error) from None
     measurements = hidden | answered
     return PrivacyReport((*(measurements[index] for index in sorted(measurements)), *structure))
+
+
+def require_no_table(engine: Engine, name: QualifiedName) -> None:
+    """Raises UserError for a table or view that is no release, and says how it is checked."""
+    found = find_relation(engine, name)
+    if found is None:
+        return
+    kind, full = found
+    columns = ", ".join(column for column, _ in engine.columns(exp.select(exp.Star()).from_(relation(full))))
+    raise UserError(
+        f"{name} is a {kind}, not a release",
+        hint=f"name the columns by which respondents could be found: CHECK {name} (...); it has {columns}",
+        part=("release",),
+    )
 
 
 def _of_structure(engine: Engine, release: Release, answerable: AnswerableRequirements) -> tuple[Measurement, ...]:

@@ -8,6 +8,7 @@ from sqlanon.errors import UserError
 from sqlanon.inputs.session_settings import require_settings
 from sqlanon.questions.macros import macro_definitions
 from sqlanon.sqlgen.build.sql_files import sql_file
+from sqlanon.statements.check import require_no_table
 from sqlanon.syntax import statements as s
 
 __all__ = ["prepared"]
@@ -67,6 +68,8 @@ def _prepare_catalog(engine: Engine, statement: s.Statement) -> bool:
     if isinstance(statement, (*_DROPS, s.Show)):
         # There is nothing to drop or to list, which the statement itself will say, or accept with IF EXISTS.
         return False
+    if isinstance(statement, s.CheckRelease):
+        require_no_table(engine, statement.name)
     if not isinstance(statement, _WRITES):
         raise UserError("this database has no policies and no releases yet", hint="begin with CREATE POLICY")
     with engine.transaction():

@@ -63,7 +63,7 @@ MISTAKES = {
         "CREATE ANONYMIZED TABLE pay AS POLICY good",
         "main.pay is a table that is not a release",
         "pay AS",
-        "drop it first, or choose another name",
+        "choose another name",
     ),
     "the name of a release": (
         "CREATE ANONYMIZED TABLE r AS POLICY good",

@@ -247,3 +247,15 @@ def test_it_takes_two_queries(con: Connection) -> None:
     con.observe(lambda stage, sql, done, total, detail: stages.append(stage) if sql else None)
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
     assert stages.count("remark") == 2
+
+
+@pytest.mark.parametrize("role", ["IDENTIFIER PSEUDONYM", "ENTITY PSEUDONYM"])
+@pytest.mark.parametrize("method", ["generalization", "mondrian"])
+def test_explain_makes_no_tokens_and_says_what_create_says(role: str, method: str) -> None:
+    con = connect()
+    con.execute("CREATE TABLE s AS SELECT 'n' || i // 2 AS name, i % 3 AS prov, i % 7 AS reason FROM range(60) AS t(i)")
+    con.execute(f"CREATE POLICY s ON s (name {role}, prov QUASI IDENTIFIER, reason SENSITIVE) REQUIRE k_anonymity(3)")
+    explained = con.execute(f"EXPLAIN ANONYMIZED TABLE r AS POLICY s METHOD {method}").fetchall()
+    remarks = [detail for stage, _, detail in explained if stage == "remark"]
+    created = con.sql(f"CREATE ANONYMIZED TABLE r AS POLICY s METHOD {method}").select("remarks").fetchall()
+    assert [(text or "").splitlines() for (text,) in created] == [remarks]
