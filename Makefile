@@ -8,6 +8,8 @@ BIN    := $(VENV)/bin
 COMPILED := $(VENV)-compiled
 # So have the oldest versions of what the project needs.
 LOWEST := $(VENV)-lowest
+# And other programs, of which some look what else is installed.
+CLIENTS := $(VENV)-clients
 PIP    := $(BIN)/python -m pip install --disable-pip-version-check --quiet --editable
 
 # Tests of small databases are bound by one core each; more than four workers only warm up longer. What the tests of
@@ -29,13 +31,13 @@ help:
 	@echo 'make test        run the tests (PYTEST_ARGS=... is passed on)'
 	@echo 'make test-long   run those that take long, and draw more inputs of the others'
 	@echo 'make test-spark  ask the same of Spark, which needs Java (17 or newer)'
-	@echo 'make test-clients  run what the documentation shows of jupysql, Ibis and polars'
+	@echo 'make test-clients  run what the documentation shows of jupysql, Ibis and polars, in $(CLIENTS)'
 	@echo 'make test-compiled  run the tests with the compiled build of sqlglot, in $(COMPILED)'
 	@echo 'make test-lowest run some tests with the lowest versions of what sqlanon needs, in $(LOWEST)'
 	@echo 'make lint        check style, types and the direction of imports'
 	@echo 'make docs        build the docs site in site/, and check its links'
 	@echo 'make bench       measure against plain SQL'
-	@echo 'make clean       remove $(VENV), $(COMPILED), $(LOWEST) and caches'
+	@echo 'make clean       remove $(VENV), $(COMPILED), $(LOWEST), $(CLIENTS) and caches'
 
 demo: $(VENV)/.installed-base
 	@$(BIN)/sqlanon demo
@@ -50,8 +52,9 @@ test-long: $(VENV)/.installed-test
 test-spark: $(VENV)/.installed-test-spark
 	@$(BIN)/python -m pytest -m spark tests/spark $(PYTEST_ARGS)
 
-test-clients: $(VENV)/.installed-test-clients
-	@$(BIN)/python -m pytest tests/clients $(PYTEST_ARGS)
+test-clients:
+	@$(MAKE) --no-print-directory VENV=$(CLIENTS) $(CLIENTS)/.installed-test-clients
+	@$(CLIENTS)/bin/python -m pytest tests/clients $(PYTEST_ARGS)
 
 test-compiled:
 	@$(MAKE) --no-print-directory VENV=$(COMPILED) $(COMPILED)/.installed-test-fast
@@ -81,6 +84,7 @@ clean:
 	[ ! -e $(VENV)/.created ] || rm -rf $(VENV)
 	[ ! -e $(COMPILED)/.created ] || rm -rf $(COMPILED)
 	[ ! -e $(LOWEST)/.created ] || rm -rf $(LOWEST)
+	[ ! -e $(CLIENTS)/.created ] || rm -rf $(CLIENTS)
 	rm -rf dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find sqlanon sql udfs tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 

@@ -91,7 +91,7 @@ class Policy:
 
     def __str__(self) -> str:
         """What errors call it; a policy that stands for a CHECK has no name but its source's."""
-        return f"policy {self.name}" if self.name else str(self.source)
+        return f"policy {self.name}" if self.name else self.source.called
 
     def having(self, role: Role) -> Iterator[Attribute]:
         """The attributes with this role, in the policy's order."""

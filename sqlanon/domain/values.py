@@ -86,3 +86,8 @@ class Source:
         if self.name and (variable := variable_of(self.name.name)):
             return f"data frame {variable}"
         return str(self.name) if self.name else f"({self.query})"
+
+    @property
+    def called(self) -> str:
+        """What messages call it: a query's own text may hold data."""
+        return str(self) if self.name else "(SELECT ...)"

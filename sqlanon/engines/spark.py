@@ -142,11 +142,15 @@ class SparkEngine:
             ]
 
     def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
-        """Makes or drops a temporary table; Spark writes nothing else.
+        """Makes or drops a temporary table, or several in a row; Spark writes nothing else.
 
         Raises EngineError for any other statement.
         """
         statement = _parsed(query)
+        if isinstance(statement, exp.Block):
+            for part in statement.expressions:
+                self.run(part, parameters)
+            return
         with _errors(query):
             if isinstance(statement, exp.Drop) and _dropped(statement):
                 for table in _dropped(statement):

@@ -40,6 +40,10 @@ _HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
 _FORMER_LOSS = "granularity_loss"
 
 
+# What a respondent is where the policy names none.
+_ROWS = " Each row counts as a respondent, since the policy names no ENTITY."
+
+
 @dataclass(frozen=True)
 class Proof:
     """A requirement with its measurement.
@@ -92,7 +96,7 @@ def certificate(evidence: Evidence) -> dict[str, Any]:
             "suppressed": release.suppressed_rows,
         },
         "requirements": [
-            *map(_requirement, evidence.proofs),
+            *(_requirement(proof, evidence.policy) for proof in evidence.proofs),
             *(
                 _structure_proof(item, wording.figures[item.question], release.method_arguments)
                 for item in evidence.structure
@@ -182,7 +186,7 @@ def to_json(stated: dict[str, Any]) -> str:
     return json.dumps(stated, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
-def _requirement(proof: Proof) -> dict[str, Any]:
+def _requirement(proof: Proof, policy: Policy) -> dict[str, Any]:
     question, achieved = proof.requirement.question, proof.achieved
     chosen = {question.when.argument: question.when.value} if question.when else {}
     seen = f"snapshot with its {proof.hidden}, when it was made" if proof.hidden else "exported file"
@@ -191,7 +195,7 @@ def _requirement(proof: Proof) -> dict[str, Any]:
         "model": question.model,
         "question": question.name,
         "arguments": _arguments(proof.requirement.arguments) | chosen,
-        "meaning": question.title,
+        "meaning": question.title + (_ROWS if "respondents" in question.title and policy.entity is None else ""),
         "paper": question.paper,
         "attribute": achieved.attribute,
         "attributes": list(proof.requirement.attributes),

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
-from math import inf, isclose, nan
+from math import isclose
 from pathlib import Path
-from typing import Any
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -17,12 +15,13 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
 from sqlanon.domain.report import Measurement
-from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
-from sqlanon.errors import PrivacyViolation, SqlanonError, UserError
+from sqlanon.errors import EngineError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.export.formats.base import ExportFile, export_format
-from sqlanon.export.reader import READ, Export, export_at, files_of, recorded_of, tables_of
+from sqlanon.export.reader import READ, Export, export_at, files_of, recorded_of
+from sqlanon.export.stated import stated_arguments, stated_requirements, stated_rows
+from sqlanon.inputs.column_types import ENUM
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.methods.base import PublishedTables
@@ -45,7 +44,8 @@ __all__ = ["CheckedExport", "Evidence", "check_export"]
 _IN_FILES = frozenset(("equivalence_class", "class_sensitive_value", "sensitive_value"))
 # Roles of columns that do not tell classes apart.
 _NO_KEYS = (Role.SENSITIVE, Role.INSENSITIVE, Role.IDENTIFIER, Role.ENTITY)
-_NUMBERS = {"infinity": inf, "-infinity": -inf, "not a number": nan}
+# Roles of columns that are in no release, but as tokens.
+_HIDDEN = (Role.IDENTIFIER, Role.ENTITY)
 # Sums of logarithms depend on the order of their rows.
 _SAME = 1e-9
 
@@ -80,21 +80,19 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
     try:
         files = files_of(export)
         recorded = recorded_of(export, files)
-        stated = _stated(export)
+        stated, expected = stated_requirements(export), stated_rows(export)
         method = str(export.stated["method"]["name"])
-        arguments = _arguments(export.stated["method"]["arguments"])
+        arguments = stated_arguments(export.stated["method"]["arguments"])
         sensitive = [a.name for a in recorded.policy.having(Role.SENSITIVE)]
         requirements = resolve_requirements(recorded.policy, sensitive, promised_by(method, arguments))
     except (KeyError, TypeError, ValueError, ArithmeticError, AttributeError, SqlglotError, SqlanonError):
         raise UserError(
             f"{path}: its certificate does not say what a check needs", hint="ask for an export by a newer sqlanon"
         ) from None
+    _require_hidden(recorded, path)
     with _reader(engine, export, files) as engine, engine.transaction(), Scratch(engine) as scratch:
-        tables = {
-            _fragment(export, str(stated_table["name"])): relation(scratch.table("exported", _counted(table)))
-            for stated_table, table in zip(tables_of(export.stated), recorded.tables, strict=True)
-        }
-        _require_rows(engine, export, tables, path)
+        tables = _copied(engine, export, files, recorded, scratch)
+        _require_rows(engine, expected, tables, path)
         structure = verified(
             method,
             arguments,
@@ -133,14 +131,38 @@ def _reader(engine: Engine, export: Export, files: Sequence[ExportFile]) -> Iter
         opened.connection.close()
 
 
-def _counted(table: RecordedTable) -> exp.Query:
-    """The rows of a file, with numbers of rows as numbers: some formats have texts only."""
-    counts = {part.name for part in table.having(Reading.COUNT)}
-    outputs = [
-        alias(cast(column(part.name), "BIGINT"), part.name) if part.name in counts else column(part.name)
-        for part in table.columns
-    ]
-    return exp.select(*outputs).from_(table.rows.subquery("file"))
+def _rows_of_file(export: Export, file: ExportFile, table: RecordedTable, recorded: Recorded) -> exp.Query:
+    """The rows of a file as it has them: in another type, values that differ could become one class.
+
+    Sensitive values have the source's type, whose order they are in, and numbers of rows are numbers: some formats have
+    texts only.
+    """
+    sensitive = {fold(a.name) for a in recorded.policy.having(Role.SENSITIVE)}
+    outputs: list[exp.Expr] = []
+    for part in table.columns:
+        kind = recorded.types.get(fold(part.source)) if fold(part.source) in sensitive else None
+        kind = "BIGINT" if part.reading is Reading.COUNT else None if kind == ENUM else kind
+        outputs.append(alias(cast(column(part.name), kind), part.name) if kind else column(part.name))
+    return exp.select(*outputs).from_(export_format(export.format).read(file).subquery("file"))
+
+
+def _copied(
+    engine: Engine, export: Export, files: Sequence[ExportFile], recorded: Recorded, scratch: Scratch
+) -> dict[str, exp.Table]:
+    """The rows of each file as a table, by its fragment. Raises PrivacyViolation where a file has other columns."""
+    try:
+        _require_columns(engine, export, files)
+        return {
+            _fragment(export, file.table): relation(
+                scratch.table("exported", _rows_of_file(export, file, table, recorded))
+            )
+            for file, table in zip(files, recorded.tables, strict=True)
+        }
+    except EngineError:
+        names = ", ".join(file.path.name for file in files)
+        raise PrivacyViolation(
+            f"{names} cannot be read as the certificate says", hint="take the files and the certificate from one export"
+        ) from None
 
 
 def _files_measured(export: Export) -> Measurement:
@@ -148,48 +170,44 @@ def _files_measured(export: Export) -> Measurement:
     return Measurement("files_as_certified", None, None, None, True if "files" in export.stated else None)
 
 
-def _stated(export: Export) -> dict[str, Measurement]:
-    """What the certificate says of each requirement, by its text."""
-    return {
-        str(r["requirement"]): Measurement(
-            str(r["question"]),
-            ", ".join(map(str, r["attributes"])) or None,
-            _number(r["required"]),
-            _number(r["achieved"]),
-            r["satisfied"],
-        )
-        for r in export.stated["requirements"]
-    }
-
-
-def _number(stated: Any) -> float | None:
-    return None if stated is None else _NUMBERS[stated] if stated in _NUMBERS else float(stated)
-
-
-def _arguments(stated: Mapping[str, Any]) -> tuple[tuple[str, Value], ...]:
-    return tuple((name, _value(value)) for name, value in stated.items())
-
-
-def _value(stated: Any) -> Any:
-    if isinstance(stated, list):
-        return tuple(map(_value, stated))
-    return Decimal(repr(stated)) if isinstance(stated, float) else stated
-
-
 def _fragment(export: Export, table: str) -> str:
     """What stands behind the release's name in that of a table; empty for the table of a release of one."""
     return table.removeprefix(f"{export.stated['release']}_") if "tables" in export.stated else ""
 
 
-def _require_rows(engine: Engine, export: Export, tables: Mapping[str, exp.Table], path: str) -> None:
-    for stated, table in zip(tables_of(export.stated), tables.values(), strict=True):
-        expected = stated.get("rows", export.stated["rows"]["released"])
+def _require_rows(
+    engine: Engine, expected: Sequence[tuple[str, int]], tables: Mapping[str, exp.Table], path: str
+) -> None:
+    for (name, rows), table in zip(expected, tables.values(), strict=True):
         count = engine.rows(exp.select(f.count()).from_(table.copy()))[0][0]
-        if count != expected:
+        if count != rows:
             raise PrivacyViolation(
-                f"{path}: {stated['name']} has {count} rows, and the certificate says {expected}",
+                f"{path}: {name} has {count} rows, and the certificate says {rows}",
                 hint="take the files and the certificate from one export",
             )
+
+
+def _require_columns(engine: Engine, export: Export, files: Sequence[ExportFile]) -> None:
+    """Raises PrivacyViolation where a file has other columns than its certificate says, or of other types."""
+    for file in files:
+        kind = export_format(export.format)
+        bare = kind.read(file).copy()
+        bare.set("expressions", [exp.Star()])
+        columns, header = tuple(engine.columns(bare)), kind.header(file.path)
+        names_differ = header is not None and list(header) != [name for name, _ in file.columns]
+        if names_differ or columns != file.columns or any(kind.published_type(t) != t for _, t in file.columns):
+            raise PrivacyViolation(
+                f"{file.path.name} has other columns than its certificate says, or of other types",
+                hint="take the files and the certificate from one export",
+            )
+
+
+def _require_hidden(recorded: Recorded, path: str) -> None:
+    """Raises PrivacyViolation for a column that the policy hides, and the certificate lists as published."""
+    hidden = {fold(a.name) for a in recorded.policy.attributes if a.role in _HIDDEN and not a.pseudonym}
+    for part in (part for table in recorded.tables for part in table.columns):
+        if fold(part.source) in hidden or fold(part.name) in hidden:
+            raise PrivacyViolation(f"{path}: its policy hides the column {part.source}, and it is published")
 
 
 def _values(recorded: Recorded, tables: Mapping[str, exp.Table]) -> dict[str, str]:
@@ -248,6 +266,8 @@ def _evidence(
 ) -> Evidence:
     """A requirement as the files have it, or as the certificate says. Raises PrivacyViolation where they differ."""
     said = stated.get(str(requirement))
+    if said is not None and (said.required != requirement.required or said.satisfied is not True):
+        raise PrivacyViolation(f"{path}: the certificate does not say that {requirement} is satisfied")
     if said is None:
         raise PrivacyViolation(f"{path}: the certificate says nothing of {requirement}, which its policy requires")
     if index not in reached:

@@ -161,6 +161,11 @@ def _with_data(path: Path, stated: dict[str, Any], formats: Sequence[str]) -> Ex
             raise UserError(
                 f"{data} is no file that an estimate or a check reads", hint="export the release as parquet or csv"
             )
+        if set(str(data)) & set("*?["):
+            # DuckDB would read whatever other files fit the pattern.
+            raise UserError(
+                f"{data} has a name that DuckDB takes for a pattern", hint="move it to a path without *, ? and ["
+            )
         if not data.is_file():
             raise UserError(f"there is no file {data}, which the certificate {path} names")
         if file_hash(data) != entry.get("sha256"):

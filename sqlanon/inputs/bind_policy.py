@@ -77,13 +77,14 @@ def bind(
 def _public_table(policy: Policy, attributes: Sequence[BoundAttribute], public: BoundSource) -> PublicTable:
     """The public table with a column for each quasi-identifier: the one of its name."""
     known = _by_name(public.columns)
+    called = policy.against.called if policy.against else ""
     columns: list[str] = []
     for bound in attributes:
         if bound.role is not Role.QUASI_IDENTIFIER:
             continue
         if fold(bound.column) not in known:
             raise PolicyError(
-                f"{policy}: the public table {policy.against} has no column {bound.column}, by which to compare",
+                f"{policy}: the public table {called} has no column {bound.column}, by which to compare",
                 hint=f"it has {', '.join(name for name, _ in known.values())}; name them alike in a query, "
                 "AGAINST (SELECT postcode AS zip, ...)",
             )
@@ -91,7 +92,7 @@ def _public_table(policy: Policy, attributes: Sequence[BoundAttribute], public: 
         if without_enums(kind) != bound.published_type:
             raise PolicyError(
                 f"{policy}: {bound.column} is of type {bound.published_type}, and {column} of the public table "
-                f"{policy.against} of type {without_enums(kind)}",
+                f"{called} of type {without_enums(kind)}",
                 hint=f"cast it in a query, AGAINST (SELECT CAST(... AS {bound.published_type}) AS ..., ...)",
             )
         columns.append(column)
@@ -114,7 +115,7 @@ def _attribute(
 ) -> BoundAttribute:
     if fold(attribute.name) not in columns:
         raise PolicyError(
-            f"{policy}: the source {policy.source} has no column {attribute.name}",
+            f"{policy}: the source {policy.source.called} has no column {attribute.name}",
             hint=nearest(attribute.name, [name for name, _ in columns.values()])
             or f"it has {', '.join(name for name, _ in columns.values())}",
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 from sqlanon.domain.identifiers import fold
@@ -61,8 +61,8 @@ def _value(engine: Engine, placeholder: Placeholder, named: Mapping[str, Any]) -
 
 def _scalar(placeholder: Placeholder, value: object) -> bool | int | Decimal | str:
     kind = type(value).__name__
-    if isinstance(value, float):
-        value = Decimal(repr(value))
+    if isinstance(value, Real) and not isinstance(value, Integral):
+        value = Decimal(repr(float(value)))
     if isinstance(value, Decimal) and value.is_finite():
         return plain_number(value)
     if isinstance(value, bool | str):

@@ -78,7 +78,7 @@ def _require_public_table(policy: Policy, requirements: Sequence[BoundRequiremen
         )
     if policy.against is not None and not asking:
         raise PolicyError(
-            f"{policy}: nothing is asked about the public table {policy.against}",
+            f"{policy}: nothing is asked about the public table {policy.against.called}",
             hint="require k_map(k => 5) or delta_presence(min => 0, max => 0.5), or leave AGAINST out",
         )
 
@@ -154,7 +154,7 @@ def _guarding_column(bound: BoundPolicy, columns: Sequence[Column], requirement:
     if match is None:
         raise PolicyError(
             f"{bound.policy}: {requirement} needs a column {name} of guarding nodes, which the source "
-            f"{bound.policy.source} does not have",
+            f"{bound.policy.source.called} does not have",
             hint=f"it has {', '.join(column_name for column_name, _ in columns)}",
         )
     column, kind = match

@@ -107,7 +107,7 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool) 
             columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(full))))
         except EngineError as error:
             raise PolicyError(f"the {kind} {source.name} cannot be read: {error.message}") from None
-        require_binary_text(engine, full, columns, called=str(source))
+        require_binary_text(engine, full, columns, called=source.called)
         if kind == "table" and not _generated(engine, full):
             return BoundSource(columns, full, lasting, stable=True)
         return BoundSource(columns, _copied(engine, full, columns, scratch, copy), lasting, stable=False)
@@ -118,7 +118,7 @@ def _bound_source(engine: Engine, source: Source, scratch: Scratch, copy: bool) 
         columns = tuple(engine.columns(exp.select(exp.Star()).from_(relation(view.name))))
     except EngineError as error:
         raise PolicyError(f"the query of the policy does not run: {error.message}", quoted=error.quoted) from None
-    require_binary_text(engine, QualifiedName((view.name,)), columns, called=str(source))
+    require_binary_text(engine, QualifiedName((view.name,)), columns, called=source.called)
     copied = _copied(engine, QualifiedName((view.name,)), columns, scratch, copy)
     return BoundSource(columns, copied, None, stable=False)
 

@@ -72,10 +72,10 @@ def check_release(engine: Engine, release: Release) -> PrivacyReport:
 
 def require_no_table(engine: Engine, name: QualifiedName) -> None:
     """Raises UserError for a table or view that is no release, and says how it is checked."""
-    found = find_relation(engine, name)
-    if found is None:
+    table = find_relation(engine, name)
+    if table is None:
         return
-    kind, full = found
+    kind, full = table
     columns = ", ".join(column for column, _ in engine.columns(exp.select(exp.Star()).from_(relation(full))))
     raise UserError(
         f"{name} is a {kind}, not a release",
@@ -222,7 +222,7 @@ def check_relation(engine: Engine, statement: CheckRelation) -> PrivacyReport:
                 return PrivacyReport(figures(engine, requirements, rows, background))
             return PrivacyReport(tuple(measured(engine, requirements, rows, background)))
         except EngineError as error:
-            raise PolicyError(f"{statement.source} cannot be checked: {error.message}") from None
+            raise PolicyError(f"{statement.source.called} cannot be checked: {error.message}") from None
 
 
 def _policy(statement: CheckRelation) -> Policy:
@@ -232,7 +232,7 @@ def _policy(statement: CheckRelation) -> Policy:
     sensitive = {fold(n): Attribute(n, Role.SENSITIVE, using.get(fold(n))) for n in statement.sensitive}
     if both := [attribute.name for name, attribute in sensitive.items() if name in quasi]:
         raise PolicyError(
-            f"{statement.source}: {both[0]} is named as a quasi-identifier and as SENSITIVE",
+            f"{statement.source.called}: {both[0]} is named as a quasi-identifier and as SENSITIVE",
             hint="a class has one value of a quasi-identifier: name the column once",
         )
     attributes = (*quasi.values(), *sensitive.values())

@@ -57,6 +57,7 @@ class Cursor:
         token, behind = self.peek(), self.peek(1)
         if token.kind is Kind.SYMBOL:
             is_named = behind.kind in (Kind.WORD, Kind.NUMBER) and behind.start == token.end
-            return token.text == "?" or (token.text == "$" and is_named)
+            is_numbered = behind.kind is Kind.NUMBER and behind.start == token.end
+            return (token.text == "?" and not is_numbered) or (token.text == "$" and is_named)
         is_call = keyword_of(token) == "GETVARIABLE" and self.sees_symbol("(", 1) and self.sees_symbol(")", 3)
         return is_call and self.peek(2).kind is Kind.STRING and self.peek(2).text.startswith("'")

@@ -6,7 +6,8 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import Position
 from sqlanon.syntax import _values
 from sqlanon.syntax._lexer import Kind
-from sqlanon.syntax._reader import QUERY_WORDS, Reader, either
+from sqlanon.syntax._reader import QUERY_WORDS, Reader
+from sqlanon.syntax._wording import either
 from sqlanon.syntax.statements import Estimate
 
 __all__ = ["estimate"]

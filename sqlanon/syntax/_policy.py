@@ -13,7 +13,8 @@ from sqlanon.errors import Position
 from sqlanon.syntax import _values
 from sqlanon.syntax._head import created, dropped, object_name
 from sqlanon.syntax._lexer import Kind
-from sqlanon.syntax._reader import QUERY_WORDS, SEPARATORS, Reader, either
+from sqlanon.syntax._reader import QUERY_WORDS, SEPARATORS, Reader
+from sqlanon.syntax._wording import either
 from sqlanon.syntax.statements import AlterPolicy, CreatePolicy, DropPolicy
 
 __all__ = ["against", "alter", "create", "drop", "hierarchy_name", "requirements", "role_words", "sets", "source"]

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 
 from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.errors import Position, StatementError
 from sqlanon.syntax._cursor import Cursor
 from sqlanon.syntax._lexer import Kind, Positions, Token, keyword_of
 from sqlanon.syntax._reserved import RESERVED
+from sqlanon.syntax._wording import described, either, literal, nearest_phrase, shortened
 from sqlanon.syntax.parts import Parts
 from sqlanon.syntax.placeholders import Placeholder, Placeholders
 
-__all__ = ["QUERY_WORDS", "SEPARATORS", "Reader", "either", "shortened"]
+__all__ = ["QUERY_WORDS", "SEPARATORS", "Reader"]
 
 QUERY_WORDS = ("SELECT", "FROM", "WITH", "VALUES", "TABLE", "PIVOT", "UNPIVOT")
 SEPARATORS = ('","', '")"')
-_MAX_SHOWN_LENGTH = 40
 # The first words of statements, before which a semicolon is easily forgotten.
 _BEGIN = frozenset(
     "ALTER ATTACH BEGIN CALL CHECK COMMIT COPY CREATE DELETE DESCRIBE DETACH DROP ESTIMATE EXPLAIN EXPORT FROM IMPORT "
@@ -168,6 +167,8 @@ class Reader(Cursor):
         """The user's own text between a parenthesis and the one that closes it."""
         opening = self.take()
         first, last, depth = self.peek(), opening, 1
+        # Until it is known where the query ends, all that follows may be part of it.
+        self.parts.add_query(first.start, self._tokens[-1].end)
         while True:
             token = self.peek()
             if token.kind is Kind.END:
@@ -191,6 +192,7 @@ class Reader(Cursor):
         Raises StatementError if they do not stand there, or nothing stands before them.
         """
         first, depth, last = self._next, 0, None
+        self.parts.add_query(self.peek().start, self._tokens[-1].end)
         for index in range(first, len(self._tokens)):
             self._next = index
             depth += {"(": 1, ")": -1}.get(self.peek().text, 0) if self.peek().kind is Kind.SYMBOL else 0
@@ -223,7 +225,8 @@ class Reader(Cursor):
             token = self.peek()
             if token.kind is Kind.SYMBOL and self.sees_placeholder():
                 _, value = self.placed(0)
-                pieces += [self._text[at : token.start], written(value)]
+                # In parentheses, for a minus before a negative number would begin a comment.
+                pieces += [self._text[at : token.start], f" {literal(value)} "]
                 at = self._tokens[self._next - 1].end
             else:
                 self.take()
@@ -248,10 +251,10 @@ class Reader(Cursor):
     ) -> StatementError:
         """The error at `token`, by default the next one; `among` are the words it may be a misspelling of."""
         token = token or self.peek()
-        near = _nearest(token, among)
+        near = nearest_phrase(token, among)
         suggestion = f"did you mean {near}? " if near else ""
         return self._error(
-            f"expected {what}, found {actual or _described(token)}",
+            f"expected {what}, found {actual or described(token)}",
             suggestion + (hint or f"a correct form is: {self._form}"),
             token,
         )
@@ -265,33 +268,3 @@ class Reader(Cursor):
         assert error.position is not None
         error.excerpt = self.parts.excerpt(error.position)
         return error
-
-
-def either(*choices: str) -> str:
-    """The choices in words: a, b or c."""
-    *most, last = choices
-    return f"{', '.join(most)} or {last}" if most else last
-
-
-def shortened(text: str) -> str:
-    """A part of the user's text that an error quotes, cut off where it gets long."""
-    return text if len(text) <= _MAX_SHOWN_LENGTH else text[:_MAX_SHOWN_LENGTH] + "..."
-
-
-def _nearest(token: Token, phrases: Sequence[str]) -> str | None:
-    """The phrase that the token may be a misspelling of, or of a word of it."""
-    if token.kind is not Kind.WORD:
-        return None
-    candidates = {word: phrase for phrase in phrases for word in (*phrase.split(), phrase)}
-    near = get_close_matches(token.text.upper(), candidates, n=1)
-    return candidates[near[0]] if near else None
-
-
-def _described(token: Token) -> str:
-    if token.kind is Kind.END:
-        return "the end of the statement"
-    text = shortened(token.text)
-    if token.kind is Kind.OPEN:
-        what = {"'": "a string", '"': "a quoted name", "`": "a quoted name", "/": "a comment", "$": "a string"}
-        return f"{what.get(token.text[0], 'a string')} that is never closed: {text}"
-    return text if token.kind in (Kind.STRING, Kind.QUOTED) else f'"{text}"'

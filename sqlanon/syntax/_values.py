@@ -8,7 +8,8 @@ from decimal import Decimal
 from sqlanon.domain.values import UNNAMED, Scalar, Value, plain_number, written
 from sqlanon.errors import StatementError
 from sqlanon.syntax._lexer import Kind
-from sqlanon.syntax._reader import Reader, shortened
+from sqlanon.syntax._reader import Reader
+from sqlanon.syntax._wording import shortened
 
 __all__ = ["call", "integer", "named", "number", "scalar", "sees_named", "string", "value"]
 

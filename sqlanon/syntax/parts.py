@@ -29,7 +29,7 @@ class Parts:
         self._positions = positions
         self.start, self.end = start, end
         self._offsets: dict[tuple[str, ...], int] = {}
-        self._queries: list[tuple[int, int]] = []
+        self._queries: dict[int, int] = {}
 
     def add(self, offset: int, *part: str) -> None:
         """Says where a part stands; of several with one name, the first counts."""
@@ -37,7 +37,7 @@ class Parts:
 
     def add_query(self, start: int, end: int) -> None:
         """Says that SQL of the user's stands between two offsets. Its literals may be data, which no error shows."""
-        self._queries.append((start, end))
+        self._queries[start] = end
 
     def position_of(self, part: tuple[str, ...]) -> Position | None:
         """Where a part stands, or the most special one above it; None where no such part was read."""
@@ -62,13 +62,13 @@ class Parts:
 
     def _occurrences(self, text: str) -> set[int]:
         """The first and the last offset at which a text stands in the user's queries."""
-        ends = (find(text, *span) for span in self._queries for find in (self.script.find, self.script.rfind))
+        ends = (find(text, *span) for span in self._queries.items() for find in (self.script.find, self.script.rfind))
         return {offset for offset in ends if offset >= 0}
 
     def excerpt(self, position: Position) -> str:
         """The line of the script at a position, with a caret below the position, as DuckDB shows it."""
         start = self._positions.start_of(position)
-        line = self._line_at(start)
+        line = self._line_at(start, start + position.column - 1)
         at = position.column - 1
         first = max(0, at - _BEFORE) if len(line) > _WIDEST else 0
         last = first + _WIDEST
@@ -77,16 +77,26 @@ class Parts:
         padding = " " * len(head) + "".join(map(_blank, line[first:at]))
         return f"{head}{line[first:last]}{after}\n{padding}^"
 
-    def _line_at(self, start: int) -> str:
-        """The line that begins at an offset, without comments. Stars stand for literals but those of the statement."""
+    def _line_at(self, start: int, fault: int) -> str:
+        """The line that begins at an offset, without comments. Stars stand for literals that may be data.
+
+        That is all but those of the statement up to the place at fault: behind it anything may stand, where a
+        semicolon or a quote was forgotten. Numbers of named arguments are shown there, too.
+        """
         end = self.script.find("\n", start)
         end = len(self.script) if end < 0 else end
         letters = [" "] * (end - start)
+        before, in_doubt = "", False
         for token in tokens(self.script):
             if token.start >= end:
                 break
-            is_literal = token.kind in (Kind.STRING, Kind.NUMBER, Kind.OPEN)
-            hidden = is_literal and not self._is_of_statement(token)
+            is_argument = token.kind is Kind.NUMBER and before == "=>"
+            is_known = self._is_of_statement(token) and (token.start <= fault or is_argument)
+            hidden = token.kind is Kind.OPEN or (token.kind in (Kind.STRING, Kind.NUMBER) and not is_known)
+            # A text from an earlier line may have been opened by a quote that was forgotten: then all here is data.
+            in_doubt = in_doubt or (token.kind in (Kind.STRING, Kind.QUOTED) and token.start < start < token.end)
+            hidden = hidden or in_doubt
+            before = token.text
             for offset in range(max(start, token.start), min(end, token.end)):
                 character = self.script[offset]
                 letters[offset - start] = "*" if hidden else character if character.isprintable() else " "
@@ -94,7 +104,7 @@ class Parts:
 
     def _is_of_statement(self, token: Token) -> bool:
         """Whether a token stands in the statement itself, and not in a query in it, nor in another statement."""
-        in_query = any(low <= token.start < high for low, high in self._queries)
+        in_query = any(low <= token.start < high for low, high in self._queries.items())
         return self.start <= token.start < self.end and not in_query
 
 

@@ -204,3 +204,88 @@ def test_the_command_says_by_its_exit_code_whether_it_holds(tmp_path: Path) -> N
     assert failed.stderr.startswith("sqlanon verify: error: ")
     assert "LINE" not in failed.stderr
     assert CliRunner().invoke(app, ["verify", str(tmp_path / "nothing")]).exit_code == 2
+
+
+def _edited(out: Path, **changes: Any) -> dict[str, Any]:
+    """Writes other items into the certificate, and returns it."""
+    path = out / "certificate.json"
+    stated: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    stated |= changes
+    path.write_text(json.dumps(stated), encoding="utf-8")
+    return stated
+
+
+def _exact(folder: Path, kind: str = "parquet") -> Path:
+    """An export whose ages are the source's own, ten rows each."""
+    con = connect()
+    con.execute("CREATE TABLE v AS SELECT i % 6 AS age, 's' || i AS ssn, i % 5 AS disease FROM range(60) AS t(i)")
+    con.execute("CREATE POLICY p ON v (ssn IDENTIFIER, age QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(4)")
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute(f"EXPORT r TO '{folder}/out/' (FORMAT {kind})")
+    return folder / "out"
+
+
+def _rewritten(out: Path, query: str) -> None:
+    """Puts other rows into the Parquet file, as a forger would."""
+    con = connect()
+    con.execute(f"CREATE TABLE rows AS FROM '{out}/r.parquet'")
+    con.execute(f"COPY ({query}) TO '{out}/r.parquet' (FORMAT parquet)")
+    _rehashed(out)
+
+
+def test_values_that_a_cast_would_merge_are_told_apart(tmp_path: Path) -> None:
+    out = _exact(tmp_path)
+    _rewritten(out, "SELECT age + row_number() OVER () / 1000.0::DOUBLE AS age, disease FROM rows")
+    with pytest.raises(PrivacyViolation, match="other columns"):
+        checked(out)
+    columns = _edited(out)["columns"]
+    columns[0]["type"] = "DOUBLE"
+    _edited(out, columns=columns)
+    with pytest.raises(PrivacyViolation, match="the certificate says"):
+        checked(out)
+
+
+def test_a_column_more_is_missed(tmp_path: Path) -> None:
+    out = _exact(tmp_path)
+    _rewritten(out, "SELECT *, 's' || row_number() OVER () AS ssn FROM rows")
+    with pytest.raises(PrivacyViolation, match="other columns"):
+        checked(out)
+    columns = _edited(out)["columns"]
+    for more in ({"name": "ssn"}, {"name": "ssn", "source": "number"}):
+        _edited(out, columns=[*columns, {"type": "VARCHAR", "reading": "exact", **more}])
+        with pytest.raises(PrivacyViolation, match="its policy hides the column"):
+            checked(out)
+
+
+def test_another_header_is_another_file(tmp_path: Path) -> None:
+    out = _exact(tmp_path, "csv")
+    _changed(out / "r.csv", "age,disease", "disease,age")
+    _rehashed(out)
+    with pytest.raises(PrivacyViolation, match="other columns"):
+        checked(out)
+
+
+@pytest.mark.parametrize("change", [{"required": 1.0}, {"satisfied": False}, {"satisfied": None}, {"achieved": 400.0}])
+def test_what_is_stated_has_to_be_what_the_policy_requires(tmp_path: Path, change: dict[str, Any]) -> None:
+    out = _exact(tmp_path)
+    requirements = _edited(out)["requirements"]
+    requirements[0] |= change
+    _edited(out, requirements=requirements)
+    with pytest.raises(PrivacyViolation):
+        checked(out)
+
+
+def test_a_name_that_is_a_pattern_is_not_read(tmp_path: Path) -> None:
+    """DuckDB would read the file beside it."""
+    folder = tmp_path / "g[1]"
+    folder.mkdir()
+    _exact(tmp_path).rename(folder / "out")
+    with pytest.raises(UserError, match="takes for a pattern"):
+        checked(folder / "out")
+
+
+def test_a_certificate_without_numbers_of_rows_says_too_little(tmp_path: Path) -> None:
+    out = _exact(tmp_path)
+    _edited(out, rows={"suppressed": 0})
+    with pytest.raises(UserError, match="does not say what a check needs"):
+        checked(out)

@@ -85,7 +85,7 @@ MISTAKES = {
     ),
     "single quotes around a name": (
         POLICY.replace("born QUASI", "'born' QUASI"),
-        "expected a column, found 'born'",
+        "expected a column, found a text in quotes",
         "'born' QUASI",
         "double quotes",
     ),

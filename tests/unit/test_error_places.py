@@ -59,7 +59,7 @@ def pointed_at(error: SqlanonError) -> str:
         (POLICY.replace("ON visits", "ON (SELECT age, sexx, disease FROM visits)"), "sexx, disease", None),
         (POLICY.replace("REQUIRE", "AGAINST voters REQUIRE k_map(k => 3),"), "voters REQUIRE", "SHOW ALL TABLES"),
         ("CREATE HIERARCHY h AS INTERVAL (10)", "INTERVAL (", "did you mean intervals?"),
-        ("CREATE HIERARCHY h AS INTERVALS (10, 15)", "(10, 15)", None),
+        ("CREATE HIERARCHY h AS INTERVALS (10, 15)", "(", None),
         ("CREATE HIERARCHY tens AS INTERVALS (10)", "tens AS", "OR REPLACE"),
         ("CREATE ANONYMIZED TABLE r AS POLICY goood", "goood", "did you mean good?"),
         ("CREATE ANONYMIZED TABLE visits AS POLICY good", "visits AS", "another name"),
@@ -159,3 +159,34 @@ def test_a_notebook_shows_the_error_alone() -> None:
             f"{kind.__name__}: too few\n  hint: ask for less"
         ]
     assert not hasattr(InternalError, "_render_traceback_")
+
+
+INSERT = "INSERT INTO t VALUES ('Alice', 'HIV', 4711);"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        f"CREATE POLICY p ON t (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 4)\n{INSERT}",
+        f"CREATE HIERARCHY h AS PREFIXES (4, 3) {INSERT}",
+        f"DROP POLICY p {INSERT}",
+        f"EXPORT r TO $$secret Alice\n{INSERT}",
+        "CHECK (SELECT * FROM t WHERE n = 'Alice' AND age = 4711 (sex)",
+        "CHECK (SELECT * FROM (VALUES ('Alice HIV)) t(x)) (x)",
+        "ESTIMATE SELECT count(*) FROM t WHERE disease = 'HIV' AND n = 'Alice'",
+        "ESTIMATE SELECT count(*) FROM t WHERE disease = 'HIV' AND n = 'Alice' FROM RELESE x",
+        "CREATE HIERARCHY h AS LEVELS SELECT * FROM (VALUES ('Alice', 'HIV')) t(a, b)",
+        "CREATE HIERARCHY h AS PARENTS ('Alice', 'HIV')",
+        "CHECK (SELECT 'Alice' AS a, 4711 AS n) (HIV_) REQUIRE k_anonymity(3)",
+    ],
+)
+def test_where_a_semicolon_or_a_quote_was_forgotten_no_data_is_shown(con: Connection, script: str) -> None:
+    text = str(failure(con, script))
+    for value in ("Alice", "'HIV", "4711"):
+        assert value not in text
+
+
+def test_parameters_are_in_no_message(con: Connection) -> None:
+    with pytest.raises(UserError) as caught:
+        con.execute("CHECK (SELECT age FROM visits WHERE sex <> ?) (nosuch) REQUIRE k_anonymity(3)", ["Alice"])
+    assert "Alice" not in str(caught.value)

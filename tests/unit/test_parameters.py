@@ -120,3 +120,28 @@ def test_an_error_in_a_query_with_parameters_points_at_the_query(con: Connection
             con.execute(statement, parameters)
         assert caught.value.position is not None
         assert statement[caught.value.position.column - 1 :].startswith(at)
+
+
+@pytest.mark.parametrize(
+    ("condition", "parameters", "expected"),
+    [
+        ("a > 3-? OR b = 2", [-1], "a > 3-(-1) OR b = 2"),
+        ("a > 3-?\nOR b = 2", [-1], "a > 3-(-1) OR b = 2"),
+        ("a BETWEEN?AND?", [1, 2], "a BETWEEN 1 AND 2"),
+        ("a<-?", [-3], "a < 3"),
+        ("list_contains(?, a)", [[1, 2]], "list_contains([1, 2], a)"),
+        ("a IN ?", [[1, 2]], "a IN (1, 2)"),
+    ],
+)
+def test_a_literal_in_a_query_is_what_the_parameter_is(
+    con: Connection, condition: str, parameters: list[Any], expected: str
+) -> None:
+    """Nothing behind a negative number becomes a comment, and nothing before it a longer word."""
+    checked = con.execute(f"CHECK (SELECT a, b FROM t WHERE {condition}) (b)", parameters).fetchall()
+    rows = {question: figure for _, question, _, _, figure, _ in checked}["rows"]
+    assert rows == con.duckdb.execute(f"SELECT count(*) FROM t WHERE {expected}").fetchall()[0][0]
+
+
+def test_numbers_of_numpy_are_numbers(con: Connection) -> None:
+    for value in (np.float64(0.5), np.float32(0.5)):
+        con.execute("CHECK t (a) SENSITIVE s REQUIRE t_closeness(t => ?)", [value])

@@ -56,6 +56,9 @@ class Format(Protocol):
     def read(self, file: ExportFile) -> exp.Query:
         """The rows of the file, on the connection that `reopen` gave, under `columns`' names and types."""
 
+    def header(self, path: Path) -> Sequence[str] | None:
+        """The names of the file's columns, where they are read by their places; None where they are read by name."""
+
     def carried(self, path: Path) -> Sequence[str]:
         """The certificates in any file of this format, by sqlanon or not; none if it holds anything but an export.
 

@@ -7,6 +7,7 @@ A CSV file has no place for a certificate: the one beside it names it by its has
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +24,7 @@ __all__ = [
     "SUFFIXES",
     "carried",
     "certificate",
+    "header",
     "published_type",
     "read",
     "reopen",
@@ -69,6 +71,11 @@ def read(file: ExportFile) -> exp.Query:
     }
     options |= {name.lower(): literal(text) for name, text in _QUOTING.items()}
     return reading(file, table_function("read_csv", literal(str(file.path)), options))
+
+
+def header(path: Path) -> Sequence[str]:
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        return next(csv.reader(file), [])
 
 
 def carried(path: Path) -> Sequence[str]:

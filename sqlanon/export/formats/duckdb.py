@@ -31,6 +31,7 @@ __all__ = [
     "SUFFIXES",
     "carried",
     "certificate",
+    "header",
     "published_type",
     "read",
     "reopen",
@@ -91,6 +92,10 @@ def _attached(engine: Engine, file: ExportFile) -> Iterator[str]:
         raise
     # This also writes the log into the file and removes it.
     engine.run(detach)
+
+
+def header(path: Path) -> None:
+    """None: columns are read by name."""
 
 
 def carried(path: Path) -> Sequence[str]:

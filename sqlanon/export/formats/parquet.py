@@ -20,6 +20,7 @@ __all__ = [
     "SUFFIXES",
     "carried",
     "certificate",
+    "header",
     "published_type",
     "read",
     "reopen",
@@ -61,6 +62,10 @@ def read(file: ExportFile) -> exp.Query:
     # A folder named year=2026 on the way to the file is no column of it.
     options = {"hive_partitioning": exp.false()}
     return reading(file, table_function("read_parquet", literal(str(file.path)), options))
+
+
+def header(path: Path) -> None:
+    """None: columns are read by name."""
 
 
 def carried(path: Path) -> Sequence[str]:
