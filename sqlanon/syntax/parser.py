@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from itertools import islice, takewhile
 
 from sqlanon.domain.values import Value
 from sqlanon.errors import Position, StatementError
 from sqlanon.syntax import _estimate, _hierarchy, _listings, _policy, _release, _workload
-from sqlanon.syntax._lexer import Positions, keyword_of, tokens
+from sqlanon.syntax._lexer import Kind, Positions, keyword_of, tokens
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.parts import Parts
 from sqlanon.syntax.placeholders import Placeholder
 from sqlanon.syntax.script import Piece, split
 from sqlanon.syntax.statements import SHOWN, PassThrough, Statement
 
-__all__ = ["KEYWORDS", "filled", "parse_script", "query_text"]
+__all__ = ["KEYWORDS", "filled", "misread", "parse_script", "query_text"]
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,8 @@ def _openings(label: str) -> tuple[str, ...]:
     return (label,)
 
 
+# How like one of our statements the first words of another have to be: CREATE ANONYMISED is, CREATE TABLE is not.
+_NEAR = 0.84
 _OURS = {tuple(opening.split()): label for label in _FORMS for opening in _openings(label)}
 _NOT_OURS = {("EXPORT", "DATABASE")}
 _MAX_KEYWORDS = max(map(len, _OURS))
@@ -111,6 +114,21 @@ def query_text(text: str) -> str:
         error.position = error.excerpt = None  # the text does not stand in a script
         raise
     return query
+
+
+def misread(text: str) -> str | None:
+    """A hint for a statement that DuckDB could not read: the one of ours that was meant, or that begins within it.
+
+    None where nothing in it is like one of ours.
+    """
+    read = [token for token in tokens(text) if token.kind is not Kind.OPEN]
+    begins_line = [token for token in read[1:] if not text[text.rfind("\n", 0, token.start) + 1 : token.start].strip()]
+    for token in begins_line:
+        if label := _label(text[token.start :]):
+            return f"if {label} begins another statement, put a semicolon before it"
+    words = " ".join(keyword_of(token) for token in read[:2])
+    near = get_close_matches(words, [label for label in _FORMS if " " in label], n=1, cutoff=_NEAR)
+    return f"did you mean {near[0]}?" if near else None
 
 
 def filled(statement: Statement, values: Mapping[Placeholder, Value]) -> Statement:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.duckdb import translated
 from sqlanon.errors import EngineError, InternalError, PrivacyViolation, SqlanonError, UserError
+from sqlanon.syntax.parser import misread
 from sqlanon.syntax.statements import (
     CheckExport,
     CheckRelation,
@@ -64,6 +65,8 @@ def _known_error(error: BaseException, statement: Statement | None) -> BaseExcep
     kind: type[SqlanonError] = EngineError if is_sqlanons else UserError
     withheld = "withheld" in translation.message
     hint = "SQLANON_DEBUG=1 or -vv shows all of it, values included" if withheld else None
+    if isinstance(statement, PassThrough) and type(error).__name__ in ("ParserException", "CatalogException"):
+        hint = hint or misread(statement.text)
     own_error = kind(translation.message, hint=hint, quoted=translation.quoted)
     own_error.__cause__ = error
     return own_error

@@ -235,3 +235,28 @@ def test_a_live_view_on_another_database(con: Connection) -> None:
     with pytest.raises(UserError, match="lives in another database") as caught:
         con.execute("CREATE ANONYMIZED VIEW v AS POLICY p")
     assert "make a snapshot" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("script", "hint"),
+    [
+        ("CREATE ANONYMISED TABLE r AS POLICY p", "did you mean CREATE ANONYMIZED?"),
+        ("SHOW POLICYS", "did you mean SHOW POLICIES?"),
+        ("SHOW RELEASE", "did you mean SHOW RELEASES?"),
+        ("ALTER POLICIES p RENAME TO q", "did you mean ALTER POLICY?"),
+        (
+            "CREATE TABLE z AS SELECT 1\nCREATE POLICY p ON z (a ENTITY) REQUIRE k",
+            "if CREATE POLICY begins another statement",
+        ),
+        ("SELECT 1\n  CHECK r", "if CHECK begins another statement"),
+    ],
+)
+def test_what_duckdb_could_not_read_may_have_been_meant_for_sqlanon(script: str, hint: str) -> None:
+    done = run_script(script)
+    assert done.exit_code == 2
+    assert hint in done.stderr
+
+
+@pytest.mark.parametrize("script", ["SELEC 1", "CREATE TABEL t (a INT)", "SHOW nothing", "DROP TABLE nothing"])
+def test_other_mistakes_are_duckdbs(script: str) -> None:
+    assert "hint" not in run_script(script).stderr
