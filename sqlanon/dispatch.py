@@ -16,7 +16,7 @@ from sqlanon.domain.report import Measurement, PrivacyReport
 from sqlanon.domain.watching import Watching
 from sqlanon.engines.base import Engine
 from sqlanon.engines.statement_memo import within_statement
-from sqlanon.errors import InternalError, PolicyError, UserError, about
+from sqlanon.errors import CatalogError, InternalError, PolicyError, UserError, about
 from sqlanon.export.check_export import check_export
 from sqlanon.export.reader import estimate_export
 from sqlanon.export.run import export_release
@@ -199,9 +199,14 @@ def _load(engine: Engine, name: Any) -> Release:
 
 
 def _check_release(engine: Engine, statement: s.CheckRelease, progress: Watching | None) -> Answer:
-    if releases.find(engine, qualified(engine, statement.name)) is None:
+    try:
+        release = _load(engine, statement.name)
+    except CatalogError:
+        raise
+    except UserError:
+        # There is no such release.
         require_no_table(engine, statement.name)
-    release = _load(engine, statement.name)
+        raise
     measurements = check_release(engine, release).measurements
     assumed = (measurement.stated for measurement in assumed_of(release))
     return _checked(str(release.name), PrivacyReport((*measurements, *assumed)))

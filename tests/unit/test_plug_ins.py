@@ -19,7 +19,7 @@ MODEL = re.search(
 )
 METHOD = FILE.search(PAGE.read_text(encoding="utf-8"))
 FORMAT = """
-from sqlanon.export.formats.csv import carried, certificate, published_type, read, reopen, require, write
+from sqlanon.export.formats.csv import carried, certificate, header, published_type, read, reopen, require, write
 SUFFIXES = (".text",)
 CARRIES_CERTIFICATE = False
 """
