@@ -143,7 +143,7 @@ def _rows_of_file(export: Export, file: ExportFile, table: RecordedTable, record
         kind = recorded.types.get(fold(part.source)) if fold(part.source) in sensitive else None
         kind = "BIGINT" if part.reading is Reading.COUNT else None if kind == ENUM else kind
         outputs.append(alias(cast(column(part.name), kind), part.name) if kind else column(part.name))
-    return exp.select(*outputs).from_(export_format(export.format).read(file).subquery("file"))
+    return exp.select(*outputs).from_(_as_stored(export, file).subquery("file"))
 
 
 def _copied(
@@ -187,17 +187,22 @@ def _require_rows(
             )
 
 
+def _as_stored(export: Export, file: ExportFile) -> exp.Query:
+    """All columns of a file in the types in which it has them."""
+    query = export_format(export.format).read(file).copy()
+    query.set("expressions", [exp.Star()])
+    return query
+
+
 def _require_columns(engine: Engine, export: Export, files: Sequence[ExportFile]) -> None:
-    """Raises PrivacyViolation where a file has other columns than its certificate says, or of other types."""
+    """Raises PrivacyViolation where a file has other columns than its certificate says."""
     for file in files:
-        kind = export_format(export.format)
-        bare = kind.read(file).copy()
-        bare.set("expressions", [exp.Star()])
-        columns, header = tuple(engine.columns(bare)), kind.header(file.path)
-        names_differ = header is not None and list(header) != [name for name, _ in file.columns]
-        if names_differ or columns != file.columns or any(kind.published_type(t) != t for _, t in file.columns):
+        kind, stated = export_format(export.format), [name for name, _ in file.columns]
+        header = kind.header(file.path) or [name for name, _ in engine.columns(_as_stored(export, file))]
+        # A type that the format does not have is not that of the file's values.
+        if list(header) != stated or any(kind.published_type(type_) != type_ for _, type_ in file.columns):
             raise PrivacyViolation(
-                f"{file.path.name} has other columns than its certificate says, or of other types",
+                f"{file.path.name} has other columns than its certificate says",
                 hint="take the files and the certificate from one export",
             )
 
