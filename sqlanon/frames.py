@@ -19,6 +19,7 @@ from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.engines.python_variables import data_frame_kind, registered_frames
 from sqlanon.errors import SqlanonError, UserError
+from sqlanon.inputs.source import find_relation
 from sqlanon.methods.registry import DEFAULT_OF_FRAMES
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
@@ -103,6 +104,11 @@ def anonymize(
             run_statement(engine, _hierarchy(name, text))
         for statement in (CreatePolicy(policy), create):
             run_statement(engine, statement)
+        if find_relation(engine, _RELEASE) is None:
+            raise UserError(
+                f"{method} publishes several tables, and a data frame is one",
+                hint="leave method out, or make the release on a connection, sqlanon.connect()",
+            )
         released = connection.sql(to_sql(exp.select(exp.Star()).from_(relation(_RELEASE))))
         return cast(Frame, getattr(released, _RESULTS[kind])())
 

@@ -133,3 +133,9 @@ def test_what_cannot_be_met() -> None:
 def test_it_is_a_name_of_the_package() -> None:
     assert sqlanon.anonymize is anonymize
     assert "anonymize" in sqlanon.__all__
+
+
+def test_a_method_of_several_tables_makes_no_frame() -> None:
+    data = pandas.DataFrame({"age": [i % 5 for i in range(40)], "disease": [f"d{i % 4}" for i in range(40)]})
+    with pytest.raises(UserError, match="publishes several tables"):
+        anonymize(data, quasi_identifiers=["age"], sensitive=["disease"], k=None, method="anatomy(l => 2)")
