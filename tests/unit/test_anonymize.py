@@ -138,4 +138,4 @@ def test_it_is_a_name_of_the_package() -> None:
 def test_a_method_of_several_tables_makes_no_frame() -> None:
     data = pandas.DataFrame({"age": [i % 5 for i in range(40)], "disease": [f"d{i % 4}" for i in range(40)]})
     with pytest.raises(UserError, match="publishes several tables"):
-        anonymize(data, quasi_identifiers=["age"], sensitive=["disease"], k=None, method="anatomy(l => 2)")
+        anonymize(data, quasi_identifiers=["age"], sensitive=["disease"], k=2, method="anatomy(l => 2)")
