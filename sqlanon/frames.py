@@ -56,7 +56,9 @@ def anonymize(
     listed are withheld, and so are the index of a pandas frame and `entity`. The rows are in
     random order. Values of quasi-identifiers become coarser until every class of rows
     that agree on them meets what is required, which is verified on the rows
-    themselves before they are returned. Sensitive and insensitive columns are unchanged.
+    themselves before they are returned. Sensitive and insensitive columns keep their values; a
+    type that DuckDB lacks, such as a pandas column of Decimal or of numbers beyond 128 bits, comes
+    back as the nearest that it has.
 
     - `quasi_identifiers`: what others may know of a person, such as age and postal code.
     - `sensitive`: what they would like to learn.

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from sqlanon.catalog import _rows, migrations
-from sqlanon.domain.identifiers import fold, nearest
+from sqlanon.domain.identifiers import UPPER, fold, nearest
 from sqlanon.engines.base import Engine
 from sqlanon.errors import UserError
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import ascending
 from sqlanon.sqlgen.build.names import column, identifier, relation
 from sqlanon.syntax.parser import query_text
@@ -33,9 +34,11 @@ def listing(engine: Engine) -> list[str]:
 
 def counts(engine: Engine) -> list[tuple[str, int]]:
     """The name of each workload, with the number of its queries."""
-    names = [str(row["workload"]) for row in _rows.read(engine, "workload", ("workload",))]
-    folded = [fold(name) for name in names]
-    return [(name, folded.count(fold(name))) for name in {fold(name): name for name in names}.values()]
+    folded = f.call("translate", column("workload"), UPPER, UPPER.lower())
+    query = (
+        exp.select(f.any_value(column("workload")), f.count()).from_(relation(("anon", "workload"))).group_by(folded)
+    )
+    return [(str(name), int(n)) for name, n in engine.rows(query.order_by(ascending(f.min(column("rowid")))))]
 
 
 def exists(engine: Engine, name: str) -> bool:

@@ -159,9 +159,9 @@ def _copied(
             for file, table in zip(files, recorded.tables, strict=True)
         }
     except EngineError:
-        names = ", ".join(file.path.name for file in files)
+        data = ", ".join(file.path.name for file in files)
         raise PrivacyViolation(
-            f"{names} cannot be read as the certificate says", hint="take the files and the certificate from one export"
+            f"{data} cannot be read as the certificate says", hint="take the files and the certificate from one export"
         ) from None
 
 

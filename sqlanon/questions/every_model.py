@@ -85,4 +85,4 @@ def _value(question: Question, parameter: Parameter) -> Value:
 
 def _is_read(question: Question, parameter: Parameter) -> bool:
     """Whether the figure depends on the parameter."""
-    return any(f"${name}" in question.statement("achieved") for name in parameter.placeholders)
+    return not question.placeholders("achieved").isdisjoint(parameter.placeholders)

@@ -108,6 +108,10 @@ class Question:
             raise InternalError(f"the question {self.name} has no statement {name!r}")
         return self.statements[name]
 
+    def placeholders(self, statement: str) -> set[str]:
+        """The names that stand for arguments in one statement, without their $."""
+        return set(_PLACEHOLDER.findall(self.statement(statement)))
+
     @property
     def of_sensitive_values(self) -> bool:
         """Whether it is about sensitive attributes, and not about the classes alone."""
@@ -201,7 +205,7 @@ def _require_consistent(question: Question) -> None:
             raise InternalError(f"{question.name} counts rows by {rows}, which is none of its BIGINT parameters")
     fillable = {name for parameter in question.parameters for name in parameter.placeholders}
     for wanted in ("achieved", "violations"):
-        unknown = set(_PLACEHOLDER.findall(question.statement(wanted))) - fillable
+        unknown = question.placeholders(wanted) - fillable
         if unknown:
             raise InternalError(f"{wanted} of {question.name} asks for ${min(unknown)}, which no parameter gives")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from sqlanon.catalog import hierarchies, migrations, policies, releases, workloads
@@ -100,11 +100,7 @@ def _is_whole(engine: Engine, release: Release) -> bool:
     return all(stands(engine, release, made) for made in release.published)
 
 
-def _workloads(engine: Engine) -> Iterator[tuple[Any, ...]]:
-    yield from workloads.counts(engine)
-
-
-_LISTINGS: Mapping[str, tuple[Columns, Callable[[Engine], Iterator[tuple[Any, ...]]]]] = {
+_LISTINGS: Mapping[str, tuple[Columns, Callable[[Engine], Iterable[tuple[Any, ...]]]]] = {
     "policies": (
         (
             ("policy", "VARCHAR"),
@@ -132,5 +128,5 @@ _LISTINGS: Mapping[str, tuple[Columns, Callable[[Engine], Iterator[tuple[Any, ..
         ),
         _releases,
     ),
-    "workloads": ((("workload", "VARCHAR"), ("queries", "BIGINT")), _workloads),
+    "workloads": ((("workload", "VARCHAR"), ("queries", "BIGINT")), workloads.counts),
 }

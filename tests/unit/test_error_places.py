@@ -111,15 +111,13 @@ def test_a_long_line_is_cut_around_the_place(con: Connection) -> None:
     assert line[caret.index("^") :].startswith("column_0 INSENSITIVE")
 
 
-@pytest.mark.parametrize("before", ["/* 日本 */ ", "\t", "'é'::VARCHAR AS a, "])
-def test_wide_letters_and_tabs_before_the_place(con: Connection, before: str) -> None:
+@pytest.mark.parametrize(("before", "width"), [('"日本", ', 8), ('"é", ', 5), ("\t", 1), ("/* a comment */ ", 16)])
+def test_wide_letters_tabs_and_comments_before_the_place(con: Connection, before: str, width: int) -> None:
     """A caret stands below the place where a terminal shows it."""
-    error = failure(
-        con,
-        f"CREATE POLICY p ON visits (\n{before if before.isspace() else ''}agee QUASI IDENTIFIER) "
-        "REQUIRE k_anonymity(k => 3)",
-    )
-    assert pointed_at(error).startswith("agee")
+    query = 'SELECT age AS "日本", age AS "é" FROM visits'
+    line, caret = str(failure(con, f"CHECK ({query}) (\n{before}agee) REQUIRE k_anonymity(3)").excerpt).split("\n")
+    assert line.endswith("agee) REQUIRE k_anonymity(*)")
+    assert caret == " " * (len("LINE 2: ") + width) + "^"
 
 
 def test_no_value_of_a_query_or_of_another_statement_is_shown(con: Connection) -> None:

@@ -143,5 +143,7 @@ def test_a_literal_in_a_query_is_what_the_parameter_is(
 
 
 def test_numbers_of_numpy_are_numbers(con: Connection) -> None:
+    statement = "CHECK t (a) SENSITIVE s REQUIRE t_closeness(t => {})"
+    expected = con.execute(statement.format(0.5)).fetchall()
     for value in (np.float64(0.5), np.float32(0.5)):
-        con.execute("CHECK t (a) SENSITIVE s REQUIRE t_closeness(t => ?)", [value])
+        assert con.execute(statement.format("?"), [value]).fetchall() == expected
