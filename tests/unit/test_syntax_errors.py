@@ -49,7 +49,7 @@ HEAD = "CREATE POLICY p ON t "
         (HEAD + "(a ENTITY)", None, "VISIBLE, AGAINST or REQUIRE, found the end", "REQUIRE k_anonymity(k => 4)"),
         (HEAD + "(a ENTITY) REQUIR k", "REQUIR", "VISIBLE, AGAINST or REQUIRE", "did you mean REQUIRE?"),
         (HEAD + "(a ENTITY) AGAINTS t REQUIRE k", "AGAINTS", "VISIBLE, AGAINST or REQUIRE", "did you mean AGAINST?"),
-        (HEAD + "(a ENTITY) AGAINST 4 REQUIRE k", "4 REQ", "a table, a view, a 'file' or (SELECT", "a correct form is"),
+        (HEAD + "(a ENTITY) AGAINST 4 REQUIRE k", "4 REQ", "a table, a view, a 'file' or (SELECT", 'needs quotes: "4"'),
         (HEAD + "(a ENTITY) AGAINST (t) REQUIRE k", "t) R", "begins with SELECT", "a correct form is"),
         (HEAD + "(a ENTITY) AGAINST t, u REQUIRE k", ", u", "expected REQUIRE", "a correct form is"),
         (HEAD + "(a ENTITY) AGAINST t", None, "expected REQUIRE, found the end", "a correct form is"),
@@ -109,6 +109,63 @@ def test_errors_say_where_what_and_how(text: str, offset: str | None, message: s
     assert error.message.startswith(" ".join(text.split()[:1]).upper())
     column = (len(text) if offset is None else text.index(offset)) + 3
     assert error.position == Position(3, column)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("CREATE ANONYMIZED TABLE r-2026 AS POLICY p", "r-2026"),
+        ("CREATE ANONYMIZED TABLE main.r-2026-x AS POLICY p", "r-2026-x"),
+        ("CREATE ANONYMIZED TABLE 2026-q1 AS POLICY p", "2026-q1"),
+        ("CREATE ANONYMIZED TABLE my release AS POLICY p", "my release"),
+        ("CREATE ANONYMIZED TABLE r AS POLICY my policy METHOD m", "my policy"),
+        ("EXPLAIN ANONYMIZED TABLE r AS POLICY my-policy", "my-policy"),
+        ("CREATE POLICY my policy ON t (a ENTITY) REQUIRE k", "my policy"),
+        ("CREATE POLICY p ON my table (a ENTITY) REQUIRE k", "my table"),
+        (HEAD + "(date of birth QUASI IDENTIFIER) REQUIRE k", "date of birth"),
+        (HEAD + "(e-mail IDENTIFIER) REQUIRE k", "e-mail"),
+        (HEAD + "(a QUASI IDENTIFIER USING my bands) REQUIRE k", "my bands"),
+        (HEAD + "(a SENSITIVE) REQUIRE l(attribute => e-mail)", "e-mail"),
+        ("CREATE HIERARCHY my h AS INTERVALS (5)", "my h"),
+        ("CREATE WORKLOAD w-1 ON POLICY p", "w-1"),
+        ("ALTER POLICY my p ADD a ENTITY", "my p"),
+        ("ALTER POLICY p RENAME TO q-1", "q-1"),
+        ("DESCRIBE POLICY my p", "my p"),
+        ("CHECK r-2026", "r-2026"),
+        ("CHECK my release", "my release"),
+        ("CHECK t (age zip) REQUIRE k", "age zip"),
+        ("EXPORT r-2026 TO 'out/'", "r-2026"),
+        ("ESTIMATE SELECT count(*) FROM t FROM RELEASE r-2026", "r-2026"),
+        ("MEASURE r-2026 WITH WORKLOAD w", "r-2026"),
+        *((f"DROP {kind} my-name", "my-name") for kind in ("POLICY", "HIERARCHY", "WORKLOAD", "ANONYMIZED TABLE")),
+    ],
+)
+def test_a_name_that_needs_quotes_is_shown_with_them(text: str, name: str) -> None:
+    """All of it stands in the line that is shown, too, though numbers behind a fault are hidden there."""
+    error = failure(text)
+    assert f'needs quotes: "{name}"' in str(error.hint)
+    assert name in str(error.excerpt)
+    assert ("a comma is missing" in str(error.hint)) == (name in ("age zip", "my bands"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DROP POLICY p 4711",
+        "DROP POLICY p Alice 4711",
+        "DROP POLICY p\nAlice",
+        "CREATE POLICY p FOR t (a ENTITY) REQUIRE k",
+        "CREATE ANONYMIZED TABLE r AS POLICY p USING METHOD m",
+        HEAD + "(a QUASI IDENTIFIER USING h b SENSITIVE) REQUIRE k",
+        "DROP POLICY IF EXIST p",
+    ],
+)
+def test_what_is_no_name_is_not_said_to_need_quotes(text: str) -> None:
+    assert "quotes" not in str(failure(text).hint)
+
+
+def test_a_model_is_written_with_an_underscore() -> None:
+    assert failure(HEAD + "(a ENTITY) REQUIRE k-anonymity(4)").hint == "write k_anonymity, with _"
 
 
 def test_an_error_quotes_little_of_a_long_text() -> None:
