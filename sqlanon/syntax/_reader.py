@@ -171,6 +171,11 @@ class Reader(Cursor):
             ahead += 1
         return ahead > 0 and keyword_of(self.peek(ahead)) in QUERY_WORDS
 
+    def refuse_bare_query(self, what: str) -> None:
+        """Raises StatementError, expecting `what`, where a query stands next without parentheses."""
+        if keyword_of(self.peek()) in QUERY_WORDS and keyword_of(self.peek()).lower() in RESERVED:
+            raise self.expected(what, hint=f"a query stands in parentheses: ({self.peek().text} ...)")
+
     def query(self) -> str:
         """The user's own text between a parenthesis and the one that closes it."""
         opening = self.take()

@@ -8,9 +8,10 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import Position
 from sqlanon.syntax import _values
+from sqlanon.syntax._attributes import hierarchy_name
 from sqlanon.syntax._head import if_not_exists
 from sqlanon.syntax._lexer import Kind
-from sqlanon.syntax._policy import against, hierarchy_name, requirements, sets, source
+from sqlanon.syntax._policy import against, requirements, sets, source
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.statements import (
     CheckExport,

@@ -15,7 +15,8 @@ __all__ = ["Unquoted", "begins_with_digit", "goes_on"]
 _SIGNS = frozenset("-/\\@#&+~!%:^|*")
 # They begin another part of a statement: a comma or a parenthesis is missing before them, and no quotes.
 _PARTS = frozenset(
-    "AGAINST CONFIDENTIAL ENTITY IDENTIFIER INSENSITIVE METHOD QUASI REQUIRE SENSITIVE USING VISIBLE".split()
+    "AGAINST CONFIDENTIAL ENTITY FROM IDENTIFIER INSENSITIVE METHOD QUASI REQUIRE SELECT SENSITIVE USING VISIBLE "
+    "WITH".split()
 )
 
 

@@ -44,7 +44,21 @@ HEAD = "CREATE POLICY p ON t "
         (HEAD + "(a ENTITY, A SENSITIVE) REQUIRE k", "A SENS", "column A is named twice", "one role"),
         (HEAD + "(order ENTITY) REQUIRE k", "order", "expected a column", '"order"'),
         (HEAD + "('a' ENTITY) REQUIRE k", "'a'", "expected a column", "double quotes"),
-        (HEAD + "(a) REQUIRE k", ") REQ", "expected IDENTIFIER, ENTITY", "k_anonymity(k => 4)"),
+        (HEAD + "(a) REQUIRE k", ") REQ", "expected IDENTIFIER, ENTITY", "age QUASI IDENTIFIER"),
+        (HEAD + "(a, b ENTITY) REQUIRE k", ", b", "expected IDENTIFIER, ENTITY", "the role stands behind each column"),
+        (
+            HEAD + "(SENSITIVE a) REQUIRE k",
+            "SENSITIVE a",
+            "stands before the column",
+            "behind each column: a SENSITIVE",
+        ),
+        (HEAD + "(QUASI IDENTIFIER (a, b)) REQUIRE k", "QUASI", "stands before the column", "age QUASI IDENTIFIER"),
+        (HEAD + "(a QUASI IDENTIFIERS) REQUIRE k", "IDENTIFIERS", "expected IDENTIFIER", "did you mean IDENTIFIER?"),
+        ("CREATE POLICY p ON SELECT a FROM t (a ENTITY)", "SELECT a", "expected a table", "parentheses: (SELECT ...)"),
+        (HEAD + "(a ENTITY) AGAINST FROM u REQUIRE k", "FROM u", "expected a table", "in parentheses: (FROM ...)"),
+        ("CHECK SELECT a FROM t (a)", "SELECT", "expected a table", "a query stands in parentheses"),
+        ("CREATE HIERARCHY h AS LEVELS SELECT 1, 2", "SELECT", 'expected "("', "a query stands in parentheses"),
+        ("ALTER POLICY p DROP REQUIRE k", "REQUIRE k", "expected a column", "ALTER POLICY p REQUIRE names all"),
         (HEAD + "() REQUIRE k", ") REQ", "expected a column", "k_anonymity(k => 4)"),
         (HEAD + "(a ENTITY)", None, "VISIBLE, AGAINST or REQUIRE, found the end", "REQUIRE k_anonymity(k => 4)"),
         (HEAD + "(a ENTITY) REQUIR k", "REQUIR", "VISIBLE, AGAINST or REQUIRE", "did you mean REQUIRE?"),
@@ -162,6 +176,12 @@ def test_a_name_that_needs_quotes_is_shown_with_them(text: str, name: str) -> No
 )
 def test_what_is_no_name_is_not_said_to_need_quotes(text: str) -> None:
     assert "quotes" not in str(failure(text).hint)
+
+
+@pytest.mark.parametrize("role", ["QUASI-IDENTIFIER", "quasi_identifier", "Quasi - Identifier"])
+def test_a_quasi_identifier_may_be_written_as_elsewhere(role: str) -> None:
+    text = HEAD + "(a {} MAX LEVEL 1, quasi SENSITIVE, sensitive QUASI IDENTIFIER, entity ENTITY PSEUDONYM) REQUIRE k"
+    assert parse_script(text.format(role)) == parse_script(text.format("QUASI IDENTIFIER"))
 
 
 def test_a_model_is_written_with_an_underscore() -> None:
