@@ -173,7 +173,8 @@ class Reader(Cursor):
 
     def refuse_bare_query(self, what: str) -> None:
         """Raises StatementError, expecting `what`, where a query stands next without parentheses."""
-        if keyword_of(self.peek()) in QUERY_WORDS and keyword_of(self.peek()).lower() in RESERVED:
+        # A table may be called values, and TABLE may stand for itself.
+        if any(self.sees(word) for word in QUERY_WORDS if word not in ("VALUES", "TABLE")):
             raise self.expected(what, hint=f"a query stands in parentheses: ({self.peek().text} ...)")
 
     def query(self) -> str:

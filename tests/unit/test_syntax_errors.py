@@ -6,6 +6,7 @@ import pytest
 
 from sqlanon.errors import Position, StatementError
 from sqlanon.syntax.parser import KEYWORDS, parse_script
+from sqlanon.syntax.statements import PassThrough
 
 
 def failure(text: str) -> StatementError:
@@ -109,6 +110,12 @@ HEAD = "CREATE POLICY p ON t "
         ("CHECK t (a) SENSITIVE s USING 'h' REQUIRE k", "'h'", "the name of a hierarchy", "double quotes"),
         ("CHECK t (a) AGAINST REQUIRE k", "k", "expected REQUIRE", "a correct form is"),
         ("CHECK t () REQUIRE k", ") R", "expected a column", "a correct form is"),
+        ("CHECK POLICY p", "POLICY", "a policy has no rows", "DESCRIBE POLICY"),
+        ("DROP RELEASE r", "DROP", "no such statement", "DROP ANONYMIZED TABLE r, or DROP ANONYMIZED VIEW r"),
+        ("drop release IF EXISTS r", "drop", "no such statement", "DROP ANONYMIZED TABLE r"),
+        ('SHOW RELEASE "a b"', "SHOW", "no such statement", 'CHECK "a b"'),
+        ("DESCRIBE HIERARCHY h", "DESCRIBE", "no such statement", "SHOW HIERARCHIES"),
+        ("CREATE RELEASE r AS POLICY p", "CREATE", "no such statement", "CREATE ANONYMIZED TABLE r AS POLICY"),
         ("EXPORT r TO out", "out", "the path in quotes", "TO 'out/'"),
         ("EXPORT r TO 'x' (FROMAT csv)", "FROMAT", "FORMAT or REPLACE", "did you mean FORMAT?"),
         ("EXPORT r TO 'x' (FORMAT csv, FORMAT csv)", "FORMAT csv)", "FORMAT stands twice", "keep one"),
@@ -176,6 +183,35 @@ def test_a_name_that_needs_quotes_is_shown_with_them(text: str, name: str) -> No
 )
 def test_what_is_no_name_is_not_said_to_need_quotes(text: str) -> None:
     assert "quotes" not in str(failure(text).hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("CHECK RELEASE r", "CHECK r"),
+        ('CHECK VIEW "r"', "CHECK r"),
+        ("CHECK release release", "CHECK release"),
+        ("EXPORT RELEASE r TO 'x'", "EXPORT r TO 'x'"),
+        ("MEASURE TABLE r WITH WORKLOAD w", "MEASURE r WITH WORKLOAD w"),
+        ("SHOW POLICY p", "DESCRIBE POLICY p"),
+    ],
+)
+def test_the_kind_of_object_may_be_said(text: str, meant: str) -> None:
+    assert parse_script(text) == parse_script(meant)
+
+
+@pytest.mark.parametrize("text", ["SHOW policy", "SHOW release", "DESCRIBE release", "DROP release.t", "SHOW policy;"])
+def test_what_duckdb_understands_stays_duckdbs(text: str) -> None:
+    assert [type(statement) for statement in parse_script(text)] == [PassThrough]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["CHECK release", "CHECK view (a)", "EXPORT release TO 'x'", "MEASURE release WITH WORKLOAD w", "CHECK policy"],
+)
+def test_an_object_may_be_called_like_its_kind(text: str) -> None:
+    (statement,) = parse_script(text)
+    assert text.split()[1] in repr(statement)
 
 
 @pytest.mark.parametrize("role", ["QUASI-IDENTIFIER", "quasi_identifier", "Quasi - Identifier"])
