@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 
 from sqlglot import exp
 
+from sqlanon.catalog import releases
 from sqlanon.dispatch import run_statement
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
@@ -19,8 +20,9 @@ from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.engines.duckdb import DuckDBEngine, open_database
 from sqlanon.engines.python_variables import data_frame_kind, registered_frames
 from sqlanon.errors import SqlanonError, UserError
-from sqlanon.inputs.source import find_relation
+from sqlanon.inputs.source import find_relation, qualified
 from sqlanon.methods.registry import DEFAULT_OF_FRAMES
+from sqlanon.releases.restored_columns import AsReturned, Restoring
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.syntax.parser import parse_script
@@ -40,8 +42,8 @@ def anonymize(
     data: Frame,
     *,
     quasi_identifiers: Iterable[str],
-    sensitive: Iterable[str] = (),
-    insensitive: Iterable[str] = (),
+    sensitive: Iterable[str] | None = (),
+    insensitive: Iterable[str] | None = (),
     entity: str | None = None,
     k: int | None = 5,
     l: float | None = None,  # noqa: E741 - the name in the literature
@@ -56,9 +58,9 @@ def anonymize(
     listed are withheld, and so are the index of a pandas frame and `entity`. The rows are in
     random order. Values of quasi-identifiers become coarser until every class of rows
     that agree on them meets what is required, which is verified on the rows
-    themselves before they are returned. Sensitive and insensitive columns keep their values; a
-    type that DuckDB lacks, such as a pandas column of Decimal or of numbers beyond 128 bits, comes
-    back as the nearest that it has.
+    themselves before they are returned. Sensitive and insensitive columns keep their values, and
+    in pandas their dtypes; values of a sensitive column that DuckDB does not tell apart, such as
+    Decimals of more than 38 digits, come back as those that it has.
 
     - `quasi_identifiers`: what others may know of a person, such as age and postal code.
     - `sensitive`: what they would like to learn.
@@ -81,6 +83,8 @@ def anonymize(
     if kind not in _RESULTS:
         raise _no_data_frame(data, kind)
     names = _column_names(data, kind)
+    _require_texts(entity=entity, require=require, method=method)
+    _require_mapping(hierarchies)
     roles = {
         Role.ENTITY: [entity] if entity is not None else [],
         Role.QUASI_IDENTIFIER: _listed("quasi_identifiers", quasi_identifiers),
@@ -89,18 +93,22 @@ def anonymize(
     }
     role_of = _role_of(names, roles)
     made = {_known(column, list(role_of), "hierarchies"): text for column, text in (hierarchies or {}).items()}
+    restoring = Restoring(data, names) if kind == "pandas.DataFrame" else AsReturned(data)
     policy = Policy(
         name=_SOURCE,
         source=Source(name=QualifiedName((_SOURCE,))),
-        attributes=tuple(
-            Attribute(name, role_of[name], hierarchy=name if name in made else None)
-            for name in names
-            if name in role_of
+        attributes=(
+            *(
+                Attribute(name, role_of[name], hierarchy=name if name in made else None)
+                for name in names
+                if name in role_of
+            ),
+            *restoring.attributes,
         ),
         requirements=_requirements(k, l, t, require),
     )
     create = CreateRelease("table", _RELEASE, _SOURCE, _method(method))
-    with closing(open_database(":memory:")) as connection, registered_frames(connection, {_SOURCE: data}):
+    with closing(open_database(":memory:")) as connection, registered_frames(connection, {_SOURCE: restoring.source}):
         engine = DuckDBEngine(connection)
         for name, text in made.items():
             run_statement(engine, _hierarchy(name, text))
@@ -112,7 +120,8 @@ def anonymize(
                 hint="leave method out, or make the release on a connection, sqlanon.connect()",
             )
         released = connection.sql(to_sql(exp.select(exp.Star()).from_(relation(_RELEASE))))
-        return cast(Frame, getattr(released, _RESULTS[kind])())
+        columns = releases.load(engine, qualified(engine, _RELEASE)).attributes
+        return cast(Frame, restoring.restored(getattr(released, _RESULTS[kind])(), columns))
 
 
 def _no_data_frame(data: object, kind: str | None) -> UserError:
@@ -142,8 +151,23 @@ def _column_names(data: Any, kind: str) -> list[str]:
     return names
 
 
-def _listed(argument: str, columns: Iterable[str]) -> list[str]:
-    listed = [columns] if isinstance(columns, str) else list(columns)
+def _require_texts(**arguments: object) -> None:
+    for argument, value in arguments.items():
+        if value is not None and not isinstance(value, str):
+            raise UserError(f"{argument} is a text, not a {type(value).__name__}")
+
+
+def _require_mapping(hierarchies: object) -> None:
+    if hierarchies is not None and not isinstance(hierarchies, Mapping):
+        hint = 'write hierarchies={"age": "INTERVALS (5, 10)"}'
+        raise UserError(f"hierarchies maps columns to hierarchies, and is a {type(hierarchies).__name__}", hint=hint)
+
+
+def _listed(argument: str, columns: Iterable[str] | None) -> list[str]:
+    """The columns of an argument, of which a single one may be named alone. Raises UserError for what is no names."""
+    if columns is not None and not isinstance(columns, Iterable):
+        raise UserError(f"{argument} lists names of columns, and is {columns!r}", hint=f'write {argument}=["age"]')
+    listed = [columns] if isinstance(columns, str) else list(columns or ())
     if argument == "quasi_identifiers" and not listed:
         raise UserError(
             "there are no quasi_identifiers",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import random
+from decimal import Decimal
 from typing import Any
 
 import pandas
@@ -95,6 +97,14 @@ def test_the_kind_of_frame() -> None:
     [
         ({"quasi_identifiers": []}, "there are no quasi_identifiers", "age"),
         ({"quasi_identifiers": ["agee"]}, "quasi_identifiers: there is no column agee", "did you mean age"),
+        ({"quasi_identifiers": None}, "there are no quasi_identifiers", "age"),
+        ({"quasi_identifiers": "agee"}, "quasi_identifiers: there is no column agee", "did you mean age"),
+        ({"quasi_identifiers": 3}, "quasi_identifiers lists names of columns, and is 3", "quasi_identifiers="),
+        ({"sensitive": [None]}, "sensitive: there is no column None", "there are: patient"),
+        ({"entity": ["patient"]}, "entity is a text, not a list", None),
+        ({"method": 5}, "method is a text, not a int", None),
+        ({"require": ["k"]}, "require is a text, not a list", None),
+        ({"hierarchies": "INTERVALS (5)"}, "hierarchies maps columns to hierarchies, and is a str", "INTERVALS"),
         ({"sensitive": ["nothing"]}, "sensitive: there is no column nothing", "there are: patient, name, age"),
         ({"sensitive": ["AGE"]}, "the column age is listed twice", "one role"),
         ({"hierarchies": {"cost": "INTERVALS (5)"}}, "hierarchies: there is no column cost", "age"),
@@ -133,6 +143,38 @@ def test_what_cannot_be_met() -> None:
 def test_it_is_a_name_of_the_package() -> None:
     assert sqlanon.anonymize is anonymize
     assert "anonymize" in sqlanon.__all__
+
+
+def test_one_column_may_be_named_alone() -> None:
+    released = anonymize(visits(60), quasi_identifiers="age", sensitive=None, insensitive="cost")
+    assert list(released.columns) == ["age", "cost"]
+
+
+def test_columns_that_are_published_unchanged_keep_their_values_and_dtypes() -> None:
+    count = 60
+    source = pandas.DataFrame({"position": range(count), "age": [20 + i % 9 for i in range(count)]})
+    source["money"] = [Decimal(i) / 8 for i in range(count)]
+    source["huge"] = [2**70 + i for i in range(count)]
+    source["beyond"] = [2**200 + i % 3 for i in range(count)]
+    source["day"] = [datetime.date(1990, 1, 1 + i % 28) for i in range(count)]
+    source["small"] = pandas.array([i % 2 or None for i in range(count)], dtype="Int8")
+    source["colour"] = pandas.Categorical(["red", "blue"] * 30, categories=["blue", "red", "green"])
+    before = source.copy()
+    released = anonymize(source, quasi_identifiers="age", sensitive=["money", "colour"], insensitive=[
+        "position", "huge", "beyond", "day", "small"], k=3)  # fmt: skip
+    assert list(released.columns) == list(source.columns)
+    again = released.sort_values("position").reset_index(drop=True).drop(columns="age")
+    pandas.testing.assert_frame_equal(again, before.drop(columns="age"))
+    pandas.testing.assert_frame_equal(source, before)
+    assert list(released["position"]) != list(source["position"])
+
+
+def test_sensitive_values_that_duckdb_does_not_tell_apart_stay_as_they_were_checked() -> None:
+    """What was required of the values that DuckDB has need not hold of finer ones."""
+    long = [Decimal(1), Decimal("1." + 45 * "0" + "1")]
+    source = pandas.DataFrame({"age": [i % 4 for i in range(40)], "long": [long[i % 2] for i in range(40)]})
+    assert source["long"].nunique() == 2
+    assert anonymize(source, quasi_identifiers="age", sensitive="long", k=2)["long"].nunique() == 1
 
 
 def test_a_method_of_several_tables_makes_no_frame() -> None:
