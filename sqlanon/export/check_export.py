@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isclose
-from pathlib import Path
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -19,6 +18,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, PrivacyViolation, SqlanonError, UserError
 from sqlanon.export.formats.base import ExportFile, export_format
+from sqlanon.export.paths import local_path
 from sqlanon.export.reader import READ, Export, export_at, files_of, recorded_of
 from sqlanon.export.stated import stated_arguments, stated_requirements, stated_rows
 from sqlanon.inputs.column_types import ENUM
@@ -76,7 +76,7 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
 
     Raises UserError where the files cannot be read, and PrivacyViolation where they are not what the certificate says.
     """
-    export = export_at(engine, Path(path).expanduser(), names("sqlanon.export.formats"))
+    export = export_at(engine, local_path(path), names("sqlanon.export.formats"))
     try:
         files = files_of(export)
         recorded = recorded_of(export, files)

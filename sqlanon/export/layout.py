@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sqlanon.errors import UserError
 from sqlanon.export.formats.base import export_format, suffixes
+from sqlanon.export.paths import local_path
 
 __all__ = ["Layout", "format_of", "layout_of", "require_known_suffix"]
 
@@ -63,13 +64,16 @@ class Layout:
 
 
 def format_of(path: str) -> str:
-    """The format of the files that a path names by its suffix; parquet for any other path."""
+    """The format of the files that a path names by its suffix; parquet for any other path.
+
+    Raises UserError for a path that no file can have.
+    """
     return suffixes().get(Path(path).suffix.lower(), _DEFAULT) if _names_file(path) else _DEFAULT
 
 
 def _names_file(path: str) -> bool:
     """Whether a path may name a file: it does not say that it is a folder, and none of that name exists."""
-    return not path.endswith(("/", os.sep)) and not Path(path).expanduser().is_dir()
+    return not path.endswith(("/", os.sep)) and not local_path(path).is_dir()
 
 
 def layout_of(path: str, format_: str, table: str, *others: str) -> Layout:
@@ -81,7 +85,7 @@ def layout_of(path: str, format_: str, table: str, *others: str) -> Layout:
         raise UserError("the path of an export names a folder or a file", hint="write TO 'out/'")
     if _REMOTE.match(path):
         raise UserError(f"{path} is not on this machine", hint="export to a folder, then copy its files there")
-    target = Path(path).expanduser() if path.startswith("~") else Path(path)
+    target = local_path(path)
     if target.is_symlink():
         raise UserError(f"{path} is a symbolic link", hint="write the path that it leads to")
     target = Path(os.path.realpath(target))

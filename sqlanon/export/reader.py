@@ -22,6 +22,7 @@ from sqlanon.errors import PrivacyViolation, SqlanonError, UserError
 from sqlanon.estimates.labels.marginal_tables import Marginals
 from sqlanon.estimates.query.parse import parsed
 from sqlanon.export.formats.base import ExportFile, export_format, suffixes
+from sqlanon.export.paths import local_path
 from sqlanon.export.previous_export import CERTIFICATE_FORMAT, file_hash
 from sqlanon.inputs.column_types import ENUM
 from sqlanon.methods.former_certificates import upgraded
@@ -67,7 +68,7 @@ def estimate_export(engine: Engine, path: str, text: str, marginals: Marginals =
     """
     query = parsed(text)
     require_parsed(engine, text)
-    export = export_at(engine, Path(path).expanduser())
+    export = export_at(engine, local_path(path))
     try:
         files = files_of(export)
         recorded = recorded_of(export, files)

@@ -29,6 +29,7 @@ def estimate(reader: Reader, position: Position) -> Estimate:
     name, file = None, None
     reader.mark("release")
     if reader.peek().kind is Kind.STRING:
+        reader.mark("path")
         file = _values.string(reader, "a path in quotes, as in 'out/hospital_2026.parquet'")
     else:
         name = reader.qualified_name("the name of the release, or the path of an exported one in quotes")

@@ -69,6 +69,7 @@ def check(reader: Reader, position: Position) -> CheckRelease | CheckRelation | 
     reader.mark("release")
     reader.mark("source")
     if reader.peek().kind is Kind.STRING and reader.peek(1).kind is Kind.END:
+        reader.mark("path")
         return CheckExport(_values.string(reader, "a path"), position=position)
     checked = source(reader)
     if checked.name and reader.peek().kind is Kind.END:

@@ -199,6 +199,25 @@ def test_a_used_folder_is_not_replaced_and_nothing_says_that_it_could_be(con: Co
 
 
 @pytest.mark.parametrize(
+    "statement",
+    ["EXPORT r TO '{}'", "CHECK '{}'", "ESTIMATE SELECT count(*) FROM pay FROM RELEASE '{}'", "EXPORT r TO '{}.csv'"],
+)
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("~nobody of this name/x", "~nobody of this name is no user's home directory"),
+        ("x" * 300, "is too long a name for a file"),
+    ],
+)
+def test_paths_that_no_file_can_have(con: Connection, statement: str, path: str, said: str) -> None:
+    with pytest.raises(UserError, match=said) as caught:
+        con.execute(statement.format(path))
+    assert len(caught.value.message) < 150
+    line, caret = str(caught.value.excerpt).split("\n")
+    assert line[caret.index("^") :].startswith(f"'{path[:20]}")
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("CHECK".encode("utf-16"), "x.sql is UTF-16 text, and not UTF-8\n  hint: save it as UTF-8"),

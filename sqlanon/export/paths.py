@@ -1,0 +1,38 @@
+"""Paths as users write them."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from errno import ENAMETOOLONG
+from pathlib import Path
+
+from sqlanon.errors import UserError
+
+__all__ = ["local_path"]
+
+_SHOWN = 60
+
+
+def local_path(path: str) -> Path:
+    """The path, with the home directory that it begins with.
+
+    Raises UserError where there is no such user, and for a name that is longer than the file system can have.
+    """
+    try:
+        local = Path(path).expanduser()
+    except RuntimeError:
+        user = path.partition("/")[0]
+        hint = f"write the whole path, or './{path}' for a folder that is called so"
+        raise UserError(f"{user} is no user's home directory on this machine", hint=hint, part=("path",)) from None
+    # A null character is no error of the system's: whoever uses the path says what is wrong with it.
+    with suppress(ValueError):
+        try:
+            os.lstat(local)
+        except OSError as error:
+            if error.errno == ENAMETOOLONG:
+                name = f"{path[:_SHOWN]}..."
+                raise UserError(
+                    f"{name} is too long a name for a file", hint="write a shorter path", part=("path",)
+                ) from None
+    return local
