@@ -136,11 +136,20 @@ def _object_row(made: ReleaseObject) -> dict[str, object]:
     return {**named, "fragment": made.fragment, "digest": made.digest}
 
 
-def listing(engine: Engine) -> list[Release]:
-    """All releases, the oldest first."""
+def listing(engine: Engine) -> list[tuple[QualifiedName, Release | None]]:
+    """All releases with their names, the oldest first; None for one whose rows in the catalog cannot be read."""
     if not migrations.ready(engine):
         return []
-    return [_release(engine, row) for row in _rows.read(engine, "release", _COLUMNS, order=("created_at",))]
+    rows = _rows.read(engine, "release", _COLUMNS, order=("created_at",))
+    return [(QualifiedName((str(row["schema_name"]), str(row["object_name"]))), _readable(engine, row)) for row in rows]
+
+
+def _readable(engine: Engine, row: dict[str, Any]) -> Release | None:
+    try:
+        return _release(engine, row)
+    except (CatalogError, ArithmeticError, LookupError, TypeError, ValueError):
+        # Somebody wrote its rows by hand; whatever asks for this release says what is wrong with them.
+        return None
 
 
 def find(engine: Engine, name: QualifiedName, current_schema: str = "main") -> Release | None:

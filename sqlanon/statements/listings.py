@@ -83,9 +83,13 @@ def _hierarchies(engine: Engine) -> Iterator[tuple[Any, ...]]:
 
 
 def _releases(engine: Engine) -> Iterator[tuple[Any, ...]]:
-    for release in releases.listing(engine):
+    for name, release in releases.listing(engine):
+        if release is None:
+            # What its rows say may be anything.
+            yield str(name), None, None, None, None, None, None, "its catalog entry cannot be read"
+            continue
         yield (
-            str(release.name),
+            str(name),
             release.kind,
             release.policy,
             called(release.method, dict(release.method_arguments)),

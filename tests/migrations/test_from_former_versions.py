@@ -140,7 +140,7 @@ def test_policies_are_what_they_were(engine):
 
 
 def test_a_release_is_what_it_was(engine):
-    (found,) = releases.listing(engine)
+    ((_, found),) = releases.listing(engine)
     assert found == Release(
         release_id="0f0f",
         name=QualifiedName(("main", "hospital_2026")),
@@ -254,7 +254,7 @@ def test_releases_are_sealed_as_they_stand(migrated):
     for release_id, _ in before:
         seal(migrated, release_id)
     assert migrated.rows(digest) == before
-    first, second = releases.listing(migrated)
+    first, second = (release for _, release in releases.listing(migrated))
     assert (first.name.name, second.name.name) == ("hospital_2026", "other")
     migrated.run("UPDATE anon.release_attribute SET level = 2 WHERE release_id = '0f0f' AND attribute = 'zip'")
     with pytest.raises(CatalogError, match=r"main\.hospital_2026: its rows"):

@@ -90,7 +90,7 @@ def save(engine: DuckDBEngine, release: Release) -> None:
 def test_a_release_comes_back_as_it_was(engine):
     save(engine, RELEASE)
     assert releases.load(engine, NAME) == RELEASE
-    assert releases.listing(engine) == [RELEASE]
+    assert releases.listing(engine) == [(RELEASE.name, RELEASE)]
 
 
 def test_a_release_without_numbers_comes_back_as_it_was(engine):
@@ -151,7 +151,7 @@ def test_delete_forgets_one_release_whole(engine):
     releases.delete(engine, RELEASE.release_id)
     # What was given away stays given away.
     assert [(one.name, one.stands) for one in exports.known(engine)] == [(other.name, True), (NAME, False)]
-    assert releases.listing(engine) == [other]
+    assert releases.listing(engine) == [(other.name, other)]
     tables = {
         name for (name,) in engine.rows("SELECT table_name FROM duckdb_columns() WHERE column_name = 'release_id'")
     }
@@ -162,7 +162,7 @@ def test_delete_forgets_one_release_whole(engine):
         for _ in range(3):
             releases.delete(engine, other.release_id)
             save(engine, other)
-    assert releases.listing(engine) == [other]
+    assert releases.listing(engine) == [(other.name, other)]
 
 
 def test_a_database_without_a_catalog_has_no_releases(engine):

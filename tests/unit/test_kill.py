@@ -289,7 +289,7 @@ def consistent(engine: DuckDBEngine) -> None:
         hierarchies.load(engine, name)
     for (name,) in engine.rows("SELECT policy FROM anon.policy"):
         policies.load(engine, name)
-    for release in releases.listing(engine):
+    for _, release in releases.listing(engine):
         sound(engine, release)
 
 
@@ -320,24 +320,24 @@ def policy_outcome(engine: DuckDBEngine, folder: Path) -> int:
 
 
 def table_outcome(engine: DuckDBEngine, folder: Path) -> int:
-    (found,) = releases.listing(engine)
+    ((_, found),) = releases.listing(engine)
     return ["0.01", "0.02"].index(str(dict(found.method_arguments)["suppression"]))
 
 
 def fragments_outcome(engine: DuckDBEngine, folder: Path) -> int:
-    (found,) = releases.listing(engine)
+    ((_, found),) = releases.listing(engine)
     assert len(found.published) == len(found.objects) == 2
     return [2, 3].index(int(str(dict(found.method_arguments)["l"])))
 
 
 def loose_outcome(engine: DuckDBEngine, folder: Path) -> int:
-    (found,) = releases.listing(engine)
+    ((_, found),) = releases.listing(engine)
     assert len(found.published) == len(found.objects) == 3
     return [(2, 2), (2, 3)].index(dict(found.method_arguments)["groups"])
 
 
 def view_outcome(engine: DuckDBEngine, folder: Path) -> int:
-    (found,) = releases.listing(engine)
+    ((_, found),) = releases.listing(engine)
     assert len(found.objects) == (3 if found.policy == "base" else 4)
     return ["base", "queried"].index(found.policy)
 

@@ -120,3 +120,22 @@ def test_if_exists(con: Connection) -> None:
     assert con.execute("ALTER POLICY IF EXISTS nix DROP COLUMN a").fetchall() == [("ALTER POLICY", "nix", "absent")]
     with pytest.raises(PolicyError, match="there is no policy nix"):
         con.execute("ALTER POLICY nix DROP COLUMN a")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE anon.release SET released_rows = 7 WHERE object_name = 'r'",
+        "UPDATE anon.release SET method_arguments = '{' WHERE object_name = 'r'",
+        "UPDATE anon.release SET digest = NULL WHERE object_name = 'r'",
+    ],
+)
+def test_a_release_with_a_damaged_entry_hides_no_other(con: Connection, damage: str) -> None:
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("CREATE ANONYMIZED VIEW v AS POLICY p")
+    con.duckdb.execute(damage)
+    damaged, whole = con.execute("SHOW RELEASES").fetchall()
+    assert damaged == ("main.r", *(None,) * 6, "its catalog entry cannot be read")
+    assert (whole[0], whole[-1]) == ("main.v", "there")
+    with pytest.raises(UserError):
+        con.execute("CHECK r")
