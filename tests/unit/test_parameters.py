@@ -147,3 +147,17 @@ def test_numbers_of_numpy_are_numbers(con: Connection) -> None:
     expected = con.execute(statement.format(0.5)).fetchall()
     for value in (np.float64(0.5), np.float32(0.5)):
         assert con.execute(statement.format("?"), [value]).fetchall() == expected
+
+
+def test_where_a_name_or_a_path_may_stand_a_parameter_is_a_name(con: Connection, tmp_path: Path) -> None:
+    con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
+    con.execute("EXPORT r TO ?", [f"{tmp_path}/out/"])
+    assert con.execute(f"CHECK '{tmp_path}/out/'").fetchall()
+    for statement in ("CHECK ?", "ESTIMATE SELECT count(*) FROM t FROM RELEASE ?"):
+        with pytest.raises(UserError, match="there is no release"):
+            con.execute(statement, [f"{tmp_path}/out/"])
+        assert con.execute(statement, ["r"]).fetchall()
+    policy = "CREATE POLICY q ON {} (a QUASI IDENTIFIER) REQUIRE k_anonymity(k => 3)"
+    with pytest.raises(PolicyError, match="there is no table or view"):
+        con.execute(policy.format("?"), [f"{tmp_path}/out/r.parquet"])
+    assert con.execute(policy.format("read_parquet(?)"), [f"{tmp_path}/out/r.parquet"]).fetchall()
