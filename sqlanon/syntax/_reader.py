@@ -8,9 +8,9 @@ from sqlanon.domain.values import QualifiedName, Value, written
 from sqlanon.errors import Position, StatementError
 from sqlanon.syntax._cursor import Cursor
 from sqlanon.syntax._lexer import Kind, Positions, Token, keyword_of
-from sqlanon.syntax._reserved import RESERVED
+from sqlanon.syntax._reserved import BEGIN, RESERVED
 from sqlanon.syntax._unquoted import begins_with_digit, goes_on
-from sqlanon.syntax._wording import described, either, literal, nearest_phrase, shortened
+from sqlanon.syntax._wording import UNPAIRED, described, either, literal, nearest_phrase, shortened
 from sqlanon.syntax.parts import Parts
 from sqlanon.syntax.placeholders import Placeholder, Placeholders
 
@@ -18,11 +18,6 @@ __all__ = ["QUERY_WORDS", "SEPARATORS", "Reader"]
 
 QUERY_WORDS = ("SELECT", "FROM", "WITH", "VALUES", "TABLE", "PIVOT", "UNPIVOT")
 SEPARATORS = ('","', '")"')
-# The first words of statements, before which a semicolon is easily forgotten.
-_BEGIN = frozenset(
-    "ALTER ATTACH BEGIN CALL CHECK COMMIT COPY CREATE DELETE DESCRIBE DETACH DROP ESTIMATE EXPLAIN EXPORT FROM IMPORT "
-    "INSERT INSTALL LOAD MEASURE MERGE PRAGMA ROLLBACK SELECT SET SHOW SUMMARIZE UPDATE USE VACUUM WITH".split()
-)
 
 
 class Reader(Cursor):
@@ -50,12 +45,13 @@ class Reader(Cursor):
         self._positions = positions
         self._label = label
         self._form = form
+        self._named: list[tuple[int, str]] = []
         # The token that was taken last as a name without quotes.
         self._bare: Token | None = None
 
     def about(self, name: str) -> None:
         """Errors from here on name the object of the statement, too."""
-        self._label = f"{self._label} {shortened(name)}"
+        self._named.append((self._tokens[self._next - 1].start, shortened(name)))
 
     def mark(self, *part: str) -> None:
         """Says that the next token begins this part of the statement, for errors about what it means."""
@@ -250,7 +246,7 @@ class Reader(Cursor):
     def end(self, *instead: str) -> None:
         """Nothing more may stand in the statement; `instead` are the keywords that could have."""
         if self.peek().kind is not Kind.END:
-            begins = keyword_of(self.peek()) in _BEGIN
+            begins = keyword_of(self.peek()) in BEGIN
             hint = f"if {self.peek().text} begins another statement, put a semicolon before it" if begins else None
             raise self.expected(either(*instead, "the end of the statement"), among=instead, hint=hint)
 
@@ -292,7 +288,11 @@ class Reader(Cursor):
         return self._error(message, hint, token)
 
     def _error(self, message: str, hint: str, token: Token) -> StatementError:
-        error = StatementError(f"{self._label}: {message}", hint=hint, position=self._positions.at(token.start))
+        if token.kind not in (Kind.OPEN, Kind.END) and self.parts.in_doubt(token.start):
+            message, hint = UNPAIRED
+        names = (name for offset, name in self._named if not self.parts.in_doubt(offset))
+        label = " ".join((self._label, *names))
+        error = StatementError(f"{label}: {message}", hint=hint, position=self._positions.at(token.start))
         assert error.position is not None
         error.excerpt = self.parts.excerpt(error.position)
         return error

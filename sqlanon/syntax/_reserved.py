@@ -1,8 +1,8 @@
-"""The words that DuckDB takes for a name only in quotes."""
+"""The words that DuckDB takes for a name only in quotes, and those that begin statements."""
 
 from __future__ import annotations
 
-__all__ = ["RESERVED"]
+__all__ = ["BEGIN", "RESERVED"]
 
 _WORDS = """
     all analyse analyze and anti any array as asc asof asymmetric at authorization binary both by case cast
@@ -15,3 +15,9 @@ _WORDS = """
 """
 # A test compares this list with what the DuckDB at hand accepts.
 RESERVED = frozenset(_WORDS.split())
+
+# The first words of statements, before which a semicolon is easily forgotten.
+BEGIN = frozenset(
+    "ALTER ATTACH BEGIN CALL CHECK COMMIT COPY CREATE DELETE DESCRIBE DETACH DROP ESTIMATE EXPLAIN EXPORT FROM IMPORT "
+    "INSERT INSTALL LOAD MEASURE MERGE PRAGMA ROLLBACK SELECT SET SHOW SUMMARIZE UPDATE USE VACUUM WITH".split()
+)

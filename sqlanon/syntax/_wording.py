@@ -8,9 +8,14 @@ from difflib import get_close_matches
 from sqlanon.domain.values import Value, written
 from sqlanon.syntax._lexer import Kind, Token
 
-__all__ = ["described", "either", "literal", "nearest_phrase", "shortened"]
+__all__ = ["UNPAIRED", "described", "either", "literal", "nearest_phrase", "shortened"]
 
 _MAX_SHOWN_LENGTH = 40
+# Message and hint where what stands at fault may be data that a quote set free.
+UNPAIRED = (
+    "behind a quote the statement cannot be read: the quotes may not pair, so nothing of it is shown",
+    "close each text, and write a quote inside of a text twice, as in 'O''Hara'",
+)
 
 
 def literal(value: Value) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from unicodedata import combining, east_asian_width
 
 from sqlanon.domain.identifiers import fold
@@ -43,6 +44,32 @@ class Parts:
     def add_name(self, start: int, end: int) -> None:
         """Says that what stands between two offsets was meant as a name, though it may have numbers in it."""
         self._names[start] = end
+
+    def in_doubt(self, offset: int) -> bool:
+        """Whether what stands at an offset may be data, since a quote before it has no partner.
+
+        A quote that is left open says so, and a word right behind a text, as in 'O'Hara'.
+        """
+        low, high = self._doubt
+        return low <= offset < high
+
+    @cached_property
+    def _doubt(self) -> tuple[int, int]:
+        """From the first quote of the first statement in which quotes do not pair to the end of the last of them."""
+        first, low, high = None, None, 0
+        is_doubtful, behind = False, None
+        end = Token(Kind.SYMBOL, ";", len(self.script), len(self.script))
+        for token in (*tokens(self.script), end):
+            if token.kind in (Kind.STRING, Kind.QUOTED, Kind.OPEN):
+                first = token.start if first is None else first
+            is_freed = behind is not None and token.start == behind and token.kind in (Kind.WORD, Kind.NUMBER)
+            is_doubtful = is_doubtful or is_freed or token.kind is Kind.OPEN
+            behind = token.end if token.kind is Kind.STRING else None
+            if token.kind is Kind.SYMBOL and token.text == ";":
+                if is_doubtful:
+                    low, high = first if low is None else low, token.end
+                first, is_doubtful = None, False
+        return (0, 0) if low is None else (low, high)
 
     def position_of(self, part: tuple[str, ...]) -> Position | None:
         """Where a part stands, or the most special one above it; None where no such part was read."""
@@ -101,7 +128,7 @@ class Parts:
             hidden = token.kind is Kind.OPEN or (token.kind in (Kind.STRING, Kind.NUMBER) and not is_known)
             # A text from an earlier line may have been opened by a quote that was forgotten: then all here is data.
             in_doubt = in_doubt or (token.kind in (Kind.STRING, Kind.QUOTED) and token.start < start < token.end)
-            hidden = hidden or in_doubt
+            hidden = hidden or in_doubt or self.in_doubt(token.start)
             before = token.text
             for offset in range(max(start, token.start), min(end, token.end)):
                 character = self.script[offset]

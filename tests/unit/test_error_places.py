@@ -184,6 +184,36 @@ def test_where_a_semicolon_or_a_quote_was_forgotten_no_data_is_shown(con: Connec
         assert value not in text
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "CHECK (SELECT * FROM t WHERE n = 'O'Alice HIV' AND a = 1) (sex) REQUIRE k_anonymity(3)",
+        "CHECK (SELECT * FROM t WHERE n = 'x) (sex) REQUIRE k; INSERT INTO t VALUES (1, 'Alice HIV')",
+        "EXPORT r TO 'out\nDROP POLICY p;\nINSERT INTO t VALUES ('Alice', 'HIV')",
+        "CREATE POLICY p ON t (a ENTITY PSEUDONYM KEY 'k) REQUIRE k; INSERT INTO t VALUES ('Alice', 'HIV')",
+        "DROP POLICY p' INSERT INTO t VALUES ('Alice HIV')",
+        "INSERT INTO t VALUES ('it's HIV', 'it's Alice'); CHECK visits (b",
+        "CREATE POLICY p ON t (a ENTITY PSEUDONYM KEY ' HIV', Alice SENSITIVE, Alice ENTITY, ' ENTITY) REQUIRE k",
+    ],
+)
+def test_a_word_that_a_quote_sets_free_is_not_shown(con: Connection, script: str) -> None:
+    text = str(failure(con, script))
+    assert "Alice" not in text
+    assert "HIV" not in text
+
+
+def test_a_quote_without_a_partner_is_told(con: Connection) -> None:
+    error = failure(con, "CREATE POLICY p ON visits (age ENTITY PSEUDONYM KEY 'O'Hara') REQUIRE k_anonymity(3)")
+    assert "the quotes may not pair" in error.message
+    assert "'O''Hara'" in str(error.hint)
+    assert str(error.excerpt).startswith("LINE 1: CREATE POLICY p ON visits (age ENTITY PSEUDONYM KEY ***")
+
+
+def test_texts_that_pair_leave_the_line_as_it_is(con: Connection) -> None:
+    error = failure(con, "SELECT 'it''s'; CHECK (SELECT 'x' AS a FROM visits) (nix) REQUIRE k_anonymity(k => 3)")
+    assert pointed_at(error).startswith("nix) REQUIRE")
+
+
 def test_parameters_are_in_no_message(con: Connection) -> None:
     with pytest.raises(UserError) as caught:
         con.execute("CHECK (SELECT age FROM visits WHERE sex <> ?) (nosuch) REQUIRE k_anonymity(3)", ["Alice"])
