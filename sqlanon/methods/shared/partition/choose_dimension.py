@@ -181,7 +181,7 @@ class Turns:
         return query.where(is_not_null(column("dim", "turn")), copy=False)
 
     def field_of(self, of: str) -> list[exp.Expr]:
-        """The bits of the key that have the attribute that is cut: shift and mask, and the word where keys have several."""
+        """The bits of the key that have the attribute that is cut: shift, mask, and the word if keys have several."""
         fields = [self.points.field(index) for index in self.attributes]
         parts = {
             "shift": [field.shift for field in fields],
