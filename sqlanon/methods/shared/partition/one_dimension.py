@@ -14,7 +14,7 @@ from sqlanon.methods.shared.partition.sizes import sizes
 from sqlanon.methods.shared.partition.work_tables import Done, inserted, remade, rows_of
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, parameter, relation
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.build.repeated import repeated
 from sqlanon.sqlgen.build.steps import with_steps
 
 __all__ = ["InTurn"]
@@ -55,8 +55,7 @@ class InTurn:
             inserted(into.regions, cuts.done(regions, number.copy())),
             inserted(into.points, cuts.done_points(points, regions, number.copy())),
         ]
-        counted = exp.select(f.count(), f.count(column("dim"))).from_(relation(regions))
-        self._count = to_sql(counted)
+        self._count = repeated(exp.select(f.count(), f.count(column("dim"))).from_(relation(regions)))
         self._sort_from = sizes().sort_from
 
     def choose(self) -> int:
