@@ -98,17 +98,18 @@ class Cuts(Turns):
         return query.group_by(region.copy(), side.copy(), copy=False)
 
     def _nearest(self, parts: str) -> exp.Select:
-        """region and first_upper: the first part that belongs to the upper half of the cut nearest to the median."""
-        sums = exp.select(alias(_region_of("part"), "region")).from_(relation(parts, as_="part"))
-        for index, name in enumerate(("below", "at", "above")):
+        """region and first_upper: the first part that belongs to the upper half of the cut nearest to the median.
+
+        Fewer than half of the rows lie below the median, and half or more at it or below: so the two cuts beside
+        it leave the same difference between the halves where as many rows lie above as below.
+        """
+        region = _region_of("part")
+        sums = exp.select(alias(region, "region")).from_(relation(parts, as_="part")).group_by(region.copy())
+        for index, name in ((0, "below"), (2, "above")):
             rows = if_(infix(_part("part"), "=", index), column("rows", "part"), 0)
             sums.select(alias(total(rows), name), copy=False)
-        sums.group_by(_region_of("part"), copy=False)
-        below, at, above = (column(name) for name in ("below", "at", "above"))
-        lower_more = paren(below + at) - above
-        upper_more = below - paren(at + above)
-        nearer = f.abs(lower_more) < f.abs(upper_more)
-        first = if_(exp.or_(below.eq(0), exp.and_(above > 0, nearer)), 2, 1)
+        below, above = column("below"), column("above")
+        first = if_(exp.or_(below.eq(0), above > below), 2, 1)
         return exp.select(column("region"), alias(first, "first_upper")).from_(sums.subquery("sums"), copy=False)
 
     def next_regions(self, regions: str, children: str, failing: str) -> exp.Select:
