@@ -63,6 +63,31 @@ def test_help_shows_an_example(command: str) -> None:
     assert re.search(rf"sqlanon {command}\b", done.stdout.split("Examples:")[1])
 
 
+@pytest.mark.parametrize("command", ["", "run", "shell", "dataset adult", "demo", "verify", "export", "migrate"])
+def test_a_flag_is_shown_without_a_type(command: str) -> None:
+    lines = [re.split(r"  +", line.strip("│ ")) for line in invoke(*command.split(), "--help").stdout.splitlines()]
+    flags = {"--read-only", "--json", "--quiet", "--verbose", "--replace", "--version"}
+    of_flags = [line for line in lines if flags & set(line)]
+    assert of_flags
+    assert not any(part.startswith(("<", "BOOLEAN", "INTEGER")) for line in of_flags for part in line)
+
+
+def test_the_database_of_every_command_may_be_named_by_the_option(tmp_path: Path) -> None:
+    database = tmp_path / "d.duckdb"
+    assert invoke("shell", "--database", database, stdin=PATIENTS).exit_code == 0
+    assert "patients" in invoke("shell", "-d", database, stdin=".tables").stdout
+    assert invoke("migrate", "--database", database).exit_code == 0
+    assert invoke("shell", database, "-d", database, stdin="SELECT 1;").exit_code == 0
+    for words, said in (
+        (("shell", database, "-d", tmp_path / "e.duckdb"), "two database files"),
+        (("migrate",), "no database file is named"),
+        (("run", database), f"--database {database}"),
+    ):
+        done = invoke(*words)
+        assert done.exit_code == 2
+        assert said in done.stderr
+
+
 def test_results_go_to_standard_output_and_the_rest_elsewhere() -> None:
     done = run_script(RELEASE + "SELECT count(*) AS n FROM released; CHECK released;")
     assert done.exit_code == 0, done.stderr
@@ -357,6 +382,9 @@ def test_export_writes_a_release(tmp_path: Path) -> None:
     assert target.exists()
     assert invoke("export", "released", target, "--database", database).exit_code == 2
     assert invoke("export", "released", target, "--database", database, "--replace").exit_code == 0
+    read_only = invoke("export", "released", tmp_path / "again", "--database", database, "--read-only")
+    assert read_only.exit_code == 0
+    assert "nothing remembers this export" in read_only.stderr
     assert invoke("export", "missing", tmp_path / "x", "--database", database).exit_code == 2
     assert invoke("export", "released", tmp_path / "x", "--database", tmp_path / "typo.duckdb").exit_code == 2
     assert not (tmp_path / "typo.duckdb").exists()
