@@ -209,24 +209,11 @@ WITH "half" AS (
   JOIN (
     SELECT
       "region",
-      CASE
-        WHEN "below" = 0
-        OR (
-          "above" > 0
-          AND ABS((
-            "below" + "at"
-          ) - "above") < ABS("below" - (
-            "at" + "above"
-          ))
-        )
-        THEN 2
-        ELSE 1
-      END AS "first_upper"
+      CASE WHEN "below" = 0 OR "above" > "below" THEN 2 ELSE 1 END AS "first_upper"
     FROM (
       SELECT
         CAST("part"."label" // 3 AS BIGINT) AS "region",
         CAST(SUM(CASE WHEN "part"."label" % 3 = 0 THEN "part"."rows" ELSE 0 END) AS BIGINT) AS "below",
-        CAST(SUM(CASE WHEN "part"."label" % 3 = 1 THEN "part"."rows" ELSE 0 END) AS BIGINT) AS "at",
         CAST(SUM(CASE WHEN "part"."label" % 3 = 2 THEN "part"."rows" ELSE 0 END) AS BIGINT) AS "above"
       FROM "__sqlanon_parts_1" AS "part"
       GROUP BY
