@@ -23,6 +23,7 @@ from sqlanon.syntax.parser import parse_script
 from sqlanon.terminal.command_arguments import release_name
 from sqlanon.terminal.labels import label
 from tests.support.command_line import PATIENTS, RELEASE, SQLANON, environment, in_terminal, invoke, run_script
+from tests.support.processes import running
 
 
 def test_remarks_are_printed_one_below_the_other_and_in_json_are_a_column() -> None:
@@ -333,8 +334,7 @@ def test_interrupting_a_run(tmp_path: Path) -> None:
     assert process.stdout is not None
     assert process.stderr is not None
     try:
-        while "begun" not in process.stdout.readline():
-            pass
+        assert any("begun" in line for line in process.stdout)
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 130
@@ -506,9 +506,8 @@ def test_many_readers_of_one_file(tmp_path: Path) -> None:
     code = (
         f"import duckdb, sys; c = duckdb.connect({str(database)!r}, read_only=True); print('open', flush=True); input()"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as other:
+    reader = [sys.executable, "-c", code]
+    with running(reader, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout
         assert other.stdout.readline() == "open\n"
         command = [*SQLANON, "run", "-", "-d", str(database)]
