@@ -16,13 +16,13 @@ from sqlanon.errors import Position, StatementError
 from sqlanon.syntax import _estimate, _hierarchy, _listings, _meant, _policy, _release, _workload
 from sqlanon.syntax._lexer import Kind, Positions, keyword_of, tokens
 from sqlanon.syntax._reader import Reader
-from sqlanon.syntax._wording import shortened
+from sqlanon.syntax._wording import UNPAIRED, shortened
 from sqlanon.syntax.parts import Parts
 from sqlanon.syntax.placeholders import Placeholder
 from sqlanon.syntax.script import Piece, split
 from sqlanon.syntax.statements import SHOWN, PassThrough, Statement
 
-__all__ = ["KEYWORDS", "filled", "misread", "parse_script", "query_text"]
+__all__ = ["KEYWORDS", "UNPAIRED", "filled", "misread", "parse_script", "query_text"]
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,12 @@ class Parts:
         low, high = self._doubt
         return low <= offset < high
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether quotes of the statement do not pair."""
+        low, high = self._doubt
+        return low < self.end and self.start < high
+
     @cached_property
     def _doubt(self) -> tuple[int, int]:
         """From the first quote of the first statement in which quotes do not pair to the end of the last of them."""

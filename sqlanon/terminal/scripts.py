@@ -9,7 +9,7 @@ from typing import Any
 from sqlanon.domain.identifiers import fold
 from sqlanon.engines.duckdb import translated
 from sqlanon.errors import EngineError, InternalError, PrivacyViolation, SqlanonError, UserError
-from sqlanon.syntax.parser import misread
+from sqlanon.syntax.parser import UNPAIRED, misread
 from sqlanon.syntax.statements import (
     CheckExport,
     CheckRelation,
@@ -65,9 +65,14 @@ def _known_error(error: BaseException, statement: Statement | None) -> BaseExcep
     kind: type[SqlanonError] = EngineError if is_sqlanons else UserError
     withheld = "withheld" in translation.message
     hint = "SQLANON_DEBUG=1 or -vv shows all of it, values included" if withheld else None
+    message = translation.message
     if isinstance(statement, PassThrough) and type(error).__name__ in ("ParserException", "CatalogException"):
+        is_unread = type(error).__name__ == "ParserException"
+        if is_unread and statement.parts and statement.parts.is_doubtful:
+            # DuckDB names the word at fault, which may be data that a quote set free.
+            message, hint = UNPAIRED
         hint = hint or misread(statement.text)
-    own_error = kind(translation.message, hint=hint, quoted=translation.quoted)
+    own_error = kind(message, hint=hint, quoted=translation.quoted)
     own_error.__cause__ = error
     return own_error
 

@@ -285,6 +285,15 @@ def test_what_duckdb_could_not_read_may_have_been_meant_for_sqlanon(script: str,
     assert hint in done.stderr
 
 
+@pytest.mark.parametrize("text", ["'O'Hara'", "'it's', 'O'Hara'"])
+def test_a_word_that_a_quote_sets_free_is_not_shown(text: str) -> None:
+    done = run_script(f"SELECT 1;\nSELECT {text};")
+    assert done.exit_code == 2
+    assert "Hara" not in done.stderr.replace("'O''Hara'", "")
+    assert "the quotes may not pair" in done.stderr
+    assert "LINE 2: SELECT ***" in done.stderr
+
+
 @pytest.mark.parametrize("script", ["SELEC 1", "CREATE TABEL t (a INT)", "SHOW nothing", "DROP TABLE nothing"])
 def test_other_mistakes_are_duckdbs(script: str) -> None:
     assert "hint" not in run_script(script).stderr
