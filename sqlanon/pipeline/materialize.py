@@ -74,7 +74,7 @@ def materialize_stage(state: State) -> State:
     """Makes a snapshot's tables, each in an order that tells nothing of the source's, or the live view."""
     target, query = target_name(state), state.compiled
     names = [table.name for table in query.tables] if isinstance(query, TablesQuery) else [None]
-    made = tuple(candidate(target, name) for name in names)
+    made = tuple(candidate(state.scratch, target, name, number) for number, name in enumerate(names))
     if state.create.kind == "view":
         state = _live(state, made[0].stands)
     else:
