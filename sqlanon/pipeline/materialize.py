@@ -114,7 +114,7 @@ def _shuffled(state: State, table: PublishedTable, draw: str) -> exp.Select:
         bound_columns = [part.bound for part in table.columns if part.bound and part.bound.column == part.name]
         words_found = words_of(state.engine, state.scratch, relation(need(state.bound).relation), bound_columns)
         rows, words = coded(rows, words_found) if words_found else rows, tuple(words_found)
-    in_order = shuffled(rows, draw, table.by)
+    in_order = shuffled(rows.copy(), draw, table.by)
     return spelled(table.query, in_order, words) if words else in_order
 
 
