@@ -80,7 +80,7 @@ def staging(layout: Layout) -> Iterator[Staging]:
             with suppress(OSError):
                 folder.rmdir()
         raise
-    # The certificates that told a former export from somebody else's file are not needed any more.
+    # The certificates that told an earlier export from somebody else's file are not needed any more.
     remove_leftovers(beside)
 
 
@@ -121,7 +121,7 @@ def _exchange(files: Path, layout: Layout, former: set[str]) -> None:
 def _put_files(files: Path, layout: Layout) -> None:
     """Three files are not renamed in one step: their order sees to it that none stands beside another's certificate.
 
-    Those of the former export are set aside, where they still tell it from somebody else's file after a kill.
+    Those of the earlier export are set aside, where they still tell it from somebody else's file after a kill.
     """
     data, certificates = layout.data, (layout.certificate, layout.markdown)
     if not os.path.lexists(layout.target):

@@ -1,4 +1,4 @@
-"""Tells a former export from files that are somebody else's.
+"""Tells an earlier export from files that are somebody else's.
 
 A data file is one of an export if a certificate says so: the one beside it, by the file's hash, or the one that it
 carries itself. A file that was changed since is its owner's.

@@ -1,4 +1,4 @@
-"""What is at the target of an export: nothing, a former export, or something that is never replaced."""
+"""What is at the target of an export: nothing, an earlier export, or something that is never replaced."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def require_no_database(engine: Engine, layout: Layout) -> None:
 
 
 def require_free(layout: Layout, *, replace: bool) -> set[str]:
-    """The names of the files of a former export that may be replaced; none where the target is free.
+    """The names of the files of an earlier export that may be replaced; none where the target is free.
 
-    Raises UserError where anything else does, and for a former export unless it may be replaced.
+    Raises UserError where anything else does, and for an earlier export unless it may be replaced.
     """
     _require_no_log(layout)
     present = _present(layout)
@@ -45,7 +45,7 @@ def require_free(layout: Layout, *, replace: bool) -> set[str]:
     if present and not reasons and not replace:
         raise UserError(
             f"{_called(layout, present)} exists already",
-            hint="choose another path, or say (REPLACE true), on the command line --replace: it is a former export",
+            hint="choose another path, or say (REPLACE true), on the command line --replace: it is an earlier export",
         )
     if reasons:
         raise UserError(_said(layout, reasons), hint="choose another path, or remove yourself what you do not need")
@@ -66,14 +66,14 @@ def _present(layout: Layout) -> set[str]:
 
 
 def _why_not(layout: Layout, name: str) -> str | None:
-    """What speaks against a file's belonging to the former export of this target."""
+    """What speaks against a file's belonging to the earlier export of this target."""
     file, certificate = layout.folder / name, layout.folder / layout.certificate
     if name == layout.certificate:
         return why_not_certificate(file)
     if name == layout.markdown:
         return why_not_markdown(file)
     if layout.is_folder and name not in listed_files(certificate):
-        return "is no file of a former export"
+        return "is no file of an earlier export"
     return why_not_data(file, certificate)
 
 
@@ -84,7 +84,7 @@ def _called(layout: Layout, present: set[str]) -> str:
 def _said(layout: Layout, reasons: dict[str, str]) -> str:
     listed = [f"{name} {why}" for name, why in list(reasons.items())[:_SHOWN]]
     rest = f" and {len(reasons) - _SHOWN} more" if len(reasons) > _SHOWN else ""
-    return f"{layout.path} is taken: {', '.join(listed)}{rest}; nothing but a former export is replaced"
+    return f"{layout.path} is taken: {', '.join(listed)}{rest}; nothing but an earlier export is replaced"
 
 
 def _require_no_log(layout: Layout) -> None:

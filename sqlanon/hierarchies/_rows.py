@@ -11,6 +11,7 @@ from sqlanon.hierarchies._trees import cast, choose, join_text, number, text
 from sqlanon.hierarchies.base import Check, refused
 from sqlanon.sqlgen.build import expressions
 from sqlanon.sqlgen.build.names import alias, column, relation
+from sqlanon.sqlgen.build.render import to_sql
 
 __all__ = [
     "alias",
@@ -24,6 +25,7 @@ __all__ = [
     "select",
     "text_column",
     "union_all",
+    "unique_values",
 ]
 
 
@@ -68,6 +70,12 @@ def no_rows(definition: HierarchyDefinition, rows: exp.Expr) -> Check:
         f"hierarchy {definition.name}: its query returns no rows",
         "check the query by running it alone",
     )
+
+
+def unique_values(name: str, above: str) -> str:
+    """The hint for a value that has two parents, Springfield in two states, from the names of the query's columns."""
+    joined = f"{to_sql(column(name))} || ', ' || {to_sql(column(above))}"
+    return f"only one may be above a value: make the values unique, with {joined}, in the hierarchy and in the source"
 
 
 def needs_query(definition: HierarchyDefinition, kind: str, hint: str) -> None:

@@ -24,6 +24,7 @@ from sqlanon.hierarchies._rows import (
     select,
     text_column,
     union_all,
+    unique_values,
 )
 from sqlanon.hierarchies._trees import join_text, number, text
 from sqlanon.hierarchies.base import Check, refused
@@ -63,12 +64,24 @@ def _below_top(columns: Sequence[str], relation: exp.Expr) -> exp.Expr:
 def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: exp.Expr) -> list[Check]:
     """Values are listed once, have all their labels, and levels nest. Raises PolicyError if there is no column."""
     _needs_columns(definition, columns)
-    checks = [no_rows(definition, relation), _value_twice(definition, columns[0], relation)]
+    checks = [no_rows(definition, relation)]
+    if len(columns) > 1:
+        checks.append(_two_labels(definition, columns[0], columns[1], relation))
+    checks.append(_value_twice(definition, columns[0], relation))
     if len(columns) > 1:
         checks.append(_label_missing(definition, columns, relation))
     if len(columns) > 2:
         checks.append(_levels_nest(definition, columns, relation))
     return checks
+
+
+def _two_labels(definition: HierarchyDefinition, name: str, above: str, relation: exp.Expr) -> Check:
+    value, label = text_column(name), text_column(above)
+    first, last = f.min(label), f.max(label)
+    words = join_text(quoted(value), text(" under "), quoted(first), text(" and "), quoted(last))
+    query = select(alias(words, "name")).from_(relation.copy()).group_by(value).having(first.neq(last))
+    message = f"hierarchy {definition.name}: values that stand under two different labels"
+    return Check("two_labels", query, message, unique_values(name, above))
 
 
 def _value_twice(definition: HierarchyDefinition, name: str, relation: exp.Expr) -> Check:
@@ -79,7 +92,7 @@ def _value_twice(definition: HierarchyDefinition, name: str, relation: exp.Expr)
         "value_twice",
         query,
         f"hierarchy {definition.name}: values that are listed more than once",
-        "keep one row for each value",
+        "keep one row for each value, as with SELECT DISTINCT",
     )
 
 

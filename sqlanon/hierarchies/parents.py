@@ -23,6 +23,7 @@ from sqlanon.hierarchies._rows import (
     relation,
     select,
     text_column,
+    unique_values,
 )
 from sqlanon.hierarchies._trees import cast, choose, equals, join_text, number, subtract, text
 from sqlanon.hierarchies.base import Check, refused
@@ -70,7 +71,7 @@ def checks(definition: HierarchyDefinition, columns: Sequence[str], relation: ex
     name = f"hierarchy {definition.name}"
     checks = [
         Check("node_twice", _node_twice(), f"{name}: rows that are there more than once", "keep one of them"),
-        Check("two_parents", _two_parents(), f"{name}: nodes with two parents", "keep one row for each node"),
+        Check("two_parents", _two_parents(), f"{name}: nodes with two parents", unique_values(*columns)),
         Check(
             "orphan",
             _orphans(),

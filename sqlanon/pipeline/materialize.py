@@ -17,7 +17,7 @@ from sqlanon.pipeline.candidate import Candidate, candidate
 from sqlanon.pipeline.state import State, need
 from sqlanon.releases.answerable import hidden_parts
 from sqlanon.releases.companion_views import own_queries
-from sqlanon.releases.frozen_inputs import freeze_labels, freeze_ranges, freeze_taxonomies
+from sqlanon.releases.frozen_inputs import freeze
 from sqlanon.releases.kept_regions import keep_regions
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.ddl import create_table, mixed, secure_view, shuffled, view_over
@@ -141,9 +141,6 @@ def _live(state: State, candidate: QualifiedName) -> State:
 
 def _freeze(state: State) -> None:
     """Copies what the release reads besides its source and its public table."""
-    query, bound = state.compiled, need(state.bound)
-    for recoding in query.recodings if isinstance(query, ReleaseQuery) else ():
-        if recoding.is_read and recoding.bound.stored:
-            freeze_labels(state.engine, query.release_id, recoding)
-    freeze_taxonomies(state.engine, query.release_id, bound, state.requirements)
-    freeze_ranges(state.engine, query.release_id, bound.ranges)
+    query = state.compiled
+    recodings = query.recodings if isinstance(query, ReleaseQuery) else ()
+    freeze(state.engine, query.release_id, need(state.bound), state.requirements, recodings)

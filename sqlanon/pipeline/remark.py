@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TypeVar, cast
 
 from sqlglot import exp
 
@@ -12,12 +11,11 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.choice import Choice
 from sqlanon.domain.counts import counted
 from sqlanon.domain.policy import Attribute, Role
-from sqlanon.engines.base import Engine, Query
-from sqlanon.errors import InternalError
+from sqlanon.domain.values import QualifiedName
 from sqlanon.methods.shared.wording import loss_text
 from sqlanon.pipeline.compile import source_columns
 from sqlanon.pipeline.state import State, need
-from sqlanon.releases.frozen_inputs import freeze_labels, freeze_ranges, freeze_taxonomies
+from sqlanon.releases.frozen_inputs import CATALOG, Copies, freeze
 from sqlanon.remarks.classes import ClassFigures, class_figures
 from sqlanon.remarks.columns import Profile, profiles
 from sqlanon.remarks.wording import EMPTY, of_classes, of_columns
@@ -25,11 +23,6 @@ from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
 __all__ = ["remark_stage"]
-
-_Tree = TypeVar("_Tree", bound=exp.Expr)
-
-# The catalog's copies of what a release reads besides its source.
-_COPIES = ("release_recoding", "release_taxonomy", "release_value_range")
 
 
 def remark_stage(state: State) -> State:
@@ -118,40 +111,23 @@ def _as_published(state: State, name: str) -> BoundAttribute:
 
 def _from_copies(state: State, query: ReleaseQuery, rows: exp.Query) -> exp.Query:
     """The query with temporary tables in the place of the catalog's copies, which a dry run does not make."""
-    if not any(table.db == "anon" and table.name in _COPIES for table in rows.find_all(exp.Table)):
+    if not any(_of_catalog(table) for table in rows.find_all(exp.Table)):
         return rows
-    tables = {
-        name: state.scratch.table(
-            name, exp.select(exp.Star()).from_(relation(("anon", name))).where(exp.false(), copy=False)
-        )
-        for name in _COPIES
-    }
-    engine = cast(Engine, _Redirecting(state.engine, tables))
-    for recoding in query.recodings:
-        if recoding.is_read and recoding.bound.stored:
-            freeze_labels(engine, query.release_id, recoding)
-    freeze_taxonomies(engine, query.release_id, need(state.bound), state.requirements)
-    freeze_ranges(engine, query.release_id, need(state.bound).ranges)
-    return _redirected(rows, tables)
+    tables = [_empty_copy(state, name) for name in CATALOG.names]
+    freeze(state.engine, query.release_id, need(state.bound), state.requirements, query.recodings, to=Copies(*tables))
+    temporary = dict(zip(CATALOG.names, tables, strict=True))
+    for table in list(rows.find_all(exp.Table)):
+        if name := _of_catalog(table):
+            table.replace(relation(temporary[name], as_=table.alias or table.name))
+    return rows
 
 
-class _Redirecting:
-    """Runs statements on temporary tables in the place of the catalog's."""
-
-    def __init__(self, engine: Engine, tables: dict[str, str]) -> None:
-        self._engine, self._tables = engine, tables
-
-    def run(self, query: Query, parameters: Sequence[object] = ()) -> None:
-        """Raises InternalError for a statement that would write to the catalog itself."""
-        tree = None if isinstance(query, str) else _redirected(query, self._tables)
-        written = tree.find(exp.Table) if isinstance(tree, exp.Insert) else None
-        if tree is None or written is None or written.name not in self._tables.values():
-            raise InternalError("a dry run would write to the catalog; nothing was done")
-        self._engine.run(tree, parameters)
+def _of_catalog(table: exp.Table) -> QualifiedName | None:
+    """Which of the catalog's copies a table is; None if it is none of them."""
+    name = QualifiedName((table.db, table.name))
+    return name if name in CATALOG.names else None
 
 
-def _redirected(tree: _Tree, tables: dict[str, str]) -> _Tree:
-    for table in list(tree.find_all(exp.Table)):
-        if table.db == "anon" and table.name in tables:
-            table.replace(relation(tables[table.name], as_=table.alias or table.name))
-    return tree
+def _empty_copy(state: State, name: QualifiedName) -> QualifiedName:
+    nothing = exp.select(exp.Star()).from_(relation(name)).where(exp.false(), copy=False)
+    return QualifiedName((state.scratch.table(name.parts[-1], nothing),))

@@ -131,7 +131,7 @@ def _checked(question: Question, parameter: Parameter, value: Value) -> Argument
         return value
     if parameter.type in ("BIGINT", "DECIMAL"):
         return _number(question, parameter, value)
-    kind = "the name of a relation" if parameter.type == "RELATION" else "the name of a column"
+    kind = "the name of a table or view" if parameter.type == "RELATION" else "the name of a column"
     raise PolicyError(f"{question.model}: {parameter.name} is to be {kind}, not {written(value)}")
 
 
@@ -140,7 +140,8 @@ def _number(question: Question, parameter: Parameter, value: Value) -> int | Dec
     number = plain_number(value) if isinstance(value, Decimal) else value
     whole = isinstance(number, int) and not isinstance(number, bool)
     if not whole and not (parameter.type == "DECIMAL" and isinstance(number, Decimal) and number.is_finite()):
-        raise PolicyError(f"{where} is to be a {parameter.type}, not {written(value)}")
+        kind = "number" if parameter.type == "DECIMAL" else "whole number"
+        raise PolicyError(f"{where} is to be a {kind}, not {written(value)}")
     assert isinstance(number, int | Decimal)
     assert parameter.low is not None
     assert parameter.high is not None

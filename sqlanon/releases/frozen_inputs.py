@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -15,7 +16,7 @@ from sqlanon.sqlgen.build.expressions import as_text, exists, insert, into, is_n
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.release.recode import Recoding
 
-__all__ = ["forget_labels", "freeze_labels", "freeze_ranges", "freeze_taxonomies"]
+__all__ = ["CATALOG", "Copies", "forget_labels", "freeze"]
 
 # A requirement that reads one of these needs the hierarchy of a sensitive attribute.
 _OF_HIERARCHY = ("sensitive_ancestor", "guarding_node")
@@ -29,17 +30,53 @@ def _stored_name(bound: BoundAttribute) -> str:
     return bound.hierarchy.name
 
 
-def freeze_labels(engine: Engine, release_id: str, recoding: Recoding) -> None:
+@dataclass(frozen=True)
+class Copies:
+    """The tables that copies are written to: of labels, of whole hierarchies, and of the ranges of values."""
+
+    recoding: QualifiedName
+    taxonomy: QualifiedName
+    value_range: QualifiedName
+
+    @property
+    def names(self) -> tuple[QualifiedName, QualifiedName, QualifiedName]:
+        return self.recoding, self.taxonomy, self.value_range
+
+
+CATALOG = Copies(
+    QualifiedName(("anon", "release_recoding")),
+    QualifiedName(("anon", "release_taxonomy")),
+    QualifiedName(("anon", "release_value_range")),
+)
+
+
+def freeze(
+    engine: Engine,
+    release_id: str,
+    policy: BoundPolicy,
+    requirements: Sequence[BoundRequirement],
+    recodings: Sequence[Recoding],
+    to: Copies = CATALOG,
+) -> None:
+    """Copies what a release reads besides its source and its public table."""
+    for recoding in recodings:
+        if recoding.is_read and recoding.bound.stored:
+            _freeze_labels(engine, release_id, recoding, to)
+    _freeze_taxonomies(engine, release_id, policy, requirements, to)
+    _freeze_ranges(engine, release_id, policy.ranges, to)
+
+
+def _freeze_labels(engine: Engine, release_id: str, recoding: Recoding, to: Copies) -> None:
     """Copies a stored hierarchy's labels at the level of a quasi-identifier, or at all if rounds have several."""
     if recoding.mixed:
-        _freeze_all(engine, release_id, recoding.bound, 0)
+        _freeze_all(engine, release_id, recoding.bound, 0, to)
         # NULL stays a value of its own where the hierarchy does not list it.
         row = [literal(release_id), literal(recoding.bound.column), exp.Null(), literal(0), exp.Null()]
-        listed = exp.select(literal(1)).from_(relation(("anon", "release_taxonomy")))
+        listed = exp.select(literal(1)).from_(relation(to.taxonomy))
         listed = listed.where(*_of_attribute(release_id, recoding.bound), is_null(column("value")))
         unlisted = exp.select(*row).from_(exp.select(literal(1)).subquery("single_row"))
         unlisted = unlisted.where(not_(exists(listed)))
-        engine.run(insert(_into("release_taxonomy", _TAXONOMY), unlisted))
+        engine.run(insert(into(relation(to.taxonomy), _TAXONOMY), unlisted))
         return
     rows = (
         exp.select(
@@ -54,7 +91,7 @@ def freeze_labels(engine: Engine, release_id: str, recoding: Recoding) -> None:
             column("level").eq(recoding.level),
         )
     )
-    table = relation(("anon", "release_recoding"))
+    table = relation(to.recoding)
     engine.run(insert(table, rows))
     # NULL stays a value of its own where the hierarchy does not list it.
     unlisted = (
@@ -68,11 +105,11 @@ def freeze_labels(engine: Engine, release_id: str, recoding: Recoding) -> None:
 def forget_labels(engine: Engine, release_id: str, recodings: Sequence[Recoding]) -> None:
     """Removes the labels of a snapshot: its rows show them, and the copy has values that were suppressed."""
     of_release = column("release_id").eq(release_id)
-    engine.run(exp.delete(relation(("anon", "release_recoding")), where=of_release))
+    engine.run(exp.delete(relation(CATALOG.recoding), where=of_release))
     for recoding in recodings:
         if recoding.mixed:
             labels = exp.and_(*_of_attribute(release_id, recoding.bound))
-            engine.run(exp.delete(relation(("anon", "release_taxonomy")), where=labels))
+            engine.run(exp.delete(relation(CATALOG.taxonomy), where=labels))
 
 
 def _of_attribute(release_id: str, bound: BoundAttribute) -> list[exp.Expr]:
@@ -82,8 +119,8 @@ def _of_attribute(release_id: str, bound: BoundAttribute) -> list[exp.Expr]:
     ]
 
 
-def freeze_taxonomies(
-    engine: Engine, release_id: str, policy: BoundPolicy, requirements: Sequence[BoundRequirement]
+def _freeze_taxonomies(
+    engine: Engine, release_id: str, policy: BoundPolicy, requirements: Sequence[BoundRequirement], to: Copies
 ) -> None:
     """Copies the stored hierarchy of each sensitive attribute that a requirement looks values up in."""
     reading = [r for r in requirements if any(name in r.reads for name in _OF_HIERARCHY)]
@@ -91,10 +128,10 @@ def freeze_taxonomies(
     for bound in policy.sensitive:
         if bound.stored and bound.column in attributes:
             # Level 0 is the value itself, which the other levels have, too; a flat list has no other level.
-            _freeze_all(engine, release_id, bound, min(1, bound.height - 1))
+            _freeze_all(engine, release_id, bound, min(1, bound.height - 1), to)
 
 
-def _freeze_all(engine: Engine, release_id: str, bound: BoundAttribute, lowest: int) -> None:
+def _freeze_all(engine: Engine, release_id: str, bound: BoundAttribute, lowest: int, to: Copies) -> None:
     """Copies a stored hierarchy from a level up."""
     rows = (
         exp.select(literal(release_id), literal(bound.column), column("value"), column("level"), column("label"))
@@ -104,17 +141,13 @@ def _freeze_all(engine: Engine, release_id: str, bound: BoundAttribute, lowest: 
             column("level") >= lowest,
         )
     )
-    engine.run(insert(_into("release_taxonomy", _TAXONOMY), rows))
+    engine.run(insert(into(relation(to.taxonomy), _TAXONOMY), rows))
 
 
-def freeze_ranges(engine: Engine, release_id: str, ranges: Sequence[tuple[int, QualifiedName]]) -> None:
+def _freeze_ranges(engine: Engine, release_id: str, ranges: Sequence[tuple[int, QualifiedName]], to: Copies) -> None:
     """Copies the tables of ranges that requirements name, each under the requirement's index."""
     for index, table in ranges:
         text = as_text(column("value"))
         rows = exp.select(literal(release_id), literal(index), text, column("low"), column("high"))
         columns = ("release_id", "requirement", "value", "low", "high")
-        engine.run(insert(_into("release_value_range", columns), rows.from_(relation(table))))
-
-
-def _into(table: str, columns: Sequence[str]) -> exp.Schema:
-    return into(relation(("anon", table)), columns)
+        engine.run(insert(into(relation(to.value_range), columns), rows.from_(relation(table))))

@@ -27,8 +27,9 @@ class Profile:
     """How the values of a column repeat, in rows in which it is not NULL; `role` is None where the policy has none.
 
     There are `values` different ones in `rows` rows, of which `alone` rows have a value that no other row has, and
-    `repeating` values have several rows. `determined` are the quasi-identifiers of which each repeating value has one
-    value. One value in `one_in` was looked at.
+    `repeating` values have several rows. `determined` are the quasi-identifiers of which nearly each repeating value
+    has one value; of that with the most exceptions, `agreeing` repeating values have one. One value in `one_in` was
+    looked at.
     """
 
     column: str
@@ -38,6 +39,7 @@ class Profile:
     alone: int
     repeating: int
     determined: tuple[str, ...]
+    agreeing: int
     one_in: int = 1
 
     @property
@@ -113,9 +115,10 @@ def _profiled(
             for name, count, entropy in zip(quasi, same, entropies, strict=True)
             if repeating >= sizes().values and count >= sizes().agreeing * repeating and entropy >= sizes().entropy
         ]
+        agreeing = min((int(count) for name, count in zip(quasi, same, strict=True) if name in determined), default=0)
         name, role = columns[int(number)]
         counts = (int(values), int(rows), int(alone), int(repeating))
-        found_profiles.append(Profile(name, role, *counts, tuple(determined), one_in))
+        found_profiles.append(Profile(name, role, *counts, tuple(determined), agreeing, one_in))
     return sorted(found_profiles, key=lambda profile: [name for name, _ in columns].index(profile.column))
 
 

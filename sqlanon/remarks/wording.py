@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlanon.domain.counts import count_of, counted
+from sqlanon.domain.counts import count_of, counted, per_cent
 from sqlanon.domain.policy import Role
 from sqlanon.remarks.classes import ClassFigures
 from sqlanon.remarks.columns import Profile
@@ -74,20 +74,28 @@ def _alone(profile: Profile) -> str:
     """How many of the rows have a value of their own."""
     if profile.one_in == 1:
         return count_of(profile.alone, profile.rows, "row")
-    return f"about {profile.alone / profile.rows:.0%} of the rows"
+    return f"about {per_cent(profile.alone / profile.rows)} of the rows"
 
 
 def _determined(profile: Profile) -> str:
     *others, last = profile.determined
     names = f"{', '.join(others)} and {last}" if others else last
     of_each = "one value each of" if others else "one value of"
-    return f"{_values(profile)} in {_rows(profile)}, and each that repeats has {of_each} {names}"
+    return f"{_values(profile)} in {_rows(profile)}, and {_agreeing(profile)} {of_each} {names}"
+
+
+def _agreeing(profile: Profile) -> str:
+    """How many of the values that repeat are the same in a quasi-identifier, "each" only where all were counted."""
+    if profile.agreeing < profile.repeating:
+        about = "" if profile.one_in == 1 else "about "
+        return f"{about}{per_cent(profile.agreeing / profile.repeating)} of those that repeat have"
+    return "each that repeats has" if profile.one_in == 1 else "nearly each that repeats has"
 
 
 def _share(number: int, figures: ClassFigures) -> str:
     if figures.one_in == 1:
         return count_of(number, figures.classes, "class", "classes")
-    return f"about {number / figures.classes:.2g} of the classes"
+    return f"about {per_cent(number / figures.classes)} of the classes"
 
 
 def _about(number: int, profile: Profile, noun: str) -> str:

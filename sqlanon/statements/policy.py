@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlanon.catalog import policies as catalog
 from sqlanon.domain.identifiers import nearest, same_name
-from sqlanon.domain.policy import Attribute, Policy
+from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
@@ -14,6 +14,7 @@ from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, publ
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
 from sqlanon.questions.ask import with_names
 from sqlanon.statements.create_or_replace import to_be_made
+from sqlanon.syntax import render
 from sqlanon.syntax.statements import AlterPolicy, CreatePolicy, DropPolicy
 
 __all__ = ["alter_policy", "create_policy", "drop_policy"]
@@ -67,8 +68,24 @@ def _changed(engine: Engine, policy: Policy, statement: AlterPolicy) -> Policy:
             return replace(policy, name=statement.new_name)
         case "require":
             return replace(policy, requirements=tuple(map(with_names, statement.requirements)))
+        case "add" if statement.requirements:
+            return replace(policy, requirements=_more_requirements(policy, statement))
         case action:
             return replace(policy, attributes=_attributes(policy, action, statement.attribute, statement.column))
+
+
+def _more_requirements(policy: Policy, statement: AlterPolicy) -> tuple[Requirement, ...]:
+    """The requirements of a policy and those that are added; PolicyError where one is there with other numbers."""
+    added = tuple(map(with_names, statement.requirements))
+    for requirement in added:
+        for known in policy.requirements:
+            if known.subject == requirement.subject:
+                raise PolicyError(
+                    f"{policy} requires {render.requirement(known)} already",
+                    hint=f"ALTER POLICY {policy.name} REQUIRE takes the place of all requirements: name all that stay",
+                    part=("requirement", requirement.model),
+                )
+    return (*policy.requirements, *added)
 
 
 def _attributes(policy: Policy, action: str, attribute: Attribute | None, column: str) -> tuple[Attribute, ...]:

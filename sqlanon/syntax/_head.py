@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from sqlanon.syntax._lexer import Kind, keyword_of
 from sqlanon.syntax._reader import Reader
+from sqlanon.syntax._reserved import RESERVED
 
-__all__ = ["created", "dropped", "object_name"]
+__all__ = ["created", "dropped", "object_name", "skip_kind"]
 
 
 def created(reader: Reader, *kinds: str) -> tuple[bool, bool]:
@@ -40,3 +42,14 @@ def object_name(reader: Reader, kind: str) -> str:
     if reader.sees_symbol("."):
         raise reader.expected(f"a name without a schema for the {kind}", hint=f"write the {kind}'s own name only")
     return name
+
+
+def skip_kind(reader: Reader) -> None:
+    """Takes RELEASE, TABLE or VIEW before a name: what kind of object it is, nobody has to say.
+
+    A release may be called release: behind that name stands no other.
+    """
+    behind = reader.peek(1)
+    is_name = behind.kind is Kind.QUOTED or (behind.kind is Kind.WORD and keyword_of(behind).lower() not in RESERVED)
+    if is_name and any(reader.sees(kind) for kind in ("RELEASE", "TABLE", "VIEW")):
+        reader.take()

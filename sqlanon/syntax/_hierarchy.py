@@ -22,6 +22,7 @@ def create(reader: Reader, position: Position) -> CreateHierarchy:
     reader.mark("kind")
     kind = reader.name("the kind of hierarchy, such as INTERVALS").lower()
     reader.mark("definition")
+    reader.refuse_bare_query('"("')
     definition = _query(reader, name, kind) if reader.sees_query() else _listed(reader, name, kind)
     reader.end()
     return CreateHierarchy(definition, or_replace, if_not_exists, position=position)

@@ -19,8 +19,10 @@ def show(reader: Reader, position: Position) -> Show:
 
 
 def describe(reader: Reader, position: Position) -> DescribePolicy:
-    """DESCRIBE POLICY name."""
-    reader.expect("DESCRIBE", "POLICY")
+    """DESCRIBE POLICY name, or SHOW POLICY name."""
+    if not reader.accept("SHOW"):
+        reader.expect("DESCRIBE")
+    reader.expect("POLICY")
     name = object_name(reader, "policy")
     reader.end()
     return DescribePolicy(name, position=position)

@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import Any
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import Position
 from sqlanon.syntax import _values
+from sqlanon.syntax._attributes import ROLES, attribute, attributes
 from sqlanon.syntax._head import created, dropped, object_name
-from sqlanon.syntax._lexer import Kind
-from sqlanon.syntax._reader import QUERY_WORDS, SEPARATORS, Reader
+from sqlanon.syntax._lexer import Kind, Token, keyword_of
+from sqlanon.syntax._reader import QUERY_WORDS, Reader
 from sqlanon.syntax._wording import either
 from sqlanon.syntax.statements import AlterPolicy, CreatePolicy, DropPolicy
 
-__all__ = ["against", "alter", "create", "drop", "hierarchy_name", "requirements", "role_words", "sets", "source"]
+__all__ = ["against", "alter", "create", "drop", "requirements", "sets", "source"]
 
 _EXAMPLE = "k_anonymity(k => 4)"
-_ROLES = {role.value.replace("_", " ").upper(): role for role in Role}
-_CLAUSES = {
-    Role.IDENTIFIER: ("PSEUDONYM",),
-    Role.ENTITY: ("PSEUDONYM",),
-    Role.QUASI_IDENTIFIER: ("USING", "MIN LEVEL", "MAX LEVEL", "WEIGHT"),
-    Role.SENSITIVE: ("USING",),
-    Role.INSENSITIVE: (),
-}
-_OWNERS = {
-    phrase: [role for role in Role if phrase in _CLAUSES[role]] for phrases in _CLAUSES.values() for phrase in phrases
-}
 
 
 def create(reader: Reader, position: Position) -> CreatePolicy:
@@ -43,10 +32,10 @@ def create(reader: Reader, position: Position) -> CreatePolicy:
     name = object_name(reader, "policy")
     reader.expect("ON")
     reader.mark("source")
-    on, attributes = source(reader), _attributes(reader)
+    on, columns = source(reader), attributes(reader)
     confidential, visible = sets(reader, "CONFIDENTIAL"), sets(reader, "VISIBLE")
     public, required = _rest(reader, _still_possible(confidential, visible), optional=bool(confidential))
-    policy = Policy(name, on, attributes, required, public, confidential, visible)
+    policy = Policy(name, on, columns, required, public, confidential, visible)
     return CreatePolicy(policy, or_replace, if_not_exists, position=position)
 
 
@@ -59,7 +48,7 @@ def drop(reader: Reader, position: Position) -> DropPolicy:
 
 
 def alter(reader: Reader, position: Position) -> AlterPolicy:
-    """ALTER POLICY [IF EXISTS] name action."""
+    """ALTER POLICY [IF EXISTS] name action. ADD REQUIRE needs more than that word: a column may be called so."""
     reader.expect("ALTER", "POLICY")
     if_exists = reader.accept("IF", "EXISTS")
     name = object_name(reader, "policy")
@@ -68,15 +57,25 @@ def alter(reader: Reader, position: Position) -> AlterPolicy:
         reader.end()
         return AlterPolicy(name, "require", requirements=required, if_exists=if_exists, position=position)
     action = reader.choose(("ADD", "ALTER", "DROP", "RENAME TO"), "REQUIRE").split()[0].lower()
-    if action == "rename":
-        changed: dict[str, Any] = {"new_name": object_name(reader, "policy")}
+    changed: dict[str, Any]
+    if action in ("add", "drop") and reader.sees("REQUIRE") and _is_model(reader.peek(1)):
+        if action == "drop":
+            raise reader.expected("a column", hint=f"ALTER POLICY {name} REQUIRE names all that is to be required")
+        changed = {"requirements": requirements(reader)}
+    elif action == "rename":
+        changed = {"new_name": object_name(reader, "policy")}
     else:
         reader.accept("COLUMN")
         changed = (
-            {"column": reader.named("a column", "column")} if action == "drop" else {"attribute": _attribute(reader)}
+            {"column": reader.named("a column", "column")} if action == "drop" else {"attribute": attribute(reader)}
         )
     reader.end()
     return AlterPolicy(name, action, **changed, if_exists=if_exists, position=position)
+
+
+def _is_model(token: Token) -> bool:
+    """Whether a token behind REQUIRE can only be the name of a model, so that no column is called REQUIRE."""
+    return token.kind is not Kind.END and keyword_of(token) not in {words.split()[0] for words in ROLES}
 
 
 def source(reader: Reader, *, before_list: bool = True) -> Source:
@@ -86,6 +85,7 @@ def source(reader: Reader, *, before_list: bool = True) -> Source:
     """
     if reader.sees_query():
         return Source(query=reader.query())
+    reader.refuse_bare_query("a table, a view, a 'file' or (SELECT ...)")
     if reader.sees_symbol("("):
         reader.take()
         raise reader.expected(
@@ -116,16 +116,6 @@ def against(reader: Reader, *also: str) -> Source | None:
         words = (*also, "AGAINST", "REQUIRE")
         raise reader.expected(either(*words), among=words)
     return None
-
-
-def hierarchy_name(reader: Reader) -> str:
-    """The name behind USING."""
-    return reader.named("the name of a hierarchy", "hierarchy")
-
-
-def role_words(role: Role) -> str:
-    """The role as a policy writes it."""
-    return next(words for words, other in _ROLES.items() if other is role)
 
 
 def requirements(reader: Reader) -> tuple[Requirement, ...]:
@@ -184,69 +174,3 @@ def _set(reader: Reader) -> tuple[str, ...]:
 
     reader.listed(item)
     return tuple(columns.values())
-
-
-def _attributes(reader: Reader) -> tuple[Attribute, ...]:
-    attributes: dict[str, Attribute] = {}
-
-    def item() -> None:
-        token = reader.peek()
-        attribute = _attribute(reader)
-        key = fold(attribute.name)
-        if key in attributes:
-            hint = "give it one role; DuckDB's names do not tell upper from lower case"
-            raise reader.refused(f"the column {token.text} is named twice", hint=hint, token=token)
-        attributes[key] = attribute
-
-    reader.listed(item)
-    return tuple(attributes.values())
-
-
-def _attribute(reader: Reader) -> Attribute:
-    """A column, its role and the role's clauses in any order, each at most once."""
-    name = reader.named("a column", "column")
-    reader.mark("column", name, "role")
-    role = _ROLES[reader.choose(tuple(_ROLES))]
-    clauses: dict[str, Any] = {}
-    while not (reader.sees_symbol(",") or reader.sees_symbol(")") or reader.peek().kind is Kind.END):
-        clauses.update([_clause(reader, name, role, clauses)])
-    return Attribute(name, role, **clauses)
-
-
-def _clause(reader: Reader, column: str, role: Role, before: dict[str, Any]) -> tuple[str, Any]:
-    token = reader.peek()
-    phrase = _clause_phrase(reader, role)
-    reader.mark("column", column, phrase.lower())
-    field = {"USING": "hierarchy"}.get(phrase, phrase.lower().replace(" ", "_"))
-    if field in before:
-        raise reader.refused(f"{phrase} stands twice", hint=f"keep one {phrase}", token=token)
-    return field, _clause_value(reader, phrase)
-
-
-def _clause_phrase(reader: Reader, role: Role) -> str:
-    allowed = _CLAUSES[role]
-    for phrase, roles in _OWNERS.items():
-        if role not in roles and reader.sees(*phrase.split()):
-            hint = f"{phrase} belongs to {' or '.join(role_words(owner) for owner in roles)}"
-            raise reader.refused(f"{phrase} does not go with {role_words(role)}", hint=hint, token=reader.peek())
-    return reader.choose(allowed, *SEPARATORS)
-
-
-def _clause_value(reader: Reader, phrase: str) -> str | int | Decimal | Pseudonym:
-    if phrase == "USING":
-        return hierarchy_name(reader)
-    if phrase == "WEIGHT":
-        return Decimal(_values.number(reader))
-    if phrase == "PSEUDONYM":
-        return Pseudonym(_key_variable(reader) if reader.accept("KEY") else None)
-    return _values.integer(reader, f"a level after {phrase}, which is a whole number")
-
-
-def _key_variable(reader: Reader) -> str:
-    token = reader.peek()
-    variable = _values.string(reader, "the name of an environment variable, as in KEY 'RELEASE_KEY'")
-    if not variable:
-        raise reader.refused(
-            "KEY names no variable", hint="name the environment variable that holds the key", token=token
-        )
-    return variable

@@ -9,6 +9,7 @@ from sqlanon.errors import Position, StatementError
 from sqlanon.syntax._cursor import Cursor
 from sqlanon.syntax._lexer import Kind, Positions, Token, keyword_of
 from sqlanon.syntax._reserved import RESERVED
+from sqlanon.syntax._unquoted import begins_with_digit, goes_on
 from sqlanon.syntax._wording import described, either, literal, nearest_phrase, shortened
 from sqlanon.syntax.parts import Parts
 from sqlanon.syntax.placeholders import Placeholder, Placeholders
@@ -49,6 +50,8 @@ class Reader(Cursor):
         self._positions = positions
         self._label = label
         self._form = form
+        # The token that was taken last as a name without quotes.
+        self._bare: Token | None = None
 
     def about(self, name: str) -> None:
         """Errors from here on name the object of the statement, too."""
@@ -108,6 +111,7 @@ class Reader(Cursor):
                 raise self.expected(
                     what, hint=f'{token.text} is a reserved word; as a name it needs quotes: "{token.text}"'
                 )
+            self._bare = token
             return self.take().text
         if token.kind is Kind.QUOTED:
             quote = token.text[0]
@@ -116,6 +120,10 @@ class Reader(Cursor):
                 self.take()
                 return unquoted
         hint = 'a name stands in double quotes, as in "name"' if token.kind is Kind.STRING else None
+        if token.kind is Kind.NUMBER:
+            meant = begins_with_digit(self._tokens[self._next :])
+            self.parts.add_name(meant.start, meant.end)
+            hint = meant.hint
         raise self.expected(what, hint=hint)
 
     def named(self, what: str, *part: str) -> str:
@@ -162,6 +170,12 @@ class Reader(Cursor):
         while self.sees_symbol("(", ahead):
             ahead += 1
         return ahead > 0 and keyword_of(self.peek(ahead)) in QUERY_WORDS
+
+    def refuse_bare_query(self, what: str) -> None:
+        """Raises StatementError, expecting `what`, where a query stands next without parentheses."""
+        # A table may be called values, and TABLE may stand for itself.
+        if any(self.sees(word) for word in QUERY_WORDS if word not in ("VALUES", "TABLE")):
+            raise self.expected(what, hint=f"a query stands in parentheses: ({self.peek().text} ...)")
 
     def query(self) -> str:
         """The user's own text between a parenthesis and the one that closes it."""
@@ -253,11 +267,25 @@ class Reader(Cursor):
         token = token or self.peek()
         near = nearest_phrase(token, among)
         suggestion = f"did you mean {near}? " if near else ""
+        unquoted = None if near or hint or token is not self.peek() else self._unquoted(what, among)
         return self._error(
             f"expected {what}, found {actual or described(token)}",
-            suggestion + (hint or f"a correct form is: {self._form}"),
+            suggestion + (hint or unquoted or f"a correct form is: {self._form}"),
             token,
         )
+
+    def _unquoted(self, what: str, among: Sequence[str]) -> str | None:
+        """The hint that the name before the next token, which was not expected, goes on in it; None where it does not.
+
+        The line that the error shows has all of the name, too.
+        """
+        tokens = self._tokens[max(0, self._next - 1) :]
+        ends = {"", *(phrase.split()[0] for phrase in among), *(sign for sign in "(,)" if f'"{sign}"' in what)}
+        unquoted = goes_on(tokens, ends, self._text) if tokens[0] is self._bare else None
+        if unquoted is None:
+            return None
+        self.parts.add_name(unquoted.start, unquoted.end)
+        return unquoted.hint
 
     def refused(self, message: str, *, hint: str, token: Token) -> StatementError:
         """The error for what is written correctly but cannot stand here."""

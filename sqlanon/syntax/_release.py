@@ -8,9 +8,10 @@ from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName
 from sqlanon.errors import Position
 from sqlanon.syntax import _values
-from sqlanon.syntax._head import if_not_exists
+from sqlanon.syntax._attributes import hierarchy_name
+from sqlanon.syntax._head import if_not_exists, skip_kind
 from sqlanon.syntax._lexer import Kind
-from sqlanon.syntax._policy import against, hierarchy_name, requirements, sets, source
+from sqlanon.syntax._policy import against, requirements, sets, source
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.statements import (
     CheckExport,
@@ -59,9 +60,12 @@ def check(reader: Reader, position: Position) -> CheckRelease | CheckRelation | 
     CHECK source (columns) [SENSITIVE columns] [AGAINST public] [REQUIRE requirements].
     """
     reader.expect("CHECK")
-    if reader.sees("TABLE") or (reader.sees("VIEW") and reader.peek(1).kind in (Kind.WORD, Kind.QUOTED)):
-        # What kind of object it is, nobody has to say.
-        reader.take()
+    skip_kind(reader)
+    if reader.sees("POLICY") and reader.peek(1).kind in (Kind.WORD, Kind.QUOTED):
+        hint = (
+            "CHECK asks a release or a table; DESCRIBE POLICY shows a policy, EXPLAIN ANONYMIZED what it would publish"
+        )
+        raise reader.refused("a policy has no rows to check", hint=hint, token=reader.peek())
     reader.mark("release")
     reader.mark("source")
     if reader.peek().kind is Kind.STRING and reader.peek(1).kind is Kind.END:
@@ -85,6 +89,7 @@ def check(reader: Reader, position: Position) -> CheckRelease | CheckRelation | 
 def export(reader: Reader, position: Position) -> ExportRelease:
     """EXPORT release TO 'path' [(FORMAT format, REPLACE [true|false])]."""
     reader.expect("EXPORT")
+    skip_kind(reader)
     name = _release_name(reader)
     reader.expect("TO")
     reader.mark("path")

@@ -138,7 +138,11 @@ def call(reader: Reader, what: str, example: str, part: str) -> tuple[str, tuple
     The first argument may stand without its name: it is then called `UNNAMED`, and whoever runs the statement names it.
     `part` is what errors call it, the first word of the name of the part.
     """
+    token = reader.peek()
     name = reader.named(what, part).lower()
+    if reader.sees_symbol("-") and reader.peek().start == token.end:
+        hint = f"write {token.text}_{reader.peek(1).text}, with _" if reader.peek(1).kind is Kind.WORD else None
+        raise reader.expected(what, token=reader.peek(), hint=hint)
     arguments: dict[str, Value] = {}
 
     def argument() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlanon.domain.values import Value
 from sqlanon.errors import Position
 from sqlanon.syntax import _values
-from sqlanon.syntax._head import created, dropped, object_name
+from sqlanon.syntax._head import created, dropped, object_name, skip_kind
 from sqlanon.syntax._reader import Reader
 from sqlanon.syntax.statements import CreateWorkload, DropWorkload, Measure
 
@@ -37,6 +37,7 @@ def drop(reader: Reader, position: Position) -> DropWorkload:
 def measure(reader: Reader, position: Position) -> Measure:
     """MEASURE release WITH WORKLOAD workload."""
     reader.expect("MEASURE")
+    skip_kind(reader)
     reader.mark("release")
     release = reader.qualified_name("the name of the release")
     reader.about(str(release))

@@ -13,9 +13,10 @@ from itertools import islice, takewhile
 
 from sqlanon.domain.values import Value
 from sqlanon.errors import Position, StatementError
-from sqlanon.syntax import _estimate, _hierarchy, _listings, _policy, _release, _workload
+from sqlanon.syntax import _estimate, _hierarchy, _listings, _meant, _policy, _release, _workload
 from sqlanon.syntax._lexer import Kind, Positions, keyword_of, tokens
 from sqlanon.syntax._reader import Reader
+from sqlanon.syntax._wording import shortened
 from sqlanon.syntax.parts import Parts
 from sqlanon.syntax.placeholders import Placeholder
 from sqlanon.syntax.script import Piece, split
@@ -83,6 +84,8 @@ def _openings(label: str) -> tuple[str, ...]:
 _NEAR = 0.84
 _OURS = {tuple(opening.split()): label for label in _FORMS for opening in _openings(label)}
 _NOT_OURS = {("EXPORT", "DATABASE")}
+# Ours only where a name stands behind them: SHOW release describes a table of that name.
+_BEFORE_NAME = {"SHOW POLICY": "DESCRIBE POLICY", **{words: words for words in _meant.MEANT}}
 _MAX_KEYWORDS = max(map(len, _OURS))
 
 
@@ -117,7 +120,7 @@ def query_text(text: str) -> str:
 
 
 def misread(text: str) -> str | None:
-    """A hint for a statement that DuckDB could not read: the one of ours that was meant, or that begins within it.
+    """A hint for a statement that DuckDB could not run: the one of ours that was meant, or that begins within it.
 
     None where nothing in it is like one of ours.
     """
@@ -127,6 +130,8 @@ def misread(text: str) -> str | None:
         if label := _label(text[token.start :]):
             return f"if {label} begins another statement, put a semicolon before it"
     words = " ".join(keyword_of(token) for token in read[:2])
+    if len(read) == 2 and keyword_of(read[0]) in ("DESCRIBE", "DESC"):
+        return f"if {shortened(read[1].text)} is a policy, write DESCRIBE POLICY {shortened(read[1].text)}"
     near = get_close_matches(words, [label for label in _FORMS if " " in label], n=1, cutoff=_NEAR)
     return f"did you mean {near[0]}?" if near else None
 
@@ -150,7 +155,7 @@ def _parsed(
         parts = Parts(text, positions, piece.start, piece.end)
         parts.add_query(piece.start, piece.end)
         return PassThrough(piece.text, position=piece.position, parts=parts)
-    form = _FORMS[label]
+    form = _FORMS[label] if label in _FORMS else _Form(_meant.refuse, "")
     reader = Reader(text, positions, piece.start, piece.end, label=label, form=form.example, values=values)
     statement = form.read(reader, piece.position)
     # None is left once they have values.
@@ -160,7 +165,10 @@ def _parsed(
 
 def _label(text: str) -> str | None:
     """Which of our statements the text begins, if it does."""
-    words = tuple(takewhile(bool, map(keyword_of, islice(tokens(text), _MAX_KEYWORDS))))
+    first = list(islice(tokens(text), _MAX_KEYWORDS))
+    words = tuple(takewhile(bool, map(keyword_of, first)))
+    if len(first) > 2 and (label := _BEFORE_NAME.get(" ".join(words[:2]))):
+        return label if first[2].kind in (Kind.WORD, Kind.QUOTED) else None
     openings = [words[:length] for length in range(1, len(words) + 1)]
     if not _NOT_OURS.isdisjoint(openings):
         return None

@@ -30,6 +30,7 @@ class Parts:
         self.start, self.end = start, end
         self._offsets: dict[tuple[str, ...], int] = {}
         self._queries: dict[int, int] = {}
+        self._names: dict[int, int] = {}
 
     def add(self, offset: int, *part: str) -> None:
         """Says where a part stands; of several with one name, the first counts."""
@@ -38,6 +39,10 @@ class Parts:
     def add_query(self, start: int, end: int) -> None:
         """Says that SQL of the user's stands between two offsets. Its literals may be data, which no error shows."""
         self._queries[start] = end
+
+    def add_name(self, start: int, end: int) -> None:
+        """Says that what stands between two offsets was meant as a name, though it may have numbers in it."""
+        self._names[start] = end
 
     def position_of(self, part: tuple[str, ...]) -> Position | None:
         """Where a part stands, or the most special one above it; None where no such part was read."""
@@ -91,7 +96,8 @@ class Parts:
             if token.start >= end:
                 break
             is_argument = token.kind is Kind.NUMBER and before == "=>"
-            is_known = self._is_of_statement(token) and (token.start <= fault or is_argument)
+            is_name = any(low <= token.start < high for low, high in self._names.items())
+            is_known = self._is_of_statement(token) and (token.start <= fault or is_argument or is_name)
             hidden = token.kind is Kind.OPEN or (token.kind in (Kind.STRING, Kind.NUMBER) and not is_known)
             # A text from an earlier line may have been opened by a quote that was forgotten: then all here is data.
             in_doubt = in_doubt or (token.kind in (Kind.STRING, Kind.QUOTED) and token.start < start < token.end)

@@ -14,7 +14,7 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.domain.values import UNNAMED, QualifiedName, Source, Value, plain_number
 from sqlanon.errors import StatementError
-from sqlanon.syntax._policy import role_words
+from sqlanon.syntax._attributes import role_words
 from sqlanon.syntax._reserved import RESERVED
 from sqlanon.syntax.parser import query_text
 from sqlanon.syntax.statements import (
@@ -154,6 +154,8 @@ def _change(statement: AlterPolicy) -> str:
         return _requirements(statement.requirements)
     if statement.action == "rename":
         return f"RENAME TO {_name(statement.new_name)}"
+    if statement.requirements:
+        return f"ADD {_requirements(statement.requirements)}"
     column = _attribute(statement.attribute) if statement.attribute else _name(statement.column)
     return f"{statement.action.upper()} COLUMN {column}"
 

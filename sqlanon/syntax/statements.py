@@ -109,7 +109,7 @@ class DropPolicy(_Placed):
 @dataclass(frozen=True)
 class AlterPolicy(_Placed):
     """ALTER POLICY [IF EXISTS] name, and one change: ADD or ALTER [COLUMN] attribute, DROP [COLUMN] column,
-    RENAME TO new_name, or REQUIRE requirements, which are then all that is required.
+    RENAME TO new_name, ADD REQUIRE requirements, or REQUIRE requirements, which are then all that is required.
 
     `action` is its first word in lower case. What does not belong to it is empty.
     """

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from sqlanon.terminal.databases import connected, existing, migrated
+from sqlanon.terminal.databases import connected, either, existing, migrated
 from sqlanon.terminal.exit_codes import answering, open_streams
 
 __all__ = ["app", "main"]
@@ -28,19 +28,31 @@ _datasets = typer.Typer(no_args_is_help=True, help="Load a public data set to tr
 app.add_typer(_datasets, name="dataset")
 
 Database = Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file; created if missing.")]
-DatabaseFile = Annotated[str, typer.Argument(metavar="FILE", help="The DuckDB file.")]
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line; errors as JSON on standard error.")]
+SameFile = Annotated[
+    str | None, typer.Option("--database", "-d", metavar="FILE", help="The same, as the other commands call it.")
+]
+# A flag takes no value: an empty metavar keeps its type out of the help.
+AsJson = Annotated[
+    bool, typer.Option("--json", metavar="", help="One JSON object a line; errors as JSON on standard error.")
+]
 ReadOnly = Annotated[
     bool,
     typer.Option(
-        "--read-only", help="Open the file for reading only: others can read it meanwhile, and nothing is written."
+        "--read-only",
+        metavar="",
+        help="Open the file for reading only: others can read it meanwhile, and nothing is written.",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", metavar="", help="Print errors only.")]
 Verbose = Annotated[
     int,
     typer.Option(
-        "--verbose", "-v", count=True, show_default=False, help="Show the SQL of each stage; -vv also tracebacks."
+        "--verbose",
+        "-v",
+        count=True,
+        metavar="",
+        show_default=False,
+        help="Show the SQL of each stage; -vv also tracebacks.",
     ),
 ]
 Limit = Annotated[
@@ -70,7 +82,7 @@ def _version(is_wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", metavar="", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     pass
@@ -126,9 +138,10 @@ def run(
 
 @app.command(epilog=_examples("sqlanon shell hospital.duckdb", 'echo ".tables" | sqlanon shell hospital.duckdb'))
 def shell(
-    database: Annotated[
-        str, typer.Argument(metavar="[FILE]", help="The DuckDB file; in memory without one.")
-    ] = ":memory:",
+    file: Annotated[
+        str | None, typer.Argument(metavar="FILE", show_default=False, help="The DuckDB file; in memory without one.")
+    ] = None,
+    database: SameFile = None,
     read_only: ReadOnly = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -140,7 +153,7 @@ def shell(
     from sqlanon.terminal.shell import run_shell
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose, limit=limit)
-    with answering(output), connected(database, read_only=read_only) as connection:
+    with answering(output), connected(either(file, database) or ":memory:", read_only=read_only) as connection:
         raise typer.Exit(run_shell(connection, output))
 
 
@@ -173,7 +186,7 @@ def verify(
 def adult(
     database: Annotated[str, typer.Option("--database", "-d", metavar="FILE", help="The DuckDB file.")],
     table: Annotated[str, typer.Option("--table", metavar="NAME", help="The table's name.")] = "adult",
-    replace: Annotated[bool, typer.Option("--replace", help="Replace a table of that name.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", metavar="", help="Replace a table of that name.")] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = 0,
@@ -228,12 +241,16 @@ def export(
         str | None,
         typer.Option("--format", "-f", help="parquet, csv or duckdb; by default what the path's suffix says."),
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace an earlier export.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", metavar="", help="Replace an earlier export.")] = False,
+    read_only: ReadOnly = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = 0,
 ) -> None:
-    """Write a release and its certificate to files that hold nothing else."""
+    """Write a release and its certificate to files that hold nothing else.
+
+    With --read-only the database does not remember the export, so that later releases do not warn of it.
+    """
     from sqlanon.syntax.render import to_sql
     from sqlanon.syntax.statements import ExportRelease
     from sqlanon.terminal.command_arguments import release_name
@@ -243,7 +260,7 @@ def export(
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
     with answering(output):
         statement = to_sql(ExportRelease(release_name(name), path, format_, replace))
-        with connected(existing(database)) as connection:
+        with connected(existing(database), read_only=read_only) as connection:
             runner = ScriptRun(connection, output)
             runner.run(statement, "sqlanon export", is_script=False)
         raise typer.Exit(runner.exit_code)
@@ -251,7 +268,8 @@ def export(
 
 @app.command(epilog=_examples("sqlanon migrate hospital.duckdb"))
 def migrate(
-    database: DatabaseFile,
+    file: Annotated[str | None, typer.Argument(metavar="FILE", show_default=False, help="The DuckDB file.")] = None,
+    database: SameFile = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = 0,
@@ -260,11 +278,11 @@ def migrate(
     from sqlanon.terminal.presentation import Output
 
     output = Output(json=as_json, quiet=quiet, verbose=verbose)
-    with answering(output), connected(existing(database)) as connection:
+    with answering(output), connected(path := existing(either(file, database))) as connection:
         applied = migrated(connection)
         if as_json:
-            output.json_line({"database": database, "applied": applied})
-        output.status(f"{database}: " + (f"applied {', '.join(applied)}" if applied else "the catalog is up to date"))
+            output.json_line({"database": path, "applied": applied})
+        output.status(f"{path}: " + (f"applied {', '.join(applied)}" if applied else "the catalog is up to date"))
 
 
 if __name__ == "__main__":

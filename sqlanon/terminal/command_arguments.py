@@ -14,6 +14,8 @@ from sqlanon.errors import UserError
 
 __all__ = ["read_script", "release_name", "set_variables"]
 
+# The marks at the beginning of a text in UTF-16; without one, half of the bytes of what is written in ASCII are zero.
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _PART = re.compile(r'"(?:[^"]|"")+"|[^".]+')
 _DOTTED = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 
@@ -21,16 +23,26 @@ _DOTTED = re.compile(rf"(?:{_PART.pattern})(?:\.(?:{_PART.pattern}))*")
 def read_script(script: str) -> tuple[str, str]:
     """The name of a script in messages and its text; `-` is standard input.
 
-    Raises UserError when it cannot be read or is not UTF-8.
+    Raises UserError when it cannot be read, is not UTF-8 or is no script but a database.
     """
     name = "<stdin>" if script == "-" else script
     try:
         read = sys.stdin.buffer.read() if script == "-" else Path(script).read_bytes()
-        return name, read.decode("utf-8-sig")
     except OSError as error:
         raise UserError(f"the script {name} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"the script {name} is not UTF-8 text", hint="save it as UTF-8") from None
+    if read[8:12] == b"DUCK":
+        raise UserError(f"{name} is a DuckDB database and no script", hint=f"name it with --database {name}")
+    if read[:2] in _UTF_16 or b"\0" in read[:2]:
+        hint = (
+            "save it as UTF-8 in your editor; in PowerShell, > writes UTF-16, and Set-Content -Encoding utf8 does not"
+        )
+        raise UserError(f"the script {name} is UTF-16 text, and not UTF-8", hint=hint)
+    try:
+        return name, read.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = read.count(b"\n", 0, error.start) + 1
+        hint = "save it as UTF-8 in your editor, which knows the encoding that it has now"
+        raise UserError(f"the script {name} is not UTF-8 text: its line {line} is not", hint=hint) from None
 
 
 def set_variables(connection: Any, settings: Sequence[str]) -> None:

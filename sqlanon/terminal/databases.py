@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["connected", "existing", "migrated"]
+__all__ = ["connected", "either", "existing", "migrated"]
 
 
 @contextmanager
@@ -22,10 +22,21 @@ def connected(database: str, *, read_only: bool = False) -> Iterator[Any]:
         connection.close()
 
 
-def existing(database: str) -> str:
+def either(file: str | None, option: str | None) -> str | None:
+    """The file that a command names as an argument or by --database; raises UserError where it names two."""
+    from sqlanon.errors import UserError
+
+    if file is not None and option is not None and file != option:
+        raise UserError(f"two database files are named, {file} and {option}", hint="name one of them")
+    return option if file is None else file
+
+
+def existing(database: str | None) -> str:
     """The path of a database file; raises UserError if there is none, for DuckDB would make an empty one."""
     from sqlanon.errors import UserError
 
+    if database is None:
+        raise UserError("no database file is named", hint="write its path, as in sqlanon migrate hospital.duckdb")
     if not Path(database).is_file():
         raise UserError(f"there is no database file {database}")
     return database

@@ -137,7 +137,7 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(AlterPolicy, names, st.sampled_from(["add", "alter"]), attributes, if_exists=switch),
     st.builds(AlterPolicy, names, st.just("drop"), column=names, if_exists=switch),
     st.builds(AlterPolicy, names, st.just("rename"), new_name=names, if_exists=switch),
-    st.builds(AlterPolicy, names, st.just("require"), requirements=requirements, if_exists=switch),
+    st.builds(AlterPolicy, names, st.sampled_from(["add", "require"]), requirements=requirements, if_exists=switch),
     st.builds(DescribePolicy, names),
     st.builds(Show, st.sampled_from(SHOWN)),
     st.builds(CheckExport, texts),
@@ -166,10 +166,11 @@ def test_a_script_of_statements_reads_back(script: list[Statement]) -> None:
     text = ";\n".join(render.to_sql(statement) for statement in script)
     read = parse_script(text)
     assert read == script
-    for statement in read:
+    # A Decimal that is whole, 0.0, is read as an int: equal, but not written the same way.
+    for made, statement in zip(script, read, strict=True):
         assert statement.position is not None
         line = text.split("\n")[statement.position.line - 1]
-        assert render.to_sql(statement).split("\n")[0] in line[statement.position.column - 1 :]
+        assert render.to_sql(made).split("\n")[0] in line[statement.position.column - 1 :]
 
 
 @given(policies, definitions)

@@ -23,6 +23,7 @@ from sqlanon.syntax.parser import parse_script
 from sqlanon.terminal.command_arguments import release_name
 from sqlanon.terminal.labels import label
 from tests.support.command_line import PATIENTS, RELEASE, SQLANON, environment, in_terminal, invoke, run_script
+from tests.support.processes import running
 
 
 def test_remarks_are_printed_one_below_the_other_and_in_json_are_a_column() -> None:
@@ -60,6 +61,31 @@ def test_help_shows_an_example(command: str) -> None:
     done = invoke(*command.split(), "--help")
     assert done.exit_code == 0
     assert re.search(rf"sqlanon {command}\b", done.stdout.split("Examples:")[1])
+
+
+@pytest.mark.parametrize("command", ["", "run", "shell", "dataset adult", "demo", "verify", "export", "migrate"])
+def test_a_flag_is_shown_without_a_type(command: str) -> None:
+    lines = [re.split(r"  +", line.strip("│ ")) for line in invoke(*command.split(), "--help").stdout.splitlines()]
+    flags = {"--read-only", "--json", "--quiet", "--verbose", "--replace", "--version"}
+    of_flags = [line for line in lines if flags & set(line)]
+    assert of_flags
+    assert not any(part.startswith(("<", "BOOLEAN", "INTEGER")) for line in of_flags for part in line)
+
+
+def test_the_database_of_every_command_may_be_named_by_the_option(tmp_path: Path) -> None:
+    database = tmp_path / "d.duckdb"
+    assert invoke("shell", "--database", database, stdin=PATIENTS).exit_code == 0
+    assert "patients" in invoke("shell", "-d", database, stdin=".tables").stdout
+    assert invoke("migrate", "--database", database).exit_code == 0
+    assert invoke("shell", database, "-d", database, stdin="SELECT 1;").exit_code == 0
+    for words, said in (
+        (("shell", database, "-d", tmp_path / "e.duckdb"), "two database files"),
+        (("migrate",), "no database file is named"),
+        (("run", database), f"--database {database}"),
+    ):
+        done = invoke(*words)
+        assert done.exit_code == 2
+        assert said in done.stderr
 
 
 def test_results_go_to_standard_output_and_the_rest_elsewhere() -> None:
@@ -308,8 +334,7 @@ def test_interrupting_a_run(tmp_path: Path) -> None:
     assert process.stdout is not None
     assert process.stderr is not None
     try:
-        while "begun" not in process.stdout.readline():
-            pass
+        assert any("begun" in line for line in process.stdout)
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=60) == 130
@@ -357,6 +382,9 @@ def test_export_writes_a_release(tmp_path: Path) -> None:
     assert target.exists()
     assert invoke("export", "released", target, "--database", database).exit_code == 2
     assert invoke("export", "released", target, "--database", database, "--replace").exit_code == 0
+    read_only = invoke("export", "released", tmp_path / "again", "--database", database, "--read-only")
+    assert read_only.exit_code == 0
+    assert "nothing remembers this export" in read_only.stderr
     assert invoke("export", "missing", tmp_path / "x", "--database", database).exit_code == 2
     assert invoke("export", "released", tmp_path / "x", "--database", tmp_path / "typo.duckdb").exit_code == 2
     assert not (tmp_path / "typo.duckdb").exists()
@@ -478,9 +506,8 @@ def test_many_readers_of_one_file(tmp_path: Path) -> None:
     code = (
         f"import duckdb, sys; c = duckdb.connect({str(database)!r}, read_only=True); print('open', flush=True); input()"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as other:
+    reader = [sys.executable, "-c", code]
+    with running(reader, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout
         assert other.stdout.readline() == "open\n"
         command = [*SQLANON, "run", "-", "-d", str(database)]

@@ -192,13 +192,21 @@ def test_an_empty_table_is_remarked_upon() -> None:
 def test_a_used_folder_is_not_replaced_and_nothing_says_that_it_could_be(con: Connection, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
     for options in ("", " (REPLACE true)"):
-        with pytest.raises(UserError, match=r"notes\.txt is no file of a former export") as caught:
+        with pytest.raises(UserError, match=r"notes\.txt is no file of an earlier export") as caught:
             con.execute(f"EXPORT r TO '{tmp_path}/'{options}")
         assert "REPLACE" not in str(caught.value.hint)
     assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"
 
 
-@pytest.mark.parametrize(("text", "said"), [("CHECK".encode("utf-16"), "not UTF-8"), (b"-- caf\xe9\n", "not UTF-8")])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("CHECK".encode("utf-16"), "x.sql is UTF-16 text, and not UTF-8\n  hint: save it as UTF-8"),
+        ("CHECK".encode("utf-16-le"), "x.sql is UTF-16 text"),
+        ("CHECK".encode("utf-16-be"), "x.sql is UTF-16 text"),
+        (b"SELECT 1;\n-- caf\xe9\n", "x.sql is not UTF-8 text: its line 2 is not"),
+    ],
+)
 def test_other_encodings(tmp_path: Path, text: bytes, said: str) -> None:
     script = tmp_path / "x.sql"
     script.write_bytes(text)
@@ -243,6 +251,7 @@ def test_a_live_view_on_another_database(con: Connection) -> None:
         ("CREATE ANONYMISED TABLE r AS POLICY p", "did you mean CREATE ANONYMIZED?"),
         ("SHOW POLICYS", "did you mean SHOW POLICIES?"),
         ("SHOW RELEASE", "did you mean SHOW RELEASES?"),
+        ("DESCRIBE pp", "if pp is a policy, write DESCRIBE POLICY pp"),
         ("ALTER POLICIES p RENAME TO q", "did you mean ALTER POLICY?"),
         (
             "CREATE TABLE z AS SELECT 1\nCREATE POLICY p ON z (a ENTITY) REQUIRE k",

@@ -14,6 +14,7 @@ import pytest
 import sqlanon
 from sqlanon import EngineError, PolicyError, SqlanonError, UserError
 from sqlanon.engines.duckdb import DuckDBEngine, in_use, translated
+from tests.support.processes import running
 
 PEOPLE = "CREATE TABLE people AS SELECT i % 2 AS age, i AS person FROM range(10) AS t(i);"
 POLICY = "CREATE POLICY p ON people (age QUASI IDENTIFIER) REQUIRE k_anonymity(k => 2);"
@@ -40,9 +41,8 @@ def contents(path: Path) -> Any:
 @pytest.mark.parametrize("read_only", [False, True])
 def test_a_file_that_another_process_holds(file: Path, read_only: bool) -> None:
     code = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print(flush=True); sys.stdin.read()"
-    with subprocess.Popen(
-        [sys.executable, "-c", code, str(file)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as holder:
+    command = [sys.executable, "-c", code, str(file)]
+    with running(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout
         holder.stdout.readline()
         with pytest.raises(UserError, match=rf"open in another process \(process {holder.pid}\)") as refused:

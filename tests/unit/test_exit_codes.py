@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import duckdb
 import pytest
 
 import sqlanon
+from tests.support.processes import SECONDS, running
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="it has neither these signals nor these limits")
 
@@ -36,10 +38,10 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
 
 
-def started(*arguments: str | Path, **named: Any) -> subprocess.Popen[str]:
+def started(*arguments: str | Path, **named: Any) -> AbstractContextManager[subprocess.Popen[str]]:
     named = {"stdin": -1, "stdout": -1, "stderr": -1} | named
     # A shell starts background jobs with interrupts ignored, which their children inherit.
-    return subprocess.Popen([*SQLANON, *arguments], env=environment(), text=True, preexec_fn=listening, **named)
+    return running([*SQLANON, *arguments], env=environment(), text=True, preexec_fn=listening, **named)
 
 
 def listening() -> None:
@@ -50,7 +52,7 @@ def listening() -> None:
 def ran(*arguments: str | Path, text: str = "", **named: Any) -> tuple[int, str]:
     """The exit code, and what was said on standard error."""
     with started(*arguments, **named) as process:
-        _, said = process.communicate(text, timeout=120)
+        _, said = process.communicate(text, timeout=SECONDS)
     return process.returncode, said or ""
 
 
@@ -158,7 +160,7 @@ def test_a_signal_undoes_what_was_begun(tmp_path: Path) -> None:
 def test_an_ignored_signal_stays_ignored(tmp_path: Path) -> None:
     """As nohup has it."""
     command = ["nohup", *SQLANON, *RUN]
-    with subprocess.Popen(command, env=environment(), stdin=-1, stdout=-1, stderr=-1, text=True) as process:
+    with running(command, env=environment(), stdin=-1, stdout=-1, stderr=-1, text=True) as process:
         begin(process, "SELECT count(*) AS counted FROM range(3_000_000_000);", tmp_path)
         process.send_signal(signal.SIGHUP)
         assert process.wait(timeout=60) == 0
@@ -174,7 +176,13 @@ def small_files() -> None:
 
 def limited(*arguments: str | Path, text: str = "") -> tuple[int, str]:
     done = subprocess.run(
-        [*SQLANON, *arguments], env=environment(), input=text, capture_output=True, text=True, preexec_fn=small_files
+        [*SQLANON, *arguments],
+        env=environment(),
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        preexec_fn=small_files,
     )
     return done.returncode, done.stderr
 
@@ -243,7 +251,7 @@ def test_streams_that_are_closed(streams: str, arguments: list[str], code: int) 
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=SECONDS,
     )
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
@@ -253,5 +261,5 @@ def test_results_that_have_no_place_to_go(tmp_path: Path) -> None:
     script = tmp_path / "one.sql"
     script.write_text("SELECT 1;")
     command = ["sh", "-c", 'exec "$@" >&-', "sh", *SQLANON, "run", str(script)]
-    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=SECONDS)
     assert (done.returncode, "Bad file descriptor" in done.stderr) == (3, True)

@@ -16,6 +16,7 @@ import pytest
 
 import sqlanon
 from sqlanon.export.leftovers import remove_leftovers, working_folder
+from tests.support.processes import SECONDS, running
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there a folder has no lock")
 
@@ -43,14 +44,11 @@ def working(target: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """A process in the middle of an export, and its working folder."""
     environment = {**os.environ, "PYTHONPATH": str(Path(sqlanon.__file__).parent.parent)}
     command = [sys.executable, "-c", WORKER, str(target)]
-    with subprocess.Popen(command, env=environment, stdin=-1, stdout=-1, text=True) as process:
+    with running(command, env=environment, stdin=-1, stdout=-1, text=True) as process:
         assert process.stdout
         folder = Path(process.stdout.readline().strip())
         assert (folder / "export" / "released.csv").exists()
-        try:
-            yield process, folder
-        finally:
-            process.kill()
+        yield process, folder
 
 
 @pytest.fixture
@@ -99,7 +97,7 @@ def test_an_export_that_is_told_to_end_leaves_none(large: Path, tmp_path: Path, 
     """By the command line, in the middle of its writing."""
     environment = {**os.environ, "PYTHONPATH": str(Path(sqlanon.__file__).parent.parent)}
     command = [sys.executable, "-m", "sqlanon", "export", "released", str(tmp_path / "out"), "-d", str(large)]
-    with subprocess.Popen(
+    with running(
         [*command, "-f", "csv"],
         env=environment,
         stderr=-1,
@@ -109,7 +107,7 @@ def test_an_export_that_is_told_to_end_leaves_none(large: Path, tmp_path: Path, 
         while process.poll() is None and not hidden(tmp_path):
             time.sleep(0.01)
         process.send_signal(number)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 128 + number
     assert said.split("\n")[0] in ("interrupted", "terminated", "hung up")
     assert list(tmp_path.iterdir()) == []

@@ -22,6 +22,7 @@ from sqlanon.export.atomic import put
 from sqlanon.export.layout import Layout, layout_of
 from sqlanon.export.previous_export import CERTIFICATE_FORMAT, MARKDOWN_TITLE
 from sqlanon.export.target import require_free
+from tests.support.processes import running
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a forked process")
 
@@ -164,7 +165,7 @@ def test_a_killed_process_leaves_a_whole_export(tmp_path: Path, format_: str) ->
         """)
         connection.sql(f"EXPORT release TO '{target}' (FORMAT {format_})")
     command = [sys.executable, "-c", SCRIPT, str(database), str(target), format_]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.getcwd()}) as process:
+    with running(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.getcwd()}) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         time.sleep(random.uniform(0.1, 0.6))

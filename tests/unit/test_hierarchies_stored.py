@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from sqlanon import connect
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.errors import PolicyError
 from sqlanon.hierarchies import stored
@@ -59,6 +60,10 @@ WIDE = ("value", 'level "1"', "select")
         (
             [("flu", "lung", "any"), ("flu", "lung", "any"), (None, "a", "any"), (None, "a", "any")],
             {"value_twice": {"'flu'", "NULL"}},
+        ),
+        (
+            [("flu", "lung", "any"), ("flu", "skin", "any"), ("cold", "lung", "any")],
+            {"two_labels": {"'flu' under 'lung' and 'skin'"}, "value_twice": {"'flu'"}},
         ),
         (
             [("flu", None, "any"), (None, "lung", None), ("", "lung", "any")],
@@ -183,3 +188,11 @@ def test_values_of_any_type_become_text(con: Any) -> None:
     assert set(con.execute(to_sql(query)).fetchall()) == {
         ("2020-02-03", 0, "2020-02-03"), ("2020-02-03", 1, "7"), (None, 0, None), (None, 1, "8"),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["LEVELS", "PARENTS"])
+def test_two_cities_of_one_name_are_told_how_to_be_made_two(con: Any, kind: str) -> None:
+    con.execute("CREATE TABLE places AS FROM (VALUES ('Springfield', 'IL'), ('Springfield', 'MA')) AS t(city, state)")
+    with pytest.raises(PolicyError, match="'Springfield' under 'IL' and 'MA'") as caught:
+        connect(con).execute(f"CREATE HIERARCHY h AS {kind} (FROM places)")
+    assert """"city" || ', ' || "state", in the hierarchy and in the source""" in str(caught.value.hint)

@@ -75,6 +75,7 @@ def test_a_description_ends_with_the_statement(con: Connection) -> None:
             "USING tens", "USING tens MAX LEVEL 1")),
         ("DROP COLUMN s", POLICY.replace(", s SENSITIVE", "")),
         ("REQUIRE k_anonymity(5), l_diversity(2)", POLICY.replace("k => 3)", "k => 5), l_diversity(l => 2)")),
+        ("ADD REQUIRE l_diversity(2)", POLICY.replace("k => 3)", "k => 3), l_diversity(l => 2)")),
         ("RENAME TO q", POLICY.replace("POLICY p", "POLICY q")),
         ("RENAME TO P", POLICY.replace("POLICY p", "POLICY P")),
     ],
@@ -95,6 +96,7 @@ def test_a_change_is_the_policy_that_would_have_been_made(con: Connection, actio
         ("DROP COLUMN b", "does not name the column b"),
         ("DROP COLUMN a", "no quasi-identifier"),
         ("REQUIRE l_diversity(l => 2, attribute => a)", "no sensitive attribute"),
+        ("ADD REQUIRE k_anonymity(5)", r"policy p requires k_anonymity\(k => 3\) already"),
         ("RENAME TO other", "exists already"),
     ],
 )

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from sqlanon import Connection, connect
+from sqlanon.domain.counts import per_cent
 from sqlanon.remarks.sizes import sizes
 from tests.support.names import HOSTILE
 
@@ -167,6 +168,36 @@ def test_figures_are_those_of_plain_python(con: Connection) -> None:
     assert [alike] if alike else [int(text.split()[1]) for text in said[2:]] == []
 
 
+def test_slips_of_the_pen_are_not_passed_over(con: Connection) -> None:
+    """Of 200 people one has two ages: that is said, and not that each has one."""
+    con.execute(
+        "CREATE TABLE t AS SELECT i // 4 AS person, IF(i = 5, 99, i // 4 % 50) AS age, i % 3 AS s "
+        "FROM range(800) AS r(i)"
+    )
+    policy = "t (age QUASI IDENTIFIER, person INSENSITIVE, s SENSITIVE) REQUIRE k_anonymity(k => 5)"
+    assert "and over 99 % of those that repeat have one value of age" in remarks(con, policy)[0]
+    con.execute("UPDATE t SET age = 98 WHERE s = 1 AND person = 7")
+    con.execute("DELETE FROM t WHERE person >= 100")
+    con.execute("UPDATE t SET age = 1 WHERE person = 1")
+    assert "and 99 % of those that repeat have one value of age" in remarks(con, policy)[0]
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (0.0066, "0.66 %"),
+        (0.066, "6.6 %"),
+        (0.5, "50 %"),
+        (0.994, "99 %"),
+        (0.9999, "over 99 %"),
+        (1, "100 %"),
+        (0, "0 %"),
+    ],
+)
+def test_shares_are_said_in_per_cent(share: float, said: str) -> None:
+    assert per_cent(share) == said
+
+
 def test_a_large_source_is_counted_in_part(con: Connection) -> None:
     """5,000 people with four visits each: one value in four is looked at, and one class in four."""
     con.execute(
@@ -177,7 +208,7 @@ def test_a_large_source_is_counted_in_part(con: Connection) -> None:
         said = remarks(con, "t (age QUASI IDENTIFIER, person INSENSITIVE, s SENSITIVE) REQUIRE k_anonymity(k => 5)")
         # In the first 5,000 rows nobody repeats: it looks as if the column told all rows apart.
         found = re.fullmatch(
-            r"person \(INSENSITIVE\) repeats as .*: about (\d+) values in about (\d+) rows, .*", said[0]
+            r"person \(INSENSITIVE\) repeats as .*: about (\d+) values in about (\d+) rows, and nearly each .*", said[0]
         )
     assert found
     assert (int(found[1]), int(found[2])) == (pytest.approx(5000, rel=0.2), pytest.approx(20000, rel=0.2))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from sqlglot import exp
-
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.methods.shared.partition.allowable_cuts import failing_candidates, only_rows_count
 from sqlanon.methods.shared.partition.candidate_cuts import (
+    allowable,
     candidates,
     chosen,
     closed_points,
@@ -15,10 +14,8 @@ from sqlanon.methods.shared.partition.candidate_cuts import (
     relabelled,
 )
 from sqlanon.methods.shared.partition.cuts import Cuts
-from sqlanon.methods.shared.partition.work_tables import Done, inserted, put_in_place, remade
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import literal, parameter, relation
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.methods.shared.partition.work_tables import Done, inserted, remade, rows_of
+from sqlanon.sqlgen.build.names import parameter
 
 __all__ = ["AtOnce"]
 
@@ -28,31 +25,29 @@ class AtOnce:
 
     def __init__(self, engine: Engine, cuts: Cuts, points: str, scratch: Scratch, into: Done, labels: int) -> None:
         self._engine = engine
-        self._points = points
         self._labels = labels
         self._first: int | None = None
-        # Each attempt replaces these tables; until the first one they are empty and only take the names.
-        nothing = exp.select(literal(0))
-        tried, failed, attempts, self._next = (
-            scratch.table(name, nothing.copy()) for name in ("candidates", "failed", "cut", "halves")
-        )
+        attempts = scratch.name("cut")
+        self._ask: list[str] = []
         # Where the number of rows in a half is all that requirements look at, every candidate satisfies them.
-        ask = not only_rows_count(cuts)
-        self._choose = [remade(tried, candidates(cuts, points, of_each=ask))]
-        if ask:
-            self._choose.append(remade(failed, failing_candidates(cuts, points, tried)))
-        self._choose.append(remade(attempts, chosen(cuts, tried, failed if ask else None)))
-        self._count = to_sql(exp.select(f.count()).from_(relation(attempts)))
+        if only_rows_count(cuts):
+            best = candidates(cuts, points, of_each=False)
+        else:
+            tried, failed = scratch.name("candidates"), scratch.name("failed")
+            self._ask.append(remade(tried, candidates(cuts, points, of_each=True)))
+            self._ask.append(remade(failed, failing_candidates(cuts, points, tried)))
+            best = allowable(tried, failed)
+        self._choose = remade(attempts, chosen(cuts, best))
         first = parameter(1)
         self._close_points = inserted(into.points, closed_points(cuts, points, attempts, first.copy()))
         self._close_regions = inserted(into.regions, closed_regions(cuts, into.points, first))
-        self._cut = remade(self._next, relabelled(cuts, points, attempts))
+        self._cut = remade(points, relabelled(cuts, points, attempts))
 
     def choose(self) -> int:
         """Finds out where each region is cut; returns how many regions are."""
-        for text in self._choose:
+        for text in self._ask:
             self._engine.run(text)
-        self._open = int(self._engine.rows(self._count)[0][0])
+        self._open = rows_of(self._engine, self._choose)
         return self._open
 
     def close(self, first: int) -> int:
@@ -64,8 +59,7 @@ class AtOnce:
             self._engine.run(self._close_regions, [self._first])
         return self._labels
 
-    def attempt(self) -> None:
-        """Cuts the regions that `choose` has found a cut for."""
-        self._engine.run(self._cut)
-        put_in_place(self._engine, self._points, self._next)
+    def attempt(self) -> int:
+        """Cuts the regions that `choose` has found a cut for; returns how many points they have."""
         self._labels = 2 * self._open
+        return rows_of(self._engine, self._cut)

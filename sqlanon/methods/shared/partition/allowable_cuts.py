@@ -18,12 +18,12 @@ from sqlanon.sqlgen.classes.requirement import relation_names, subjects
 __all__ = ["failing", "failing_candidates", "only_rows_count", "root_violations"]
 
 
-def failing(cuts: Cuts, points: str, children: str) -> exp.Select:
-    """region: the regions of which a half violates a requirement."""
+def failing(cuts: Cuts, points: str, children: str) -> list[Step]:
+    """Steps that end in `failing`, region: the regions of which a half violates a requirement."""
     region = column("class_id") // 2
     broken = violations(cuts.requirements, relation_names(cuts.requirements)).subquery("violation")
     query = exp.select(alias(region, "region")).distinct(copy=False).from_(broken, copy=False)
-    return with_steps(query, _half_relations(cuts, points, children))
+    return [*_half_relations(cuts, points, children), ("failing", query)]
 
 
 def failing_candidates(cuts: Cuts, points: str, candidates: str) -> exp.Select:

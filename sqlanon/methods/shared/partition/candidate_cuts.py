@@ -16,7 +16,16 @@ from sqlanon.sqlgen.build.expressions import ascending, big, case, if_, integer,
 from sqlanon.sqlgen.build.names import alias, column, identifier, literal, relation
 from sqlanon.sqlgen.release.region_rows import high_name, low_name
 
-__all__ = ["candidates", "chosen", "closed_points", "closed_regions", "flattened", "halves", "relabelled"]
+__all__ = [
+    "allowable",
+    "candidates",
+    "chosen",
+    "closed_points",
+    "closed_regions",
+    "flattened",
+    "halves",
+    "relabelled",
+]
 
 
 def candidates(cuts: Turns, points: str, *, of_each: bool) -> exp.Select:
@@ -54,10 +63,7 @@ def candidates(cuts: Turns, points: str, *, of_each: bool) -> exp.Select:
     query.where(lower >= cuts.least, upper >= cuts.least, copy=False).group_by(column("label", "cut"), copy=False)
     if of_each:
         query.group_by(column("dim", "cut"), copy=False)
-    number = window(f.row_number()) - 1
-    return exp.select(alias(integer(number), "number"), column("label"), column("best")).from_(
-        query.subquery("nearest"), copy=False
-    )
+    return _numbered(query)
 
 
 def _counted(cuts: Turns, points: str) -> exp.Select:
@@ -85,23 +91,25 @@ def _width(cuts: Turns, query: exp.Select) -> exp.Expr:
     return case(*widths)
 
 
-def chosen(cuts: Turns, candidates: str, failing: str | None) -> exp.Select:
-    """region, label, dim, median and the attribute's bits in the key: a cut for each region that has one.
+def allowable(candidates: str, failing: str) -> exp.Select:
+    """number, label, best: of a table of candidates those that are not in the table `failing`, the best of a region."""
+    failed = exp.select(column("number")).from_(relation(failing))
+    best = exp.select(column("label"), alias(f.min(column("best")), "best")).from_(relation(candidates))
+    best.where(exp.not_(column("number").isin(query=failed)), copy=False).group_by(column("label"), copy=False)
+    return _numbered(best)
 
-    `candidates` is the table of them, of which those in the table `failing` are not allowable. `region`
-    numbers the regions that are cut.
-    """
-    best = exp.select(column("label", "candidate"), alias(f.min(column("best", "candidate")), "best"))
-    best.from_(relation(candidates, as_="candidate"), copy=False)
-    if failing is not None:
-        failed = exp.select(column("number")).from_(relation(failing))
-        best.where(exp.not_(column("number", "candidate").isin(query=failed)), copy=False)
-    best.group_by(column("label", "candidate"), copy=False)
+
+def _numbered(best: exp.Select) -> exp.Select:
     number = window(f.row_number()) - 1
-    turn = exp.select(alias(integer(number), "region"), column("label"), *_best()).from_(
-        best.subquery("best_of_region")
-    )
-    query = exp.select(*(column(name, "turn") for name in ("region", "label", "dim", "median")))
+    query = exp.select(alias(integer(number), "number"), column("label"), column("best"))
+    return query.from_(best.subquery("best_of_region"), copy=False)
+
+
+def chosen(cuts: Turns, candidates: exp.Select) -> exp.Select:
+    """region, label, median and the attribute's bits in the key: the cuts, one a region, that are made."""
+    turn = exp.select(alias(column("number"), "region"), column("label"), *_best())
+    turn.from_(candidates.subquery("candidate"), copy=False)
+    query = exp.select(*(column(name, "turn") for name in ("region", "label", "median")))
     return query.select(*cuts.field_of("turn"), copy=False).from_(turn.subquery("turn"), copy=False)
 
 

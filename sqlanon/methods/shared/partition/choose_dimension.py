@@ -1,7 +1,8 @@
 """Where Mondrian cuts: for every open region the attribute whose turn it is, and the value in the middle.
 
 LeFevre et al. 2006, Mondrian Multidimensional K-Anonymity. A region is a few labels of the
-points, with the least and the greatest rank that its rows have in each attribute.
+points, with the least and the greatest rank that its rows have in each attribute, and the
+attribute `dim` in which it is cut next: NULL where it is not cut any further.
 """
 
 from __future__ import annotations
@@ -41,6 +42,11 @@ __all__ = ["Turns"]
 def _all_columns(of: str) -> exp.Column:
     """All columns of a relation."""
     return exp.Column(this=exp.Star(), table=identifier(of))
+
+
+def _entry(numbers: Sequence[exp.Expr], index: exp.Expr) -> exp.Expr:
+    """The number at an index, from 0; a list is bound faster than as many comparisons."""
+    return f.call("list_extract", exp.Array(expressions=list(numbers)), index + 1)
 
 
 @dataclass(frozen=True)
@@ -100,19 +106,16 @@ class Turns:
         )
         return query.from_(relation(points)).having(f.count() > 0, copy=False)
 
-    def open_regions(self, regions: str) -> exp.Select:
-        """The regions that are large enough to be cut, with a width_i for each attribute that can be tried."""
-        query = exp.select(_all_columns("region")).from_(relation(regions, as_="region"), copy=False)
+    def with_widths(self, regions: exp.Expr) -> exp.Select:
+        """The regions, with a width_i for each attribute: NULL where it cannot be cut or has been tried."""
+        query = exp.select(_all_columns("region")).from_(exp.alias_(regions, "region", table=True), copy=False)
+        large = column("rows", "region") >= 2 * self.least
         for index in self.attributes:
-            query.select(alias(self._width(query, index), f"width_{index}"), copy=False)
-        return query.where(column("rows", "region") >= 2 * self.least, copy=False)
-
-    def _width(self, query: exp.Select, index: int) -> exp.Expr:
-        """How wide a region is in an attribute, NULL where it cannot be cut or has been tried."""
-        low, high = (column(name(index), "region") for name in (low_name, high_name))
-        width = self.share(query, index, low, high)
-        untried = paren(infix(column("tried", "region"), "&", 1 << index)).eq(0)
-        return if_(exp.and_(high > low, untried), width)
+            low, high = (column(name(index), "region") for name in (low_name, high_name))
+            width = self.share(query, index, low, high)
+            untried = paren(infix(column("tried", "region"), "&", 1 << index)).eq(0)
+            query.select(alias(if_(exp.and_(large, high > low, untried), width), f"width_{index}"), copy=False)
+        return query
 
     def share(
         self, query: exp.Select, index: int, low: exp.Expr, high: exp.Expr, condition: exp.Expr | None = None
@@ -142,45 +145,52 @@ class Turns:
         whole = self.domains[index] if count is None else float(count)
         return real(self.weights[index]) * paren(span / real(whole))
 
-    def widest(self, regions: str) -> exp.Select:
-        """label, region, dim (and level): each open region's labels, and the attribute in which it is widest."""
-        inner = self.open_regions(regions)
+    def widest(self, regions: exp.Query) -> exp.Select:
+        """The regions with `dim`, the attribute in which each is widest (and level)."""
         greatest = exp.Greatest(
             this=column("width_0"),
             expressions=[column(f"width_{p}") for p in self.attributes if p],
             ignore_nulls=True,
         )
-        most = exp.select(exp.Star(), alias(greatest, "widest")).from_(inner.subquery("width"), copy=False)
+        most = exp.select(exp.Star(), alias(greatest, "widest"))
+        most.from_(self.with_widths(regions.subquery()).subquery("width"), copy=False)
         dim = case(*((column(f"width_{index}").eq(column("widest")), index) for index in self.attributes))
-        turn = exp.select(column("region"), column("labels"), *self._bounds(), alias(integer(dim), "dim"))
-        turn.from_(most.subquery("most"), copy=False)
-        turn.where(is_not_null(column("widest")), copy=False)
-        return self.attempts(turn)
+        return self.with_level_of_cut(
+            exp.select(*self.region_columns(), alias(integer(dim), "dim")).from_(most.subquery("most"), copy=False)
+        )
 
-    def attempts(self, turn: exp.Select, names: Sequence[str] = ()) -> exp.Select:
-        """A row for each label of the regions that are cut, with the level of the tree that the cut respects.
+    def region_columns(self, of: str | None = None) -> list[exp.Expr]:
+        """The columns of a region but `dim`."""
+        return [*(column(name, of) for name in ("region", "labels", "rows", "tried")), *self._bounds(of)]
 
-        It also has the columns of these `names`.
-        """
+    def with_level_of_cut(self, regions: exp.Select) -> exp.Select:
+        """The regions with the level of the tree that a cut in `dim` respects; as they are where cuts fall anywhere."""
+        if self.ancestors is None:
+            return regions
+        dim = column("dim", "turn")
+        level = alias(self._level(self._spanned("turn", dim), dim), "level")
+        return exp.select(_all_columns("turn"), level).from_(regions.subquery("turn"), copy=False)
+
+    def attempts(self, regions: str) -> exp.Select:
+        """A row for each label of the regions that are cut, with the attribute's bits in the key (and level)."""
         label = alias(f.unnest(column("labels", "turn")), "label")
-        query = exp.select(label, column("region", "turn"), column("dim", "turn"))
-        query.select(*(column(name, "turn") for name in names), *self.field_of("turn"), copy=False)
-        query.from_(turn.subquery("turn"), copy=False)
+        query = exp.select(label, column("region", "turn"), *self.field_of("turn"))
         if self.ancestors is not None:
-            dim = column("dim", "turn")
-            query.select(alias(self._level(self._spanned("turn", dim), dim), "level"), copy=False)
-        return query
+            query.select(column("dim", "turn"), column("level", "turn"), copy=False)
+        query.from_(relation(regions, as_="turn"), copy=False)
+        return query.where(is_not_null(column("dim", "turn")), copy=False)
 
     def field_of(self, of: str) -> list[exp.Expr]:
-        """The bits of the key that have the attribute that is cut: their word, shift and mask."""
+        """The bits of the key that have the attribute that is cut: shift, mask, and the word if keys have several."""
         fields = [self.points.field(index) for index in self.attributes]
         parts = {
-            "word": [field.word for field in fields],
             "shift": [field.shift for field in fields],
             "mask": [(1 << field.bits) - 1 for field in fields],
         }
+        if self.points.layout.words > 1:
+            parts["word"] = [field.word for field in fields]
         return [
-            alias(big(case(*((column("dim", of).eq(index), number) for index, number in enumerate(numbers)))), name)
+            alias(_entry(list(map(big, map(literal, numbers))), column("dim", of)), name)
             for name, numbers in parts.items()
         ]
 
@@ -237,15 +247,15 @@ class Turns:
         level = self._level([column(name(index), "turn") for name in (low_name, high_name)], literal(index))
         return exp.select(_all_columns("turn"), alias(level, "level")).from_(turn.subquery("turn"), copy=False)
 
-    def _points_of(self, points: str, attempts: str) -> tuple[exp.Select, exp.Expr]:
-        """The points of the regions whose turn it is, joined to their attempt, and the value by which they are cut."""
+    def points_of(self, points: str, regions: str) -> tuple[exp.Select, exp.Expr]:
+        """The points of the regions that are cut, joined to their attempt, and the value by which they are cut."""
         query = exp.select().from_(relation(points, as_="point"))
-        query.join(relation(attempts, as_="attempt"), on=same("label", "point", "attempt"), copy=False)
+        query.join(self.attempts(regions).subquery("attempt"), on=same("label", "point", "attempt"), copy=False)
         return query, self.value_of(query)
 
-    def medians(self, points: str, attempts: str) -> exp.Select:
+    def medians(self, points: str, regions: str) -> exp.Select:
         """region and median: the value at which half of a region's rows are reached."""
-        query, value = self._points_of(points, attempts)
+        query, value = self.points_of(points, regions)
         region = column("region", "attempt")
         if self.points.single:
             median = f.call("quantile_disc", value, exp.Literal.number("0.5"))

@@ -1,10 +1,10 @@
 """Mondrian's cuts, for all regions at once (LeFevre et al. 2006, Mondrian Multidimensional K-Anonymity).
 
 The points carry a label; a few labels together are a region. One attempt cuts each open
-region in one attribute: `attempts` says where, `sides` puts every point
-below, at or above that value, `parts` counts them, and `children` puts the parts
-together to the two halves of the cut that is nearest to the median. Whether both halves
-satisfy the requirements is for the models' own texts to say: see `allowable_cuts`.
+region in one attribute: `sides` puts every point below, at or above the median, `parts`
+counts them, and `children` puts the parts together to the two halves of the cut that is
+nearest to the median. Whether both halves satisfy the requirements is for the models'
+own texts to say: see `allowable_cuts`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,19 @@ from sqlglot import exp
 from sqlanon.methods.shared.partition.choose_dimension import Turns
 from sqlanon.methods.shared.partition.points import rank_of
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import ascending, big, if_, infix, integer, order_by, paren, same, total, window
+from sqlanon.sqlgen.build.expressions import (
+    ascending,
+    big,
+    if_,
+    infix,
+    integer,
+    is_null,
+    order_by,
+    paren,
+    same,
+    total,
+    window,
+)
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.release.region_rows import high_name, low_name
 
@@ -30,9 +42,12 @@ _PARTS = 3
 class Cuts(Turns):
     """The statements that cut each region in the attribute that was chosen for it."""
 
-    def sides(self, points: str, attempts: str, medians: str) -> exp.Select:
-        """The points of the next round: the label is _PARTS times the region and the part that a point lies in."""
-        query, value = self._points_of(points, attempts)
+    def sides(self, points: str, regions: str, medians: str) -> exp.Select:
+        """The points of the next round: the label is _PARTS times the region and the part that a point lies in.
+
+        `medians` is a table with the region and its median.
+        """
+        query, value = self.points_of(points, regions)
         query.join(relation(medians, as_="middle"), on=same("region", "attempt", "middle"), copy=False)
         side = exp.Sign(this=paren(value - column("median", "middle")))
         return query.select(*self._labelled(side + 1), copy=False)
@@ -41,9 +56,9 @@ class Cuts(Turns):
         label = integer(paren(infix(paren(column("region", "attempt") * _PARTS), "+", part)))
         return [alias(label, "label"), *(column(name, "point") for name in self.points.stored)]
 
-    def even_sides(self, points: str, attempts: str) -> exp.Select:
+    def even_sides(self, points: str, regions: str) -> exp.Select:
         """The points of the next round where equal ones may be divided: half of a region's rows are below."""
-        query, value = self._points_of(points, attempts)
+        query, value = self.points_of(points, regions)
         ranks = [self.points.rank(index, "point") for index in self.attributes]
         order = [value, *ranks, column("draw", "point")]
         ordered = order_by(*(ascending(part) for part in order))
@@ -83,47 +98,35 @@ class Cuts(Turns):
         return query.group_by(region.copy(), side.copy(), copy=False)
 
     def _nearest(self, parts: str) -> exp.Select:
-        """region and first_upper: the first part that belongs to the upper half of the cut nearest to the median."""
-        sums = exp.select(alias(_region_of("part"), "region")).from_(relation(parts, as_="part"))
-        for index, name in enumerate(("below", "at", "above")):
+        """region and first_upper: the first part that belongs to the upper half of the cut nearest to the median.
+
+        Fewer than half of the rows lie below the median, and half or more at it or below: so the two cuts beside
+        it leave the same difference between the halves where as many rows lie above as below.
+        """
+        region = _region_of("part")
+        sums = exp.select(alias(region, "region")).from_(relation(parts, as_="part")).group_by(region.copy())
+        for index, name in ((0, "below"), (2, "above")):
             rows = if_(infix(_part("part"), "=", index), column("rows", "part"), 0)
             sums.select(alias(total(rows), name), copy=False)
-        sums.group_by(_region_of("part"), copy=False)
-        below, at, above = (column(name) for name in ("below", "at", "above"))
-        lower_more = paren(below + at) - above
-        upper_more = below - paren(at + above)
-        nearer = f.abs(lower_more) < f.abs(upper_more)
-        first = if_(exp.or_(below.eq(0), exp.and_(above > 0, nearer)), 2, 1)
+        below, above = column("below"), column("above")
+        first = if_(exp.or_(below.eq(0), above > below), 2, 1)
         return exp.select(column("region"), alias(first, "first_upper")).from_(sums.subquery("sums"), copy=False)
 
-    def next_regions(self, regions: str, attempts: str, children: str, failing: str) -> exp.Select:
+    def next_regions(self, regions: str, children: str, failing: str) -> exp.Select:
         """The regions after an attempt: both halves of those that were cut, and the others with the attribute tried."""
         failed = exp.select(column("region")).from_(relation(failing))
-        cut = exp.select(
-            column("region"), column("side"), column("labels"), column("rows"), alias(big(literal(0)), "tried")
-        )
-        cut.select(*self._bounds(), copy=False).from_(relation(children), copy=False)
+        cut = exp.select(column("labels"), column("rows"), alias(big(literal(0)), "tried"), *self._bounds())
+        cut.from_(relation(children), copy=False)
         cut.where(exp.not_(column("region").isin(query=failed)), copy=False)
-        first = paren(column("region", "region") * _PARTS)
+        first = paren(column("region") * _PARTS)
         labels = exp.Array(expressions=[integer(paren(first + part)) for part in range(_PARTS)])
-        mark = infix(big(literal(1)), "<<", column("dim", "attempt"))
-        tried = infix(column("tried", "region"), "|", paren(mark))
-        turns = exp.select(column("region"), column("dim")).distinct(copy=False).from_(relation(attempts))
-        whole = exp.select(
-            column("region", "region"),
-            alias(big(literal(0)), "side"),
-            alias(labels, "labels"),
-            column("rows", "region"),
-            alias(tried, "tried"),
-            *self._bounds("region"),
-        ).from_(relation(regions, as_="region"))
-        whole.join(relation(failing, as_="failed"), on=same("region", "region", "failed"), copy=False)
-        whole.join(turns.subquery("attempt"), on=same("region", "region", "attempt"), copy=False)
+        tried = infix(column("tried"), "|", paren(infix(big(literal(1)), "<<", column("dim"))))
+        whole = exp.select(alias(labels, "labels"), column("rows"), alias(tried, "tried"), *self._bounds())
+        whole.from_(relation(regions), copy=False)
+        whole.where(column("region").isin(query=failed.copy()), copy=False)
         both = exp.union(cut, whole, distinct=False, copy=False)
         number = window(f.row_number()) - 1
-        return exp.select(
-            alias(big(number), "region"), column("labels"), column("rows"), column("tried"), *self._bounds()
-        ).from_(both.subquery("both"), copy=False)
+        return exp.select(alias(big(number), "region"), exp.Star()).from_(both.subquery("both"), copy=False)
 
     def no_regions(self) -> exp.Select:
         """The columns of `done`, without a row."""
@@ -139,16 +142,16 @@ class Cuts(Turns):
             query.select(column("row", "point"), copy=False)
         return query.from_(relation(points, as_="point"), copy=False).where(exp.false(), copy=False)
 
-    def done(self, regions: str, attempts: str, first: exp.Expr) -> exp.Select:
-        """The regions that are not tried any more: region, counted from `first`, rows and spans."""
+    def done(self, regions: str, first: exp.Expr) -> exp.Select:
+        """The regions that are not cut any more: region, counted from `first`, rows and spans."""
         number = alias(column("region") + first, "region")
         query = exp.select(number, column("rows"), *self._bounds()).from_(relation(regions))
-        return query.where(_without(attempts), copy=False)
+        return query.where(is_null(column("dim")), copy=False)
 
-    def done_points(self, points: str, regions: str, attempts: str, first: exp.Expr) -> exp.Select:
+    def done_points(self, points: str, regions: str, first: exp.Expr) -> exp.Select:
         """The points of the regions in `done`: region, ranks, what they carry, n, and the number of their row."""
         named = [column("region"), alias(f.unnest(column("labels")), "label")]
-        labels = exp.select(*named).from_(relation(regions)).where(_without(attempts))
+        labels = exp.select(*named).from_(relation(regions)).where(is_null(column("dim")))
         number = alias(column("region", "done") + first, "region")
         ranks = [alias(self.points.rank(index, "point"), rank_of(index)) for index in self.attributes]
         query = exp.select(number, *ranks, *self.points.carried("point")).from_(relation(points, as_="point"))
@@ -165,8 +168,3 @@ def _region_of(parts: str) -> exp.Expr:
 def _part(parts: str) -> exp.Expr:
     """Which part of its region it is: 0 below the cut value, 1 at it, 2 above."""
     return column("label", parts) % _PARTS
-
-
-def _without(attempts: str) -> exp.Expr:
-    tried = exp.select(column("region")).from_(relation(attempts))
-    return exp.not_(column("region").isin(query=tried))

@@ -40,7 +40,7 @@ def gains(cuts: Turns, points: str, regions: str) -> exp.Query:
     differ least in rows, then the one with the smaller lower half. Both halves have
     the `least` rows that the requirements need.
     """
-    wide = cuts.open_regions(regions)
+    wide = cuts.with_widths(relation(regions))
     counted = union_all([_counted(cuts, points, wide, index) for index in cuts.attributes])
     group = ["region", "dim"]
     so_far = _over(f.sum(column("n")), [*group, "target"], ["value"])
@@ -88,7 +88,7 @@ def gains(cuts: Turns, points: str, regions: str) -> exp.Query:
 
 
 def most_telling(cuts: Turns, regions: str, gained: str) -> exp.Select:
-    """label, region, dim, median (and level): each region's labels and the attribute in which it is cut.
+    """The regions with `dim`, the attribute in which each is cut, and the median (and level).
 
     It is the attribute of the greatest gain, of equal ones the widest, then the first. `gained` is a table of `gains`.
     """
@@ -96,14 +96,9 @@ def most_telling(cuts: Turns, regions: str, gained: str) -> exp.Select:
     number = window(f.row_number(), partition_by=[column("region")], order=order_by(*order))
     ranked = exp.select(exp.Star(), alias(number, "rank")).from_(relation(gained))
     on = exp.and_(same("region", "region", "ranked"), column("rank", "ranked").eq(1))
-    bounds = [column(name(index), "region") for index in cuts.attributes for name in (low_name, high_name)]
-    turn = (
-        exp.select(column("region", "region"), column("labels", "region"), *bounds)
-        .select(column("dim", "ranked"), column("median", "ranked"), copy=False)
-        .from_(relation(regions, as_="region"), copy=False)
-        .join(ranked.subquery("ranked"), on=on, copy=False)
-    )
-    return cuts.attempts(turn, ["median"])
+    turn = exp.select(*cuts.region_columns("region"), column("dim", "ranked"), column("median", "ranked"))
+    turn.from_(relation(regions, as_="region"), copy=False)
+    return cuts.with_level_of_cut(turn.join(ranked.subquery("ranked"), on=on, join_type="LEFT", copy=False))
 
 
 def _counted(cuts: Turns, points: str, wide: exp.Select, index: int) -> exp.Select:

@@ -57,9 +57,10 @@ def partition(
     into = Done(scratch.table("regions_done", cuts.no_regions()), scratch.table("points_done", cuts.no_points(points)))
     whole = strict and cuts.points.target is None and cuts.ancestors is None
     done, attempts = 0, 0
+    left = int(engine.rows(exp.select(f.count()).from_(relation(points)))[0][0])
     steps: InTurn | AtOnce | None = None
     while True:
-        if not isinstance(steps, AtOnce) and whole and _are_few(engine, points, len(cuts.attributes)):
+        if not isinstance(steps, AtOnce) and whole and left * len(cuts.attributes) <= sizes().max_ranks_at_once:
             labels = steps.flattened() if steps else 1
             steps = AtOnce(engine, cuts, points, scratch, into, labels)
         elif steps is None:
@@ -70,14 +71,8 @@ def partition(
             progress(done, open_)
         if not open_:
             return Partitioned(into.regions, into.points, *_summary(engine, into.regions), attempts)
-        steps.attempt()
+        left = steps.attempt()
         attempts += 1
-
-
-def _are_few(engine: Engine, points: str, attributes: int) -> bool:
-    """Whether all attributes are tried at once from here on."""
-    rows = int(engine.rows(exp.select(f.count()).from_(relation(points)))[0][0])
-    return rows * attributes <= sizes().max_ranks_at_once
 
 
 def _summary(engine: Engine, regions: str) -> tuple[int, int, int]:

@@ -8,9 +8,9 @@ from sqlglot import exp
 
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.build.names import relation
-from sqlanon.sqlgen.build.render import to_sql
+from sqlanon.sqlgen.build.repeated import RepeatedQuery, repeated
 
-__all__ = ["Done", "inserted", "put_in_place", "remade"]
+__all__ = ["Done", "inserted", "remade", "rows_of"]
 
 
 @dataclass(frozen=True)
@@ -21,17 +21,19 @@ class Done:
     points: str
 
 
-def remade(name: str, query: exp.Query) -> str:
-    """The statement that makes a temporary table anew; it is written once and run often."""
+def remade(name: str, query: exp.Query) -> RepeatedQuery:
+    """The statement that makes a temporary table anew; it is written once and run often.
+
+    The query may read the table itself, as it was before.
+    """
     temporary = exp.Properties(expressions=[exp.TemporaryProperty()])
-    return to_sql(exp.Create(kind="TABLE", this=relation(name), expression=query, properties=temporary, replace=True))
+    return repeated(exp.Create(kind="TABLE", this=relation(name), expression=query, properties=temporary, replace=True))
 
 
-def inserted(table: str, query: exp.Query) -> str:
-    return to_sql(exp.insert(query, relation(table), copy=False))
+def inserted(table: str, query: exp.Query) -> RepeatedQuery:
+    return repeated(exp.insert(query, relation(table), copy=False))
 
 
-def put_in_place(engine: Engine, old: str, new: str) -> None:
-    """Gives one table the name of another, which is dropped."""
-    engine.run(exp.Drop(kind="TABLE", tables=[relation(old)]))
-    engine.run(exp.Alter(kind="TABLE", this=relation(new), actions=[exp.AlterRename(this=relation(old))]))
+def rows_of(engine: Engine, statement: str) -> int:
+    """Runs a statement of `remade`; returns how many rows the table has."""
+    return int(engine.rows(statement)[0][0])

@@ -97,4 +97,4 @@ FROM (
   GROUP BY
     "cut"."label",
     "cut"."dim"
-) AS "nearest";
+) AS "best_of_region";

@@ -28,30 +28,8 @@ WITH "half_row" AS (
       "turn"."label",
       "turn"."dim",
       "turn"."median",
-      CAST(CASE
-        WHEN "turn"."dim" = 0
-        THEN 0
-        WHEN "turn"."dim" = 1
-        THEN 0
-        WHEN "turn"."dim" = 2
-        THEN 0
-      END AS BIGINT) AS "word",
-      CAST(CASE
-        WHEN "turn"."dim" = 0
-        THEN 0
-        WHEN "turn"."dim" = 1
-        THEN 5
-        WHEN "turn"."dim" = 2
-        THEN 6
-      END AS BIGINT) AS "shift",
-      CAST(CASE
-        WHEN "turn"."dim" = 0
-        THEN 31
-        WHEN "turn"."dim" = 1
-        THEN 1
-        WHEN "turn"."dim" = 2
-        THEN 15
-      END AS BIGINT) AS "mask"
+      list_extract([CAST(0 AS BIGINT), CAST(5 AS BIGINT), CAST(6 AS BIGINT)], "turn"."dim" + 1) AS "shift",
+      list_extract([CAST(31 AS BIGINT), CAST(1 AS BIGINT), CAST(15 AS BIGINT)], "turn"."dim" + 1) AS "mask"
     FROM (
       SELECT
         "number",

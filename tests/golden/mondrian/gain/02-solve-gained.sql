@@ -180,7 +180,9 @@ FROM (
                 SELECT
                   "region".*,
                   CASE
-                    WHEN "region"."high_0" > "region"."low_0" AND (
+                    WHEN "region"."rows" >= 6
+                    AND "region"."high_0" > "region"."low_0"
+                    AND (
                       "region"."tried" & 1
                     ) = 0
                     THEN CAST(1.0 AS DOUBLE) * (
@@ -190,7 +192,9 @@ FROM (
                     )
                   END AS "width_0",
                   CASE
-                    WHEN "region"."high_1" > "region"."low_1" AND (
+                    WHEN "region"."rows" >= 6
+                    AND "region"."high_1" > "region"."low_1"
+                    AND (
                       "region"."tried" & 2
                     ) = 0
                     THEN CAST(1.0 AS DOUBLE) * (
@@ -202,7 +206,9 @@ FROM (
                     )
                   END AS "width_1",
                   CASE
-                    WHEN "region"."high_2" > "region"."low_2" AND (
+                    WHEN "region"."rows" >= 6
+                    AND "region"."high_2" > "region"."low_2"
+                    AND (
                       "region"."tried" & 4
                     ) = 0
                     THEN CAST(1.0 AS DOUBLE) * (
@@ -218,8 +224,6 @@ FROM (
                   ON "first_0"."rank_0" = "region"."low_0"
                 JOIN "__sqlanon_ranked_1" AS "last_0"
                   ON "last_0"."rank_0" = "region"."high_0"
-                WHERE
-                  "region"."rows" >= 6
               ) AS "wide"
               WHERE
                 NOT "width_0" IS NULL
@@ -266,7 +270,9 @@ FROM (
                 SELECT
                   "region".*,
                   CASE
-                    WHEN "region"."high_0" > "region"."low_0" AND (
+                    WHEN "region"."rows" >= 6
+                    AND "region"."high_0" > "region"."low_0"
+                    AND (
                       "region"."tried" & 1
                     ) = 0
                     THEN CAST(1.0 AS DOUBLE) * (
@@ -276,7 +282,9 @@ FROM (
                     )
                   END AS "width_0",
                   CASE
-                    WHEN "region"."high_1" > "region"."low_1" AND (
+                    WHEN "region"."rows" >= 6
+                    AND "region"."high_1" > "region"."low_1"
+                    AND (
                       "region"."tried" & 2
                     ) = 0
                     THEN CAST(1.0 AS DOUBLE) * (
@@ -288,7 +296,9 @@ FROM (
                     )
                   END AS "width_1",
                   CASE
-                    WHEN "region"."high_2" > "region"."low_2" AND (
+                    WHEN "region"."rows" >= 6
+                    AND "region"."high_2" > "region"."low_2"
+                    AND (
                       "region"."tried" & 4
                     ) = 0
                     THEN CAST(1.0 AS DOUBLE) * (
@@ -304,8 +314,6 @@ FROM (
                   ON "first_0"."rank_0" = "region"."low_0"
                 JOIN "__sqlanon_ranked_1" AS "last_0"
                   ON "last_0"."rank_0" = "region"."high_0"
-                WHERE
-                  "region"."rows" >= 6
               ) AS "wide"
               WHERE
                 NOT "width_1" IS NULL
@@ -352,7 +360,9 @@ FROM (
                 SELECT
                   "region".*,
                   CASE
-                    WHEN "region"."high_0" > "region"."low_0" AND (
+                    WHEN "region"."rows" >= 6
+                    AND "region"."high_0" > "region"."low_0"
+                    AND (
                       "region"."tried" & 1
                     ) = 0
                     THEN CAST(1.0 AS DOUBLE) * (
@@ -362,7 +372,9 @@ FROM (
                     )
                   END AS "width_0",
                   CASE
-                    WHEN "region"."high_1" > "region"."low_1" AND (
+                    WHEN "region"."rows" >= 6
+                    AND "region"."high_1" > "region"."low_1"
+                    AND (
                       "region"."tried" & 2
                     ) = 0
                     THEN CAST(1.0 AS DOUBLE) * (
@@ -374,7 +386,9 @@ FROM (
                     )
                   END AS "width_1",
                   CASE
-                    WHEN "region"."high_2" > "region"."low_2" AND (
+                    WHEN "region"."rows" >= 6
+                    AND "region"."high_2" > "region"."low_2"
+                    AND (
                       "region"."tried" & 4
                     ) = 0
                     THEN CAST(1.0 AS DOUBLE) * (
@@ -390,8 +404,6 @@ FROM (
                   ON "first_0"."rank_0" = "region"."low_0"
                 JOIN "__sqlanon_ranked_1" AS "last_0"
                   ON "last_0"."rank_0" = "region"."high_0"
-                WHERE
-                  "region"."rows" >= 6
               ) AS "wide"
               WHERE
                 NOT "width_2" IS NULL

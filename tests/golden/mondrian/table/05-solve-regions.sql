@@ -48,6 +48,26 @@ FROM "__sqlanon_points_1" AS "point"
 WHERE
   FALSE;
 
+CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_points_1" AS
+SELECT
+  CAST((
+    (
+      "attempt"."region" * 2
+    ) + CASE
+      WHEN CAST((
+        (
+          "point"."key_0" >> "attempt"."shift"
+        ) & "attempt"."mask"
+      ) AS INT) > "attempt"."median"
+      THEN 1
+      ELSE 0
+    END
+  ) AS INT) AS "label",
+  "point"."key_0"
+FROM "__sqlanon_points_1" AS "point"
+JOIN "__sqlanon_cut_1" AS "attempt"
+  ON "point"."label" = "attempt"."label";
+
 INSERT INTO "__sqlanon_points_done_1"
 SELECT
   CAST("point"."label" AS BIGINT) + $1 AS "region",
