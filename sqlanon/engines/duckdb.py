@@ -16,6 +16,7 @@ from sqlanon.domain.values import QualifiedName
 from sqlanon.engines._reads import relations_read
 from sqlanon.engines._translated import in_use, translated
 from sqlanon.engines.base import Column, Query, Reading
+from sqlanon.engines.statement_memo import is_within_statement, settings_of_texts
 from sqlanon.errors import UserError
 from sqlanon.sqlgen.build.render import to_sql
 from sqlanon.sqlgen.build.repeated import InstalledScript, RepeatedQuery
@@ -33,12 +34,6 @@ _TRANSACTION = RepeatedQuery("SELECT txid_current()")
 # Scripts as DuckDB parses them in sessions of these settings, and how many of them are kept.
 _SCRIPTS: dict[tuple[Any, ...], list[Any]] = {}
 _MOST_SCRIPTS = 64
-_PARSING = RepeatedQuery(
-    "SELECT current_setting('integer_division'), current_setting('preserve_identifier_case'), "
-    "current_setting('current_dialect'), current_setting('dialect_compatibility_mode'), "
-    "CAST(current_setting('active_grammar_extensions') AS VARCHAR), "
-    "current_setting('allow_parser_override_extension'), current_setting('max_expression_depth')"
-)
 
 
 def open_database(
@@ -77,7 +72,7 @@ class DuckDBEngine:
     def __init__(self, connection: Any, observe: Observer | None = None) -> None:
         self.connection = connection
         self._observe = observe
-        self._parsed: OrderedDict[str, Any] = OrderedDict()
+        self._parsed: OrderedDict[tuple[object, ...], Any] = OrderedDict()
 
     def _execute(self, query: Query, parameters: Sequence[object]) -> Any:
         text = query if isinstance(query, str) else to_sql(query)
@@ -86,28 +81,34 @@ class DuckDBEngine:
         try:
             if isinstance(text, InstalledScript):
                 return self._run_script(text)
-            query = self._statement(text) if isinstance(text, RepeatedQuery) else text
-            return self.connection.execute(query, list(parameters)) if parameters else self.connection.execute(query)
+            runnable: Any = text
+            if isinstance(text, RepeatedQuery):
+                runnable = self._statement(text)
+            elif not isinstance(query, str) and is_within_statement(self):
+                runnable = self._statement(text, settings_of_texts(self))
+            return self.connection.execute(runnable, *([list(parameters)] if parameters else []))
         except duckdb.Error as error:
             raise translated(error, text) from None
 
-    def _statement(self, text: RepeatedQuery) -> Any:
+    def _statement(self, text: str, settings: tuple[object, ...] = ()) -> Any:
         """The text as DuckDB parses it, from the second time on without parsing it; a script stays a text.
 
-        Names are looked up and parameters bound anew at each run, as they are for a text.
+        Names are looked up and parameters bound anew at each run, as they are for a text. A text that may hold a part
+        of the user's is parsed anew under other `settings`.
         """
-        if text in self._parsed:
-            self._parsed.move_to_end(text)
-            return self._parsed[text]
+        key = (text, *settings)
+        if key in self._parsed:
+            self._parsed.move_to_end(key)
+            return self._parsed[key]
         statements: list[Any] = self.connection.extract_statements(text) if len(text) <= _LONGEST_PARSED else []
-        self._parsed[text] = statements[0] if len(statements) == 1 else text
+        self._parsed[key] = statements[0] if len(statements) == 1 else text
         if len(self._parsed) > _MOST_PARSED:
             self._parsed.popitem(last=False)
-        return self._parsed[text]
+        return self._parsed[key]
 
     def _run_script(self, text: InstalledScript) -> Any:
         """Runs a script, which no other database of this process has to parse again."""
-        key = (text, *self.connection.execute(self._statement(_PARSING)).fetchone())
+        key = (text, *settings_of_texts(self))
         if key not in _SCRIPTS:
             if len(_SCRIPTS) >= _MOST_SCRIPTS:
                 _SCRIPTS.clear()

@@ -10,7 +10,7 @@ from typing import Any
 from sqlanon.engines.base import Engine
 from sqlanon.sqlgen.build.repeated import RepeatedQuery
 
-__all__ = ["current_database", "rows_once", "within_statement"]
+__all__ = ["current_database", "is_within_statement", "rows_once", "settings_of_texts", "within_statement"]
 
 _Answers = dict[tuple[object, ...], list[tuple[Any, ...]]]
 
@@ -18,6 +18,12 @@ _Answers = dict[tuple[object, ...], list[tuple[Any, ...]]]
 _statement: ContextVar[tuple[Engine, _Answers] | None] = ContextVar("_statement", default=None)
 
 _CURRENT_DATABASE = RepeatedQuery("SELECT current_database()")
+_SETTINGS_OF_TEXTS = RepeatedQuery(
+    "SELECT current_setting('default_collation'), current_setting('integer_division'), "
+    "current_setting('preserve_identifier_case'), current_setting('current_dialect'), "
+    "current_setting('dialect_compatibility_mode'), CAST(current_setting('active_grammar_extensions') AS VARCHAR), "
+    "current_setting('allow_parser_override_extension'), current_setting('max_expression_depth')"
+)
 
 
 @contextmanager
@@ -30,10 +36,16 @@ def within_statement(engine: Engine) -> Iterator[None]:
         _statement.reset(token)
 
 
+def is_within_statement(engine: Engine) -> bool:
+    """Whether a statement runs on this engine."""
+    current = _statement.get()
+    return current is not None and current[0] is engine
+
+
 def rows_once(engine: Engine, query: RepeatedQuery, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
     """The rows of a query whose answer no statement of sqlanon's changes, such as the names of the databases."""
     current = _statement.get()
-    if current is None or current[0] is not engine:
+    if current is None or not is_within_statement(engine):
         return engine.rows(query, parameters)
     key = (query, *parameters)
     if key not in current[1]:
@@ -44,3 +56,8 @@ def rows_once(engine: Engine, query: RepeatedQuery, parameters: Sequence[object]
 def current_database(engine: Engine) -> str:
     """The name of the database that the connection writes to."""
     return str(rows_once(engine, _CURRENT_DATABASE)[0][0])
+
+
+def settings_of_texts(engine: Engine) -> tuple[Any, ...]:
+    """The settings by which the text of a query means what it does: the collation, integer_division, and others."""
+    return rows_once(engine, _SETTINGS_OF_TEXTS)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from types import TracebackType
+from weakref import WeakKeyDictionary
 
 from sqlglot import exp
 
@@ -16,20 +17,26 @@ from sqlanon.sqlgen.build.render import to_sql
 __all__ = ["Scratch"]
 
 
+# What the names of ended statements began with, which none of their objects has any more.
+_free: WeakKeyDictionary[Engine, list[str]] = WeakKeyDictionary()
+
+
 class Scratch:
     """Makes temporary objects under names of its own and drops them at the end.
 
-    They live in DuckDB's temporary database, on this connection only.
+    They live in DuckDB's temporary database, on this connection only. The next statement has the same names, so that
+    one that is repeated has the same texts, unless this one failed and may have left its objects.
     """
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._prefix = f"__sqlanon_{secrets.token_hex(6)}"
+        free = _free.setdefault(engine, [])
+        self.key = free.pop() if free else secrets.token_hex(6)
         self._made: list[tuple[str, str]] = []
 
     def name(self, purpose: str, kind: str = "TABLE") -> str:
         """A new name, which no table of the user's has, for an object that will be dropped."""
-        name = f"{self._prefix}_{len(self._made)}_{purpose}"
+        name = f"__sqlanon_{self.key}_{len(self._made)}_{purpose}"
         self._made.append((kind, name))
         return name
 
@@ -55,6 +62,9 @@ class Scratch:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         # After an error the transaction that made them is rolled back, and they with it.
-        if error is None and self._made:
+        if error is not None:
+            return
+        if self._made:
             drops = (exp.Drop(kind=made, tables=[relation(name)], exists=True) for made, name in reversed(self._made))
             self.engine.run("; ".join(map(to_sql, drops)))
+        _free[self.engine].append(self.key)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 from sqlglot import exp
 
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
+from sqlanon.engines.statement_memo import settings_of_texts
 from sqlanon.errors import UserError
 from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.source import BoundSource
@@ -17,7 +17,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import as_text
 from sqlanon.sqlgen.build.names import literal, relation
 from sqlanon.sqlgen.build.render import to_sql
-from sqlanon.sqlgen.build.repeated import RepeatedQuery, repeated
 from sqlanon.sqlgen.release.view_preconditions import BINARY, MadeFor
 
 __all__ = ["made_for", "require_settings"]
@@ -38,22 +37,17 @@ _ZONED = "WITH TIME ZONE"
 
 def require_settings(engine: Engine) -> None:
     """Raises UserError in a session that compares text by a collation, or whose / is not the division of numbers."""
-    collation, whole = engine.rows(_required_settings())[0]
+    collation, whole, *_ = settings_of_texts(engine)
     if str(collation or "").lower() not in BINARY:
         raise UserError(
             f"this session compares text by the collation {collation}: classes would look larger than they are",
             hint="run RESET default_collation first",
         )
-    if whole != "false":
+    if whole is not False:
         raise UserError(
             "this session has integer_division: shares and distances would be rounded to whole numbers",
             hint="run RESET integer_division first",
         )
-
-
-@cache
-def _required_settings() -> RepeatedQuery:
-    return repeated(exp.select(*(_current(name) for name in ("default_collation", "integer_division"))))
 
 
 def made_for(

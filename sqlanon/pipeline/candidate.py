@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
 from dataclasses import dataclass
 
 from sqlanon.domain.values import QualifiedName
+from sqlanon.engines.temp_tables import Scratch
 from sqlanon.inputs.target_names import fragment_name
 
 __all__ = ["Candidate", "candidate"]
@@ -20,7 +20,7 @@ class Candidate:
     stands: QualifiedName
 
 
-def candidate(release: QualifiedName, fragment: str | None = None) -> Candidate:
+def candidate(scratch: Scratch, release: QualifiedName, fragment: str | None = None, number: int = 0) -> Candidate:
     """A name beside that of the release, which no table has."""
-    stands = QualifiedName((release.parts[0], "__sqlanon_candidate_" + secrets.token_hex(6)))
+    stands = QualifiedName((release.parts[0], f"__sqlanon_candidate_{scratch.key}_{number}"))
     return Candidate(fragment, fragment_name(release, fragment), stands)

@@ -52,17 +52,17 @@ def encode(
         name = scratch.table("tree", tree(bound, source, hierarchy_values, public_values(policy, index)))
         if bound.stored:
             require_listed(engine, bound, name, hierarchy_values)
-        leaves, rows, *rest = engine.rows(tree_summary(bound, relation(name)))[0]
+        leaves, rows, *rest = (int(figure or 0) for figure in engine.rows(tree_summary(bound, relation(name)))[0])
         trees.append(name)
-        values.append(int(leaves))
+        values.append(leaves)
         if flat:
             tables.append(scratch.table("ranked", ranked(bound, name)))
             siblings.append([_row_count(engine, name)])
         else:
-            siblings.append([int(count) for count in rest[: bound.height]])
-        others, top = rest[bound.height :], max(int(leaves) - 1, 0)
-        spread.append((0, *map(int, others[: bound.height - 1]), int(rows) * top))
-        most.append((0, *map(int, others[bound.height - 1 :]), top))
+            siblings.append(rest[: bound.height])
+        others, top = rest[bound.height :], max(leaves - 1, 0)
+        spread.append((0, *others[: bound.height - 1], rows * top))
+        most.append((0, *others[bound.height - 1 :], top))
     carried = carry(engine, policy, scratch, requirements, besides)
     layout = KeyLayout.pack(siblings, [values.count for values in carried])
     # Tables rather than subqueries: the engine then knows how many codes there are, and the largest of them.
@@ -78,7 +78,7 @@ def encode(
         table,
         tuple(trees),
         layout,
-        int(rows),
+        rows,
         tuple(values),
         tuple(spread),
         tuple(most),

@@ -74,7 +74,7 @@ def materialize_stage(state: State) -> State:
     """Makes a snapshot's tables, each in an order that tells nothing of the source's, or the live view."""
     target, query = target_name(state), state.compiled
     names = [table.name for table in query.tables] if isinstance(query, TablesQuery) else [None]
-    made = tuple(candidate(target, name) for name in names)
+    made = tuple(candidate(state.scratch, target, name, number) for number, name in enumerate(names))
     if state.create.kind == "view":
         state = _live(state, made[0].stands)
     else:
@@ -114,7 +114,7 @@ def _shuffled(state: State, table: PublishedTable, draw: str) -> exp.Select:
         bound_columns = [part.bound for part in table.columns if part.bound and part.bound.column == part.name]
         words_found = words_of(state.engine, state.scratch, relation(need(state.bound).relation), bound_columns)
         rows, words = coded(rows, words_found) if words_found else rows, tuple(words_found)
-    in_order = shuffled(rows, draw, table.by)
+    in_order = shuffled(rows.copy(), draw, table.by)
     return spelled(table.query, in_order, words) if words else in_order
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from sqlglot import exp
+
 from sqlanon.catalog import releases
 from sqlanon.domain.release import Release, ReleaseObject
 from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.inputs.source import find_relation, own_object
 from sqlanon.sqlgen.build.ddl import drop_object
+from sqlanon.sqlgen.build.names import relation
 from sqlanon.sqlgen.build.sql_files import sql_file
 
 __all__ = ["drop_release", "is_own", "stands"]
@@ -32,6 +35,11 @@ def stands(engine: Engine, release: Release, made: ReleaseObject) -> bool:
 def is_own(engine: Engine, release: Release, made: ReleaseObject, described: tuple[str, QualifiedName]) -> bool:
     """Whether the object under a released object's name still has its kind and its columns."""
     kind, name = described
-    # Asked of the catalog, for a view whose source is gone cannot be described.
-    columns = [column for (column,) in engine.rows(sql_file("statements", "relation_columns"), name.parts)]
-    return kind == made.kind and columns == [attribute.name for attribute in release.attributes_of(made.fragment)]
+    if kind != made.kind:
+        return False
+    if kind == "table":
+        columns = [column for column, _ in engine.columns(exp.select(exp.Star()).from_(relation(name), copy=False))]
+    else:
+        # Asked of the catalog, for a view whose source is gone cannot be described.
+        columns = [column for (column,) in engine.rows(sql_file("statements", "relation_columns"), name.parts)]
+    return columns == [attribute.name for attribute in release.attributes_of(made.fragment)]

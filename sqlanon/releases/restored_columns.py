@@ -44,16 +44,39 @@ class Restoring(AsReturned):
 
         Quasi-identifiers are not among them: by values that DuckDB does not tell apart, classes would fall apart.
         """
-        own_values = self._original.iloc[released[self._position].to_numpy()].reset_index(drop=True)
+        rows = released[self._position].to_numpy()
         result = released.drop(columns=self._position)
         for attribute in columns:
             name = attribute.name
             if name == self._position or attribute.reading is not Reading.EXACT:
                 continue
+            values = _of_released_rows(self._original[name].iloc[rows].reset_index(drop=True))
             is_open = attribute.role is Role.INSENSITIVE
-            if is_open or (attribute.role is Role.SENSITIVE and _are_as_many(own_values[name], released[name])):
-                result[name] = own_values[name]
+            if values is not None and (
+                is_open or (attribute.role is Role.SENSITIVE and _are_as_many(values, released[name]))
+            ):
+                result[name] = values
         return result
+
+
+def _of_released_rows(values: Any) -> Any:
+    """The values, with nothing of rows that are not among them; None where the dtype might keep some.
+
+    A categorical lists values whether they occur or not, and in the order in which the rows had them unless it is
+    ordered or sorted; so do dictionaries of Arrow.
+    """
+    import numpy as np
+    import pandas as pd
+
+    dtype = values.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        categories = values.cat.remove_unused_categories().cat.categories
+        if not dtype.ordered:
+            categories = sorted(categories, key=lambda category: (type(category).__name__, str(category)))
+        return values.cat.set_categories(categories)
+    known = (np.dtype, pd.BooleanDtype, pd.StringDtype, pd.DatetimeTZDtype, pd.PeriodDtype)
+    numbers = pd.api.types.is_numeric_dtype(dtype) and not isinstance(dtype, pd.ArrowDtype | pd.SparseDtype)
+    return values if numbers or isinstance(dtype, known) else None
 
 
 def _are_as_many(values: Any, released: Any) -> bool:

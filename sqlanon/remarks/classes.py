@@ -44,7 +44,9 @@ def class_figures(
             grouped = grouped.where((_hash(*(column(name) for name in keys)) % one_in).eq(0))
     several = column("n") > 1
     alike = [filtered(f.count(), exp.and_(several.copy(), column(f"same_{index}"))) for index in range(len(columns))]
-    query = exp.select(f.count(), filtered(f.count(), column("n").eq(1)), *alike).from_(grouped.subquery("class"))
+    query = exp.select(f.count(), filtered(f.count(), column("n").eq(1)), *alike).from_(
+        grouped.subquery("class", copy=False), copy=False
+    )
     classes, single, *counts = map(int, engine.rows(query)[0])
     return ClassFigures(classes, single, dict(zip(columns, counts, strict=True)), one_in)
 

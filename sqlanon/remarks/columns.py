@@ -101,7 +101,7 @@ def _profiled(
     hashed = exp.select(
         *(alias(value, f"value_{i}") for i, value in enumerate(values_of)),
         *(alias(_hash(column(name)), f"quasi_{j}") for j, name in enumerate(quasi)),
-    ).from_(relation(policy.relation))
+    ).from_(relation(policy.relation), copy=False)
     if limit is not None:
         hashed = hashed.limit(limit, copy=False)
     query = union_all([_of_column(i, len(quasi), one_in) for i in range(len(columns))])
@@ -130,10 +130,10 @@ def _of_column(index: int, width: int, one_in: int) -> exp.Select:
         alias(f.count(), "n"),
         *(alias(low.eq(high), f"same_{j}") for j, (low, high) in enumerate(ends)),
         *(alias(low.copy(), f"first_{j}") for j, (low, _) in enumerate(ends)),
-    ).from_(relation("hashed"))
-    values = values.where(is_not_null(value)).group_by(value.copy())
+    ).from_(relation("hashed"), copy=False)
+    values.where(is_not_null(value), copy=False).group_by(value.copy(), copy=False)
     if one_in > 1:
-        values = values.where((value.copy() % one_in).eq(0))
+        values.where((value.copy() % one_in).eq(0), copy=False)
     repeats = column("n") > 1
     return exp.select(
         alias(literal(index), "number"),
@@ -146,7 +146,7 @@ def _of_column(index: int, width: int, one_in: int) -> exp.Select:
             alias(f.coalesce(filtered(f.call("entropy", column(f"first_{j}")), repeats.copy()), 0), f"entropy_{j}")
             for j in range(width)
         ),
-    ).from_(values.subquery("counted"))
+    ).from_(values.subquery("counted", copy=False), copy=False)
 
 
 def _hash(value: exp.Expr) -> exp.Expr:

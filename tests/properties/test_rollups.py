@@ -90,9 +90,9 @@ def test_a_part_of_the_classes_proves_that_a_node_fails() -> None:
     con.execute("CREATE HIERARCHY h AS INTERVALS (2, 4, 8, 16, 32, 64, 128)")
     con.execute("CREATE POLICY p ON t (a QUASI IDENTIFIER USING h, b QUASI IDENTIFIER) REQUIRE k_anonymity(k => 10)")
     texts: list[str] = []
-    con.observe(lambda stage, sql, *_: texts.append(sql or ""))
+    con.observe(lambda stage, sql, *_: texts.append(sql or "") if stage == "solve" else None)
     con.execute("CREATE ANONYMIZED TABLE r AS POLICY p")
-    parts = [text for text in texts if "1000003" in text]
+    parts = [text for text in texts if "hash(" in text.lower()]
     whole = [text for text in texts if text.startswith("INSERT") and "_rollup" in text]
     checked = con.duckdb.execute("SELECT nodes_checked FROM anon.release").fetchall()[0][0]
     assert len(parts) > 1

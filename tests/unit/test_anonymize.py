@@ -158,7 +158,7 @@ def test_columns_that_are_published_unchanged_keep_their_values_and_dtypes() -> 
     source["beyond"] = [2**200 + i % 3 for i in range(count)]
     source["day"] = [datetime.date(1990, 1, 1 + i % 28) for i in range(count)]
     source["small"] = pandas.array([i % 2 or None for i in range(count)], dtype="Int8")
-    source["colour"] = pandas.Categorical(["red", "blue"] * 30, categories=["blue", "red", "green"])
+    source["colour"] = pandas.Categorical(["red", "blue"] * 30, categories=["blue", "red"])
     before = source.copy()
     released = anonymize(source, quasi_identifiers="age", sensitive=["money", "colour"], insensitive=[
         "position", "huge", "beyond", "day", "small"], k=3)  # fmt: skip
@@ -167,6 +167,28 @@ def test_columns_that_are_published_unchanged_keep_their_values_and_dtypes() -> 
     pandas.testing.assert_frame_equal(again, before.drop(columns="age"))
     pandas.testing.assert_frame_equal(source, before)
     assert list(released["position"]) != list(source["position"])
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_dtype_keeps_nothing_of_rows_that_were_left_out(ordered: bool) -> None:
+    """A categorical lists values that do not occur; unless it has an order of its own, in that in which they came."""
+    dtype = pandas.CategoricalDtype(["hiv", "rare", "flu", "cold"], ordered=ordered)
+    source = pandas.DataFrame({"age": [20, 21] * 15 + [99]})
+    for name in ("illness", "note"):
+        source[name] = pandas.Categorical(["flu", "cold", "hiv"] * 10 + ["rare"], dtype=dtype)
+    by_levels = "generalization(suppression => 0.1)"
+    arrow = pandas.ArrowDtype(pyarrow.dictionary(pyarrow.int8(), pyarrow.string()))
+    source["arrow"] = source["note"].astype(str).astype(arrow)
+    released = anonymize(
+        source, quasi_identifiers="age", sensitive="illness", insensitive=["note", "arrow"], k=5, method=by_levels
+    )
+    assert len(released) == 30
+    kept = ["hiv", "flu", "cold"] if ordered else ["cold", "flu", "hiv"]
+    for name in ("illness", "note"):
+        assert released[name].dtype == pandas.CategoricalDtype(kept, ordered=ordered)
+        assert list(released[name].cat.categories) == kept
+    assert set(released["arrow"]) == set(kept)
+    assert "dictionary" not in str(released["arrow"].dtype)
 
 
 def test_sensitive_values_that_duckdb_does_not_tell_apart_stay_as_they_were_checked() -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import duckdb
 import pytest
+from sqlglot import exp
 
 import sqlanon
 from sqlanon import assets
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.statement_memo import current_database, rows_once, within_statement
+from sqlanon.engines.temp_tables import Scratch
+from sqlanon.sqlgen.build.names import literal
 from sqlanon.sqlgen.build.repeated import InstalledScript, RepeatedQuery
 from sqlanon.syntax.script import split
 
@@ -97,3 +101,28 @@ def test_queries_of_a_statement(statement: str, most: int) -> None:
         con.observe(lambda stage, sql, *_: queries.append(sql) if sql else None)
         con.sql(statement)
     assert len(queries) <= most
+
+
+def test_a_tree_is_parsed_anew_under_other_settings() -> None:
+    connection = Counting()
+    engine, half = DuckDBEngine(connection), exp.select(literal(7) / 2)
+    expected = [(False, 3.5), (False, 3.5), (True, 3), (True, 3), (False, 3.5)]
+    for whole, quotient in expected:
+        connection.execute(f"SET integer_division = {whole}")
+        with within_statement(engine):
+            assert engine.rows(half.copy()) == [(quotient,)]
+    # Under each of the two once, and the query of the settings.
+    assert connection.parsed == 3
+
+
+def test_statements_that_repeat_have_the_same_texts_and_one_that_failed_has_its_own() -> None:
+    engine = DuckDBEngine(duckdb.connect())
+    names = []
+    for fails in (False, False, True, False):
+        with suppress(ZeroDivisionError), Scratch(engine) as outer, Scratch(engine) as inner:
+            names.append((outer.table("a", exp.select(literal(1))), inner.table("a", exp.select(literal(2)))))
+            if fails:
+                raise ZeroDivisionError
+    assert names[0] == names[1] == names[2]
+    assert len({name for pair in names for name in pair}) == 4
+    assert {name for (name,) in engine.rows("SELECT table_name FROM duckdb_tables()")} == {*names[2]}

@@ -93,15 +93,16 @@ def _or_end(axis: Axis, end: str) -> exp.Expr:
 def _period(axis: Axis) -> exp.Query:
     moment = exp.DataType.build("DATE" if axis.unit_of == "day" else "TIMESTAMP")
     low, high = (axis.of(cast(column(end), moment)) for end in ("low", "high"))
-    periods = span(low, high, (0, 0)).from_(fixed("period").subquery("period"))
+    periods = span(low, high, (0, 0)).from_(fixed("period").subquery("period", copy=False), copy=False)
     return exp.union(periods, _labelled(axis, ("infinity", "-infinity")), distinct=False, copy=False)
 
 
 def _labelled(axis: Axis, names: Sequence[str]) -> exp.Select:
     """The values that have a label of their own, which is their text."""
     is_named = column("shown").isin(*(literal(name) for name in names))
-    rows = exp.select(column("label"), alias(axis.down(column("shown")), "at")).from_(relation("shown")).where(is_named)
-    return span(column("at"), column("at"), (0, 1)).from_(rows.subquery("labelled"))
+    rows = exp.select(column("label"), alias(axis.down(column("shown")), "at")).from_(relation("shown"), copy=False)
+    labelled = rows.where(is_named, copy=False).subquery("labelled", copy=False)
+    return span(column("at"), column("at"), (0, 1)).from_(labelled, copy=False)
 
 
 def _mask(axis: Axis) -> exp.Query:

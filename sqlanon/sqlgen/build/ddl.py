@@ -57,12 +57,13 @@ def text_type(name: str, texts: exp.Query) -> str:
 def shuffled(query: exp.Query, draw: str, by: str | None = None) -> exp.Select:
     """The rows in a random order; with `by`, in the order of that column, and equal ones in a random order.
 
-    `draw` is the name of a function that gives random bits for each row.
+    `draw` is the name of a function that gives random bits for each row. The query becomes a part of the result.
     """
     order = [exp.Ordered(this=f.call(draw, 0))]
     if by is not None:
         order.insert(0, exp.Ordered(this=column(by)))
-    return exp.select(exp.Star()).from_(query.subquery("released")).order_by(*order)
+    rows = exp.select(exp.Star()).from_(query.subquery("released", copy=False), copy=False)
+    return rows.order_by(*order, copy=False)
 
 
 def mixed(query: exp.Query, group: str, columns: Sequence[str], draw: str) -> exp.Select:

@@ -17,13 +17,11 @@ from sqlanon.sqlgen.build.expressions import (
     ascending,
     big,
     entry,
-    huge,
     identical,
     if_,
     infix,
     is_null,
     named,
-    or_zero,
     order_by,
     paren,
     total,
@@ -141,24 +139,21 @@ def tree_summary(bound: BoundAttribute, table: exp.Table) -> exp.Select:
     """One row about a tree: its leaves, its rows, and two figures for each level.
 
     The most siblings at each level from 0; then the sum over the rows of (leaves - 1), and
-    the greatest of them, at each level from 1.
+    the greatest of them, at each level from 1. A tree without values has NULL for each.
     """
 
-    def added_up(part: exp.Expr) -> exp.Expr:
-        return huge(or_zero(f.sum(part)))
-
     def siblings(level: int) -> exp.Expr:
-        return or_zero(f.max(column(rank_name(level))) + 1)
+        return f.max(column(rank_name(level))) + 1
 
     def spread(level: int) -> exp.Expr:
-        return added_up(column("n") * (column(leaves_name(level)) - 1))
+        return f.sum(column("n") * (column(leaves_name(level)) - 1))
 
     def most(level: int) -> exp.Expr:
-        return or_zero(f.max(column(leaves_name(level))) - 1)
+        return f.max(column(leaves_name(level))) - 1
 
     return exp.select(
-        added_up(column("leaf")),
-        added_up(column("n")),
+        f.sum(column("leaf")),
+        f.sum(column("n")),
         *(siblings(level) for level in range(bound.height)),
         *(spread(level) for level in range(1, bound.height)),
         *(most(level) for level in range(1, bound.height)),

@@ -41,7 +41,9 @@ def generalized(bound: BoundAttribute, distinct: exp.Query, listed: exp.Query | 
         if bound.hierarchy:
             labels = functional(bound.hierarchy.kind).labels(bound.hierarchy, column("value"), bound.published_type)
         named = [alias(label, level_name(i)) for i, label in enumerate(labels, start=1)]
-        return exp.select(column("value"), *counts, *named).from_(distinct.subquery("occurring"), copy=False)
+        return exp.select(column("value"), *counts, *named).from_(
+            distinct.subquery("occurring", copy=False), copy=False
+        )
     assert listed is not None
     same = identical(column("value", "occurring"), column("value", "listed"))
     missing = column("listed", "listed").is_(exp.null())

@@ -54,7 +54,7 @@ def kept_classes(requirements: Sequence[SqlRequirement]) -> list[Step]:
     that the published classes satisfy it whatever the rounds before have done.
     """
     if not needs_rounds(requirements):
-        unviolated = _classes("equivalence_class").where(_violates_nothing(violations(requirements)))
+        unviolated = _classes("equivalence_class").where(_violates_nothing(violations(requirements)), copy=False)
         return [("kept", unviolated)]
     steps, names = restricted(requirements, "remaining", "remaining")
     return [

@@ -248,5 +248,5 @@ def literal_rows(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[obj
     tuples = [exp.Tuple(expressions=[literal(value) for value in row]) for row in values]
     names = row_alias("answer", [name for name, _ in columns])
     casts = [alias(cast(column(name), kind), name) for name, kind in columns]
-    query = exp.select(*casts).from_(exp.Values(expressions=tuples, alias=names))
+    query = exp.select(*casts).from_(exp.Values(expressions=tuples, alias=names), copy=False)
     return query if rows else query.where(exp.false())

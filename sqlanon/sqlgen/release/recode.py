@@ -73,11 +73,13 @@ def recode(
     If `collated`, the relation's texts have an explicit collation, and the labels have none.
     """
     bound = recoding.bound
-    distinct = exp.select(alias(published_value(bound), "value")).distinct(copy=False).from_(relation("source"))
-    values = distinct if others is None else exp.union(distinct, others, distinct=True, copy=False)
+    distinct = (
+        exp.select(alias(published_value(bound), "value")).distinct(copy=False).from_(relation("source"), copy=False)
+    )
+    values: exp.Query = distinct if others is None else exp.union(distinct, others, distinct=True, copy=False)
     if recoding.mixed:
         return _mixed(recoding, values, release_id)
-    occurring = values.subquery("occurring")
+    occurring = values.subquery("occurring", copy=False)
     labelled = _stored(recoding, occurring, release_id) if bound.stored else _computed(recoding, occurring)
     order = order_by(ascending(column("label")))
     number = window(f.dense_rank(), order=order) - 1
@@ -87,7 +89,8 @@ def recode(
     label: exp.Expr = column("label")
     if collated and (recoding.level or bound.published_type == "VARCHAR"):
         label = without_collation(label)
-    return exp.select(column("value"), alias(label, "label"), alias(code, "code")).from_(labelled.subquery("labelled"))
+    rows = labelled.subquery("labelled", copy=False)
+    return exp.select(column("value"), alias(label, "label"), alias(code, "code")).from_(rows, copy=False)
 
 
 def _mixed(recoding: Recoding, occurring: exp.Query, release_id: str) -> exp.Select:
@@ -109,7 +112,7 @@ def _computed(recoding: Recoding, occurring: exp.Subquery) -> exp.Select:
     if recoding.level and bound.hierarchy:
         kind = functional(bound.hierarchy.kind)
         label = kind.labels(bound.hierarchy, column("value"), bound.published_type)[recoding.level - 1]
-    return exp.select(column("value"), alias(label, "label")).from_(occurring)
+    return exp.select(column("value"), alias(label, "label")).from_(occurring, copy=False)
 
 
 def _stored(recoding: Recoding, occurring: exp.Subquery, release_id: str) -> exp.Select:

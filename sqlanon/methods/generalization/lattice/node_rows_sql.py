@@ -36,9 +36,6 @@ __all__ = [
     "withheld_at_once",
 ]
 
-# Far from a power of two, so that the remainder depends on all bits of a key.
-_PRIME = 1_000_003
-
 
 def _masked(word: int, mask: exp.Expr, of: str | None = None) -> exp.Expr:
     return paren(infix(column(key_name(word), of), "&", mask))
@@ -115,11 +112,8 @@ def part_of_node(
 
 
 def _sampled(keys: Sequence[exp.Expr], one_in: int) -> exp.Expr:
-    """A condition on the class alone, so that it takes or leaves whole classes; the prime spreads neighbours."""
-    mixed: exp.Expr = keys[0]
-    for key in keys[1:]:
-        mixed = paren(exp.BitwiseXor(this=mixed, expression=key))
-    return infix(paren(mixed % _PRIME) % one_in, "=", 0)
+    """A condition on the class alone, so that it takes or leaves whole classes."""
+    return infix(f.call("hash", *keys) % one_in, "=", 0)
 
 
 def rows_of_tags(rollup: str) -> exp.Select:

@@ -85,7 +85,7 @@ class Rollups:
         return min(self._sizes.few_nodes, BATCH) if self._rows and self._cell_count <= self._sizes.few_cells else 0
 
     def look(self, nodes: Sequence[Node], limit: int) -> list[Classes]:
-        """Counts the classes of some nodes; of one whose excess is beyond `limit` perhaps only a part of them."""
+        """Counts the classes of some nodes; of one that cannot suppress `limit` rows only perhaps a part of them."""
         if len(nodes) > BATCH:
             return [*self.look(nodes[:BATCH], limit), *self.look(nodes[BATCH:], limit)]
         finest = self._finest(nodes)
@@ -95,7 +95,7 @@ class Rollups:
         ]
         if large and not self._cells.public:
             for index, seen in zip(large, self._parts([nodes[index] for index in large]), strict=True):
-                if seen.excess > limit + 1:
+                if self._enough(seen, limit):
                     counted[index] = seen
         together = [index for index, tag in enumerate(finest) if tag is not None and index not in counted]
         if together:
@@ -104,6 +104,14 @@ class Rollups:
             if index not in counted:
                 counted[index] = self._look_alone(node, limit)
         return [counted[index] for index in range(len(nodes))]
+
+    def _enough(self, part: Classes, limit: int) -> bool:
+        """Whether a part of a node's classes says that the node fails, and all of them would hardly say more.
+
+        They would if their excess is likely to rule out what is below the node, too.
+        """
+        likely = part.excess * self._sizes.one_in
+        return part.excess > limit + 1 or (part.suppressed > limit and likely <= self._sizes.times_beyond * limit)
 
     def _parts(self, nodes: Sequence[Node]) -> list[Classes]:
         """Counts a part of the classes of some nodes, and keeps no rows of them."""
@@ -137,7 +145,7 @@ class Rollups:
     def _look_alone(self, node: Node, limit: int) -> Classes:
         one_in = self._sizes.one_in
         seen = self._part(node, one_in)
-        if seen.excess > limit + 1:
+        if self._enough(seen, limit):
             return Classes(seen.classes * one_in, seen.squares, seen.suppressed, seen.excess, whole=False)
         if seen.rows * one_in * self._sizes.times_fewer <= self._cell_count:
             self._keep_rows(node, seen.rows * one_in)

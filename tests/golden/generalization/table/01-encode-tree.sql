@@ -78,24 +78,24 @@ FROM (
 ) AS "spans";
 
 SELECT
-  CAST(COALESCE(SUM("leaf"), 0) AS INT128),
-  CAST(COALESCE(SUM("n"), 0) AS INT128),
-  COALESCE(MAX("rank_0") + 1, 0),
-  COALESCE(MAX("rank_1") + 1, 0),
-  COALESCE(MAX("rank_2") + 1, 0),
-  COALESCE(MAX("rank_3") + 1, 0),
-  CAST(COALESCE(SUM("n" * (
+  SUM("leaf"),
+  SUM("n"),
+  MAX("rank_0") + 1,
+  MAX("rank_1") + 1,
+  MAX("rank_2") + 1,
+  MAX("rank_3") + 1,
+  SUM("n" * (
     "leaves_1" - 1
-  )), 0) AS INT128),
-  CAST(COALESCE(SUM("n" * (
+  )),
+  SUM("n" * (
     "leaves_2" - 1
-  )), 0) AS INT128),
-  CAST(COALESCE(SUM("n" * (
+  )),
+  SUM("n" * (
     "leaves_3" - 1
-  )), 0) AS INT128),
-  COALESCE(MAX("leaves_1") - 1, 0),
-  COALESCE(MAX("leaves_2") - 1, 0),
-  COALESCE(MAX("leaves_3") - 1, 0)
+  )),
+  MAX("leaves_1") - 1,
+  MAX("leaves_2") - 1,
+  MAX("leaves_3") - 1
 FROM "__sqlanon_tree_1";
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_2" AS
@@ -125,9 +125,9 @@ FROM (
 ) AS "spans";
 
 SELECT
-  CAST(COALESCE(SUM("leaf"), 0) AS INT128),
-  CAST(COALESCE(SUM("n"), 0) AS INT128),
-  COALESCE(MAX("rank_0") + 1, 0)
+  SUM("leaf"),
+  SUM("n"),
+  MAX("rank_0") + 1
 FROM "__sqlanon_tree_2";
 
 CREATE TEMPORARY TABLE "__sqlanon_tree_3" AS
