@@ -59,8 +59,8 @@ def anonymize(
     random order. Values of quasi-identifiers become coarser until every class of rows
     that agree on them meets what is required, which is verified on the rows
     themselves before they are returned. Sensitive and insensitive columns keep their values, and
-    in pandas their dtypes; values of a sensitive column that DuckDB does not tell apart, such as
-    Decimals of more than 38 digits, come back as those that it has.
+    in pandas their dtypes; a sensitive column of objects, such as Decimals, comes back as DuckDB has
+    it, which may not tell all of them apart.
 
     - `quasi_identifiers`: what others may know of a person, such as age and postal code.
     - `sensitive`: what they would like to learn.

@@ -59,6 +59,8 @@ _SOMETIMES = {
         r"Not implemented Error: (Unimplemented .*|.*\b(not|only) (yet )?(supported|implemented)\b.*)", re.DOTALL
     ),
 }
+# A type that lists values of a column.
+_ENUM = re.compile(r"\bENUM\s*\((?:'(?:[^']|'')*'(?:,\s*)?)*\)")
 # The kind of an error, which its class says already, and the line with a caret below it, at the end.
 _KIND = re.compile(r"^[A-Z][A-Za-z ]+ Error: ")
 _QUOTED_LINE = re.compile(r"\n+(?P<head>LINE \d+: )(?P<line>[^\n]*)\n(?P<caret> *)\^+\s*$")
@@ -86,6 +88,7 @@ def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
     What the database file itself does not allow, and how the connection is used, is the user's to change: a UserError.
     """
     text, quoted = _quotation(str(error).strip())
+    text = _ENUM.sub("ENUM", text)
     if _NO_SPACE.search(text):
         return EngineError(
             "the disk is full; nothing was written",
@@ -96,7 +99,8 @@ def translated(error: duckdb.Error, query: str | None = None) -> SqlanonError:
         return problem
     if refusal := refusal_in(text):
         return UserError(refusal.message, hint=refusal.hint, query=query)
-    is_shown = _is_valueless(error, text)
+    # A list of values that is cut off, or quoted in another way, is not told from the rest.
+    is_shown = _is_valueless(error, text) and not re.search(r"\bENUM\s*\(", text)
     message = _KIND.sub("", text) if is_shown else "the message may hold values and is withheld"
     kind = UserError if isinstance(error, _OF_CONNECTION) else EngineError
     return kind(f"DuckDB {type(error).__name__}: {message}", query=query, quoted=quoted)

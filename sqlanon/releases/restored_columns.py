@@ -42,7 +42,8 @@ class Restoring(AsReturned):
     def restored(self, released: Any, columns: Sequence[ReleaseAttribute]) -> Any:
         """The released rows without their positions; columns that are the row's own value as they were in the source.
 
-        Quasi-identifiers are not among them: by values that DuckDB does not tell apart, classes would fall apart.
+        Quasi-identifiers are not among them, nor are sensitive columns of objects: by values that DuckDB does not tell
+        apart, such as Decimal('1.0') and Decimal('1.00'), classes would fall apart, or differ where they may not.
         """
         rows = released[self._position].to_numpy()
         result = released.drop(columns=self._position)
@@ -50,39 +51,49 @@ class Restoring(AsReturned):
             name = attribute.name
             if name == self._position or attribute.reading is not Reading.EXACT:
                 continue
-            values = _of_released_rows(self._original[name].iloc[rows].reset_index(drop=True))
-            is_open = attribute.role is Role.INSENSITIVE
-            if values is not None and (
-                is_open or (attribute.role is Role.SENSITIVE and _are_as_many(values, released[name]))
-            ):
-                result[name] = values
+            is_checked = attribute.role is Role.SENSITIVE and _is_exact(self._original[name].dtype)
+            if is_checked or attribute.role is Role.INSENSITIVE:
+                values = _of_released_rows(self._original[name].iloc[rows].reset_index(drop=True))
+                if values is not None:
+                    result[name] = values
         return result
+
+
+def _is_exact(dtype: Any) -> bool:
+    """Whether DuckDB has the values of a column as they are, so that those that it takes for equal are equal."""
+    import pandas as pd
+
+    if isinstance(dtype, pd.CategoricalDtype):
+        return bool(pd.api.types.infer_dtype(dtype.categories) == "string")
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        # DuckDB rounds such moments to microseconds.
+        return dtype.unit != "ns"
+    return isinstance(dtype, pd.StringDtype) or _is_number(dtype) or dtype.kind == "M"
+
+
+def _is_number(dtype: Any) -> bool:
+    """Whether these are truth values or numbers that DuckDB has, of NumPy's kinds or pandas' that may be missing."""
+    import pandas as pd
+
+    of_others = isinstance(dtype, pd.ArrowDtype | pd.SparseDtype)
+    return not of_others and dtype.kind in "biuf" and dtype.itemsize <= 8
 
 
 def _of_released_rows(values: Any) -> Any:
     """The values, with nothing of rows that are not among them; None where the dtype might keep some.
 
-    A categorical lists values whether they occur or not, and in the order in which the rows had them unless it is
-    ordered or sorted; so do dictionaries of Arrow.
+    A categorical lists values whether they occur or not, in the order in which the rows had them unless it is
+    ordered or sorted, and as an index that may know its step; so do dictionaries of Arrow.
     """
     import numpy as np
     import pandas as pd
 
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        categories = values.cat.remove_unused_categories().cat.categories
+        occurring = values.cat.remove_unused_categories().cat.categories
+        categories = list(occurring)
         if not dtype.ordered:
-            categories = sorted(categories, key=lambda category: (type(category).__name__, str(category)))
-        return values.cat.set_categories(categories)
-    known = (np.dtype, pd.BooleanDtype, pd.StringDtype, pd.DatetimeTZDtype, pd.PeriodDtype)
-    numbers = pd.api.types.is_numeric_dtype(dtype) and not isinstance(dtype, pd.ArrowDtype | pd.SparseDtype)
-    return values if numbers or isinstance(dtype, known) else None
-
-
-def _are_as_many(values: Any, released: Any) -> bool:
-    """Whether DuckDB tells all values apart: what was required of those that it has then holds of these."""
-    try:
-        return bool(values.nunique(dropna=False) == released.nunique(dropna=False))
-    except TypeError:
-        # Lists and dicts cannot be counted.
-        return False
+            categories.sort(key=lambda category: (type(category).__name__, str(category)))
+        return values.astype(pd.CategoricalDtype(pd.Index(categories, dtype=occurring.dtype), ordered=dtype.ordered))
+    known = (np.dtype, pd.StringDtype, pd.DatetimeTZDtype)
+    return values if _is_number(dtype) or isinstance(dtype, known) else None
