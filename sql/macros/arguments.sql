@@ -67,7 +67,7 @@ list_transform([coalesce(CAST({{name}} AS VARCHAR), {{default}})], lambda writte
   CASE WHEN regexp_full_match(written, '[+-]?[0-9]+[.]0*') THEN split_part(written, '.', 1) ELSE written END],
   lambda number: CASE WHEN number IS NULL THEN {{missing}}
   WHEN NOT regexp_full_match(number, '[+-]?[0-9]{1,19}')
-  THEN error('{{called}}: {{name}} is to be a whole number, not ' || number)
+  THEN error('{{called}}: {{name}} must be a whole number, not ' || number)
   WHEN NOT coalesce(TRY_CAST(number AS BIGINT) BETWEEN {{low}} AND {{high}}, false)
   THEN error('{{called}}: {{name}} = ' || number || ' is outside {{low}} to {{high}}')
   ELSE number END)[1])[1]
@@ -78,7 +78,7 @@ list_transform([coalesce(CAST({{name}} AS VARCHAR), {{default}})], lambda writte
 list_transform([coalesce(CAST({{name}} AS VARCHAR), {{default}})], lambda number: CASE
   WHEN number IS NULL THEN {{missing}}
   WHEN NOT regexp_full_match(number, '[+-]?([0-9]{1,20}([.][0-9]{0,30})?|[.][0-9]{1,30})([eE][+-]?0?[0-9])?')
-  THEN error('{{called}}: {{name}} is to be a number, not ' || number)
+  THEN error('{{called}}: {{name}} must be a number, not ' || number)
   WHEN NOT coalesce(TRY_CAST(number AS DECIMAL(38, 21)) BETWEEN {{low}} AND {{high}}, false)
   THEN error('{{called}}: {{name}} = ' || number || ' is outside {{low}} to {{high}}')
   ELSE list_transform([CAST(replace(CAST(CAST(number AS DECIMAL(38, 21)) AS VARCHAR), '.', '') AS HUGEINT)],

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 
 __all__ = ["UPPER", "fold", "nearest", "same_name"]
 
 UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# Ratios of likeness that differ by less say the same.
+_AS_NEAR = 0.05
 _LOWER = str.maketrans(UPPER, UPPER.lower())
 
 
@@ -28,4 +30,7 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
     """A hint that names what the user may have meant, or None."""
     spelling = {fold(other): other for other in known}
     close = get_close_matches(fold(name), list(spelling), n=3)
-    return f"did you mean {' or '.join(spelling[other] for other in close)}?" if close else None
+    # Others only if they are about as near as the nearest.
+    likeness = [SequenceMatcher(None, other, fold(name)).ratio() for other in close]
+    near = [other for other, ratio in zip(close, likeness, strict=True) if ratio > likeness[0] - _AS_NEAR]
+    return f"did you mean {' or '.join(spelling[other] for other in near)}?" if near else None

@@ -45,10 +45,10 @@ def require_free(layout: Layout, *, replace: bool) -> set[str]:
     if present and not reasons and not replace:
         raise UserError(
             f"{_called(layout, present)} exists already",
-            hint="choose another path, or say (REPLACE true), on the command line --replace: it is an earlier export",
+            hint="choose another path, or replace it, an earlier export: (REPLACE true), --replace on the command line",
         )
     if reasons:
-        raise UserError(_said(layout, reasons), hint="choose another path, or remove yourself what you do not need")
+        raise UserError(_said(layout, reasons), hint="choose another path, or remove what is there yourself")
     return present
 
 
@@ -73,7 +73,7 @@ def _why_not(layout: Layout, name: str) -> str | None:
     if name == layout.markdown:
         return why_not_markdown(file)
     if layout.is_folder and name not in listed_files(certificate):
-        return "is no file of an earlier export"
+        return "does not belong to an earlier export"
     return why_not_data(file, certificate)
 
 

@@ -132,7 +132,7 @@ def _checked(question: Question, parameter: Parameter, value: Value) -> Argument
     if parameter.type in ("BIGINT", "DECIMAL"):
         return _number(question, parameter, value)
     kind = "the name of a table or view" if parameter.type == "RELATION" else "the name of a column"
-    raise PolicyError(f"{question.model}: {parameter.name} is to be {kind}, not {written(value)}")
+    raise PolicyError(f"{question.model}: {parameter.name} must be {kind}, not {written(value)}")
 
 
 def _number(question: Question, parameter: Parameter, value: Value) -> int | Decimal:
@@ -141,7 +141,7 @@ def _number(question: Question, parameter: Parameter, value: Value) -> int | Dec
     whole = isinstance(number, int) and not isinstance(number, bool)
     if not whole and not (parameter.type == "DECIMAL" and isinstance(number, Decimal) and number.is_finite()):
         kind = "number" if parameter.type == "DECIMAL" else "whole number"
-        raise PolicyError(f"{where} is to be a {kind}, not {written(value)}")
+        raise PolicyError(f"{where} must be a {kind}, not {written(value)}")
     assert isinstance(number, int | Decimal)
     assert parameter.low is not None
     assert parameter.high is not None
@@ -167,7 +167,7 @@ def subjects_of_question(
     if not sensitive:
         raise PolicyError(
             f"{question.model} is about sensitive values, and there is no sensitive attribute",
-            hint="declare one: disease SENSITIVE in a policy, SENSITIVE disease in CHECK",
+            hint="name one: disease SENSITIVE in a policy, SENSITIVE disease in CHECK, sensitive=['disease'] in Python",
         )
     if jointly and attribute is not None:
         raise PolicyError(f"{question.model} is asked about one attribute or jointly about all, not both")
@@ -188,7 +188,8 @@ def _named(question: Question, attribute: Value, sensitive: Sequence[str]) -> st
     if not isinstance(name, str) or fold(name) not in known:
         raise PolicyError(
             f"{question.model}: {written(attribute)} is no sensitive attribute",
-            hint=f"there {'is' if len(known) == 1 else 'are'} {', '.join(known.values())}",
+            hint=nearest(str(name), list(known.values()))
+            or f"the sensitive attributes are: {', '.join(known.values())}",
             part=("requirement", question.model, "attribute"),
         )
     return known[fold(name)]

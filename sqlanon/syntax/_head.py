@@ -45,10 +45,12 @@ def object_name(reader: Reader, kind: str) -> str:
 
 
 def skip_kind(reader: Reader) -> None:
-    """Takes RELEASE, TABLE or VIEW before a name: what kind of object it is, nobody has to say.
+    """Takes RELEASE, TABLE, VIEW or ANONYMIZED TABLE before a name: what kind of object it is, nobody has to say.
 
     A release may be called release: behind that name stands no other.
     """
+    if reader.sees("ANONYMIZED") and keyword_of(reader.peek(1)) in ("TABLE", "VIEW"):
+        reader.take()
     behind = reader.peek(1)
     is_name = behind.kind is Kind.QUOTED or (behind.kind is Kind.WORD and keyword_of(behind).lower() not in RESERVED)
     if is_name and any(reader.sees(kind) for kind in ("RELEASE", "TABLE", "VIEW")):

@@ -132,7 +132,10 @@ def misread(text: str) -> str | None:
     words = " ".join(keyword_of(token) for token in read[:2])
     if len(read) == 2 and keyword_of(read[0]) in ("DESCRIBE", "DESC"):
         return f"if {shortened(read[1].text)} is a policy, write DESCRIBE POLICY {shortened(read[1].text)}"
+    if words == "SHOW POLICY":
+        return "SHOW POLICIES lists all, SHOW POLICY name describes one"
     near = get_close_matches(words, [label for label in _FORMS if " " in label], n=1, cutoff=_NEAR)
+    near = near or get_close_matches(words.partition(" ")[0], [label for label in _FORMS if " " not in label], n=1)
     return f"did you mean {near[0]}?" if near else None
 
 

@@ -16,6 +16,8 @@ _WIDEST = 110
 _BEFORE = 60
 # How much of a quoted query is looked for, on both sides of what is at fault.
 _AROUND = (1000, 30, 15, 8)
+# What a text may follow without a space: its kind, or the type that it is of.
+_BEFORE_A_TEXT = frozenset("E X B N DATE TIME TIMETZ TIMESTAMP TIMESTAMPTZ INTERVAL BLOB JSON UUID".split())
 
 
 class Parts:
@@ -48,7 +50,8 @@ class Parts:
     def in_doubt(self, offset: int) -> bool:
         """Whether what stands at an offset may be data, since a quote before it has no partner.
 
-        A quote that is left open says so, and a word right behind a text, as in 'O'Hara'.
+        A quote that is left open says so, a word right behind a text, as in 'O'Hara', and one right before it, as in
+        nurses'.
         """
         low, high = self._doubt
         return low <= offset < high
@@ -63,14 +66,17 @@ class Parts:
     def _doubt(self) -> tuple[int, int]:
         """From the first quote of the first statement in which quotes do not pair to the end of the last of them."""
         first, low, high = None, None, 0
-        is_doubtful, behind = False, None
+        is_doubtful, behind, word = False, None, None
         end = Token(Kind.SYMBOL, ";", len(self.script), len(self.script))
         for token in (*tokens(self.script), end):
             if token.kind in (Kind.STRING, Kind.QUOTED, Kind.OPEN):
                 first = token.start if first is None else first
             is_freed = behind is not None and token.start == behind and token.kind in (Kind.WORD, Kind.NUMBER)
+            is_freed = is_freed or (token.kind in (Kind.STRING, Kind.OPEN) and token.start == word)
             is_doubtful = is_doubtful or is_freed or token.kind is Kind.OPEN
             behind = token.end if token.kind is Kind.STRING else None
+            is_free = token.kind is Kind.WORD and token.text.upper() not in _BEFORE_A_TEXT
+            word = token.end if is_free else None
             if token.kind is Kind.SYMBOL and token.text == ";":
                 if is_doubtful:
                     low, high = first if low is None else low, token.end

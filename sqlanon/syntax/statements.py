@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.domain.values import QualifiedName, Source, Value
-from sqlanon.errors import Position, SqlanonError
+from sqlanon.errors import EngineError, Position, SqlanonError, UserError
+from sqlanon.syntax._wording import UNPAIRED
 from sqlanon.syntax.parts import Parts
 from sqlanon.syntax.placeholders import Placeholder
 
@@ -51,8 +52,12 @@ class _Placed:
         """Says where in the script an error belongs, unless it knows, and which line stands there; returns it.
 
         That is the part that the error is about. Where the statement has no such part, the column of a policy that it
-        names, say, it is that name, and without a part the beginning of the statement.
+        names, say, it is that name, and without a part the beginning of the statement. Where quotes of the statement
+        do not pair, an error that may name what they set free says only that.
         """
+        if self.parts and self.parts.is_doubtful and isinstance(error, UserError | EngineError):
+            error.message, error.hint = UNPAIRED
+            error.args, error.quoted = (error.message,), None
         if error.position is None and self.parts:
             error.position = self.parts.position_in_query(error.quoted) if error.quoted else None
             if error.position is None and error.part:

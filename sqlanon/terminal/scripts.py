@@ -66,13 +66,14 @@ def _known_error(error: BaseException, statement: Statement | None) -> BaseExcep
     withheld = "withheld" in translation.message
     hint = "SQLANON_DEBUG=1 or -vv shows all of it, values included" if withheld else None
     message = translation.message
-    if isinstance(statement, PassThrough) and type(error).__name__ in ("ParserException", "CatalogException"):
-        is_unread = type(error).__name__ == "ParserException"
-        if is_unread and statement.parts and statement.parts.is_doubtful:
+    quoted = translation.quoted
+    if isinstance(statement, PassThrough):
+        if statement.parts and statement.parts.is_doubtful:
             # DuckDB names the word at fault, which may be data that a quote set free.
-            message, hint = UNPAIRED
-        hint = hint or misread(statement.text)
-    own_error = kind(message, hint=hint, quoted=translation.quoted)
+            (message, hint), quoted = UNPAIRED, None
+        if type(error).__name__ in ("ParserException", "CatalogException"):
+            hint = hint or misread(statement.text)
+    own_error = kind(message, hint=hint, quoted=quoted)
     own_error.__cause__ = error
     return own_error
 

@@ -192,7 +192,7 @@ def test_an_empty_table_is_remarked_upon() -> None:
 def test_a_used_folder_is_not_replaced_and_nothing_says_that_it_could_be(con: Connection, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
     for options in ("", " (REPLACE true)"):
-        with pytest.raises(UserError, match=r"notes\.txt is no file of an earlier export") as caught:
+        with pytest.raises(UserError, match=r"notes\.txt does not belong to an earlier export") as caught:
             con.execute(f"EXPORT r TO '{tmp_path}/'{options}")
         assert "REPLACE" not in str(caught.value.hint)
     assert (tmp_path / "notes.txt").read_text(encoding="utf-8") == "mine"

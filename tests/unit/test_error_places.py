@@ -54,8 +54,12 @@ def pointed_at(error: SqlanonError) -> str:
         (POLICY.replace("k_anonymity", "kanonymity"), "kanonymity(", "did you mean k_anonymity"),
         (POLICY.replace("(k => 3)", "(kk => 3)"), "kk =>", "did you mean k?"),
         (POLICY.replace("(k => 3)", "(k => 0)"), "k => 0", None),
-        (POLICY.replace("attribute => disease", "attribute => sex"), "attribute => sex", "there is disease"),
-        (POLICY.replace(",\n    disease SENSITIVE", ""), "l_diversity(", "declare one"),
+        (
+            POLICY.replace("attribute => disease", "attribute => sex"),
+            "attribute => sex",
+            "the sensitive attributes are: disease",
+        ),
+        (POLICY.replace(",\n    disease SENSITIVE", ""), "l_diversity(", "name one"),
         (POLICY.replace("ON visits", "ON (SELECT age, sexx, disease FROM visits)"), "sexx, disease", None),
         (POLICY.replace("REQUIRE", "AGAINST voters REQUIRE k_map(k => 3),"), "voters REQUIRE", "SHOW ALL TABLES"),
         ("CREATE HIERARCHY h AS INTERVAL (10)", "INTERVAL (", "did you mean intervals?"),
@@ -218,3 +222,40 @@ def test_parameters_are_in_no_message(con: Connection) -> None:
     with pytest.raises(UserError) as caught:
         con.execute("CHECK (SELECT age FROM visits WHERE sex <> ?) (nosuch) REQUIRE k_anonymity(3)", ["Alice"])
     assert "Alice" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["SELECT abs(e) AS x FROM marked", "SELECT list_contains([e], DATE '2020-01-01') AS x FROM marked"],
+)
+def test_an_enum_in_a_message_lists_no_value(query: str) -> None:
+    """DuckDB names types, and that of an ENUM has all values of a column in it."""
+    with connect() as con:
+        con.execute("CREATE TYPE kinds AS ENUM ('SECRET0', 'SECR''ET, 1')")
+        con.execute("CREATE TABLE marked AS SELECT 'SECRET0'::kinds AS e")
+        with pytest.raises(SqlanonError, match="ENUM") as caught:
+            con.execute(f"CHECK ({query}) (x) REQUIRE k_anonymity(k => 2)")
+    assert "SECR" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CHECK (SELECT 'O'Hara, SECRET, 'x' FROM t) (x) REQUIRE k_anonymity(k => 2)",
+        "CHECK (SELECT 'O'SECRET, a FROM t) (x) REQUIRE k_anonymity(k => 2)",
+        "EXPORT r TO 'the patients' SECRET and nurses' x' (FORMAT parquet)",
+        "CREATE POLICY p ON (SELECT a FROM t WHERE n = 'the patients' SECRET and nurses' x') (a QUASI IDENTIFIER) "
+        "REQUIRE k_anonymity(2)",
+    ],
+)
+def test_a_word_that_a_quote_sets_free_is_in_no_message(statement: str) -> None:
+    with connect() as con:
+        con.execute("CREATE TABLE t AS SELECT 1 AS a, 'x' AS n")
+        with pytest.raises(SqlanonError, match="the quotes may not pair") as caught:
+            con.execute(statement)
+    assert "SECRET" not in f"{caught.value} {caught.value.args} {caught.value.hint} {caught.value.quoted}"
+
+
+def test_a_type_before_a_text_is_no_quote_that_does_not_pair() -> None:
+    with connect() as con, pytest.raises(SqlanonError, match="missing_column"):
+        con.execute("CHECK (SELECT missing_column FROM range(3) WHERE DATE'2026-01-01' > E'2025-01-01') (x)")

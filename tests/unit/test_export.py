@@ -262,7 +262,7 @@ def test_replaces_a_former_export(people: Any, tmp_path: Path) -> None:
 def test_replace_spares_what_is_not_an_export(people: Any, tmp_path: Path) -> None:
     export(people, tmp_path / "out")
     (tmp_path / "out" / "thesis.txt").write_text("mine")
-    with pytest.raises(UserError, match=r"out is taken: thesis\.txt is no file of an earlier export"):
+    with pytest.raises(UserError, match=r"out is taken: thesis\.txt does not belong to an earlier export"):
         export(people, tmp_path / "out", replace=True)
     assert (tmp_path / "out" / "thesis.txt").read_text() == "mine"
     (tmp_path / "other").mkdir()

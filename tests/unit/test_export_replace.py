@@ -186,7 +186,7 @@ def test_a_file_of_the_user_s_own_stays(connection: Any, tmp_path: Path, format_
 @pytest.mark.parametrize("format_", FORMATS)
 def test_a_folder_that_is_called_like_a_file_stays(connection: Any, tmp_path: Path, format_: str) -> None:
     folder(tmp_path / f"x.{format_}")
-    assert "thesis.txt is no file of an earlier export" in refused(connection, tmp_path / f"x.{format_}", format_)
+    assert "thesis.txt does not belong to an earlier export" in refused(connection, tmp_path / f"x.{format_}", format_)
 
 
 @pytest.mark.one_in(3)
@@ -195,7 +195,7 @@ def test_a_folder_that_is_called_like_a_file_stays(connection: Any, tmp_path: Pa
 def test_a_folder_with_one_more_file_stays(connection: Any, tmp_path: Path, format_: str, own: str) -> None:
     export(connection, tmp_path / "out", format_)
     OWN[own](tmp_path / "out" / "mine.txt")
-    assert "mine.txt is no file of an earlier export" in refused(connection, tmp_path / "out", format_)
+    assert "mine.txt does not belong to an earlier export" in refused(connection, tmp_path / "out", format_)
 
 
 def appended(path: Path) -> None:
@@ -301,7 +301,7 @@ def test_a_file_that_comes_while_folders_are_exchanged_stays(
     monkeypatch.setattr(atomic, "exchange", late)
     if not exchanged:
         monkeypatch.setattr("sqlanon.export.exchange._exchanged", lambda new, target: False)
-    with pytest.raises(UserError, match=r"thesis\.txt is no file of an earlier export"):
+    with pytest.raises(UserError, match=r"thesis\.txt does not belong to an earlier export"):
         export(connection, target, "csv")
     assert (target / "thesis.txt").read_text() == "mine"
     assert {entry.name for entry in tmp_path.iterdir()} == {"house", "out"}

@@ -135,3 +135,12 @@ def test_a_path_like_another_format_is_refused(con: Connection, tmp_path: Path, 
         con.execute(f"EXPORT r TO '{tmp_path}/{path}'")
     assert "slash at its end" in str(caught.value)
     assert not (tmp_path / path).exists()
+
+
+def test_a_release_is_checked_by_the_words_that_made_it(con: Connection) -> None:
+    con.execute("CREATE TABLE people AS SELECT i % 3 AS age FROM range(30) AS r(i)")
+    con.execute("CREATE POLICY made ON people (age QUASI IDENTIFIER) REQUIRE k_anonymity(2)")
+    con.execute("CREATE ANONYMIZED TABLE released AS POLICY made")
+    plain = con.execute("CHECK released").fetchall()
+    assert con.execute("CHECK ANONYMIZED TABLE released").fetchall() == plain
+    assert con.execute("CHECK ANONYMIZED VIEW released").fetchall() == plain

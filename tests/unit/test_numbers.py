@@ -44,7 +44,7 @@ def test_a_whole_number_is_taken_with_a_point(con: Connection, three: str) -> No
 
 @pytest.mark.parametrize("asked", ["k_anonymity(k => 3.5)", "l_diversity(l => 3.0000000000000000000000000001)"])
 def test_a_fraction_is_no_whole_number(con: Connection, asked: str) -> None:
-    with pytest.raises(PolicyError, match="is to be a whole number, not 3"):
+    with pytest.raises(PolicyError, match="must be a whole number, not 3"):
         con.execute(f"CREATE POLICY p ON patients (ward QUASI IDENTIFIER, disease SENSITIVE) REQUIRE {asked}")
     con.execute("CREATE POLICY p ON patients (ward QUASI IDENTIFIER, disease SENSITIVE) REQUIRE k_anonymity(k => 2)")
     with pytest.raises(PolicyError, match=r"anatomy: l is a whole number from 2 to 1000000, not 2\.5"):

@@ -72,7 +72,7 @@ def test_a_whole_number_may_be_written_as_a_decimal() -> None:
     (requirement,) = bind("k_anonymity", k=Decimal("5.00"))
     assert requirement.argument("k") == 5
     assert isinstance(requirement.argument("k"), int)
-    with pytest.raises(PolicyError, match=r"k is to be a whole number, not 5\.01"):
+    with pytest.raises(PolicyError, match=r"k must be a whole number, not 5\.01"):
         bind("k_anonymity", k=Decimal("5.01"))
 
 
@@ -157,10 +157,14 @@ def test_each_sensitive_attribute_is_asked_about_one_of_them_or_all_jointly(tree
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        ({"attribute": "STRASSE"}, "'STRASSE' is no sensitive attribute", "there are Disease, Straße"),
-        ({"attribute": "straSSe"}, "is no sensitive attribute", "there are"),
-        ({"attribute": QualifiedName(("t", "Disease"))}, "t.Disease is no sensitive attribute", "there are"),
-        ({"attribute": 3}, "3 is no sensitive attribute", "there are"),
+        ({"attribute": "STRASSE"}, "'STRASSE' is no sensitive attribute", "did you mean Straße?"),
+        ({"attribute": "straSSe"}, "is no sensitive attribute", "did you mean Straße?"),
+        (
+            {"attribute": QualifiedName(("t", "Disease"))},
+            "t.Disease is no sensitive attribute",
+            "did you mean Disease?",
+        ),
+        ({"attribute": 3}, "3 is no sensitive attribute", "the sensitive attributes are: Disease, Straße"),
         ({"attribute": "Disease", "jointly": True}, "one attribute or jointly about all, not both", None),
         ({"jointly": "yes"}, "jointly is true or false, not 'yes'", None),
         ({"jointly": 1}, "jointly is true or false, not 1", None),
@@ -169,21 +173,21 @@ def test_each_sensitive_attribute_is_asked_about_one_of_them_or_all_jointly(tree
         ({"distance": QualifiedName(("tree",))}, "no distance tree", "distance => 'flat'"),
         ({"variant": "distinct"}, "with distance 'flat' has no argument 'variant'", "write closeness(t => ..., least"),
         ({"least": None}, "lacks its argument 'least'", "distance => 'flat')"),
-        ({"least": Decimal("1.5")}, "least is to be a whole number, not 1.5", None),
-        ({"least": True}, "least is to be a whole number, not true", None),
-        ({"least": "3"}, "least is to be a whole number, not '3'", None),
+        ({"least": Decimal("1.5")}, "least must be a whole number, not 1.5", None),
+        ({"least": True}, "least must be a whole number, not true", None),
+        ({"least": "3"}, "least must be a whole number, not '3'", None),
         ({"least": 11}, "least = 11 is outside 1 to 10", None),
         ({"least": 0}, "least = 0 is outside 1 to 10", None),
         ({"t": Decimal("1.01")}, "t = 1.01 is outside 0 to 1", None),
-        ({"t": Decimal("NaN")}, "t is to be a number", None),
-        ({"t": Decimal("Infinity")}, "t is to be a number", None),
-        ({"t": QualifiedName(("a", "b"))}, "t is to be a number, not a.b", None),
+        ({"t": Decimal("NaN")}, "t must be a number", None),
+        ({"t": Decimal("Infinity")}, "t must be a number", None),
+        ({"t": QualifiedName(("a", "b"))}, "t must be a number, not a.b", None),
         ({"absent": "kept"}, "no absent 'kept'", "absent => 'violates' or absent => 'ignored'"),
         ({"absent": True}, "no absent true", "absent => 'violates'"),
-        ({"ranges": "r"}, "ranges is to be the name of a table or view, not 'r'", None),
-        ({"ranges": 3}, "ranges is to be the name of a table or view, not 3", None),
-        ({"guarding": QualifiedName(("a", "b"))}, "guarding is to be the name of a column, not a.b", None),
-        ({"guarding": ""}, "guarding is to be the name of a column", None),
+        ({"ranges": "r"}, "ranges must be the name of a table or view, not 'r'", None),
+        ({"ranges": 3}, "ranges must be the name of a table or view, not 3", None),
+        ({"guarding": QualifiedName(("a", "b"))}, "guarding must be the name of a column, not a.b", None),
+        ({"guarding": ""}, "guarding must be the name of a column", None),
     ],
 )
 def test_what_cannot_be_bound_is_refused(

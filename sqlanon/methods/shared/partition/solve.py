@@ -172,7 +172,7 @@ def _require_root(task: Task, cuts: Cuts, partitioned: Partitioned) -> None:
         unmet = [task.requirements[index] for index in sorted(int(index) for (index,) in broken)]
         names = ", ".join(map(str, unmet))
         raise PrivacyViolation(
-            f"{names} cannot be met: no cut stands, and the whole table does not meet it"
+            f"{names} cannot be met: no cut is allowable, and the whole table does not meet it"
             f"{too_frequent_in(task.engine, task.policy, unmet)}; nothing was published",
             hint="ask for less",
         )
