@@ -93,7 +93,11 @@ def anonymize(
     }
     role_of = _role_of(names, roles)
     made = {_known(column, list(role_of), "hierarchies"): text for column, text in (hierarchies or {}).items()}
-    restoring = Restoring(data, names) if kind == "pandas.DataFrame" else AsReturned(data)
+    if kind == "pandas.DataFrame":
+        _require_known_dtypes(data, role_of)
+    # Of other columns DuckDB need not know the types.
+    listed = [name for name in names if name in role_of]
+    restoring = Restoring(cast(Any, data)[listed], listed) if kind == "pandas.DataFrame" else AsReturned(data)
     policy = Policy(
         name=_SOURCE,
         source=Source(name=QualifiedName((_SOURCE,))),
@@ -149,6 +153,15 @@ def _column_names(data: Any, kind: str) -> list[str]:
                 hint="rename one",
             )
     return names
+
+
+def _require_known_dtypes(data: Any, columns: Iterable[str]) -> None:
+    """Raises UserError for a column of pandas' that DuckDB has no type for."""
+    for name in columns:
+        dtype = str(data[name].dtype)
+        if dtype.lower().startswith(("period", "interval", "sparse", "complex")):
+            hint = f"give another column for it, such as data[{name!r}].astype(str)"
+            raise UserError(f"the column {name} has the dtype {dtype}, which DuckDB does not read", hint=hint)
 
 
 def _require_texts(**arguments: object) -> None:

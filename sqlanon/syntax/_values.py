@@ -151,6 +151,9 @@ def call(reader: Reader, what: str, example: str, part: str) -> tuple[str, tuple
             arguments[UNNAMED] = value(reader)
             return
         if not sees_named(reader):
+            if reader.sees_symbol("=", ahead=1):
+                hint = f"write {shortened(reader.peek().text)} => ..., as in {example}"
+                raise reader.expected("=>", token=reader.peek(1), hint=hint)
             raise reader.expected(f"name => value in {name}(...)", hint=f"arguments are named, as in {example}")
         named(reader, arguments, part, name)
 

@@ -231,6 +231,21 @@ def test_an_index_of_categories_does_not_tell_its_step() -> None:
     assert not isinstance(released["step"].cat.categories, pandas.RangeIndex)
 
 
+@pytest.mark.parametrize("dtype", ["period[D]", "interval", "Sparse[int]"])
+def test_a_dtype_that_duckdb_does_not_read_is_named(dtype: str) -> None:
+    days = pandas.date_range("2026-01-01", periods=40)
+    values = {
+        "period[D]": days.to_period("D"),
+        "interval": pandas.interval_range(0, periods=40),
+        "Sparse[int]": pandas.arrays.SparseArray(list(range(40))),
+    }
+    data = pandas.DataFrame({"age": [i % 4 for i in range(40)], "value": values[dtype]})
+    with pytest.raises(UserError, match=r"the column value has the dtype") as caught:
+        anonymize(data, quasi_identifiers="age", sensitive="value", k=2)
+    assert "astype(str)" in str(caught.value.hint)
+    assert len(anonymize(data, quasi_identifiers="age", k=2)) == 40
+
+
 def test_a_method_of_several_tables_makes_no_frame() -> None:
     data = pandas.DataFrame({"age": [i % 5 for i in range(40)], "disease": [f"d{i % 4}" for i in range(40)]})
     with pytest.raises(UserError, match="publishes several tables"):

@@ -50,7 +50,7 @@ MISTAKES = {
         POLICY.replace(",\n    salary SENSITIVE", "").replace("k_anonymity(k => 3)", "l_diversity(l => 2)"),
         "there is no sensitive attribute",
         "l_diversity(",
-        "declare one",
+        "name one",
     ),
     "a misspelt model": (
         POLICY.replace("k_anon", "kanon"),
@@ -58,7 +58,7 @@ MISTAKES = {
         "kanonymity(",
         "k_anonymity",
     ),
-    "an equals sign": (POLICY.replace("k => 3", "k = 3"), "expected name => value", "k = 3", "k_anonymity(k => 4)"),
+    "an equals sign": (POLICY.replace("k => 3", "k = 3"), "expected =>", "= 3", "write k => ..."),
     "the name of a table": (
         "CREATE ANONYMIZED TABLE pay AS POLICY good",
         "main.pay is a table that is not a release",

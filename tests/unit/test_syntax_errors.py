@@ -69,7 +69,7 @@ HEAD = "CREATE POLICY p ON t "
         (HEAD + "(a ENTITY) AGAINST t, u REQUIRE k", ", u", "expected REQUIRE", "a correct form is"),
         (HEAD + "(a ENTITY) AGAINST t", None, "expected REQUIRE, found the end", "a correct form is"),
         (HEAD + "(a ENTITY) REQUIRE k AGAINST t", "AGAINST", "the end of the statement", "a correct form is"),
-        (HEAD + "(a ENTITY) REQUIRE k_anonymity(k = 4)", "k =", "in k_anonymity(...)", "k_anonymity(k => 4)"),
+        (HEAD + "(a ENTITY) REQUIRE k_anonymity(k = 4)", "= 4", "expected =>", "k_anonymity(k => 4)"),
         (HEAD + "(a ENTITY) REQUIRE k_anonymity(4, 5)", "5)", "in k_anonymity(...)", "k_anonymity(k => 4)"),
         (HEAD + "(a ENTITY) REQUIRE k(k => 4, K => 5)", "K =>", "k is given twice", "keep one"),
         (HEAD + "(a ENTITY) REQUIRE k(k => 4), K()", "K()", "k is required twice", "keep one"),
