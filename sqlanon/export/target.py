@@ -45,7 +45,8 @@ def require_free(layout: Layout, *, replace: bool) -> set[str]:
     if present and not reasons and not replace:
         raise UserError(
             f"{_called(layout, present)} exists already",
-            hint="it is an earlier export: choose another path, or replace it with (REPLACE true), by --replace in a shell",
+            hint="it is an earlier export: choose another path, or replace it with (REPLACE true), "
+            "on the command line with --replace",
         )
     if reasons:
         raise UserError(_said(layout, reasons), hint="choose another path, or remove what is there yourself")
