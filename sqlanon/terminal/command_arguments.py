@@ -33,9 +33,7 @@ def read_script(script: str) -> tuple[str, str]:
     if read[8:12] == b"DUCK":
         raise UserError(f"{name} is a DuckDB database and no script", hint=f"name it with --database {name}")
     if read[:2] in _UTF_16 or b"\0" in read[:2]:
-        hint = (
-            "save it as UTF-8 in your editor; in PowerShell, > writes UTF-16, and Set-Content -Encoding utf8 does not"
-        )
+        hint = "save it as UTF-8 in your editor; in PowerShell, > writes UTF-16: use Set-Content -Encoding utf8"
         raise UserError(f"the script {name} is UTF-16 text, and not UTF-8", hint=hint)
     try:
         return name, read.decode("utf-8-sig")
