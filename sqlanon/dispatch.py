@@ -31,6 +31,7 @@ from sqlanon.statements.estimate import estimate_release
 from sqlanon.statements.hierarchy import create_hierarchy, drop_hierarchy
 from sqlanon.statements.listings import describe_policy, show
 from sqlanon.statements.measure import measure
+from sqlanon.statements.measure_figures import measure_figures
 from sqlanon.statements.policy import alter_policy, create_policy, drop_policy
 from sqlanon.statements.preconditions import prepared
 from sqlanon.statements.workload import create_workload, drop_workload
@@ -68,6 +69,7 @@ _WARNING = ("warning", "VARCHAR")
 _REMARKS = ("remarks", "VARCHAR")
 _EXPLAINED = (("stage", "VARCHAR"), ("item", "VARCHAR"), ("detail", "VARCHAR"))
 _FIGURES = (("release", "VARCHAR"), ("workload", "VARCHAR"), ("figure", "VARCHAR"), ("value", "DOUBLE"))
+_FIGURES_OF_RELEASE = tuple(part for part in _FIGURES if part[0] != "workload")
 _EXPORTED = (
     ("release", "VARCHAR"),
     ("format", "VARCHAR"),
@@ -260,6 +262,12 @@ def _measure(engine: Engine, statement: s.Measure, progress: Watching | None) ->
     return Answer(_FIGURES, tuple((str(release.name), statement.workload, *figure) for figure in figures))
 
 
+def _measure_figures(engine: Engine, statement: s.MeasureFigures, progress: Watching | None) -> Answer:
+    release = _load(engine, statement.release)
+    figures = measure_figures(engine, release, statement.figures)
+    return Answer(_FIGURES_OF_RELEASE, tuple((str(release.name), *figure) for figure in figures))
+
+
 _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.CreateHierarchy: _hierarchy,
     s.DropHierarchy: _drop_hierarchy,
@@ -278,5 +286,6 @@ _HANDLERS: dict[type, Callable[[Engine, Any, Watching | None], Answer]] = {
     s.CheckExport: _check_export,
     s.ExportRelease: _export,
     s.Measure: _measure,
+    s.MeasureFigures: _measure_figures,
     s.Estimate: _estimate,
 }

@@ -18,14 +18,22 @@ from sqlanon.catalog._json import (
     value_to_json,
 )
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.policy import Attribute, Pivot, Policy, Pseudonym, Requirement, Role
 from sqlanon.domain.values import Source
 
-__all__ = ["attributes_from_json", "definition_from_json", "definition_to_json", "policy_from_json", "policy_to_json"]
+__all__ = [
+    "attributes_from_json",
+    "definition_from_json",
+    "definition_to_json",
+    "pivot_from_json",
+    "pivot_to_json",
+    "policy_from_json",
+    "policy_to_json",
+]
 
 
 # The keys of a policy that are left out where they are empty.
-_OPTIONAL = ("against", "confidential", "visible")
+_OPTIONAL = ("against", "confidential", "visible", "pivot")
 
 
 def definition_to_json(definition: HierarchyDefinition) -> dict[str, Any]:
@@ -65,6 +73,8 @@ def policy_to_json(policy: Policy) -> dict[str, Any]:
     for key, sets in (("confidential", policy.confidential), ("visible", policy.visible)):
         if sets:
             fields[key] = [list(names) for names in sets]
+    if policy.pivot is not None:
+        fields["pivot"] = pivot_to_json(policy.pivot)
     return fields
 
 
@@ -82,7 +92,18 @@ def policy_from_json(json_value: Any) -> Policy:
         against=_source_from_json(fields["against"]) if "against" in optional_keys else None,
         confidential=_sets_from_json(fields.get("confidential", [])),
         visible=_sets_from_json(fields.get("visible", [])),
+        pivot=pivot_from_json(fields["pivot"]) if "pivot" in optional_keys else None,
     )
+
+
+def pivot_to_json(pivot: Pivot) -> dict[str, Any]:
+    return {"item": pivot.item, "values": pivot.rating}
+
+
+def pivot_from_json(json_value: Any) -> Pivot:
+    """Reads {"item": "film", "values": "rating"}. Raises BadJson if it is something else."""
+    fields = fields_of(json_value, "a pivot", ("item", "values"))
+    return Pivot(text_of(fields["item"], "the pivot's item"), text_of(fields["values"], "the pivot's values"))
 
 
 def _sets_from_json(json_value: Any) -> tuple[tuple[str, ...], ...]:

@@ -6,12 +6,12 @@ from decimal import Decimal
 from typing import Any
 
 from sqlanon.catalog import _rows, migrations
-from sqlanon.catalog._domain_json import attributes_from_json
+from sqlanon.catalog._domain_json import attributes_from_json, pivot_from_json, pivot_to_json
 from sqlanon.catalog._json import BadJson, arguments_from_json, arguments_to_json, dumps, loads
 from sqlanon.catalog._source_text import read_source, write_source
 from sqlanon.catalog.validation import validate
 from sqlanon.domain.identifiers import fold, nearest
-from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.policy import Attribute, Pivot, Policy, Pseudonym, Requirement, Role
 from sqlanon.domain.values import Source
 from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
@@ -43,6 +43,7 @@ def save(engine: Engine, policy: Policy) -> None:
     source, query = _source_row(policy.source)
     against, against_query = _source_row(policy.against or Source())
     head = {**named, "source": source, "query": query, "against": against, "against_query": against_query}
+    head["pivoted"] = dumps(pivot_to_json(policy.pivot)) if policy.pivot else None
     _rows.insert(engine, "policy", [head])
     attributes = [{**named, "position": i, **_attribute_row(a)} for i, a in enumerate(policy.attributes, start=1)]
     _rows.insert(engine, "policy_attribute", attributes)
@@ -120,7 +121,7 @@ def load(engine: Engine, name: str) -> Policy:
     Raises PolicyError if there is none, or more than one, or if it contradicts itself.
     """
     by_name = {"policy": name}
-    columns = ("policy", "source", "query", "against", "against_query")
+    columns = ("policy", "source", "query", "against", "against_query", "pivoted")
     rows = _rows.read(engine, "policy", columns, by_name) if migrations.ready(engine) else []
     if not rows:
         raise PolicyError(
@@ -140,6 +141,7 @@ def load(engine: Engine, name: str) -> Policy:
         against=_source(rows[0], "against", "against_query"),
         confidential=sets[_CONFIDENTIAL],
         visible=sets[_VISIBLE],
+        pivot=_pivot(rows[0]),
     )
     validate(policy)
     return policy
@@ -155,6 +157,17 @@ def _source(row: dict[str, Any], key: str, query: str) -> Source | None:
         raise PolicyError(
             f"policy {row['policy']}: its {key} in anon.policy cannot be read: {problem}",
             hint=f'write main.patients, main."my table" or ["main", "my table"]; a SELECT belongs in {query}',
+        ) from None
+
+
+def _pivot(row: dict[str, Any]) -> Pivot | None:
+    """The columns of the source that are pivoted; None if it is not."""
+    try:
+        return pivot_from_json(loads(row["pivoted"])) if row["pivoted"] else None
+    except BadJson as problem:
+        raise PolicyError(
+            f"policy {row['policy']}: its column pivoted in anon.policy cannot be read: {problem}",
+            hint='write it as a JSON object, such as {"item": "film", "values": "rating"}',
         ) from None
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from sqlanon.catalog._constraints import validate_constraints
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Attribute, Policy, Requirement, Role
+from sqlanon.domain.policy import Attribute, Pivot, Policy, Requirement, Role
 from sqlanon.errors import PolicyError
 
 __all__ = ["validate"]
@@ -34,6 +34,8 @@ def validate(policy: Policy) -> None:
     if policy.against is not None and (policy.against.name is None) == (policy.against.query is None):
         raise _wrong(policy, "AGAINST needs one public table", "name a table or a view, or give a query, and not both")
     _require_unique(policy, (a.name for a in policy.attributes))
+    if policy.pivot is not None:
+        _validate_pivot(policy, policy.pivot)
     for attribute in policy.attributes:
         _validate_attribute(policy, attribute)
     # Where something is CONFIDENTIAL, that is what a release must satisfy.
@@ -59,6 +61,26 @@ def validate(policy: Policy) -> None:
                 policy, f"{requirement.model} is required twice", f"keep one {requirement.model}(...), the stricter"
             )
     validate_constraints(policy)
+
+
+def _validate_pivot(policy: Policy, pivot: Pivot) -> None:
+    respondents = [attribute.name for attribute in policy.having(Role.IDENTIFIER)]
+    if not respondents:
+        raise _wrong(
+            policy,
+            "PIVOT needs a column that names the respondent",
+            "mark the column that says whose a rating is as IDENTIFIER",
+        )
+    _require_unique(policy, (*respondents, pivot.item, pivot.rating))
+    for role in (Role.ENTITY, Role.IDENTIFIER):
+        for attribute in policy.having(role):
+            if role is Role.ENTITY or attribute.pseudonym:
+                raise _wrong(
+                    policy,
+                    f"with PIVOT each respondent is one row, and {attribute.name} is "
+                    + ("an ENTITY" if role is Role.ENTITY else "a PSEUDONYM"),
+                    f"write {attribute.name} IDENTIFIER",
+                )
 
 
 def _wrong(policy: Policy, problem: str, hint: str) -> PolicyError:

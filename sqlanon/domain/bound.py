@@ -8,7 +8,7 @@ from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Role
 from sqlanon.domain.values import QualifiedName
 
-__all__ = ["BoundAttribute", "BoundPolicy", "PublicTable"]
+__all__ = ["BoundAttribute", "BoundPolicy", "LongTable", "PublicTable"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,18 @@ class PublicTable:
 
 
 @dataclass(frozen=True)
+class LongTable:
+    """The table that a policy pivots: a row for each rating of an item by a respondent."""
+
+    # A relation that can be read again and again with the same rows.
+    relation: QualifiedName
+    # Its columns: those that name the respondent together, that of the item, and that of the rating.
+    respondents: tuple[str, ...]
+    item: str
+    rating: str
+
+
+@dataclass(frozen=True)
 class BoundPolicy:
     """A policy whose source is a relation that can be read again and again with the same rows."""
 
@@ -68,6 +80,8 @@ class BoundPolicy:
     # The tables of ranges that requirements name: the index of the requirement among all, and a temporary table with
     # the columns value (of the sensitive column's published type), low and high (DOUBLE).
     ranges: tuple[tuple[int, QualifiedName], ...] = ()
+    # What was pivoted to make the rows of the source, if the policy says PIVOT.
+    long_table: LongTable | None = None
 
     def having(self, role: Role) -> tuple[BoundAttribute, ...]:
         """The attributes with this role, in the policy's order."""

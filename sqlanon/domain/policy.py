@@ -10,7 +10,7 @@ from enum import StrEnum
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.values import QualifiedName, Source, Value
 
-__all__ = ["Attribute", "Policy", "Pseudonym", "Requirement", "Role"]
+__all__ = ["Attribute", "Pivot", "Policy", "Pseudonym", "Requirement", "Role"]
 
 
 class Role(StrEnum):
@@ -70,6 +70,14 @@ class Requirement:
 
 
 @dataclass(frozen=True)
+class Pivot:
+    """The columns of a long table by which it becomes a wide one: an attribute for each `item`, with its `rating`."""
+
+    item: str
+    rating: str
+
+
+@dataclass(frozen=True)
 class Policy:
     """Roles and requirements for one source. A column that it does not name is not published.
 
@@ -79,6 +87,9 @@ class Policy:
     `confidential` are confidentiality constraints (De Capitani di Vimercati et al. 2010):
     sets of attributes whose values must not be seen together, or, where a set has one
     attribute, at all. `visible` are sets whose values must be seen together.
+
+    With a `pivot` the source has a row for each rating of an item by a respondent. The attributes that are IDENTIFIER
+    are columns of the source and name the respondent; all others are items, whose values are the ratings.
     """
 
     name: str
@@ -88,6 +99,7 @@ class Policy:
     against: Source | None = None
     confidential: tuple[tuple[str, ...], ...] = ()
     visible: tuple[tuple[str, ...], ...] = ()
+    pivot: Pivot | None = None
 
     def __str__(self) -> str:
         """What errors call it; a policy that stands for a CHECK has no name but its source's."""
@@ -100,6 +112,11 @@ class Policy:
     @property
     def quasi_identifiers(self) -> tuple[Attribute, ...]:
         return tuple(self.having(Role.QUASI_IDENTIFIER))
+
+    @property
+    def items(self) -> tuple[Attribute, ...]:
+        """The attributes that are items of the source's column that is pivoted; none without a pivot."""
+        return tuple(a for a in self.attributes if a.role is not Role.IDENTIFIER) if self.pivot else ()
 
     @property
     def entity(self) -> Attribute | None:

@@ -55,6 +55,19 @@ class Scratch:
         self.engine.run(create_temporary("TABLE", name, query), parameters)
         return name
 
+    def growing_table(self, purpose: str, query: exp.Query) -> str:
+        """A temporary table with the rows of a query, to which more will be added; returns its name.
+
+        DuckDB 2.0 loses rows of a table that gets no row at first, when it is made or by an INSERT, and then, in the
+        same transaction, those of 122,880 or more at once: count(*) counts them, and no scan returns them. A table that
+        has had a row, if only for a moment, keeps them.
+        """
+        name = self.name(purpose)
+        if not self.engine.rows(create_temporary("TABLE", name, query))[0][0]:
+            self.engine.run(exp.Insert(this=relation(name), default=True))
+            self.engine.run(exp.Delete(this=relation(name)))
+        return name
+
     def __enter__(self) -> Scratch:
         return self
 

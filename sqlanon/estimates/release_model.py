@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -101,4 +101,16 @@ class ReleaseModel:
     @property
     def bucketed_positions(self) -> dict[str, tuple[int, int]]:
         """For each bucketed column the index of its set in `bucketed`, and its own index in the set."""
-        return {name: (i, j) for i, bucketed in enumerate(self.bucketed) for j, name in enumerate(bucketed.columns)}
+        return self.positions_for(())
+
+    def positions_for(self, named: Collection[str]) -> dict[str, tuple[int, int]]:
+        """The same for a query that names these columns: of the sets that have a column, the one with most of them.
+
+        What is in one set is known exactly. Of sets with equally many the first is taken.
+        """
+        order = sorted(range(len(self.bucketed)), key=lambda i: -len({*named} & {*self.bucketed[i].columns}))
+        return {name: (i, j) for i in reversed(order) for j, name in enumerate(self.bucketed[i].columns)}
+
+    def in_several(self, named: Collection[str]) -> bool:
+        """Whether one of these columns is in several sets."""
+        return any(sum(name in bucketed.columns for bucketed in self.bucketed) > 1 for name in named)

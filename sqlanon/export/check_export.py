@@ -25,7 +25,7 @@ from sqlanon.inputs.column_types import ENUM
 from sqlanon.inputs.requirement_columns import guards_of
 from sqlanon.inputs.requirements import resolve_requirements
 from sqlanon.methods.base import PublishedTables
-from sqlanon.methods.registry import promised_by, verified
+from sqlanon.methods.registry import promised_by, verified, worded
 from sqlanon.pipeline.check import measured
 from sqlanon.plugins import names
 from sqlanon.questions.ask import BoundRequirement
@@ -34,7 +34,7 @@ from sqlanon.releases.estimable import Recorded, RecordedTable
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, relation
-from sqlanon.sqlgen.classes.buckets import rows_of_buckets
+from sqlanon.sqlgen.classes.buckets import BucketValues, rows_of_buckets, values_of_table
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.classes.rows import RowsOfRequirements, rows_of
 
@@ -105,11 +105,13 @@ def check_export(engine: Engine, path: str) -> CheckedExport:
                 recorded=tuple(stated.values()),
             ),
         )
+        figures = worded(method, arguments).figures
         if structure.misfit is not None:
             raise PrivacyViolation(f"the files of {path} do not fit together: {structure.misfit}")
         reached = dict(_recomputed(engine, recorded, requirements, tables))
     evidence = [_evidence(requirement, index, reached, stated, path) for index, requirement in enumerate(requirements)]
-    evidence += [Evidence(measurement, FROM_FILES) for measurement in structure.measurements]
+    known_by = {name: FROM_FILES if figure.in_files else FROM_CERTIFICATE for name, figure in figures.items()}
+    evidence += [Evidence(measurement, known_by[measurement.question]) for measurement in structure.measurements]
     return CheckedExport(recorded.name, (Evidence(_files_measured(export), FROM_FILES), *evidence))
 
 
@@ -215,15 +217,16 @@ def _require_hidden(recorded: Recorded, path: str) -> None:
             raise PrivacyViolation(f"{path}: its policy hides the column {part.source}, and it is published")
 
 
-def _values(recorded: Recorded, tables: Mapping[str, exp.Table]) -> dict[str, str]:
-    """Which table has the values of each sensitive attribute, where they are in tables of their own, by bucket."""
+def _values(recorded: Recorded, tables: Mapping[str, exp.Table]) -> dict[str, BucketValues]:
+    """Where the values of each sensitive attribute are, if they are in tables of their own, by bucket."""
+    values: dict[str, BucketValues] = {}
     if len(tables) == 1:
-        return {}
-    return {
-        part.source: fragment
-        for fragment, table in zip(tables, recorded.tables, strict=True)
-        for part in table.having(Reading.BUCKET_VALUE)
-    }
+        return values
+    sensitive = [attribute.name for attribute in recorded.policy.having(Role.SENSITIVE)]
+    for fragment, table in zip(tables, recorded.tables, strict=True):
+        columns = [(part.name, part.source, part.reading) for part in table.columns]
+        values |= values_of_table(fragment, columns, sensitive)
+    return values
 
 
 def _recomputed(

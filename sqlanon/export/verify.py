@@ -22,7 +22,6 @@ from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.ddl import create_temporary
 from sqlanon.sqlgen.build.expressions import cast
 from sqlanon.sqlgen.build.names import alias, column, parameter
-from sqlanon.sqlgen.classes.buckets import COUNT, VALUE
 from sqlanon.sqlgen.classes.normal_relations import Background
 
 __all__ = ["Expected", "verify_file"]
@@ -114,9 +113,11 @@ def _typed(
     """
     types = {b.column: b.published_type for b in answerable.bound.sensitive}
     if answerable.values:
-        attribute = next((name for name, part in answerable.values.items() if part == fragment), None)
+        of_table = [(name, where) for name, where in answerable.values.items() if where.table == fragment]
         # Numbers of rows that are texts in the format are added up.
-        types = {} if attribute is None else {VALUE: types[attribute], COUNT: "BIGINT"}
+        types = {where.value: types[name] for name, where in of_table} | {
+            where.count: "BIGINT" for _, where in of_table if where.count is not None
+        }
     outputs: list[exp.Expr] = []
     for name, kind in columns:
         type_ = types.get(name, kind)

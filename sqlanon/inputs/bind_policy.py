@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlanon.catalog import hierarchies as stored_hierarchies
 from sqlanon.catalog.hierarchies import StoredHierarchy
@@ -15,6 +16,7 @@ from sqlanon.errors import PolicyError, about
 from sqlanon.hierarchies.base import builder
 from sqlanon.inputs.column_types import without_enums
 from sqlanon.inputs.hierarchy_fit import require_fitting
+from sqlanon.inputs.pivot import pivoted
 from sqlanon.inputs.source import BoundSource, bind_source
 
 __all__ = ["bind", "hierarchies_of", "policy_source", "public_source"]
@@ -32,12 +34,16 @@ def _hierarchy(engine: Engine, name: str) -> StoredHierarchy:
 
 
 def policy_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource:
-    """The policy's source, found and, unless it is a table, copied. Raises PolicyError, which names the policy."""
+    """The policy's source, found and, unless it is a table, copied; with PIVOT, the wide table that is made of it.
+
+    Raises PolicyError, which names the policy, and DataError for rows that cannot be pivoted.
+    """
     try:
-        return bind_source(engine, policy.source, scratch, copy=copy)
+        source = bind_source(engine, policy.source, scratch, copy=copy)
     except PolicyError as error:
         error.message = f"{policy}: {error.message}"
         raise
+    return pivoted(engine, policy, source, scratch, copy=copy) if policy.pivot else source
 
 
 def public_source(engine: Engine, policy: Policy, scratch: Scratch, *, copy: bool = True) -> BoundSource | None:
@@ -71,7 +77,8 @@ def bind(
     unpublished = tuple(name for name, _ in source.columns if name not in named)
     with about("public table"):
         table = _public_table(policy, attributes, public) if public else None
-    return BoundPolicy(policy, source.relation, source.stable, attributes, unpublished, fingerprint, table)
+    bound = BoundPolicy(policy, source.relation, source.stable, attributes, unpublished, fingerprint, table)
+    return replace(bound, long_table=source.long_table)
 
 
 def _public_table(policy: Policy, attributes: Sequence[BoundAttribute], public: BoundSource) -> PublicTable:

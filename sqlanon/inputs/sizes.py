@@ -1,4 +1,4 @@
-"""Which columns are taken to have few different texts."""
+"""Which columns are taken to have few different texts, and how many items are pivoted."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ class Sizes:
     """A column's texts are counted in a sample of `sample_rows` rows of the source.
 
     With at most `few_texts` different ones there it is taken to have few; with more, a dictionary costs more than it
-    saves.
+    saves. At most `max_items` items of a long table become columns.
     """
 
     sample_rows: int = 100_000
     few_texts: int = 2_000
+    max_items: int = 2_000
 
 
 sizes = Adjustable(Sizes())

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from sqlanon.domain.bound import LongTable
 from sqlanon.domain.identifiers import fold, nearest
 from sqlanon.domain.policy import Policy
 from sqlanon.domain.values import QualifiedName, Source
@@ -50,13 +51,14 @@ class BoundSource:
     `relation` can be read again and again with the same rows. `lasting` is what a live
     view may read: None where the source lives in another database, or is a query.
     `stable` tells whether `lasting` is a table of stored columns; anything else may
-    answer differently each time.
+    answer differently each time. `long_table` is what was pivoted to make it, if anything was.
     """
 
     columns: tuple[Column, ...]
     relation: QualifiedName
     lasting: QualifiedName | None
     stable: bool
+    long_table: LongTable | None = None
 
 
 def find_relation(engine: Engine, name: QualifiedName) -> tuple[str, QualifiedName] | None:

@@ -22,6 +22,7 @@ from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.methods.limits import Limits
 from sqlanon.methods.shared.task import Task
+from sqlanon.sqlgen.classes.buckets import BucketValues
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.recode import Recoding
 from sqlanon.sqlgen.release.region_rows import Placed
@@ -44,12 +45,14 @@ class Encoding:
     """The cells that a method works on: the source's rows by numbers of their values.
 
     If `flat`, the number of a value is its rank and hierarchies are not climbed; if `by_row`, equal rows stay apart.
-    The values of the columns `besides` are numbered too.
+    The values of the columns `besides` are numbered too. If not `quasi_identifiers`, these have no numbers: the cells
+    have what requirements read.
     """
 
     flat: bool = False
     by_row: bool = False
     besides: tuple[BoundAttribute, ...] = ()
+    quasi_identifiers: bool = True
 
 
 @dataclass(frozen=True)
@@ -72,14 +75,14 @@ class PublishedTables:
     """The tables of a release as they are now, to be compared with what its method promises of them.
 
     `tables` are those of the release by what stands behind its name, "" for that of a release of one, and `values`
-    says which of them has the values of a sensitive attribute. `suppressed` of the source's rows are in none of them.
+    says where the values of a sensitive attribute are. `suppressed` of the source's rows are in none of them.
     `choice` is what was published, known while the release is made only; `recorded` is what was measured when it was.
     """
 
     engine: Engine
     policy: Policy
     tables: Mapping[str, exp.Table | exp.Subquery]
-    values: Mapping[str, str]
+    values: Mapping[str, BucketValues]
     suppressed: int
     choice: Any = None
     recorded: Sequence[Measurement] = ()
@@ -96,6 +99,9 @@ class Structure:
     misfit: str | None = None
 
 
+_EXPORTED = "rows as exported"
+
+
 @dataclass(frozen=True)
 class Figure:
     """How a certificate explains a measurement of a structure: what it means, where it is defined, what was read.
@@ -105,8 +111,13 @@ class Figure:
 
     meaning: str
     paper: str
-    recomputed_from: str = "rows as exported"
+    recomputed_from: str = _EXPORTED
     parameter: str | None = None
+
+    @property
+    def in_files(self) -> bool:
+        """Whether it can be computed from the exported rows."""
+        return self.recomputed_from == _EXPORTED
 
     def named(self, measurement: Measurement) -> str:
         """The measurement as a requirement, such as k_looseness(k => 4)."""

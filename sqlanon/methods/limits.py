@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Limits", "Refusal", "no_confidential", "no_sets"]
+__all__ = ["Limits", "Refusal", "no_columns", "no_confidential", "no_sets"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Limits:
     confidential: Refusal | None
     # FRAGMENTS (column, ...), ...: the columns of each table.
     sets: Refusal | None
+    # COLUMNS (column, ...), ... or COLUMNS EACH: the attributes whose values stay together within a bucket.
+    columns: Refusal | None
     # REQUIRE, whatever the model.
     requirements: Refusal | None
     # ENTITY: respondents are counted, and not rows.
@@ -60,6 +62,11 @@ def no_confidential() -> Refusal:
         "CONFIDENTIAL {set}",
         "leave CONFIDENTIAL out of a policy for {method}, or use METHOD fragments or loose",
     )
+
+
+def no_columns() -> Refusal:
+    """The refusal of a method that does not cut rows into columns of attributes."""
+    return Refusal("the method {method} takes no COLUMNS", "use METHOD slicing")
 
 
 def no_sets() -> Refusal:

@@ -42,6 +42,7 @@ METHODS: Mapping[str, str] = {
     "generalization": "sqlanon.methods.generalization.method",
     "loose": "sqlanon.methods.fragmentation.loose",
     "mondrian": "sqlanon.methods.mondrian.method",
+    "slicing": "sqlanon.methods.slicing.method",
 }
 
 
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from sqlanon.methods.fragmentation import fragments, loose
     from sqlanon.methods.generalization import method as generalization
     from sqlanon.methods.mondrian import method as mondrian
+    from sqlanon.methods.slicing import method as slicing
 
     def _typed(method: Method) -> None: ...
 
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     _typed(generalization)
     _typed(loose)
     _typed(mondrian)
+    _typed(slicing)
 
 
 def find_method(name: str) -> Method:

@@ -75,18 +75,19 @@ def encode(
     ]
     table = scratch.table("cells", cells(policy, source, code_tables, layout, extra, by_row=by_row))
     return Cells(
-        table,
-        tuple(trees),
-        layout,
-        rows,
-        tuple(values),
-        tuple(spread),
-        tuple(most),
-        tuple(c.bound.column for c in carried),
-        given_relations(engine, policy, scratch, requirements, carried, layout, table),
-        public_cells_of(policy, scratch, code_tables, layout),
-        code_tables,
-        tuple(tables),
+        table=table,
+        trees=tuple(trees),
+        layout=layout,
+        rows=rows,
+        values=tuple(values),
+        spread=tuple(spread),
+        most=tuple(most),
+        carried=tuple(c.bound.column for c in carried),
+        carried_values=tuple(c.table for c in carried),
+        fixed_relations=given_relations(engine, policy, scratch, requirements, carried, layout, table),
+        public=public_cells_of(policy, scratch, code_tables, layout),
+        codes=code_tables,
+        ranked=tuple(tables),
     )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from sqlanon.domain.policy import Role
 from sqlanon.methods.registry import find_method
 from sqlanon.pipeline.cells import encode
 from sqlanon.pipeline.state import State, need
@@ -14,9 +17,13 @@ def encode_stage(state: State) -> State:
     encoding = find_method(state.create.method.name).encoding(state.task, state.options)
     if encoding is None:
         return state
+    policy = need(state.bound)
+    if not encoding.quasi_identifiers:
+        others = tuple(bound for bound in policy.attributes if bound.role is not Role.QUASI_IDENTIFIER)
+        policy = replace(policy, attributes=others)
     cells = encode(
         state.engine,
-        need(state.bound),
+        policy,
         state.scratch,
         state.requirements,
         flat=encoding.flat,

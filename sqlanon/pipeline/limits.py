@@ -73,6 +73,8 @@ def _constraints_used(create: CreateRelease, policy: Policy) -> Iterator[tuple[s
         yield "unconstrained", {}
     if create.method.sets:
         yield "sets", {"set": f"({', '.join(create.method.sets[0])})"}
+    if create.method.columns or create.method.each_apart:
+        yield "columns", {}
 
 
 def _attributes_used(

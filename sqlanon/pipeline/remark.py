@@ -11,6 +11,7 @@ from sqlanon.domain.bound import BoundAttribute
 from sqlanon.domain.choice import Choice
 from sqlanon.domain.counts import counted
 from sqlanon.domain.policy import Attribute, Role
+from sqlanon.domain.reading import Reading
 from sqlanon.domain.values import QualifiedName
 from sqlanon.methods.shared.wording import loss_text
 from sqlanon.pipeline.compile import source_columns
@@ -18,11 +19,16 @@ from sqlanon.pipeline.state import State, need
 from sqlanon.releases.frozen_inputs import CATALOG, Copies, freeze
 from sqlanon.remarks.classes import ClassFigures, class_figures
 from sqlanon.remarks.columns import Profile, profiles
-from sqlanon.remarks.wording import EMPTY, of_classes, of_columns
+from sqlanon.remarks.wording import EMPTY, ONE_BUCKET, of_classes, of_columns
+from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import column, relation
+from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.sqlgen.release.release_query import ReleaseQuery
 
 __all__ = ["remark_stage"]
+
+# Fewer rows have no two buckets.
+_SEVERAL = 2
 
 
 def remark_stage(state: State) -> State:
@@ -42,7 +48,25 @@ def _remarks(state: State) -> Iterator[str]:
     if isinstance(state.compiled, ReleaseQuery) and choice.rows > choice.suppressed:
         sensitive = [attribute.column for attribute in bound.sensitive]
         yield from of_classes(_class_figures(state, sensitive, respondent), sensitive, respondent)
+    if _is_one_bucket(state):
+        yield ONE_BUCKET
     yield from _unproven(choice)
+
+
+def _is_one_bucket(state: State) -> bool:
+    """Whether the tables of a release show their values by bucket, and all rows, of which there are several, in one."""
+    query, choice = state.compiled, need(state.choice)
+    if not isinstance(query, TablesQuery) or choice.rows - choice.suppressed < _SEVERAL:
+        return False
+    for index, table in enumerate(query.tables):
+        for part in table.columns:
+            if part.reading is Reading.BUCKET:
+                made = relation(state.candidates[index].stands) if state.candidates else table.query.subquery("planned")
+                low, high = state.engine.rows(
+                    exp.select(f.min(column(part.name)), f.max(column(part.name))).from_(made)
+                )[0]
+                return bool(low == high)
+    return False
 
 
 def _unproven(choice: Choice) -> Iterator[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlanon.catalog import policies
 from sqlanon.catalog.fingerprint import fingerprint
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Requirement
+from sqlanon.domain.policy import Policy, Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import PolicyError, about
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
@@ -60,6 +60,7 @@ def bind_stage(state: State) -> State:
     source = policy_source(engine, policy, scratch)
     public = public_source(engine, policy, scratch)
     if state.create.kind == "view":
+        _require_columns(state, policy)
         _require_here(state, policy.source, "source")
         if policy.against:
             _require_here(state, policy.against, "public table")
@@ -76,6 +77,15 @@ def bind_stage(state: State) -> State:
 def _promised(state: State) -> tuple[Requirement, ...]:
     method = state.create.method
     return promised_by(method.name, method.arguments)
+
+
+def _require_columns(state: State, policy: Policy) -> None:
+    """Raises where a live view would have to make columns of what is in rows."""
+    if policy.pivot:
+        raise PolicyError(
+            f"a live view cannot pivot {policy.source.called}: its columns would be the items of the moment",
+            hint=f"make a snapshot, CREATE ANONYMIZED TABLE {state.create.name}",
+        )
 
 
 def _require_here(state: State, named: Source, what: str) -> None:

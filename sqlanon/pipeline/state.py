@@ -72,6 +72,8 @@ class State:
             name=self.create.name,
             kind=self.create.kind,
             sets=self.create.method.sets,
+            columns=self.create.method.columns,
+            each_apart=self.create.method.each_apart,
             dry=self.dry,
             scratch=self.scratch,
             cells=self.cells,

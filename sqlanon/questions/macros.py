@@ -25,12 +25,13 @@ _IN_A_CHECK = {"$1": "hierarchy_name", "$2": "hierarchy_height", "anon.hierarchy
 
 
 def macro_definitions() -> list[InstalledScript]:
-    """CREATE OR REPLACE MACRO statements, one for each privacy model that users name.
+    """CREATE OR REPLACE MACRO statements: one for each privacy model that users name, and `joined_buckets`.
 
-    Every macro answers with one row: achieved, classes and rows; and, where the arguments
+    Every macro of a model answers with one row: achieved, classes and rows; and, where the arguments
     decide it, required, satisfied and violations, the number of classes that violate.
     """
-    return [InstalledScript(_macro(questions_of(model))) for model in model_names()]
+    models = [InstalledScript(_macro(questions_of(model))) for model in model_names()]
+    return [*models, InstalledScript(filled("joined_buckets", "macro"))]
 
 
 def _macro(questions: Sequence[Question]) -> str:

@@ -23,7 +23,7 @@ from sqlanon.methods.registry import promised_by
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.names import column, relation
 from sqlanon.sqlgen.cells.taxonomy import Taxonomy, frozen_labels, frozen_ranges
-from sqlanon.sqlgen.classes.buckets import rows_of_buckets
+from sqlanon.sqlgen.classes.buckets import BucketValues, rows_of_buckets, values_of_table
 from sqlanon.sqlgen.classes.normal_relations import Background
 from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, rows_of
 
@@ -117,7 +117,7 @@ class AnswerableRequirements:
     `bound` has the release's own columns, quasi-identifiers and sensitive attributes
     only. `hidden` has, by the index of a requirement, what it reads that no released row
     shows; `guards` are the published columns of guarding nodes. For a release of several tables,
-    `values` says which table has the values of a sensitive attribute.
+    `values` says where the values of a sensitive attribute are.
     """
 
     bound: BoundPolicy
@@ -125,7 +125,7 @@ class AnswerableRequirements:
     hidden: Mapping[int, str]
     guards: Mapping[int, str]
     release_id: str
-    values: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, BucketValues] = field(default_factory=dict)
 
     @property
     def indexes(self) -> tuple[int, ...]:
@@ -181,24 +181,23 @@ def answerable_by(engine: Engine, release: Release) -> AnswerableRequirements:
     return AnswerableRequirements(bound, requirements, hidden, published_guards, release.release_id, values)
 
 
-def _values(release: Release, bound: BoundPolicy) -> dict[str, str]:
-    """Which table has the values of each sensitive attribute; empty for a release of one table or view."""
+def _values(release: Release, bound: BoundPolicy) -> dict[str, BucketValues]:
+    """Where the values of each sensitive attribute are; empty for a release of one table or view."""
     names = {made.fragment for made in release.published}
     if names == {None}:
         return {}
-    values = {
-        a.source or a.name: a.fragment or ""
-        for a in release.attributes
-        if a.role is Role.SENSITIVE and a.reading is Reading.BUCKET_VALUE
-    }
-    # Each table has the bucket, and one of them the rows.
-    rows = {a.fragment for a in release.attributes if a.reading is Reading.BUCKET} - set(values.values())
-    if set(values) != {b.column for b in bound.sensitive} or len(rows) != 1 or names != rows | set(values.values()):
+    sensitive = [b.column for b in bound.sensitive]
+    values: dict[str, BucketValues] = {}
+    for name in names:
+        columns = [(a.name, a.source, a.reading) for a in release.attributes_of(name)]
+        values |= values_of_table(name or "", columns, sensitive)
+    bucketed = {a.fragment for a in release.attributes if a.reading is Reading.BUCKET}
+    if set(values) != set(sensitive) or bucketed != names:
         raise CatalogError(
             f"release {release.name}: its rows in the catalog do not say which of its tables has which values",
             hint="they were changed by hand: create the release again",
         )
-    return values
+    return {name: values[name] for name in sensitive}
 
 
 def _columns(engine: Engine, release: Release) -> Iterator[Column]:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlanon.catalog.snapshot import policy_of
 from sqlanon.domain.release import Release
+from sqlanon.domain.values import Value
 from sqlanon.errors import SqlanonError
+from sqlanon.methods.base import Method
+from sqlanon.methods.registry import find_method
+from sqlanon.methods.shared.arguments import arguments_of
 from sqlanon.syntax.render import to_sql
 from sqlanon.syntax.statements import CreateRelease, MethodCall
 
@@ -16,22 +22,31 @@ def statement_again(release: Release, *, or_replace: bool = False) -> str:
 
     It makes the release by the policy as it is now, which may have changed.
     """
-    method = MethodCall(release.method, release.method_arguments, _sets(release))
-    return to_sql(CreateRelease(release.kind, release.name, release.policy, method, or_replace))
+    return to_sql(CreateRelease(release.kind, release.name, release.policy, _method(release), or_replace))
 
 
-def _sets(release: Release) -> tuple[tuple[str, ...], ...]:
-    """The sets of columns that are published together, where the policy keeps columns apart."""
+def _method(release: Release) -> MethodCall:
+    """The method, its arguments and the columns of each table, where a user may name them."""
+    call = MethodCall(release.method, release.method_arguments)
     try:
         policy = policy_of(release)
+        method = find_method(release.method)
+        limits = method.limits(method.options(release.method_arguments))
     except SqlanonError:
-        return ()
-    if not policy.confidential:
-        return ()
+        return call
     known = {attribute.name for attribute in policy.attributes}
     names = dict.fromkeys(made.fragment for made in release.published)
     sets = (
         tuple(name_in_policy for a in release.attributes_of(name) if (name_in_policy := a.source or a.name) in known)
         for name in names
     )
-    return tuple(columns for columns in sets if columns)
+    columns = tuple(columns for columns in sets if columns)
+    if limits.columns is None:
+        return replace(call, arguments=_beside_columns(method, release), columns=columns)
+    return replace(call, sets=columns) if limits.sets is None else call
+
+
+def _beside_columns(method: Method, release: Release) -> tuple[tuple[str, Value], ...]:
+    """The arguments but those that say how columns are found: the statement names the columns."""
+    known = arguments_of(method.OPTIONS)
+    return tuple((name, value) for name, value in release.method_arguments if not known[name].finds_columns)

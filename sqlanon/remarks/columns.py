@@ -57,7 +57,13 @@ class Profile:
 
 
 def profiles(engine: Engine, policy: BoundPolicy, rows: int) -> list[Profile]:
-    """The columns of a source of this many rows that may be worth a remark, with the figures of their values."""
+    """The columns of a source of this many rows that may be worth a remark, with the figures of their values.
+
+    None of a source that was pivoted: it has a row for each respondent, and its columns are items of one kind, as many
+    as that each of them cannot be compared with all others.
+    """
+    if policy.long_table is not None:
+        return []
     candidates = _candidates(policy)
     if not candidates or not rows:
         return []

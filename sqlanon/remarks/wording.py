@@ -9,9 +9,13 @@ from sqlanon.domain.policy import Role
 from sqlanon.remarks.classes import ClassFigures
 from sqlanon.remarks.columns import Profile
 
-__all__ = ["EMPTY", "of_classes", "of_columns"]
+__all__ = ["EMPTY", "ONE_BUCKET", "of_classes", "of_columns"]
 
 EMPTY = "the source has no rows: what is published is empty, and an empty table meets every requirement"
+ONE_BUCKET = (
+    "all rows are in one bucket: the tables say no more of which of their values belong together than each by itself "
+    "would; require less, or let fewer attributes stand beside a sensitive one"
+)
 
 _LIKE_A_PERSON = "repeats as the number of a person does"
 _COUNTED = "requirements count rows now, not respondents"

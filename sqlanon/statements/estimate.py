@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -37,6 +37,7 @@ __all__ = [
     "estimate",
     "estimate_release",
     "readable",
+    "recorded",
     "require_parsed",
     "require_same_source",
     "source_names",
@@ -68,8 +69,8 @@ def readable(engine: Engine, release: Release, queries: Sequence[AggregateQuery]
     require_own_columns(engine, release)
     # Queries of a workload that differ in constants alone are one object.
     different = {id(query): query for query in queries}.values()
-    recorded = _recorded(engine, release, {name for query in different for name in _columns_of(query)})
-    return published(recorded, [*source_names(recorded.policy), release.name.name])
+    known = recorded(engine, release, {name for query in different for name in _columns_of(query)})
+    return published(known, [*source_names(known.policy), release.name.name])
 
 
 def estimate(
@@ -130,7 +131,12 @@ def source_names(policy: Policy) -> list[str]:
     return [*variables, *table, policy.name]
 
 
-def _recorded(engine: Engine, release: Release, columns: set[str]) -> Recorded:
+def recorded(engine: Engine, release: Release, columns: Collection[str] = ()) -> Recorded:
+    """What the catalog records of a release.
+
+    Raises PolicyError where one of these columns, by their folded names, has labels of a stored hierarchy that is not
+    any more the one that the release was made with.
+    """
     policy, hierarchies = policy_of(release), hierarchies_of(release)
     using = {fold(a.hierarchy) for a in policy.quasi_identifiers if a.hierarchy and fold(a.name) in columns}
     stored = [h for h in hierarchies if builder(h.definition.kind).STORED]

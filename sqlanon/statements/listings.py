@@ -39,6 +39,8 @@ def describe_policy(engine: Engine, name: str) -> tuple[Columns, Rows]:
 
 def _parts(policy: Policy) -> Iterator[tuple[str, str | None, str]]:
     yield "source", None, str(policy.source)
+    if policy.pivot:
+        yield "pivot", policy.pivot.item, f"VALUES {policy.pivot.rating}"
     for attribute in policy.attributes:
         yield "column", attribute.name, render.clauses(attribute)
     for kind, sets in (("confidential", policy.confidential), ("visible", policy.visible)):

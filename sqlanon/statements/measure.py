@@ -59,7 +59,7 @@ def measure(
             refused |= measuring.ask_release(queries, compared, scratch, estimated, room)
             without_estimate.add_rows((number,) for number in sorted(refused))
             note = measuring.note("ask the source", len(queries))
-            AskSource(engine, policy_of(release).source, scratch, compared, note).ask(queries, actual)
+            AskSource(engine, policy_of(release), scratch, compared, note).ask(queries, actual)
             workloads.forget_errors(engine, workload, release.release_id)
             tables = {"actual": actual, "estimated": estimated, "room": room, "refused": without_estimate}
             query = errors({name: results.table for name, results in tables.items()}, release.release_id, workload)
@@ -68,7 +68,7 @@ def measure(
                 summary(release.release_id, workload, len({*refused, *(query.number for query in queries)}))
             )
     except NotAnswered as failed:
-        raise failed.user_error(engine, workload, policy_of(release).source) from None
+        raise failed.user_error(engine, workload, policy_of(release)) from None
     return [(str(figure), value) for figure, value in rows]
 
 
@@ -122,6 +122,10 @@ class _Measuring:
                 self, Conjunctions(model, kinds := kinds_of(self.engine, model)), kinds, compared, scratch, into
             )
             answered = at_once.ask(queries)
+            if len(model.bucketed) > 1 and not model.exact and not model.generalized:
+                # The bucket of a row is that of all tables: each is a group that is linked to itself.
+                left = [query for query in queries if query.number not in answered]
+                answered |= self._by_groups(left, model, scratch, into)
         refused: set[int] = set()
         for done, query in enumerate([query for query in queries if query.number not in answered], start=len(answered)):
             note(done)

@@ -33,7 +33,7 @@ class Results:
 
     def __init__(self, engine: Engine, scratch: Scratch, name: str, names: Sequence[str]) -> None:
         empty = [alias(cast(exp.null(), _KINDS.get(name, "DOUBLE")), name) for name in names]
-        self.table = scratch.table(name, exp.select(*empty).where(exp.false()))
+        self.table = scratch.growing_table(name, exp.select(*empty).where(exp.false()))
         self._engine, self._names = engine, names
         self._target = into(relation(self.table), names)
 

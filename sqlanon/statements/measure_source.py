@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.values import QualifiedName, Source
+from sqlanon.domain.policy import Policy
+from sqlanon.domain.values import QualifiedName
 from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import EngineError, UserError
@@ -18,7 +19,8 @@ from sqlanon.estimates.batch.one_scan import COUNTED, as_it_is, columns_of, coun
 from sqlanon.estimates.batch.satisfying_values import Constants
 from sqlanon.estimates.query.parse import is_plain
 from sqlanon.estimates.query.templates import WorkloadQuery
-from sqlanon.inputs.source import bind_source, in_file
+from sqlanon.inputs.pivot import source_rows
+from sqlanon.inputs.source import in_file
 from sqlanon.sqlgen.build.names import relation
 from sqlanon.statements.measure_results import Results, batches, named, results_of
 
@@ -37,7 +39,7 @@ class NotAnswered(Exception):
         super().__init__(error.message)
         self.queries, self.error = queries, error
 
-    def user_error(self, engine: Engine, workload: str, source: Source) -> UserError:
+    def user_error(self, engine: Engine, workload: str, policy: Policy) -> UserError:
         """The error with the query's number: in a transaction of the user's, with the numbers of all of the queries."""
         first, last = min(query.number for query in self.queries), max(query.number for query in self.queries)
         if first == last or engine.in_transaction():
@@ -45,7 +47,7 @@ class NotAnswered(Exception):
         for query in self.queries:
             try:
                 with engine.transaction(), Scratch(engine) as scratch:
-                    rows = relation(bind_source(engine, source, scratch).relation)
+                    rows = relation(source_rows(engine, policy, scratch).relation)
                     engine.rows(as_it_is(query.text, query.query, rows))
             except EngineError as error:
                 return named(workload, query.number, error)
@@ -57,14 +59,14 @@ class AskSource:
     """Asks the source the queries of a workload. Raises NotAnswered for one that does not run."""
 
     engine: Engine
-    source: Source
+    policy: Policy
     scratch: Scratch
     constants: Constants
     note: Note
 
     def ask(self, queries: Sequence[WorkloadQuery], into: Results) -> None:
         """Adds the value of every query's results."""
-        name = bind_source(self.engine, self.source, self.scratch).relation
+        name = source_rows(self.engine, self.policy, self.scratch).relation
         plain = [query for query in queries if is_plain(query.query)]
         if plain:
             self._ask_plain(plain, name, into)

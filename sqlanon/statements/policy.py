@@ -11,6 +11,7 @@ from sqlanon.engines.base import Engine
 from sqlanon.engines.temp_tables import Scratch
 from sqlanon.errors import PolicyError, about
 from sqlanon.inputs.bind_policy import bind, hierarchies_of, policy_source, public_source
+from sqlanon.inputs.pivot import with_items
 from sqlanon.inputs.requirements import bind_requirements, resolve_requirements
 from sqlanon.questions.ask import with_names
 from sqlanon.statements.create_or_replace import to_be_made
@@ -27,6 +28,9 @@ def create_policy(engine: Engine, statement: CreatePolicy) -> Policy | None:
     with engine.transaction():
         if not to_be_made(engine, catalog, "policy", policy.name, statement):
             return None
+        if policy.pivot:
+            with Scratch(engine) as scratch:
+                policy = with_items(engine, policy, scratch)
         _save(engine, policy)
     return policy
 

@@ -27,6 +27,7 @@ _CALCULATES = (
     s.ExportRelease,
     s.Estimate,
     s.Measure,
+    s.MeasureFigures,
 )
 _DROPS = (s.DropHierarchy, s.DropPolicy, s.DropWorkload, s.DropRelease)
 

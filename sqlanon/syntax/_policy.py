@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sqlanon.domain.identifiers import fold
-from sqlanon.domain.policy import Policy, Requirement
+from sqlanon.domain.policy import Pivot, Policy, Requirement
 from sqlanon.domain.values import Source
 from sqlanon.errors import Position
 from sqlanon.syntax import _values
@@ -23,7 +23,7 @@ _EXAMPLE = "k_anonymity(k => 4)"
 
 
 def create(reader: Reader, position: Position) -> CreatePolicy:
-    """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source (attributes)
+    """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source [PIVOT item VALUES rating] (attributes)
     [CONFIDENTIAL (attributes), ...] [VISIBLE (attributes), ...] [AGAINST public] REQUIRE requirements.
 
     Where something is CONFIDENTIAL, REQUIRE may be left out.
@@ -32,11 +32,26 @@ def create(reader: Reader, position: Position) -> CreatePolicy:
     name = object_name(reader, "policy")
     reader.expect("ON")
     reader.mark("source")
-    on, columns = source(reader), attributes(reader)
+    on = source(reader)
+    pivot, columns = _pivot(reader), attributes(reader)
     confidential, visible = sets(reader, "CONFIDENTIAL"), sets(reader, "VISIBLE")
     public, required = _rest(reader, _still_possible(confidential, visible), optional=bool(confidential))
-    policy = Policy(name, on, columns, required, public, confidential, visible)
+    policy = Policy(name, on, columns, required, public, confidential, visible, pivot)
     return CreatePolicy(policy, or_replace, if_not_exists, position=position)
+
+
+def _pivot(reader: Reader) -> Pivot | None:
+    """PIVOT item VALUES rating, two columns of the source; None without the keyword."""
+    if not reader.accept("PIVOT"):
+        return None
+    item = reader.named("the column with the items", "pivot")
+    reader.expect("VALUES")
+    token = reader.peek()
+    rating = reader.named("the column with the values of the items", "pivot")
+    if fold(item) == fold(rating):
+        hint = "the source has a column with the items, and another with their values: PIVOT item VALUES rating"
+        raise reader.refused(f"the column {token.text} is named twice", hint=hint, token=token)
+    return Pivot(item, rating)
 
 
 def drop(reader: Reader, position: Position) -> DropPolicy:
@@ -151,7 +166,7 @@ def _still_possible(confidential: Sequence[object], visible: Sequence[object]) -
 
 
 def sets(reader: Reader, keyword: str) -> tuple[tuple[str, ...], ...]:
-    """CONFIDENTIAL, VISIBLE or FRAGMENTS (column, ...), ...; nothing without the keyword."""
+    """CONFIDENTIAL, VISIBLE, FRAGMENTS or COLUMNS (column, ...), ...; nothing without the keyword."""
     columns: list[tuple[str, ...]] = []
     if reader.accept(keyword):
         columns.append(_set(reader))

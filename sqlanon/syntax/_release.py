@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sqlanon.domain.identifiers import fold
@@ -32,7 +33,7 @@ _METHOD_EXAMPLE = "generalization(suppression => 0.02)"
 
 def create(reader: Reader, position: Position) -> CreateRelease:
     """CREATE [OR REPLACE] ANONYMIZED VIEW|TABLE [IF NOT EXISTS] name AS POLICY policy
-    [METHOD method [FRAGMENTS (attributes), ...]].
+    [METHOD method [FRAGMENTS (attributes), ... | COLUMNS (attributes), ... | COLUMNS EACH]].
     """
     reader.expect("CREATE")
     return _anonymized(reader, position, or_replace=reader.accept("OR", "REPLACE"))
@@ -114,9 +115,26 @@ def _anonymized(reader: Reader, position: Position, or_replace: bool) -> CreateR
     if reader.accept("METHOD"):
         name_and_arguments = _values.call(reader, "a method", _METHOD_EXAMPLE, "method")
         method = MethodCall(*name_and_arguments, sets=sets(reader, "FRAGMENTS"))
-        reader.end(*(() if method.sets else ("FRAGMENTS",)))
+        if not method.sets:
+            method = replace(method, each_apart=reader.accept("COLUMNS", "EACH"))
+        if not method.sets and not method.each_apart:
+            method = replace(method, columns=_columns(reader))
+        further = method.sets or method.columns or method.each_apart
+        reader.end(*(() if further else ("FRAGMENTS", "COLUMNS")))
+    for keyword in ("COLUMNS", "FRAGMENTS"):
+        if reader.sees(keyword):
+            hint = f"write it behind the method: METHOD name(...) {keyword} (age, sex), (disease)"
+            raise reader.refused(f"{keyword} belongs to a METHOD", hint=hint, token=reader.peek())
     reader.end("METHOD")
     return CreateRelease(kind, name, policy, method, or_replace, unless_there, position=position)
+
+
+def _columns(reader: Reader) -> tuple[tuple[str, ...], ...]:
+    """COLUMNS (column, ...), ...; nothing without the keyword."""
+    if reader.sees("COLUMNS") and reader.peek(1).text != "(":
+        reader.expect("COLUMNS")
+        raise reader.expected("EACH or '('", hint="write COLUMNS (age, sex), (disease), or COLUMNS EACH")
+    return sets(reader, "COLUMNS")
 
 
 def _release_name(reader: Reader) -> QualifiedName:

@@ -1,4 +1,4 @@
-"""CREATE and DROP WORKLOAD, and MEASURE."""
+"""CREATE and DROP WORKLOAD, and MEASURE with a workload or with figures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sqlanon.errors import Position
 from sqlanon.syntax import _values
 from sqlanon.syntax._head import created, dropped, object_name, skip_kind
 from sqlanon.syntax._reader import Reader
-from sqlanon.syntax.statements import CreateWorkload, DropWorkload, Measure
+from sqlanon.syntax.statements import CreateWorkload, DropWorkload, Measure, MeasureFigures
 
 __all__ = ["create", "drop", "measure"]
 
@@ -34,14 +34,19 @@ def drop(reader: Reader, position: Position) -> DropWorkload:
     return DropWorkload(name, if_exists, position=position)
 
 
-def measure(reader: Reader, position: Position) -> Measure:
-    """MEASURE release WITH WORKLOAD workload."""
+def measure(reader: Reader, position: Position) -> Measure | MeasureFigures:
+    """MEASURE release WITH WORKLOAD workload, or MEASURE release WITH FIGURES (name, ...)."""
     reader.expect("MEASURE")
     skip_kind(reader)
     reader.mark("release")
     release = reader.qualified_name("the name of the release")
     reader.about(str(release))
-    reader.expect("WITH", "WORKLOAD")
+    reader.expect("WITH")
+    if reader.choose(("WORKLOAD", "FIGURES")) == "FIGURES":
+        figures: dict[str, None] = {}
+        reader.listed(lambda: figures.update({reader.named("the name of figures", "figures"): None}))
+        reader.end()
+        return MeasureFigures(release, tuple(figures), position=position)
     reader.mark("workload")
     workload = reader.name("the name of the workload")
     reader.end()

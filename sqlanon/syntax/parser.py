@@ -58,7 +58,10 @@ _FORMS = {
         "CHECK hospital_2026 or CHECK patients (age, zip) SENSITIVE disease REQUIRE k_anonymity(k => 4)",
     ),
     "ESTIMATE": _Form(_estimate.estimate, "ESTIMATE SELECT count(*) FROM patients FROM RELEASE hospital_2026"),
-    "MEASURE": _Form(_workload.measure, "MEASURE hospital_2026 WITH WORKLOAD counts"),
+    "MEASURE": _Form(
+        _workload.measure,
+        "MEASURE hospital_2026 WITH WORKLOAD counts or MEASURE hospital_2026 WITH FIGURES (membership)",
+    ),
     "EXPORT": _Form(_release.export, "EXPORT hospital_2026 TO 'out/' (FORMAT parquet)"),
 }
 

@@ -35,6 +35,7 @@ from sqlanon.syntax.statements import (
     ExplainRelease,
     ExportRelease,
     Measure,
+    MeasureFigures,
     MethodCall,
     PassThrough,
     Show,
@@ -75,6 +76,8 @@ def to_sql(statement: Statement) -> str:
             return f"SHOW {statement.kind.upper()}"
         case Measure():
             return f"MEASURE {_qualified(statement.release)} WITH WORKLOAD {_name(statement.workload)}"
+        case MeasureFigures():
+            return f"MEASURE {_qualified(statement.release)} WITH FIGURES ({', '.join(map(_name, statement.figures))})"
         case CreateWorkload():
             return _create_workload(statement)
         case DropWorkload():
@@ -138,15 +141,15 @@ def _definition(definition: HierarchyDefinition) -> str:
 
 def _create_policy(statement: CreatePolicy) -> str:
     policy = statement.policy
-    head = f"{_create(statement.or_replace)}POLICY {_if_not_exists(statement.if_not_exists)}"
+    head = f"{_create(statement.or_replace)}POLICY {_if_not_exists(statement.if_not_exists)}{_name(policy.name)} ON "
     attributes = ",\n".join(f"    {_attribute(attribute)}" for attribute in policy.attributes)
     parts = [
         _sets("CONFIDENTIAL", policy.confidential),
         _sets("VISIBLE", policy.visible),
         _against(policy.against) + (_requirements(policy.requirements) if policy.requirements else ""),
     ]
-    behind = " ".join(part for part in parts if part)
-    return f"{head}{_name(policy.name)} ON {_source(policy.source)} (\n{attributes}\n) {behind}"
+    pivot = f" PIVOT {_name(p.item)} VALUES {_name(p.rating)}" if (p := policy.pivot) else ""
+    return f"{head}{_source(policy.source)}{pivot} (\n{attributes}\n) {' '.join(filter(None, parts))}"
 
 
 def _change(statement: AlterPolicy) -> str:
@@ -161,7 +164,7 @@ def _change(statement: AlterPolicy) -> str:
 
 
 def _sets(keyword: str, sets: Sequence[Sequence[str]]) -> str:
-    """CONFIDENTIAL, VISIBLE or FRAGMENTS with its sets of attributes; nothing if there are none."""
+    """CONFIDENTIAL, VISIBLE, FRAGMENTS or COLUMNS with its sets of attributes; nothing if there are none."""
     return f"{keyword} " + ", ".join(f"({', '.join(map(_name, columns))})" for columns in sets) if sets else ""
 
 
@@ -191,8 +194,15 @@ def _create_workload(statement: CreateWorkload) -> str:
 def _release(statement: CreateRelease) -> str:
     head = f"ANONYMIZED {statement.kind.upper()} {_if_not_exists(statement.if_not_exists)}{_qualified(statement.name)}"
     method = f" METHOD {_call(statement.method)}" if statement.method.name else ""
-    sets = f" {_sets('FRAGMENTS', statement.method.sets)}" if statement.method.sets else ""
-    return f"{head} AS POLICY {_name(statement.policy)}{method}{sets}"
+    return f"{head} AS POLICY {_name(statement.policy)}{method}{_sets_of(statement.method)}"
+
+
+def _sets_of(method: MethodCall) -> str:
+    """FRAGMENTS or COLUMNS with what stands behind it, after a blank; nothing if there is neither."""
+    if method.each_apart:
+        return " COLUMNS EACH"
+    named = _sets("FRAGMENTS", method.sets) or _sets("COLUMNS", method.columns)
+    return f" {named}" if named else ""
 
 
 def _check_relation(statement: CheckRelation) -> str:

@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from sqlanon.domain.hierarchy import HierarchyDefinition
 from sqlanon.domain.policy import Attribute, Policy, Requirement
 from sqlanon.domain.values import QualifiedName, Source, Value
-from sqlanon.errors import EngineError, Position, SqlanonError, UserError
-from sqlanon.syntax._wording import UNPAIRED
-from sqlanon.syntax.parts import Parts
-from sqlanon.syntax.placeholders import Placeholder
+from sqlanon.errors import Position
+from sqlanon.syntax._placed import Placed
 
 __all__ = [
     "SHOWN",
@@ -35,6 +33,7 @@ __all__ = [
     "ExplainRelease",
     "ExportRelease",
     "Measure",
+    "MeasureFigures",
     "MethodCall",
     "PassThrough",
     "Show",
@@ -43,40 +42,14 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class _Placed:
-    position: Position | None = field(default=None, compare=False, kw_only=True)
-    parts: Parts | None = field(default=None, compare=False, repr=False, kw_only=True)
-    placeholders: tuple[Placeholder, ...] = field(default=(), compare=False, repr=False, kw_only=True)
-
-    def locate(self, error: SqlanonError) -> SqlanonError:
-        """Says where in the script an error belongs, unless it knows, and which line stands there; returns it.
-
-        That is the part that the error is about. Where the statement has no such part, the column of a policy that it
-        names, say, it is that name, and without a part the beginning of the statement. Where quotes of the statement
-        do not pair, an error that may name what they set free says only that.
-        """
-        if self.parts and self.parts.is_doubtful and isinstance(error, UserError | EngineError):
-            error.message, error.hint = UNPAIRED
-            error.args, error.quoted = (error.message,), None
-        if error.position is None and self.parts:
-            error.position = self.parts.position_in_query(error.quoted) if error.quoted else None
-            if error.position is None and error.part:
-                error.position = self.parts.position_of(error.part) or self.parts.position_of(("policy",))
-        error.at(self.position)
-        if error.excerpt is None and self.parts and error.position:
-            error.excerpt = self.parts.excerpt(error.position)
-        return error
-
-
-@dataclass(frozen=True)
-class PassThrough(_Placed):
+class PassThrough(Placed):
     """SQL that is not sqlanon's: DuckDB runs this text as the user wrote it."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class CreateHierarchy(_Placed):
+class CreateHierarchy(Placed):
     """CREATE [OR REPLACE] HIERARCHY [IF NOT EXISTS] name AS KIND (arguments | SELECT)."""
 
     definition: HierarchyDefinition
@@ -85,7 +58,7 @@ class CreateHierarchy(_Placed):
 
 
 @dataclass(frozen=True)
-class DropHierarchy(_Placed):
+class DropHierarchy(Placed):
     """DROP HIERARCHY [IF EXISTS] name."""
 
     name: str
@@ -93,8 +66,8 @@ class DropHierarchy(_Placed):
 
 
 @dataclass(frozen=True)
-class CreatePolicy(_Placed):
-    """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source (attributes)
+class CreatePolicy(Placed):
+    """CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON source [PIVOT item VALUES rating] (attributes)
     [CONFIDENTIAL (attributes), ...] [VISIBLE (attributes), ...] [AGAINST public] [REQUIRE requirements].
     """
 
@@ -104,7 +77,7 @@ class CreatePolicy(_Placed):
 
 
 @dataclass(frozen=True)
-class DropPolicy(_Placed):
+class DropPolicy(Placed):
     """DROP POLICY [IF EXISTS] name."""
 
     name: str
@@ -112,7 +85,7 @@ class DropPolicy(_Placed):
 
 
 @dataclass(frozen=True)
-class AlterPolicy(_Placed):
+class AlterPolicy(Placed):
     """ALTER POLICY [IF EXISTS] name, and one change: ADD or ALTER [COLUMN] attribute, DROP [COLUMN] column,
     RENAME TO new_name, ADD REQUIRE requirements, or REQUIRE requirements, which are then all that is required.
 
@@ -129,7 +102,7 @@ class AlterPolicy(_Placed):
 
 
 @dataclass(frozen=True)
-class DescribePolicy(_Placed):
+class DescribePolicy(Placed):
     """DESCRIBE POLICY name."""
 
     name: str
@@ -140,14 +113,14 @@ SHOWN = ("policies", "hierarchies", "releases", "workloads")
 
 
 @dataclass(frozen=True)
-class Show(_Placed):
+class Show(Placed):
     """SHOW POLICIES | HIERARCHIES | RELEASES | WORKLOADS; `kind` is the word in lower case."""
 
     kind: str
 
 
 @dataclass(frozen=True)
-class CreateWorkload(_Placed):
+class CreateWorkload(Placed):
     """CREATE [OR REPLACE] WORKLOAD [IF NOT EXISTS] name ON POLICY policy [(name => value, ...)]."""
 
     name: str
@@ -158,7 +131,7 @@ class CreateWorkload(_Placed):
 
 
 @dataclass(frozen=True)
-class DropWorkload(_Placed):
+class DropWorkload(Placed):
     """DROP WORKLOAD [IF EXISTS] name."""
 
     name: str
@@ -166,7 +139,7 @@ class DropWorkload(_Placed):
 
 
 @dataclass(frozen=True)
-class Measure(_Placed):
+class Measure(Placed):
     """MEASURE release WITH WORKLOAD workload."""
 
     release: QualifiedName
@@ -174,19 +147,30 @@ class Measure(_Placed):
 
 
 @dataclass(frozen=True)
-class MethodCall:
-    """METHOD name(argument => value, ...) [FRAGMENTS (attributes), ...].
+class MeasureFigures(Placed):
+    """MEASURE release WITH FIGURES (name, ...)."""
 
-    Without METHOD there is no name, and the default method is meant. `sets` are those of columns after FRAGMENTS.
+    release: QualifiedName
+    figures: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class MethodCall:
+    """METHOD name(argument => value, ...) [FRAGMENTS (attributes), ... | COLUMNS (attributes), ... | COLUMNS EACH].
+
+    Without METHOD there is no name, and the default method is meant. `sets` are those of columns after FRAGMENTS,
+    `columns` those after COLUMNS; `each_apart` says that COLUMNS EACH was written.
     """
 
     name: str = ""
     arguments: tuple[tuple[str, Value], ...] = ()
     sets: tuple[tuple[str, ...], ...] = ()
+    columns: tuple[tuple[str, ...], ...] = ()
+    each_apart: bool = False
 
 
 @dataclass(frozen=True)
-class CreateRelease(_Placed):
+class CreateRelease(Placed):
     """CREATE [OR REPLACE] ANONYMIZED VIEW|TABLE [IF NOT EXISTS] name AS POLICY policy [METHOD method].
 
     `kind` is 'view' or 'table'.
@@ -201,14 +185,14 @@ class CreateRelease(_Placed):
 
 
 @dataclass(frozen=True)
-class ExplainRelease(_Placed):
+class ExplainRelease(Placed):
     """EXPLAIN ANONYMIZED VIEW|TABLE name AS POLICY policy [METHOD method]: a dry run."""
 
     create: CreateRelease
 
 
 @dataclass(frozen=True)
-class DropRelease(_Placed):
+class DropRelease(Placed):
     """DROP ANONYMIZED VIEW|TABLE [IF EXISTS] name."""
 
     kind: str
@@ -217,14 +201,14 @@ class DropRelease(_Placed):
 
 
 @dataclass(frozen=True)
-class CheckRelease(_Placed):
+class CheckRelease(Placed):
     """CHECK name: a release against the requirements it was made for."""
 
     name: QualifiedName
 
 
 @dataclass(frozen=True)
-class CheckRelation(_Placed):
+class CheckRelation(Placed):
     """CHECK source (quasi-identifiers) [SENSITIVE columns] [AGAINST public] REQUIRE requirements.
 
     The source is any table or (SELECT ...). `hierarchies` are the sensitive columns that
@@ -240,14 +224,14 @@ class CheckRelation(_Placed):
 
 
 @dataclass(frozen=True)
-class CheckExport(_Placed):
+class CheckExport(Placed):
     """CHECK 'path': an export, by its folder, a data file or its certificate."""
 
     path: str
 
 
 @dataclass(frozen=True)
-class ExportRelease(_Placed):
+class ExportRelease(Placed):
     """EXPORT name TO 'path' [(FORMAT parquet|csv|duckdb [, REPLACE true])].
 
     Without a format it is that of the path's suffix, and Parquet where the path names a folder.
@@ -260,7 +244,7 @@ class ExportRelease(_Placed):
 
 
 @dataclass(frozen=True)
-class Estimate(_Placed):
+class Estimate(Placed):
     """ESTIMATE query FROM RELEASE name | 'file' [MARGINALS (column => table, ...)].
 
     An aggregate query on the source, answered from a release alone. `query` is the user's
@@ -295,5 +279,6 @@ Statement = (
     | CheckExport
     | ExportRelease
     | Measure
+    | MeasureFigures
     | Estimate
 )

@@ -12,6 +12,7 @@ from prompt_toolkit.document import Document
 
 from sqlanon.methods.registry import METHODS
 from sqlanon.questions.load import model_names
+from sqlanon.statements.measure_figures import FIGURES
 from sqlanon.terminal.method_help import argument_completions, method_completions
 
 __all__ = ["STATEMENTS", "StatementCompleter", "database_names", "quoted"]
@@ -32,7 +33,8 @@ STATEMENTS: dict[str, str] = {
     ),
     "DROP HIERARCHY": "DROP HIERARCHY [IF EXISTS] name;",
     "CREATE POLICY": (
-        "CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name ON table | (SELECT ...) | 'file' (\n"
+        "CREATE [OR REPLACE] POLICY [IF NOT EXISTS] name\n"
+        "    ON table | (SELECT ...) | 'file' [PIVOT item VALUES rating] (\n"
         "    column IDENTIFIER [PSEUDONYM],          -- never published\n"
         "    column ENTITY [PSEUDONYM],              -- the respondent: counted instead of rows\n"
         "    column QUASI IDENTIFIER [USING hierarchy] [MIN LEVEL n] [MAX LEVEL n] [WEIGHT w],\n"
@@ -66,7 +68,8 @@ STATEMENTS: dict[str, str] = {
     ),
     "CREATE ANONYMIZED TABLE": (
         "CREATE [OR REPLACE] ANONYMIZED TABLE [IF NOT EXISTS] name AS POLICY policy\n"
-        "    [METHOD method(argument => value, ...) [FRAGMENTS (column, ...), ...]];   -- a snapshot, verified\n"
+        "    [METHOD method(argument => value, ...)\n"
+        "        [FRAGMENTS (column, ...), ... | COLUMNS (column, ...), ... | COLUMNS EACH]]; -- a snapshot, verified\n"
         + _wrapped(f"methods: {', '.join(METHODS)}; .help method says what each takes")
     ),
     "DROP ANONYMIZED VIEW": "DROP ANONYMIZED VIEW [IF EXISTS] name;",
@@ -84,7 +87,9 @@ STATEMENTS: dict[str, str] = {
         "    -- the answer of a query on the source, estimated from the release alone"
     ),
     "MEASURE": (
-        "MEASURE release WITH WORKLOAD workload;\n    -- how far the answers of a release are from those of its source"
+        "MEASURE release WITH WORKLOAD workload;\n"
+        "    -- how far the answers of a release are from those of its source\n"
+        "MEASURE release WITH FIGURES (figures, ...);\n" + _wrapped("figures: " + ", ".join(FIGURES))
     ),
     "EXPORT": (
         "EXPORT release TO 'path' [(FORMAT parquet | csv | duckdb, REPLACE true)];\n"
@@ -95,9 +100,9 @@ STATEMENTS: dict[str, str] = {
 # The words that occur within statements.
 _CLAUSES = """
     OR REPLACE IF NOT EXISTS AS ON USING INTERVALS PREFIXES CALENDAR LEVELS PARENTS IDENTIFIER PSEUDONYM KEY
-    ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE AGAINST REQUIRE METHOD FRAGMENTS FORMAT
-    RELEASE MARGINALS WORKLOAD attribute jointly variant distance ranges guarding absent parquet csv duckdb
-    ALTER ADD COLUMN RENAME TO SHOW POLICIES HIERARCHIES RELEASES WORKLOADS
+    ENTITY QUASI SENSITIVE INSENSITIVE MIN MAX LEVEL WEIGHT CONFIDENTIAL VISIBLE PIVOT AGAINST REQUIRE METHOD FRAGMENTS
+    COLUMNS EACH FORMAT RELEASE MARGINALS WORKLOAD FIGURES attribute jointly variant distance ranges guarding absent
+    parquet csv duckdb ALTER ADD COLUMN RENAME TO SHOW POLICIES HIERARCHIES RELEASES WORKLOADS
     SELECT FROM WHERE GROUP BY ORDER LIMIT INSERT INTO VALUES DELETE UPDATE SET TABLE DESCRIBE
 """.split()
 _WORD = re.compile(r'"[^"]*$|\w+$')
@@ -131,7 +136,7 @@ class StatementCompleter(Completer):
 
     def __init__(self, keywords: Iterable[str], names: Callable[[], list[str]]) -> None:
         self._keywords = sorted(
-            {word for keyword in keywords for word in keyword.split()} | {*_CLAUSES, *_MODELS, *METHODS}
+            {word for keyword in keywords for word in keyword.split()} | {*_CLAUSES, *_MODELS, *METHODS, *FIGURES}
         )
         self._names = names
 

@@ -22,6 +22,7 @@ from sqlanon.syntax.statements import (
     ExplainRelease,
     ExportRelease,
     Measure,
+    MeasureFigures,
     PassThrough,
     Show,
     Statement,
@@ -66,7 +67,7 @@ def label(statement: Statement) -> str:
             return f"CHECK {path}"
         case CheckRelation(source=source):
             return f"CHECK {source}"
-        case Measure(release=release):
+        case Measure(release=release) | MeasureFigures(release=release):
             return f"MEASURE {release}"
         case ExportRelease(name=release):
             return f"EXPORT {release}"

@@ -50,6 +50,7 @@ USES: Mapping[str, Mapping[str, str]] = {
     "unconstrained": {"confidential": "", "require": PLAIN.require},
     "confidential": {"confidential": "CONFIDENTIAL (zip, disease)"},
     "sets": {"fragments": "FRAGMENTS (age, zip), (disease, ward)"},
+    "columns": {"fragments": "COLUMNS (age, zip), (disease), (ward)"},
     "requirements": {"require": "REQUIRE k_anonymity(k => 2)"},
     "respondents": {"visit": "ENTITY"},
     "pseudonyms": {"visit": "IDENTIFIER PSEUDONYM"},

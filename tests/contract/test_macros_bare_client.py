@@ -33,6 +33,12 @@ CREATE HIERARCHY pz AS PREFIXES (1);
 CREATE POLICY p ON t (age QUASI IDENTIFIER, zip QUASI IDENTIFIER USING pz) REQUIRE k_anonymity(k => 2);
 CREATE ANONYMIZED TABLE released AS POLICY p METHOD generalization;
 CREATE ANONYMIZED VIEW live AS POLICY p METHOD generalization;
+CREATE POLICY wards ON (SELECT age, zip, i % 7 AS "il'l", i % 2 AS ward FROM (SELECT *, "o'd""d" AS i FROM t))
+    (age QUASI IDENTIFIER, zip QUASI IDENTIFIER, ward QUASI IDENTIFIER, "il'l" SENSITIVE) REQUIRE k_anonymity(k => 2);
+CREATE ANONYMIZED TABLE sliced AS POLICY wards METHOD slicing(l => 2, grouping => 'random', bucket_size => 10)
+    COLUMNS (age, ward), (zip), ("il'l");
+CREATE ANONYMIZED TABLE "my s"."over'lap" AS POLICY wards METHOD slicing(l => 2)
+    COLUMNS (age, zip), (zip, ward), ("il'l");
 """
 # Reads queries, answers rows or the error, and says at the end which of our modules were loaded.
 CLIENT = """
@@ -49,6 +55,8 @@ print(json.dumps([name for name in sys.modules if name.startswith(("sqlanon", "s
 """
 
 
+# The macro that is about no model.
+JOINED = "joined_buckets"
 # A table with names that want to be anything but names.
 PATIENTS = 'main."p$$a\'t;{{i}}ents"'
 
@@ -150,7 +158,7 @@ def test_a_migrated_catalog_has_the_macros_of_today(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["migrate", str(path)])
     assert done.exit_code == 0, done.output
     with duckdb.connect(str(path), read_only=True) as connection:
-        assert macros(connection) == set(model_names())
+        assert macros(connection) == {*model_names(), JOINED}
         found = connection.execute("FROM anon.k_anonymity('(SELECT 1 AS a)', ['a'], k => 2)").fetchall()
         assert found == [(1, 1, 1, 2.0, False, 1)]
 
@@ -161,7 +169,7 @@ def macros(connection: Any) -> set[str]:
 
 
 def test_a_catalog_has_a_macro_for_every_model(bare: Any) -> None:
-    assert macros(bare) == set(model_names())
+    assert macros(bare) == {*model_names(), JOINED}
 
 
 def test_a_process_without_sqlanon_reads_releases_and_macros(database: Path, bare: Any) -> None:
@@ -257,3 +265,88 @@ def test_a_macro_works_from_an_attached_library(database: Path) -> None:
         assert connection.execute("FROM lib.anon.k_anonymity('lib.live', ['zip'])").fetchall() == [
             classes(connection, "lib.released", "zip")
         ]
+
+
+SLICES = ["sliced_1", "sliced_2", "sliced_3"]
+
+
+def joined(connection: Any, relations: list[str], seed: object = 42) -> list[tuple[Any, ...]]:
+    query = "FROM anon.joined_buckets(?, seed => ?)"
+    return list(connection.execute(query, [relations, seed]).fetchall())
+
+
+def in_sets(connection: Any, query: str) -> Counter[tuple[Any, ...]]:
+    return Counter(connection.execute(query).fetchall())
+
+
+def test_columns_of_a_bucket_are_joined_row_by_row(bare: Any) -> None:
+    """Each row of a table is in one row of the joined one, with rows of its bucket; nothing else is."""
+    rows = joined(bare, SLICES)
+    assert len(rows) == 50
+    for table, columns in (("sliced_1", slice(1, 3)), ("sliced_2", slice(3, 4)), ("sliced_3", slice(4, 5))):
+        assert Counter((row[0], *row[columns]) for row in rows) == in_sets(bare, f"FROM {table}")
+    described = bare.execute("DESCRIBE FROM anon.joined_buckets(?)", [SLICES]).fetchall()
+    assert [name for name, *_ in described] == ["bucket", "age", "ward", "zip", "il'l"]
+
+
+def test_a_seed_joins_again_as_before_and_another_joins_in_another_way(bare: Any) -> None:
+    once = Counter(joined(bare, SLICES, 42))
+    assert Counter(joined(bare, SLICES, 42)) == once
+    others = [Counter(joined(bare, SLICES, seed)) for seed in (0, -1, 43, 2**40)]
+    assert all(other != once for other in others)
+    assert in_sets(bare, "FROM anon.joined_buckets(['sliced_1', 'sliced_2', 'sliced_3'])") == Counter(
+        joined(bare, SLICES, 1)
+    )
+
+
+def test_each_pair_of_a_bucket_is_joined_as_often(bare: Any) -> None:
+    """Over many seeds: two tables of one bucket with four rows each, so a pair comes in a quarter of the joins."""
+    left = "(SELECT 1 AS bucket, i AS a FROM range(4) AS r(i))"
+    right = "(SELECT 1 AS bucket, i AS b FROM range(4) AS r(i))"
+    counted = Counter((a, b) for seed in range(400) for _, a, b in joined(bare, [left, right], seed))
+    assert len(counted) == 16
+    # 100 of each in the mean, with a standard deviation below 9.
+    assert all(60 < number < 140 for number in counted.values()), counted
+
+
+def test_queries_schemas_and_columns_of_one_name_are_joined(bare: Any) -> None:
+    names = [f'"my s"."over\'lap_{number}"' for number in (1, 2, 3)]
+    described = bare.execute("DESCRIBE FROM anon.joined_buckets(?)", [names]).fetchall()
+    assert [name for name, *_ in described] == ["bucket", "age", "zip", "zip_1", "ward", "il'l"]
+    rows = joined(bare, names)
+    assert Counter((row[0], row[1], row[2]) for row in rows) == in_sets(bare, f"FROM {names[0]}")
+    assert Counter((row[0], row[3], row[4]) for row in rows) == in_sets(bare, f"FROM {names[1]}")
+    few = joined(bare, ["(SELECT * FROM sliced_1 WHERE bucket = 1)", "  (FROM sliced_2)"])
+    assert few
+    assert {row[0] for row in few} == {1}
+
+
+def test_a_process_without_sqlanon_joins_buckets(database: Path) -> None:
+    query = "SELECT count(*)::INT FROM anon.joined_buckets(['sliced_1', 'sliced_3'], seed => 7)"
+    assert client(database, [query]) == [["rows", [[50]]]]
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH {text(str(database))} AS lib (READ_ONLY)")
+        query = "SELECT count(*)::INT FROM lib.anon.joined_buckets(['lib.sliced_1', 'lib.sliced_3'])"
+        assert connection.execute(query).fetchall() == [(50,)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ("[]", "name the tables"),
+        ("NULL", "name the tables"),
+        ("['sliced_1', NULL]", "name the tables"),
+        ("['sliced_1', 'nowhere']", "nowhere"),
+        ("['sliced_1', 't']", "bucket"),
+        ("['sliced_1; DROP TABLE t']", "DROP TABLE t"),
+        ("['sliced_1'], seed => NULL", "seed must be a whole number"),
+        ("['sliced_1'], seed => 1.5", "seed must be a whole number"),
+        ("['sliced_1'], seed => 'x'", "seed must be a whole number"),
+        ("['sliced_1'], seed => '1); DROP TABLE t; --'", "seed must be a whole number"),
+        ("'sliced_1'", "needs to be List"),
+    ],
+)
+def test_what_cannot_be_joined_is_refused(bare: Any, arguments: str, why: str) -> None:
+    with pytest.raises(duckdb.Error, match=why):
+        bare.execute(f"FROM anon.joined_buckets({arguments})").fetchall()
+    assert bare.execute("SELECT count(*) FROM t").fetchall() == [(50,)]

@@ -32,6 +32,7 @@ APART = f"CREATE POLICY apart ON patients ({RANGES}) CONFIDENTIAL (dob, sex, zip
 BARE = "sex QUASI IDENTIFIER, zip QUASI IDENTIFIER USING zip_prefix, disease SENSITIVE"
 LOCAL = f"CREATE POLICY bare ON patients ({BARE}) REQUIRE k_anonymity(k => 2);"
 DISTINCT = f"CREATE POLICY buckets ON patients ({RANGES}) REQUIRE k_anonymity(k => 3), t_closeness(t => 0.4);"
+LARGE = f"CREATE POLICY large ON patients ({RANGES}) REQUIRE k_anonymity(k => 10);"
 WORKLOAD = """CREATE WORKLOAD counts ON POLICY hospital
     (queries => 5, dimensions => 2, selectivity => 0.1, seed => 1);"""
 ILLNESSES = "CREATE TABLE kinds AS FROM (VALUES ('Flu', 'lungs'), ('lungs', NULL)) AS t(value, parent);"
@@ -71,6 +72,13 @@ FOLDERS = {
         Case("random", _made("apart", "loose(k => 4, suppression => 0.3)"), APART),
         Case("near", _made("apart", "loose(k => 4, near => true, suppression => 0.3)"), APART),
     ),
+    "slicing": (
+        Case("named", _made("regions", "slicing(l => 2) COLUMNS (dob, zip), (sex, disease)"), REGIONS),
+        Case("found", _made("regions", "slicing(l => 2, sensitive_attributes => 2)"), REGIONS),
+        Case("random", _made("large", "slicing(l => 2, grouping => 'random', bucket_size => 8) COLUMNS EACH"), LARGE),
+        Case("matching", _made("large", "slicing(l => 2, diversity => 'matching', grouping => 'random', "
+             "bucket_size => 8) COLUMNS (dob, zip), (sex, disease)"), LARGE),
+    ),
     "statements": (
         Case("hierarchy", "CREATE HIERARCHY calendar AS CALENDAR (MONTH)"),
         Case("hierarchy-parents", TREE, ILLNESSES),
@@ -82,6 +90,10 @@ FOLDERS = {
         Case("estimate", "ESTIMATE SELECT sex, count(*) FROM patients WHERE dob >= DATE '1950-06-10' "
              "AND disease = 'H1N1' GROUP BY sex FROM RELEASE hospital_release", GLOBAL),
         Case("measure", "MEASURE hospital_release WITH WORKLOAD counts", WORKLOAD + GLOBAL),
+        Case("membership", "MEASURE hospital_release WITH FIGURES (membership)",
+             REGIONS + _made("regions", "anatomy(l => 3)") + ";"),
+        Case("membership-fragments", "MEASURE hospital_release WITH FIGURES (membership)",
+             APART + _made("apart", "fragments") + ";"),
         Case("export", "EXPORT hospital_release TO '{folder}/hospital.parquet'", GLOBAL),
         Case("estimate-buckets", ASKED, REGIONS + _made("regions", "anatomy(l => 3)") + ";"),
         Case("estimate-fragments", ASKED, APART + _made("apart", "fragments") + ";"),

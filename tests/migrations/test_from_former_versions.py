@@ -89,6 +89,7 @@ def engine(path):
         "0004_ledger",
         "0005_readings",
         "0006_spread",
+        "0007_pivot",
     ]
     yield made
     connection.close()

@@ -15,7 +15,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from sqlanon import Connection, PrivacyViolation, connect
-from sqlanon.methods.anatomy.method import GROUPINGS, VARIANTS, Options
+from sqlanon.methods.anatomy.method import GROUPINGS, Options
+from sqlanon.methods.shared.diversity import VARIANTS
 from tests.oracles.anatomy import by_bucket, diverse, feasible, feasible_by_search, fitting, least_size
 from tests.support.draws import draws
 from tests.support.names import quoted

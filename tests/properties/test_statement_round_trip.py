@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sqlanon.domain.hierarchy import HierarchyDefinition
-from sqlanon.domain.policy import Attribute, Policy, Pseudonym, Requirement, Role
+from sqlanon.domain.policy import Attribute, Pivot, Policy, Pseudonym, Requirement, Role
 from sqlanon.domain.values import QualifiedName, Source
 from sqlanon.syntax import render
 from sqlanon.syntax.parser import parse_script
@@ -31,6 +31,7 @@ from sqlanon.syntax.statements import (
     ExplainRelease,
     ExportRelease,
     Measure,
+    MeasureFigures,
     MethodCall,
     PassThrough,
     Show,
@@ -92,8 +93,9 @@ publics = st.none() | sources
 several = st.lists(attributes, min_size=1, max_size=4, unique_by=lambda attribute: attribute.name.lower()).map(tuple)
 sets = st.lists(st.lists(names, min_size=1, max_size=3, unique_by=str.lower).map(tuple), max_size=3).map(tuple)
 some_sets = sets.filter(bool)
+pivots = st.none() | st.builds(Pivot, names.map(str.lower), names.map(lambda name: name.lower() + " rated"))
 policies = st.one_of(
-    st.builds(Policy, names, sources, several, requirements, publics, sets, sets),
+    st.builds(Policy, names, sources, several, requirements, publics, sets, sets, pivots),
     # Where something is confidential, nothing else need be required.
     st.builds(Policy, names, sources, several, st.just(()), st.none(), some_sets, sets),
 )
@@ -102,7 +104,11 @@ definitions = st.one_of(
     st.builds(HierarchyDefinition, names, words, query=queries),
 )
 kinds = st.sampled_from(["view", "table"])
-methods = st.builds(MethodCall, words, arguments, sets)
+methods = st.one_of(
+    st.builds(MethodCall, words, arguments, sets),
+    st.builds(MethodCall, words, arguments, columns=sets),
+    st.builds(MethodCall, words, arguments, each_apart=st.booleans()),
+)
 releases = st.one_of(
     st.builds(CreateRelease, kinds, qualified, names, methods, switch),
     st.builds(CreateRelease, kinds, qualified, names, if_not_exists=switch),
@@ -145,6 +151,7 @@ statements: st.SearchStrategy[Statement] = st.one_of(
     st.builds(CreateWorkload, names, names, arguments, if_not_exists=switch),
     st.builds(DropWorkload, names, switch),
     st.builds(Measure, qualified, names),
+    st.builds(MeasureFigures, qualified, st.lists(names, min_size=1, max_size=3, unique=True).map(tuple)),
     st.builds(DropRelease, kinds, qualified, switch),
     st.builds(CheckRelease, qualified),
     st.builds(check_of, sources, columns.filter(bool), sensitive, requirements | st.just(()), publics),

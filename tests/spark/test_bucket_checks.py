@@ -19,14 +19,14 @@ from sqlanon.domain.values import Value
 from sqlanon.engines.base import Engine
 from sqlanon.engines.duckdb import DuckDBEngine
 from sqlanon.engines.spark import SparkEngine
-from sqlanon.methods.anatomy.method import VARIANTS
 from sqlanon.methods.anatomy.tables import QUASI_IDENTIFIERS
 from sqlanon.methods.anatomy.verify import unequal_buckets
+from sqlanon.methods.shared.diversity import VARIANTS
 from sqlanon.pipeline.check import measured, violating_classes
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.sqlgen.build.expressions import union_all
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
-from sqlanon.sqlgen.classes.buckets import rows_of_buckets
+from sqlanon.sqlgen.classes.buckets import BucketValues, rows_of_buckets
 from sqlanon.sqlgen.classes.normal_relations import Background
 from tests.oracles.anatomy import by_bucket, diverse, fitting, unequal
 from tests.support.spark import registered
@@ -71,7 +71,7 @@ def tables(seed: int, size: int) -> dict[str, pa.Table]:
 
 
 SOURCES = {QUASI_IDENTIFIERS: relation("exact"), "sensitive": relation("held")}
-VALUES = {NAME: "sensitive"}
+VALUES = {NAME: BucketValues("sensitive", "bucket", "value", (), "count")}
 
 
 def test_tables_that_do_not_fit_are_found_alike(duck: DuckDBEngine, spark: SparkEngine) -> None:

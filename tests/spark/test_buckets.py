@@ -31,8 +31,8 @@ from sqlanon.methods.anatomy import assign_groups
 from sqlanon.methods.anatomy import merge_groups as slots
 from sqlanon.methods.anatomy.bucketize import Dealing
 from sqlanon.methods.anatomy.choice import Bucketization
-from sqlanon.methods.anatomy.method import VARIANTS
 from sqlanon.methods.anatomy.tables import bucketized
+from sqlanon.methods.shared.diversity import VARIANTS
 from sqlanon.pipeline.check import violating_classes
 from sqlanon.questions.ask import BoundRequirement, bind_requirement
 from sqlanon.sqlgen.build.names import column, literal, relation

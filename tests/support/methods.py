@@ -44,6 +44,7 @@ CALLS = {
     "generalization": ("p", "generalization(suppression => 0.3)"),
     "loose": ("apart", "loose(k => 4, suppression => 0.2)"),
     "mondrian": ("p", "mondrian"),
+    "slicing": ("buckets", "slicing(l => 2)"),
     EXAMPLE: ("apart", "columns(fewest => 5)"),
 }
 

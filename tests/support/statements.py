@@ -60,6 +60,7 @@ SCRIPT = (
     "l_diversity(l => 2, c => 2, variant => 'recursive', attribute => degree)",
     "CREATE WORKLOAD asked ON POLICY basic (queries => 20, dimensions => 2, selectivity => 0.3, seed => 7)",
     *(f"MEASURE {name} WITH WORKLOAD asked" for name in ("made", "dealt")),
+    *(f"MEASURE {name} WITH FIGURES (membership)" for name in ("dealt", "parted", "loosened")),
     *(
         f"ESTIMATE SELECT ward, count(*), sum(score), avg(score), min(score) FROM people WHERE age < 37 GROUP BY ward "
         f"FROM RELEASE {name}"

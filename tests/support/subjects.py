@@ -28,6 +28,10 @@ _FILES = {
         "apart estimate_fragments estimates_fragments groups left_out loose_associations loose_estimates loose_grids "
         "limits methods methods_killed steps"
     ),
+    "slicing": (
+        "estimates_fragments estimates_sliced pivot similarity slicing slicing_columns slicing_correlation "
+        "slicing_fakes"
+    ),
     "models": (
         "add_a_model anatomy_models bind_requirements export_models explanation_models live_models models "
         "models_end_to_end models_optimal normal_relations numbers portable pycanon questions requirements "
@@ -42,7 +46,7 @@ _FILES = {
         "catalog_hierarchies column_types encode hierarchies_calendar hierarchies_definitions hierarchies_intervals "
         "hierarchies_labels hierarchies_prefixes hierarchies_stored hierarchies_types keys pseudonym"
     ),
-    "sources": "column_types data_frames entity lookup_keys release_sql source_gone sources",
+    "sources": "pivot column_types data_frames entity lookup_keys release_sql source_gone sources",
     "live_views": (
         "changed_types guard live_labels live_models live_view mondrian_live release_sql settings side_channels "
         "source_gone"
@@ -50,9 +54,10 @@ _FILES = {
     "explain": "advice assumptions explain explanation explanation_limits explanation_models remarks",
     "estimates": (
         "anatomy_estimates estimate estimate_anatomy estimate_fragments estimates estimates_dealt estimates_exact "
-        "estimates_fragments estimates_marginals estimates_types exact_bounds lookup_keys loose_estimates steps"
+        "estimates_fragments estimates_marginals estimates_sliced estimates_types exact_bounds "
+        "lookup_keys loose_estimates steps"
     ),
-    "measure": "estimate_fragments exact_bounds masks measure measure_together templates workloads",
+    "measure": "estimate_fragments exact_bounds masks measure measure_together membership templates workloads",
     "export": (
         "readings "
         "assumptions composition export export_bytes export_certificate export_formats export_leftovers export_models "
@@ -66,11 +71,14 @@ _FILES = {
         "common_mistakes error_places friendly_sql hostile_names identifiers listings parameters statement_round_trip "
         "statements_end_to_end syntax_errors syntax_parser syntax_script"
     ),
-    "engines": "adjustable anonymize clients data_frames engine fixed_cost session session_settings settings",
+    "engines": (
+        "adjustable anonymize clients data_frames engine fixed_cost session session_settings settings temp_tables"
+    ),
     "terminal": "cli datasets exit_codes presentation shell",
     "kills": "exit_codes export_leftovers export_place kill methods_killed",
     "project": (
-        "compiled distributions docs examples extras helpers imports maintainers makefile plug_ins subjects tree words"
+        "compiled distributions docs examples extras helpers imports maintainers makefile paper_slicing plug_ins "
+        "subjects tree words"
     ),
 }
 SUBJECTS = {subject: frozenset(files.split()) for subject, files in _FILES.items()}

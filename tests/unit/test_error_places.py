@@ -77,6 +77,7 @@ def pointed_at(error: SqlanonError) -> str:
         ("CHECK nowhere", "nowhere", None),
         ("CREATE WORKLOAD w ON POLICY goood", "goood", "did you mean good?"),
         ("MEASURE nowhere WITH WORKLOAD w", "nowhere WITH", None),
+        ("MEASURE nowhere WITH FIGURES (membership)", "nowhere WITH", None),
     ],
 )
 def test_the_part_at_fault(con: Connection, script: str, at: str, hint: str | None) -> None:

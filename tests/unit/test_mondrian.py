@@ -252,3 +252,11 @@ def test_regions_that_show_the_same_must_meet_what_is_asked_together(con: Connec
     with pytest.raises(PrivacyViolation, match="regions that show the same are one class"):
         con.execute("CREATE OR REPLACE ANONYMIZED TABLE q AS POLICY p2 METHOD mondrian(publish => 'ancestor')")
     assert rows(con, "SELECT count(*) FROM q") == [(13,)]
+
+
+def test_regions_of_many_rows_that_are_all_done_at_once(con: Connection) -> None:
+    """DuckDB 2.0 would lose them: so many rows at once are the first that a table gets."""
+    con.execute("CREATE TABLE many AS SELECT hash(i) % 1000000 AS n, i % 7 AS s FROM range(250000) AS t(i)")
+    con.execute("CREATE POLICY p2 ON many (n QUASI IDENTIFIER, s SENSITIVE) REQUIRE k_anonymity(k => 100000)")
+    con.execute("CREATE ANONYMIZED TABLE q AS POLICY p2 METHOD mondrian")
+    assert rows(con, "SELECT count(DISTINCT n), count(*) FROM q") == [(2, 250000)]

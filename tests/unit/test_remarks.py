@@ -290,3 +290,14 @@ def test_explain_makes_no_tokens_and_says_what_create_says(role: str, method: st
     remarks = [detail for stage, _, detail in explained if stage == "remark"]
     created = con.sql(f"CREATE ANONYMIZED TABLE r AS POLICY s METHOD {method}").select("remarks").fetchall()
     assert [(text or "").splitlines() for (text,) in created] == [remarks]
+
+
+@pytest.mark.parametrize("method", ["anatomy(l => 3)", "slicing(l => 3) COLUMNS EACH"])
+def test_all_rows_in_one_bucket(con: Connection, method: str) -> None:
+    con.execute("CREATE TABLE few AS SELECT i % 4 AS age, 'd' || i % 3 AS disease FROM range(6) AS t(i)")
+    roles = "age QUASI IDENTIFIER, disease SENSITIVE"
+    alike = "all rows are in one bucket"
+    of_one = remarks(con, f"few ({roles}) REQUIRE k_anonymity(k => 6)", f"METHOD {method}")
+    assert [remark for remark in of_one if remark.startswith(alike)]
+    of_two = remarks(con, f"few ({roles}) REQUIRE k_anonymity(k => 3)", "METHOD anatomy(l => 3)")
+    assert not [remark for remark in of_two if remark.startswith(alike)]

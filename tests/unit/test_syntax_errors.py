@@ -193,6 +193,7 @@ def test_what_is_no_name_is_not_said_to_need_quotes(text: str) -> None:
         ("CHECK release release", "CHECK release"),
         ("EXPORT RELEASE r TO 'x'", "EXPORT r TO 'x'"),
         ("MEASURE TABLE r WITH WORKLOAD w", "MEASURE r WITH WORKLOAD w"),
+        ("MEASURE TABLE r WITH FIGURES (f, g,)", "measure r with figures (f, g)"),
         ("SHOW POLICY p", "DESCRIBE POLICY p"),
     ],
 )

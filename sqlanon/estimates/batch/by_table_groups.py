@@ -92,9 +92,7 @@ def _conditions_by_table(query: AggregateQuery, release: ReleaseModel) -> Condit
     conditions: dict[int, list[exp.Expr]] = {}
     for part in conjuncts(query.where):
         names = [fold(item.name) for item in part.find_all(exp.Column)]
-        indexes = {
-            release.bucketed_positions[name][0] if name in release.bucketed_positions else None for name in names
-        }
+        indexes = {binding.positions[name][0] if name in binding.positions else None for name in names}
         try:
             bound = binding.bound(part)
         except PolicyError:
@@ -126,13 +124,15 @@ def _satisfying(release: ReleaseModel, index: int, batch: Mapping[int, Mapping[i
     values = release.bucketed[index].values
     parts: list[exp.Query] = []
     for number, conditions in batch.items():
-        rows = exp.select(alias(literal(number), "query"), column("bucket")).from_(relation("value"))
+        rows = exp.select(alias(literal(number), "query"), column("bucket"), column("weight")).from_(relation("value"))
         parts.append(rows.where(conditions[index].copy(), copy=False))
-    satisfying = exp.select(column("query"), column("bucket"), alias(f.count(), "satisfying"))
+    # A weight is the number of rows that have the same values.
+    weights = total(column("weight"))
+    satisfying = exp.select(column("query"), column("bucket"), alias(weights, "satisfying"))
     satisfying = satisfying.from_(union_all(parts).subquery("all_rows", copy=False)).group_by(
         column("query"), column("bucket")
     )
-    totals = exp.select(column("bucket"), alias(f.count(), "total")).from_(relation("value"))
+    totals = exp.select(column("bucket"), alias(weights.copy(), "total")).from_(relation("value"))
     names = [column(name, "satisfied") for name in ("query", "bucket", "satisfying")]
     query = exp.select(*names, column("total", "all_rows")).from_(satisfying.subquery("satisfied", copy=False))
     alike = identical(column("bucket", "satisfied"), column("bucket", "all_rows"))

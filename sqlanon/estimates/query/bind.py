@@ -62,6 +62,8 @@ class Binding:
 
     def __post_init__(self) -> None:
         self.alone = self._alone()
+        # For each bucketed column the index of the set that it is read from, and its own index there.
+        self.positions = self.release.positions_for(self._named())
         self.base = self.alone if self.alone is not None else self._base()
         for group in self.query.groups:
             names_column = isinstance(group.expression, exp.Column) and fold(group.expression.name) == fold(group.name)
@@ -101,7 +103,7 @@ class Binding:
         """
         if not self.release.separate_tables or any(bucketed.bucket for bucketed in self.release.bucketed):
             return None
-        positions = self.release.bucketed_positions
+        positions = self.positions
         return next((positions[name][0] for name in self._named() if name in positions), 0)
 
     def _is_of_source(self, node: exp.Column) -> bool:
@@ -163,7 +165,7 @@ class Binding:
 
     def _of_source(self, node: exp.Column, name: str) -> exp.Column:
         release = self.release
-        if (bucketed := release.bucketed_positions.get(name)) is not None:
+        if (bucketed := self.positions.get(name)) is not None:
             return column(bucketed_value(bucketed[1]), ROW if bucketed[0] == self.base else bucket_name(bucketed[0]))
         if name in release.exact:
             return column(release.exact[name], ROW)

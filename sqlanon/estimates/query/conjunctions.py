@@ -138,7 +138,8 @@ class Conjunctions:
         if not all(map(self._is_known, workload_query.query.aggregates)):
             return []
         condition = self._condition(workload_query)
-        if condition is None:
+        # Which of several sets a column is read from depends on the whole query.
+        if condition is None or self._release.in_several(condition.conditions):
             return []
         alone = self._is_alone(workload_query, condition)
         parts = [self._part(workload_query.number, part, condition, alone) for part in workload_query.query.aggregates]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 
 from sqlglot import exp
@@ -28,8 +27,9 @@ from sqlanon.methods.anatomy.reasons import dealt_out
 from sqlanon.methods.anatomy.tables import bucketized
 from sqlanon.methods.anatomy.verify import out_of_order, require_names, unequal_buckets
 from sqlanon.methods.base import Encoding, PublishedTables, Structure, Task, Wording
-from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
+from sqlanon.methods.shared.diversity import Diversity, promised_diversity
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.partition import solve as mondrian
 from sqlanon.methods.shared.partition.region_labels import region_map
@@ -55,7 +55,6 @@ __all__ = [
     "wording",
 ]
 
-VARIANTS = ("probabilistic", "distinct", "entropy", "recursive")
 GROUPINGS = ("random", "near")
 _PUBLISHED = (
     "The quasi-identifiers are the source's own values, so who is in the table can be told. Sensitive values are in "
@@ -68,7 +67,7 @@ _REGIONS = mondrian.Options(publish="none")
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Diversity):
     """METHOD anatomy(l, variant, c, grouping).
 
     `l` and `variant` (with `c`, for 'recursive') are the l-diversity that every bucket
@@ -76,19 +75,6 @@ class Options:
     bucket, with 'near' those that lie close in the quasi-identifiers do.
     """
 
-    l: int = argument(  # noqa: E741 - the papers' name
-        "the l of the l-diversity that every bucket has", Kind.WHOLE, least=2, most=1_000_000, example=3
-    )
-    variant: str = argument("which l-diversity", Kind.CHOICE, default=VARIANTS[0], choices=VARIANTS)
-    c: Decimal = argument(
-        "how many times as often as the rarer ones together a bucket's most frequent value may occur",
-        Kind.NUMBER,
-        default=Decimal(3),
-        above=0,
-        most=1_000_000,
-        example=3,
-        needs=("variant", "recursive"),
-    )
     grouping: str = argument(
         "which rows share a bucket: any, or those near each other in the quasi-identifiers",
         Kind.CHOICE,
@@ -120,10 +106,7 @@ def options(arguments: Sequence[tuple[str, Value]]) -> Options:
 
 def promises(options: Options) -> tuple[Requirement, ...]:
     """What the method itself promises, whatever the policy requires."""
-    arguments: list[tuple[str, Value]] = [("l", options.l), ("variant", options.variant)]
-    if options.variant == "recursive":
-        arguments.append(("c", options.c))
-    return (Requirement("l_diversity", tuple(arguments)),)
+    return (promised_diversity(options),)
 
 
 def assumes(_: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
@@ -138,6 +121,7 @@ def limits(_: Options) -> Limits:
         unconstrained=None,
         confidential=no_confidential(),
         sets=no_sets(),
+        columns=no_columns(),
         requirements=None,
         respondents=Refusal(
             "anatomy counts rows and not respondents: those of one respondent could make up a bucket",

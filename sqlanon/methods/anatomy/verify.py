@@ -23,7 +23,7 @@ from sqlanon.methods.anatomy.tables import (
 from sqlanon.methods.anatomy.tables import (
     out_of_order as not_ascending,
 )
-from sqlanon.sqlgen.classes.buckets import BUCKET
+from sqlanon.sqlgen.classes.buckets import BUCKET, BucketValues
 
 __all__ = ["out_of_order", "require_names", "unequal_buckets"]
 
@@ -52,7 +52,9 @@ def require_names(engine: Engine, policy: BoundPolicy, release: QualifiedName, *
         require_free(engine, release, fragments)
 
 
-def unequal_buckets(engine: Engine, sources: Sources, values: Mapping[str, str], *, as_stored: bool = False) -> int:
+def unequal_buckets(
+    engine: Engine, sources: Sources, values: Mapping[str, BucketValues], *, as_stored: bool = False
+) -> int:
     """How many buckets have another number of rows in one table than in that of an attribute's values, or lack there.
 
     With `as_stored`, for DuckDB only, the order in which rows are read saves groupings: values that are in order
@@ -61,8 +63,8 @@ def unequal_buckets(engine: Engine, sources: Sources, values: Mapping[str, str],
     """
     exact = sources[QUASI_IDENTIFIERS]
     count = 0
-    for name in values.values():
-        sensitive = sources[name]
+    for where in values.values():
+        sensitive = sources[where.table]
         in_order = as_stored and _none(engine, not_ascending(sensitive.copy()))
         if in_order and _none(engine, misplaced(exact.copy(), sensitive.copy())):
             continue

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from sqlglot import exp
-
 from sqlanon.domain.bound import BoundPolicy
 from sqlanon.domain.identifiers import fold
 from sqlanon.domain.policy import Policy, Role
-from sqlanon.engines.base import Engine
 from sqlanon.errors import PolicyError
 from sqlanon.methods.fragmentation.minimal_fragmentation import Fragmentation, fragmentation, require_correct
-from sqlanon.methods.limits import Limits, Refusal
-from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.names import relation
+from sqlanon.methods.limits import Limits, Refusal, no_columns
 
-__all__ = ["Sets", "constraints_of", "fragments_of", "limits_of_fragments", "loss_of", "publishable", "rows_of_source"]
+__all__ = ["Sets", "constraints_of", "fragments_of", "limits_of_fragments", "loss_of", "publishable"]
 
 Sets = Sequence[Sequence[str]]
 
@@ -53,6 +48,7 @@ def limits_of_fragments() -> Limits:
         ),
         confidential=None,
         sets=None,
+        columns=no_columns(),
         requirements=model,
         respondents=Refusal(
             "{policy}: METHOD {method} counts rows and not respondents, and {column} is ENTITY",
@@ -125,8 +121,3 @@ def loss_of(policy: BoundPolicy, fragments: Sets, rows: int, suppressed: int) ->
         rows - suppressed
     )
     return 1 - remaining / whole
-
-
-def rows_of_source(engine: Engine, policy: BoundPolicy) -> int:
-    query = exp.select(f.count()).from_(relation(policy.relation))
-    return int(engine.rows(query)[0][0])

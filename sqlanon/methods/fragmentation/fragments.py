@@ -15,7 +15,7 @@ from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.methods.base import PublishedTables, Structure, Task, Wording
 from sqlanon.methods.fragmentation.choice import Fragmented
-from sqlanon.methods.fragmentation.constraints import fragments_of, limits_of_fragments, loss_of, rows_of_source
+from sqlanon.methods.fragmentation.constraints import fragments_of, limits_of_fragments, loss_of
 from sqlanon.methods.fragmentation.reasons import kept_apart as said_of
 from sqlanon.methods.fragmentation.tables import apart, require_free_tables
 from sqlanon.methods.fragmentation.verify import FIGURES, kept_apart
@@ -23,6 +23,7 @@ from sqlanon.methods.fragmentation.wording import PUBLISHED
 from sqlanon.methods.limits import Limits
 from sqlanon.methods.shared.arguments import parsed
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
+from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 
 __all__ = [

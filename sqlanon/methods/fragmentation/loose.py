@@ -36,7 +36,6 @@ from sqlanon.methods.fragmentation.constraints import (
     fragments_of,
     limits_of_fragments,
     loss_of,
-    rows_of_source,
 )
 from sqlanon.methods.fragmentation.reasons import kept_apart as said_of
 from sqlanon.methods.fragmentation.tables import (
@@ -53,6 +52,7 @@ from sqlanon.methods.limits import Limits
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.methods.shared.loss_definitions import DEFINITIONS
 from sqlanon.methods.shared.random_worlds import of_groups
+from sqlanon.methods.shared.source_rows import rows_of_source
 from sqlanon.sqlgen.build.names import alias, relation
 from sqlanon.sqlgen.release.multi_table_query import TablesQuery
 from sqlanon.udfs import registered

@@ -30,7 +30,7 @@ from sqlanon.methods.generalization.losses import LOSSES
 from sqlanon.methods.generalization.node_evaluator import Nodes
 from sqlanon.methods.generalization.reasons import decision, searched
 from sqlanon.methods.generalization.reasons import reasons as around
-from sqlanon.methods.limits import Limits, no_confidential, no_sets
+from sqlanon.methods.limits import Limits, no_columns, no_confidential, no_sets
 from sqlanon.methods.shared.arguments import Kind, argument, parsed
 from sqlanon.sqlgen.release.recode import Recoding
 
@@ -133,6 +133,7 @@ def limits(_: Options) -> Limits:
         unconstrained=None,
         confidential=no_confidential(),
         sets=no_sets(),
+        columns=no_columns(),
         requirements=None,
         respondents=None,
         pseudonyms=None,

@@ -16,7 +16,7 @@ from sqlanon.domain.report import Assumption
 from sqlanon.domain.values import Value
 from sqlanon.errors import PolicyError
 from sqlanon.methods.base import Encoding, PublishedTables, Recoded, Structure, Task, Wording
-from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_sets
+from sqlanon.methods.limits import Limits, Refusal, no_columns, no_confidential, no_sets
 from sqlanon.methods.mondrian.place_rows import place_rows, readings_of
 from sqlanon.methods.mondrian.reasons import cut_up
 from sqlanon.methods.shared.arguments import parsed
@@ -93,6 +93,7 @@ def limits(options: Options) -> Limits:
         unconstrained=None,
         confidential=no_confidential(),
         sets=no_sets(),
+        columns=no_columns(),
         requirements=None,
         respondents=Refusal("mondrian: publish => 'none' does not count respondents", "leave out the ENTITY")
         if mixed

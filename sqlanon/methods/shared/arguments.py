@@ -51,7 +51,8 @@ class Argument:
 
     A number, or each of a list, is from `least` to `most`, or greater than `above`; `unit` is what it counts, "of
     seconds". `example` is a value that works. With `needs`, the argument says something only where another one has that
-    value. `alternatives` are greater values that a dry run compares the chosen one with.
+    value. `alternatives` are greater values that a dry run compares the chosen one with. What `finds_columns` cannot
+    stand beside columns that the user names.
     """
 
     help: str
@@ -64,6 +65,7 @@ class Argument:
     example: Value | None = None
     needs: tuple[str, str] | None = None
     alternatives: tuple[Any, ...] = ()
+    finds_columns: bool = False
 
     @property
     def takes(self) -> str:

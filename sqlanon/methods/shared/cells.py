@@ -36,6 +36,9 @@ class Cells:
     carried: tuple[str, ...] = ()
     """The columns that requirements ask about, whose codes are in the keys, too."""
 
+    carried_values: tuple[str, ...] = ()
+    """For each of these columns the table of its values, whose codes are their ranks."""
+
     fixed_relations: tuple[Step, ...] = ()
     """The normal relations that are the same for every node of the lattice."""
 

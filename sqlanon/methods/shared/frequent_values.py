@@ -11,11 +11,11 @@ from sqlanon.methods.shared.frequent_values_sql import most_frequent
 from sqlanon.questions.ask import BoundRequirement
 from sqlanon.sqlgen.build.names import relation
 
-__all__ = ["Frequent", "frequent", "too_frequent_in"]
+__all__ = ["NAMED_FROM", "Frequent", "frequent", "shortened", "too_frequent_in"]
 
 _LONGEST = 60
 # A value that fewer rows have would tell of a single row.
-_NAMED_FROM = 2
+NAMED_FROM = 2
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ def frequent(engine: Engine, policy: BoundPolicy, names: Sequence[str]) -> Frequ
     if not figures:
         return None
     most, rows, *texts = figures[0]
-    values = ", ".join(map(_shortened, texts))
+    values = ", ".join(map(shortened, texts))
     text = values if len(texts) == 1 else f"({values})"
-    return Frequent(tuple(names), int(most), int(rows), text if int(most) >= _NAMED_FROM else None)
+    return Frequent(tuple(names), int(most), int(rows), text if int(most) >= NAMED_FROM else None)
 
 
 def too_frequent_in(engine: Engine, policy: BoundPolicy, requirements: Sequence[BoundRequirement]) -> str:
@@ -57,7 +57,7 @@ def too_frequent_in(engine: Engine, policy: BoundPolicy, requirements: Sequence[
     return "".join(f"; the most frequent {value}" for value in values)
 
 
-def _shortened(text: object) -> str:
+def shortened(text: object) -> str:
     """A value on one line, cut off where it gets long."""
     if text is None:
         return "NULL"

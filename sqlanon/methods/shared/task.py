@@ -21,8 +21,9 @@ __all__ = ["Task"]
 class Task:
     """The release that a method is to make: what is asked of it, and of which rows.
 
-    `kind` is TABLE or VIEW in lower case, `sets` those of columns after FRAGMENTS, and `dry` whether nothing is
-    to be published. There are `cells` once the source is encoded, if the method has an encoding. Temporary tables are
+    `kind` is TABLE or VIEW in lower case, `sets` and `columns` those behind FRAGMENTS and COLUMNS, of
+    which `each_apart` says that each attribute is a column, and `dry` whether nothing is to be published. There are
+    `cells` once the source is encoded, if the method has an encoding. Temporary tables are
     made with `scratch`.
     """
 
@@ -34,6 +35,8 @@ class Task:
     sets: tuple[tuple[str, ...], ...]
     dry: bool
     scratch: Scratch
+    columns: tuple[tuple[str, ...], ...] = ()
+    each_apart: bool = False
     cells: Cells | None = None
     watching: Watching | None = None
 

@@ -5,15 +5,18 @@ Xiao and Tao, Anatomy: simple and effective privacy preservation (2006), definit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
+from sqlanon.domain.identifiers import fold
+from sqlanon.domain.reading import Reading
 from sqlanon.sqlgen.build.names import alias, column
 from sqlanon.sqlgen.classes.requirement import SqlRequirement, by_attribute
-from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements
+from sqlanon.sqlgen.classes.rows import Rows, RowsOfRequirements, class_label
 
-__all__ = ["BUCKET", "COUNT", "VALUE", "rows_of_buckets"]
+__all__ = ["BUCKET", "COUNT", "VALUE", "BucketValues", "rows_of_buckets", "values_of_table"]
 
 # The number of a row's bucket, a value of one of its rows, and how many of its rows have that value.
 BUCKET = "bucket"
@@ -21,31 +24,101 @@ VALUE = "value"
 COUNT = "count"
 
 
+@dataclass(frozen=True)
+class BucketValues:
+    """Where the values of a sensitive attribute are: `table`, the suffix of its name, and the columns of that table.
+
+    `bucket` has the number of the bucket, and `value` the values. `others` are those that stand beside them: rows of a
+    bucket that differ there are in different classes (Li, Li, Zhang and Molloy, Slicing, 2012, section 3). `count` says
+    how many rows of the bucket have the value, and where there is none, each row stands for one.
+    """
+
+    table: str
+    bucket: str
+    value: str
+    others: tuple[str, ...] = ()
+    count: str | None = None
+
+
+def values_of_table(
+    table: str, columns: Sequence[tuple[str, str | None, Reading | None]], sensitive: Collection[str]
+) -> dict[str, BucketValues]:
+    """Where the values of sensitive attributes are, of those that a table shows by bucket.
+
+    `columns` are the table's: the name, the source's column behind it, and how it is read. `sensitive` are columns of
+    the source. Empty for a table without buckets.
+    """
+    known = {fold(name): name for name in sensitive}
+    buckets = [name for name, _, reading in columns if reading is Reading.BUCKET]
+    if not buckets:
+        return {}
+    counts = [name for name, _, reading in columns if reading is Reading.COUNT]
+    by_bucket = [(name, fold(source or name)) for name, source, reading in columns if reading is Reading.BUCKET_VALUE]
+    others = tuple(name for name, source in by_bucket if source not in known)
+    count = counts[0] if counts else None
+    return {
+        known[source]: BucketValues(table, buckets[0], name, others, count)
+        for name, source in by_bucket
+        if source in known
+    }
+
+
 def rows_of_buckets(
     sources: Mapping[str, exp.Table | exp.Subquery],
     requirements: Sequence[SqlRequirement],
     indexes: Sequence[int],
-    values: Mapping[str, str],
+    values: Mapping[str, BucketValues],
     *,
     once: bool = False,
 ) -> Iterator[RowsOfRequirements]:
-    """The rows of each attribute's table of buckets (bucket, value, count), with the requirements that they answer.
+    """The rows of each attribute's table of buckets, with the requirements that they answer.
 
-    `sources` has the tables that can be read, by the suffixes of their names; `values` says which of them has the
-    values of an attribute. `indexes` are those of the requirements that the tables can answer. `once` says that no
-    bucket has a value twice.
+    `sources` has the tables that can be read, by the suffixes of their names; `values` says where the values of an
+    attribute are. `indexes` are those of the requirements that the tables can answer. `once` says that no
+    bucket has a counted value twice. A class is what a bucket has beside the values; of a requirement that is about no
+    attribute, the bucket.
     """
     for attribute, of_attribute in by_attribute(requirements, list(values)).items():
-        name = values[attribute]
+        where = values[attribute]
         answerable = tuple(index for index in of_attribute if index in indexes)
-        if answerable and name in sources:
-            yield RowsOfRequirements(_of_buckets(sources[name], attribute, once), answerable)
+        if not answerable or where.table not in sources:
+            continue
+        source = sources[where.table]
+        if not where.others:
+            yield RowsOfRequirements(_of_buckets(source, attribute, where, once), answerable)
+            continue
+        of_values = tuple(index for index in answerable if requirements[index].attributes)
+        of_sizes = tuple(index for index in answerable if index not in of_values)
+        if of_values:
+            yield RowsOfRequirements(_of_parts(source, attribute, where), of_values)
+        if of_sizes:
+            yield RowsOfRequirements(_of_buckets(source, attribute, where, once), of_sizes)
 
 
-def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, once: bool) -> Rows:
+def _of_buckets(source: exp.Table | exp.Subquery, attribute: str, where: BucketValues, once: bool) -> Rows:
     """Rows that stand for as many as their count says; a class is a bucket."""
-    query = exp.select(alias(column(BUCKET), "class_id"), column(VALUE), column(COUNT)).from_(source)
-    columns = {attribute: column(VALUE)}
+    query = exp.select(alias(column(where.bucket), "class_id"), _as(where.value, VALUE)).from_(source)
+    weight = None
+    if where.count is not None:
+        query.select(_as(where.count, COUNT), copy=False)
+        weight = column(COUNT)
     class_id = column("class_id")
-    bucket_rows = query.subquery("bucket_row")
-    return Rows(bucket_rows, (class_id,), class_id.copy(), columns, weight=column(COUNT), counted=once)
+    return Rows(
+        query.subquery("bucket_row"),
+        (class_id,),
+        class_id.copy(),
+        {attribute: column(VALUE)},
+        weight=weight,
+        counted=once and weight is not None,
+    )
+
+
+def _as(name: str, wanted: str) -> exp.Expr:
+    return column(name) if name == wanted else alias(column(name), wanted)
+
+
+def _of_parts(source: exp.Table | exp.Subquery, attribute: str, where: BucketValues) -> Rows:
+    """Rows of which a class is those of a bucket that agree on what stands beside the values."""
+    names = (where.bucket, *where.others)
+    label = class_label({name: column(name) for name in names})
+    return Rows(source, tuple(map(column, names)), label, {attribute: column(where.value)})

@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlanon.domain.bound import BoundAttribute, BoundPolicy
 from sqlanon.domain.policy import Role
 from sqlanon.domain.reading import Reading
+from sqlanon.sqlgen.classes.buckets import BucketValues, values_of_table
 
 __all__ = ["PublishedColumn", "PublishedTable", "TablesQuery"]
 
@@ -57,7 +58,11 @@ class TablesQuery:
     tokens: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def values(self) -> dict[str, str]:
-        """The table that has the values of each sensitive attribute."""
-        columns = ((table.name, part) for table in self.tables for part in table.columns)
-        return {part.bound.column: name for name, part in columns if part.role is Role.SENSITIVE and part.bound}
+    def values(self) -> dict[str, BucketValues]:
+        """Where the values of each sensitive attribute are."""
+        by_attribute: dict[str, BucketValues] = {}
+        for table in self.tables:
+            columns = [(part.name, part.bound.column if part.bound else None, part.reading) for part in table.columns]
+            sensitive = [p.bound.column for p in table.columns if p.bound and p.role is Role.SENSITIVE]
+            by_attribute |= values_of_table(table.name, columns, sensitive)
+        return by_attribute

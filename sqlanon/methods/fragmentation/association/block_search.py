@@ -157,7 +157,7 @@ class Blocks:
         clashing = self._clashing(filled_blocks)
         if clashing is None:
             self._keep_rows(_within(filled_blocks))
-            self._free = self._scratch.table("free", self._rows(filled_blocks).where(is_null(column("block"))))
+            self._free = self._scratch.growing_table("free", self._rows(filled_blocks).where(is_null(column("block"))))
             return
         rows = exp.select(column("row")).from_(relation(clashing))
         short = column("block").isin(query=_blocks_of(clashing))
@@ -165,11 +165,13 @@ class Blocks:
         taken = column("row").isin(query=rows)
         nowhere = is_null(column("block"))
         if chunk is not None:
-            self._free = self._scratch.table("free", self._rows(filled_blocks).where(exp.or_(nowhere, short.copy())))
+            self._free = self._scratch.growing_table(
+                "free", self._rows(filled_blocks).where(exp.or_(nowhere, short.copy()))
+            )
             return
-        self._free = self._scratch.table("free", self._rows(filled_blocks).where(exp.or_(nowhere, taken)))
+        self._free = self._scratch.growing_table("free", self._rows(filled_blocks).where(exp.or_(nowhere, taken)))
         lacking = exp.select(*map(column, self._columns), column("block")).from_(relation(filled_blocks))
-        self._fill(self._scratch.table("lacking", lacking.where(short.copy(), exp.not_(taken))))
+        self._fill(self._scratch.growing_table("lacking", lacking.where(short.copy(), exp.not_(taken))))
 
     def _clashing(self, filled_blocks: str) -> str | None:
         """The rows of blocks that are like another one in a key that they were not dealt by, if there are any."""
@@ -187,7 +189,7 @@ class Blocks:
 
     def _keep_rows(self, rows: exp.Select) -> None:
         if self._placed is None:
-            self._placed = self._scratch.table("placed", rows)
+            self._placed = self._scratch.growing_table("placed", rows)
         else:
             self._insert(self._placed, rows)
         self._in_blocks = self._rows_of(self._placed)

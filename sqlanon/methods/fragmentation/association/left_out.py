@@ -87,7 +87,7 @@ def set_aside(keys: Keys, size: int, k: int | None, most: int, scratch: Scratch)
     They are a class in each key. Where there are several keys they may be fewer than those blocks leave out.
     """
     engine, wanted = keys.engine, keys.rows - most * size
-    chosen = scratch.table("aside", left_out_sql.nothing(keys.keyed))
+    chosen = scratch.growing_table("aside", left_out_sql.nothing(keys.keyed))
     if not wanted:
         return chosen
     below = (4 * size * wanted + _SPARE_ROWS) * _DRAW_LIMIT // keys.rows

@@ -205,7 +205,8 @@ class _Rounds:
             source.values,
             tuple(spread),
             tuple(most),
-            source.carried,
-            source.fixed_relations,
-            left.public,
+            carried=source.carried,
+            carried_values=source.carried_values,
+            fixed_relations=source.fixed_relations,
+            public=left.public,
         )

@@ -8,18 +8,22 @@ two values lie apart follows from their positions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 
 from sqlglot import exp
 
 from sqlanon.errors import InternalError
 from sqlanon.sqlgen.build import functions as f
-from sqlanon.sqlgen.build.expressions import big, infix, integer, paren
+from sqlanon.sqlgen.build.expressions import added, big, entry, infix, integer, paren
 from sqlanon.sqlgen.build.names import alias, column, literal, relation
 from sqlanon.sqlgen.cells.cells import carried_code, key_name
 from sqlanon.sqlgen.cells.key_layout import Field, KeyLayout
 
-__all__ = ["Points", "guard_name", "rank_of", "subject_name"]
+__all__ = ["Points", "guard_name", "other_name", "part_name", "rank_of", "subject_name"]
+
+# The bits of a code that stands behind the number of a half in one BIGINT.
+_PART_BITS = 31
 
 
 def rank_of(index: int) -> str:
@@ -37,6 +41,16 @@ def guard_name(index: int) -> str:
     return f"guard_{index}"
 
 
+def other_name(number: int) -> str:
+    """The column of the points with the code of another carried column, by its index in `Points.others`."""
+    return f"other_{number}"
+
+
+def part_name(number: int) -> str:
+    """The column of the points with what tells classes within a half apart, for the subject with this number."""
+    return f"part_{number}"
+
+
 @dataclass(frozen=True)
 class Points:
     """The rows that are cut: label, the words of their keys, and what else they carry.
@@ -46,7 +60,10 @@ class Points:
     indexes of carried columns of the layout: those that the requirements ask about, the guarding node
     of each requirement by its index, and the column that cuts are to tell about. `entity` says that
     points have the respondent, `row` that they have the number of their row and a `draw`, random bits
-    by which equal rows are put in order: any other order could be found again in another table.
+    by which equal rows are put in order: any other order could be found again in another table. `parts` has, by the
+    number of a subject, the fields of the columns that tell classes within a half apart: for the requirements about
+    that subject, the classes of a half are the rows that agree there, and not all its rows. `others` are the indexes of
+    carried columns that nothing is asked about.
     """
 
     layout: KeyLayout
@@ -56,6 +73,8 @@ class Points:
     entity: bool
     row: bool
     single: bool
+    parts: Mapping[int, tuple[Field, ...]] = dataclass_field(default_factory=dict)
+    others: Sequence[int] = ()
 
     @property
     def stored(self) -> list[str]:
@@ -100,12 +119,50 @@ class Points:
         return big(literal(1)) if self.single else column("n", of)
 
     def carried(self, of: str | None = None) -> list[exp.Alias]:
-        """What requirements ask about: subject_0, ..., guard_p, ..., entity, and n."""
+        """What requirements ask about: subject_0, ..., guard_p, ..., part_i, ..., entity; other_0, ..., and n."""
         named = [alias(carried_code(self.layout, at, of), subject_name(i)) for i, at in enumerate(self.subjects)]
         named += [alias(carried_code(self.layout, [at], of), guard_name(p)) for p, at in self.guards.items()]
+        named += [alias(self._part(fields, of), part_name(i)) for i, fields in self.parts.items()]
+        named += [alias(carried_code(self.layout, [at], of), other_name(i)) for i, at in enumerate(self.others)]
         if self.entity:
             named.append(alias(column("entity", of), "entity"))
         return [*named, alias(self.n(of), "n")]
+
+    def carried_by_cells(self) -> list[exp.Alias]:
+        """What `carried` has, of a table of cells, each of which stands for its `n` rows."""
+        return replace(self, single=False).carried()
+
+    def class_within(self, number: int) -> exp.Expr:
+        """The class of a row of a half for the subject with this number, from the half, `class_id`, and the part."""
+        half, part = column("class_id"), column(part_name(number))
+        if not self._packed(number):
+            return exp.Struct(expressions=[entry("half", half), entry("part", part)])
+        return infix(paren(infix(big(half), "<<", _PART_BITS)), "|", part)
+
+    def half_of(self, number: int) -> exp.Expr:
+        """The half that a class of `class_within` lies in."""
+        class_id = column("class_id")
+        if not self._packed(number):
+            return exp.StructExtract(this=class_id, expression=exp.Literal.string("half"))
+        return paren(infix(class_id, ">>", _PART_BITS))
+
+    def _packed(self, number: int) -> bool:
+        return sum(field.bits for field in self.parts[number]) <= _PART_BITS
+
+    def _part(self, fields: Sequence[Field], of: str | None) -> exp.Expr:
+        """The codes of these fields as one number, or as a struct where they have too many bits."""
+        if sum(field.bits for field in fields) > _PART_BITS:
+            words = dict.fromkeys(field.word for field in fields)
+            masks = {word: sum(field.mask for field in fields if field.word == word) for word in words}
+            masked = {word: paren(infix(column(key_name(word), of), "&", mask)) for word, mask in masks.items()}
+            return exp.Struct(expressions=[entry(key_name(word), value) for word, value in masked.items()])
+        codes: list[exp.Expr] = []
+        offset = 0
+        for field in fields:
+            code = _shifted(paren(infix(column(key_name(field.word), of), "&", field.mask)), field)
+            codes.append(paren(infix(big(code), "<<", offset)) if offset else code)
+            offset += field.bits
+        return added(codes)
 
 
 def _shifted(masked: exp.Expr, field: Field) -> exp.Expr:

@@ -54,7 +54,10 @@ def partition(
     progress: Callable[[int, int], None] | None = None,
 ) -> Partitioned:
     """Cuts until no cut is allowable. Cuts that are not `strict` divide equal points, which have to be single rows."""
-    into = Done(scratch.table("regions_done", cuts.no_regions()), scratch.table("points_done", cuts.no_points(points)))
+    into = Done(
+        scratch.growing_table("regions_done", cuts.no_regions()),
+        scratch.growing_table("points_done", cuts.no_points(points)),
+    )
     whole = strict and cuts.points.target is None and cuts.ancestors is None
     done, attempts = 0, 0
     left = int(engine.rows(exp.select(f.count()).from_(relation(points)))[0][0])

@@ -5,7 +5,7 @@ It is what METHOD mondrian publishes, and where METHOD anatomy looks for rows th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -31,11 +31,15 @@ from sqlanon.methods.shared.task import Task
 from sqlanon.questions.ask import least_rows
 from sqlanon.sqlgen.build import functions as f
 from sqlanon.sqlgen.build.names import relation
+from sqlanon.sqlgen.cells.key_layout import Field
 from sqlanon.sqlgen.cells.value_ranks import ancestors, is_numeric, ranked_summary
 from sqlanon.sqlgen.classes.requirement import subjects
 from sqlanon.udfs import registered
 
-__all__ = ["MOST_ATTRIBUTES", "Options", "solve", "target_of"]
+__all__ = ["MOST_ATTRIBUTES", "Options", "Parts", "cuts_of", "fields_of", "points_of", "solve", "target_of"]
+
+# By a sensitive attribute, the columns that tell the classes of a region apart.
+Parts = Mapping[str, Sequence[str]]
 
 # What has been tried of a region is a bit an attribute.
 MOST_ATTRIBUTES = 62
@@ -91,27 +95,15 @@ def _reporter(watching: Watching | None) -> Callable[[int, int], None] | None:
     return lambda done, cut: watching("solve", done, done + cut, f"{done} regions done, {cut} being cut")
 
 
-def solve(task: Task, options: Options) -> Partition:
+def solve(task: Task, options: Options, points: Points | None = None) -> Partition:
     """The regions. Raises PrivacyViolation where the whole table violates a requirement and cannot be cut.
 
-    An observer is told how many regions are done and how many are open.
+    `points` are those of `points_of`, by default with nothing but what requirements need. An observer is told how many
+    regions are done and how many are open.
     """
-    engine, policy, requirements, cells = task.engine, task.policy, task.requirements, task.encoded
-    target = target_of(policy, options)
-    count = int(engine.rows(exp.select(f.count()).from_(relation(cells.table)))[0][0])
-    single = options.mode == "relaxed" or cells.rows < sizes().min_rows_per_cell * count
-    index_of = {name: index for index, name in enumerate(cells.carried)}
-    points = Points(
-        cells.layout,
-        [[index_of[name] for name in subject] for subject in subjects(requirements)],
-        {index: index_of[guard] for index, guard in task.guards},
-        target=index_of[target.column] if target else None,
-        entity=policy.entity is not None,
-        row=options.mode == "relaxed",
-        single=single,
-    )
-    cuts = _cuts(task, points, options.hierarchy)
-    scratch = task.scratch
+    engine, policy, cells, scratch = task.engine, task.policy, task.encoded, task.scratch
+    points = points or points_of(task, options)
+    cuts = cuts_of(task, points, options.hierarchy)
     if points.row:
         with registered(engine, "random_draw") as draw:
             table = scratch.table("points", points.made(cells.table, draw))
@@ -141,7 +133,47 @@ def solve(task: Task, options: Options) -> Partition:
     )
 
 
-def _cuts(task: Task, points: Points, hierarchy: str) -> Cuts:
+def points_of(task: Task, options: Options, parts: Parts | None = None, others: Sequence[str] = ()) -> Points:
+    """What is cut, and what the cells have of it.
+
+    `parts` has, by a sensitive attribute, the columns that tell the classes of a region apart for the requirements
+    about it: quasi-identifiers, or columns that the cells carry. `others` are carried columns that regions keep.
+    """
+    policy, cells = task.policy, task.encoded
+    target = target_of(policy, options)
+    count = int(task.engine.rows(exp.select(f.count()).from_(relation(cells.table)))[0][0])
+    index_of = {name: index for index, name in enumerate(cells.carried)}
+    return Points(
+        cells.layout,
+        [[index_of[name] for name in subject] for subject in subjects(task.requirements)],
+        {index: index_of[guard] for index, guard in task.guards},
+        target=index_of[target.column] if target else None,
+        entity=policy.entity is not None,
+        row=options.mode == "relaxed",
+        single=options.mode == "relaxed" or cells.rows < sizes().min_rows_per_cell * count,
+        parts=_fields_of_parts(task, parts or {}),
+        others=[index_of[name] for name in others],
+    )
+
+
+def fields_of(task: Task, names: Sequence[str]) -> tuple[Field, ...]:
+    """The fields of columns in the keys: quasi-identifiers, or columns that the cells carry."""
+    cells = task.encoded
+    quasi = {bound.column: index for index, bound in enumerate(task.policy.quasi_identifiers)}
+    carried = {name: index for index, name in enumerate(cells.carried)}
+    return tuple(
+        cells.layout.fields[quasi[name]][0] if name in quasi else cells.layout.carried[carried[name]] for name in names
+    )
+
+
+def _fields_of_parts(task: Task, parts: Parts) -> dict[int, tuple[Field, ...]]:
+    """The fields of the columns that tell classes within a region apart, by the number of the subject."""
+    about = enumerate(subjects(task.requirements))
+    named = {number: parts[subject[0]] for number, subject in about if len(subject) == 1 and parts.get(subject[0])}
+    return {number: fields_of(task, names) for number, names in named.items()}
+
+
+def cuts_of(task: Task, points: Points, hierarchy: str = "order") -> Cuts:
     """The statements that cut the points; with the hierarchy 'tree' between the children of a node only."""
     engine, cells, quasi = task.engine, task.encoded, task.policy.quasi_identifiers
     summaries = [engine.rows(ranked_summary(table))[0] for table in cells.ranked]

@@ -9,6 +9,11 @@ WHERE
   FALSE;
 
 INSERT INTO "__sqlanon_aside_1"
+DEFAULT VALUES;
+
+DELETE FROM "__sqlanon_aside_1";
+
+INSERT INTO "__sqlanon_aside_1"
 SELECT
   "ranked"."row",
   "ranked"."draw",

@@ -11,6 +11,11 @@ FROM "__sqlanon_filled_blocks_1"
 WHERE
   "block" IS NULL;
 
+INSERT INTO "__sqlanon_free_1"
+DEFAULT VALUES;
+
+DELETE FROM "__sqlanon_free_1";
+
 CREATE TEMPORARY TABLE "__sqlanon_lacking_1" AS
 SELECT
   *

@@ -25,6 +25,11 @@ SELECT
 WHERE
   FALSE;
 
+INSERT INTO "__sqlanon_regions_done_1"
+DEFAULT VALUES;
+
+DELETE FROM "__sqlanon_regions_done_1";
+
 CREATE TEMPORARY TABLE "__sqlanon_points_done_1" AS
 SELECT
   CAST(0 AS BIGINT) AS "region",
@@ -47,6 +52,11 @@ SELECT
 FROM "__sqlanon_points_1" AS "point"
 WHERE
   FALSE;
+
+INSERT INTO "__sqlanon_points_done_1"
+DEFAULT VALUES;
+
+DELETE FROM "__sqlanon_points_done_1";
 
 CREATE OR REPLACE TEMPORARY TABLE "__sqlanon_points_1" AS
 SELECT

@@ -13,3 +13,8 @@ SELECT
   CAST(NULL AS BOOLEAN) AS "kept"
 WHERE
   FALSE;
+
+INSERT INTO "__sqlanon_estimated_1"
+DEFAULT VALUES;
+
+DELETE FROM "__sqlanon_estimated_1";

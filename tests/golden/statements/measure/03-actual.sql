@@ -8,3 +8,8 @@ SELECT
   CAST(NULL AS DOUBLE) AS "value"
 WHERE
   FALSE;
+
+INSERT INTO "__sqlanon_actual_1"
+DEFAULT VALUES;
+
+DELETE FROM "__sqlanon_actual_1";

@@ -8,3 +8,8 @@ SELECT
   CAST(NULL AS BIGINT) AS "room"
 WHERE
   FALSE;
+
+INSERT INTO "__sqlanon_room_1"
+DEFAULT VALUES;
+
+DELETE FROM "__sqlanon_room_1";

@@ -5,3 +5,8 @@ SELECT
   CAST(NULL AS BIGINT) AS "query_id"
 WHERE
   FALSE;
+
+INSERT INTO "__sqlanon_refused_1"
+DEFAULT VALUES;
+
+DELETE FROM "__sqlanon_refused_1";

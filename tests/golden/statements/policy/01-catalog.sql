@@ -22,10 +22,11 @@ INSERT INTO "anon"."policy" (
   "source",
   "query",
   "against",
-  "against_query"
+  "against_query",
+  "pivoted"
 )
 VALUES
-  (?, ?, ?, ?, ?);
+  (?, ?, ?, ?, ?, ?);
 
 INSERT INTO "anon"."policy_attribute" (
   "policy",

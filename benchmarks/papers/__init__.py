@@ -1,0 +1,1 @@
+"""Experiments of papers, run again with sqlanon's methods: one module for each paper, which prints tables."""

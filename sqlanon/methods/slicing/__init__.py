@@ -1,0 +1,1 @@
+"""METHOD slicing: columns of attributes, each permuted within buckets of rows."""

@@ -1,0 +1,108 @@
+"""Puts rows into buckets that meet every requirement: Mondrian's regions, or rows drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sqlanon.errors import InternalError
+from sqlanon.methods.shared.partition.allowable_cuts import violating_regions
+from sqlanon.methods.shared.partition.points import Points
+from sqlanon.methods.shared.partition.solve import cuts_of, solve
+from sqlanon.methods.shared.task import Task
+from sqlanon.methods.slicing import bucket_sql
+from sqlanon.methods.slicing.feasibility import BUCKETS
+from sqlanon.methods.slicing.row_classes import BucketedRows, Parts, violating_buckets
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import union_all
+from sqlanon.sqlgen.build.names import relation
+from sqlanon.udfs import registered
+
+__all__ = ["Bucketed", "at_random", "by_number", "by_regions", "numbered", "rows_by_region"]
+
+
+@dataclass(frozen=True)
+class Bucketed:
+    """`points` is a temporary table of the rows, by region; if `single`, each stands for one row, else for its `n`.
+
+    If `by_number`, a point is the number of a row of the source, and no more.
+    """
+
+    points: str
+    single: bool
+    by_number: bool = False
+
+
+def by_regions(task: Task, points: Points) -> Bucketed:
+    """Mondrian's regions: the widest attribute is cut at its median, as long as both halves meet the requirements."""
+    return Bucketed(solve(task, BUCKETS, points).points, points.single)
+
+
+def at_random(task: Task, points: Points, size: int, matching: Callable[[exp.Select], exp.Select] | None) -> Bucketed:
+    """Slots of `size` rows drawn at random, put together two by two while one of them violates a requirement.
+
+    `matching` returns from rows by region the regions that violate what is asked of all of them together. All rows as
+    one region have to meet all that is required.
+    """
+    scratch, cells = task.scratch, task.encoded
+    points = replace(points, single=True)
+    cuts = cuts_of(task, points)
+    with registered(task.engine, "random_draw") as draw:
+        rows = scratch.table("rows_in_slots", bucket_sql.dealt_at_random(points, cells.table, size, draw))
+
+    def violating(slots: str) -> exp.Query | None:
+        broken: list[exp.Query] = []
+        if task.requirements:
+            broken.append(violating_regions(cuts, bucket_sql.in_slots(points, rows, slots, "class_id", new=True)))
+        if matching:
+            broken.append(matching(bucket_sql.in_slots(points, rows, slots, "region")))
+        return exp.select(exp.Star()).from_(union_all(broken).subquery("broken")) if broken else None
+
+    slots = _merged(task, rows, violating)
+    return Bucketed(scratch.table("points", bucket_sql.in_slots(points, rows, slots, "region")), single=True)
+
+
+def by_number(task: Task, parts: Parts, size: int) -> Bucketed:
+    """The same for rows of any number of attributes, which no cells have."""
+    scratch, policy = task.scratch, task.policy
+    with registered(task.engine, "random_draw") as draw:
+        rows = scratch.table("rows_in_slots", bucket_sql.rows_at_random(relation(policy.relation), size, draw))
+
+    def violating(slots: str) -> exp.Query | None:
+        return violating_buckets(task, BucketedRows(policy, rows, slots), parts) if task.requirements else None
+
+    slots = _merged(task, rows, violating)
+    return Bucketed(scratch.table("points", bucket_sql.points_by_number(rows, slots)), single=True, by_number=True)
+
+
+def _merged(task: Task, rows: str, violating: Callable[[str], exp.Query | None]) -> str:
+    """The temporary table of the slots of rows, put together two by two while `violating` returns a region."""
+    scratch = task.scratch
+    slots = scratch.table("slots", bucket_sql.slots(rows))
+    number, level = _count(task, slots), 0
+    while (query := violating(slots)) is not None:
+        broken = scratch.table("violating", query)
+        if not _count(task, broken):
+            break
+        if 1 << level >= number:
+            raise InternalError("all rows as one bucket violate a requirement that they met before")
+        level += 1
+        slots = scratch.table("slots", bucket_sql.merged(slots, broken, level))
+    return slots
+
+
+def rows_by_region(points: str) -> exp.Select:
+    """All columns of the rows that `Bucketed` has."""
+    return exp.select(exp.Star()).from_(relation(points))
+
+
+def numbered(task: Task, points: str) -> str:
+    """The temporary table of the buckets' numbers, drawn by the operating system: region, bucket, rows."""
+    with registered(task.engine, "random_draw") as draw:
+        return task.scratch.table("numbers", bucket_sql.bucket_numbers(points, draw))
+
+
+def _count(task: Task, table: str) -> int:
+    return int(task.engine.rows(exp.select(f.count()).from_(relation(table)))[0][0])

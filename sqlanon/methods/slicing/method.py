@@ -1,0 +1,286 @@
+"""Slicing: attributes in columns, rows in buckets, and each column permuted within the buckets by itself.
+
+Li, Li, Zhang and Molloy, Slicing: a new approach for privacy preserving data publishing (2012). No value is changed;
+which values of two columns are one row's is known by bucket only. A class is a bucket and the values that stand beside
+a sensitive value in its column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundPolicy
+from sqlanon.domain.policy import Requirement
+from sqlanon.domain.report import Assumption, Measurement
+from sqlanon.errors import PolicyError
+from sqlanon.inputs.source import qualified
+from sqlanon.inputs.target_names import require_free
+from sqlanon.methods.base import Encoding, Figure, PublishedTables, Structure, Task, Wording
+from sqlanon.methods.limits import Limits, Refusal, no_confidential, no_sets
+from sqlanon.methods.shared.diversity import promised_diversity
+from sqlanon.methods.shared.loss_definitions import DEFINITIONS
+from sqlanon.methods.shared.partition.solve import points_of
+from sqlanon.methods.shared.random_worlds import of_buckets
+from sqlanon.methods.shared.source_rows import rows_of_source
+from sqlanon.methods.slicing import bucket_sql
+from sqlanon.methods.slicing.bucketize import Bucketed, at_random, by_number, by_regions, numbered, rows_by_region
+from sqlanon.methods.slicing.choice import Sliced
+from sqlanon.methods.slicing.choose_columns import choose_columns
+from sqlanon.methods.slicing.fakes import column_names, joined_tuples, with_fakes
+from sqlanon.methods.slicing.feasibility import BUCKETS, beside, require_feasible
+from sqlanon.methods.slicing.matching import Matching
+from sqlanon.methods.slicing.matching_sql import TOLERANCE
+from sqlanon.methods.slicing.named_columns import named_columns, require_apart
+from sqlanon.methods.slicing.options import Options, options
+from sqlanon.methods.slicing.reasons import sliced_up
+from sqlanon.methods.slicing.sizes import sizes
+from sqlanon.methods.slicing.tables import carried_columns, require_names, sliced, table_names, unequal
+from sqlanon.questions.ask import bind_requirement
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.classes.buckets import BUCKET
+from sqlanon.sqlgen.release.multi_table_query import TablesQuery
+
+__all__ = [
+    "OPTIONS",
+    "Options",
+    "assumes",
+    "choose",
+    "compile",
+    "encoding",
+    "limits",
+    "options",
+    "promises",
+    "reasons",
+    "verify",
+    "why",
+    "wording",
+]
+
+_PUBLISHED = (
+    "Values are the source's own, and those of one column of attributes stand together as they do in the source; which "
+    "rows of two columns belong together is known by bucket only. The requirements hold of the rows of a bucket that "
+    "agree on what stands beside the sensitive value. The operating system drew the numbers and orders of the buckets."
+)
+
+_MATCHING_PUBLISHED = (
+    "Values are the source's own, and those of one column of attributes stand together as they do in the source; which "
+    "rows of two columns belong together is known by bucket only. Of somebody whose quasi-identifiers are known, but "
+    "not the bucket, no sensitive value is likelier than what is stated. The operating system drew the numbers and "
+    "orders of the buckets."
+)
+# Sums of doubles depend on the order of their parts: so many digits do not.
+_DIGITS = 9
+MATCHING = "matching_l_diversity"
+FAKES = "fake_tuples"
+FIGURES: Mapping[str, Figure] = {
+    MATCHING: Figure(
+        "Of somebody whose quasi-identifiers are known, no sensitive value is likelier than one in so many, over all "
+        "buckets that have these quasi-identifiers in each column.",
+        "Li, Li, Zhang and Molloy 2012, definition 7; a bucket counts with its rows",
+        # The published tables do not say which combinations of values are rows of the source.
+        "source's rows, when it was made",
+        parameter="l",
+    ),
+    FAKES: Figure(
+        "For each row so many tuples that are not in the source, at least, can be joined from the columns of the "
+        "buckets: a reader who tells that somebody's values match a bucket cannot be sure that they are in the table.",
+        "Li, Li, Zhang and Molloy 2012, section 5",
+        parameter="ratio",
+    ),
+}
+
+
+OPTIONS = Options
+
+
+def promises(options: Options) -> tuple[Requirement, ...]:
+    """What the method itself promises of each class, whatever the policy requires."""
+    return (promised_diversity(options),) if options.diversity == "bucket" else ()
+
+
+def assumes(_: Options, sensitive: Sequence[str]) -> tuple[Assumption, ...]:
+    """What the figures of a release rest on; `sensitive` are its columns of that role."""
+    return (of_buckets(sensitive),)
+
+
+def limits(_: Options) -> Limits:
+    """What buckets and columns can promise: they know the source's rows only."""
+    return Limits(
+        view=Refusal("a live view cannot draw the same buckets twice", "make a snapshot, CREATE ANONYMIZED TABLE"),
+        unconstrained=None,
+        confidential=no_confidential(),
+        sets=no_sets(),
+        columns=None,
+        requirements=None,
+        respondents=Refusal(
+            "slicing counts rows and not respondents: those of one respondent could make up a bucket",
+            "leave out the ENTITY, and give each respondent one row in the source, ON (SELECT ...)",
+        ),
+        pseudonyms=Refusal(
+            "{policy}: METHOD {method} publishes no pseudonyms, and {column} is one: a token would say which rows of a "
+            "bucket are one respondent's",
+            "leave PSEUDONYM out",
+        ),
+        min_level=Refusal(
+            "slicing publishes {column} as it is, and the policy says MIN LEVEL {level}",
+            "leave MIN LEVEL out, or use METHOD generalization",
+        ),
+        max_level=None,
+        public=Refusal(
+            "slicing cannot meet {requirement}: it compares with a public table, and the quasi-identifiers are "
+            "published as they are",
+            "use METHOD generalization",
+        ),
+        guarding=Refusal(
+            "slicing cannot meet {requirement}: guarding nodes belong to single rows, and nobody is to know which "
+            "value a row has",
+            "use METHOD generalization",
+        ),
+        jointly=Refusal(
+            "slicing cannot meet {requirement}: it asks each sensitive attribute by itself",
+            "leave out jointly, and it is asked of each by itself",
+        ),
+    )
+
+
+def encoding(task: Task, options: Options) -> Encoding:
+    """Ranks of the quasi-identifiers, and codes of all else that is published.
+
+    Raises PolicyError for names that clash, for COLUMNS that do not fit the policy, and for more quasi-identifiers than
+    can be cut.
+    """
+    policy = task.policy
+    require_names(policy, by_number=_is_wide(policy))
+    if _is_wide(policy) and options.diversity == "matching":
+        raise PolicyError(
+            f"slicing: diversity => 'matching' looks at at most {sizes().max_coded_attributes} quasi-identifiers",
+            hint="leave diversity out",
+        )
+    if options.grouping == "mondrian" and _is_wide(policy):
+        raise PolicyError(
+            f"slicing: grouping => 'mondrian' cuts at most {sizes().max_coded_attributes} quasi-identifiers",
+            hint="write grouping => 'random'",
+            part=("method", "slicing"),
+        )
+    if task.columns:
+        named_columns(policy, task.columns)
+    return Encoding(flat=True, besides=carried_columns(policy), quasi_identifiers=not _is_wide(policy))
+
+
+def _is_wide(policy: BoundPolicy) -> bool:
+    """Whether it has more attributes than regions can be cut in, and than cells have room for."""
+    return len(policy.quasi_identifiers) > sizes().max_coded_attributes
+
+
+def choose(task: Task, options: Options) -> Sliced:
+    """The columns and buckets. Raises PrivacyViolation where all rows as one bucket do not meet what is required."""
+    policy = task.policy
+    matched = options.diversity == "matching"
+    # All rows in one bucket are what everybody matches, and of Mondrian's regions everybody matches one: there buckets
+    # are asked for what the rows that match somebody are to have.
+    promised = bind_requirement(promised_diversity(options), [bound.column for bound in policy.sensitive])
+    bucketwise = replace(task, requirements=(*task.requirements, *promised)) if matched else task
+    columns, reasons = choose_columns(bucketwise, options)
+    if matched:
+        require_apart(columns, "diversity => 'matching'", "write diversity => 'bucket'")
+    if options.fake_tuples:
+        require_apart(columns, "fake_tuples", "leave fake_tuples out")
+    if not task.dry:
+        require_free(task.engine, qualified(task.engine, task.name), table_names(columns))
+    require_feasible(bucketwise, columns, promised_diversity(options).model)
+    cut = task if options.grouping == "random" else bucketwise
+    bucketed, matching = _bucketed(cut, columns, options)
+    numbers = numbered(task, bucketed.points)
+    count, smallest, largest = map(int, task.engine.rows(bucket_sql.sizes(numbers))[0])
+    return Sliced(
+        columns=columns,
+        points=bucketed.points,
+        numbers=numbers,
+        count=count,
+        smallest=smallest,
+        largest=largest,
+        # Not added up from the buckets: the stages compare it with the rows that are published.
+        rows=rows_of_source(task.engine, task.policy),
+        single=bucketed.single,
+        by_number=bucketed.by_number,
+        likeliest=matching.likeliest(rows_by_region(bucketed.points)) if matched and matching else None,
+        reasons=reasons,
+    )
+
+
+def _bucketed(task: Task, columns: Sequence[Sequence[str]], options: Options) -> tuple[Bucketed, Matching | None]:
+    """The rows in buckets, and what tells who matches them, which is for policies that are not wide."""
+    policy = task.policy
+    parts = beside(policy, columns)
+    if _is_wide(policy):
+        return by_number(task, parts, options.bucket_size), None
+    matched = options.diversity == "matching"
+    points = points_of(task, BUCKETS, parts, [bound.column for bound in carried_columns(policy)])
+    matching = Matching.of(task, columns, points)
+    if options.grouping == "random":
+        judge = partial(matching.violating_regions, l=options.l) if matched else None
+        return at_random(task, matching.points if matched else points, options.bucket_size, judge), matching
+    if options.fake_tuples:
+        return with_fakes(task, matching, options.fake_tuples), matching
+    return by_regions(task, matching.points if matched else points), matching
+
+
+def why(_: Task, __: Sliced) -> None:
+    """None: nothing else was looked at."""
+    return
+
+
+def reasons(_: Task, choice: Sliced, __: None) -> Iterator[tuple[str, str, str]]:
+    """Rows of (stage, item, detail): which attributes stand together, and into how many buckets the rows are put."""
+    yield from (("solve", item, detail) for item, detail in sliced_up(choice))
+
+
+def compile(task: Task, choice: Sliced, release_id: str, _: Mapping[str, str]) -> TablesQuery:
+    """A table for each column."""
+    return sliced(task, choice, release_id)
+
+
+def verify(published: PublishedTables, options: Options) -> Structure:
+    """Whether the tables belong together: each bucket has as many rows in each of them.
+
+    How likely a value is for anybody, with diversity => 'matching', is known of the source's rows only: it was measured
+    and recorded when the release was made.
+    """
+    tables = [table.copy() for table in published.tables.values()]
+    if int(published.engine.rows(unequal(tables))[0][0]):
+        return Structure(misfit="their buckets have other numbers of rows")
+    measured = [_matching(published, options.l)] if options.diversity == "matching" else []
+    measured += [_fakes(published, options.fake_tuples)] if options.fake_tuples else []
+    return Structure(tuple(measured))
+
+
+def _matching(published: PublishedTables, l: int) -> Measurement:  # noqa: E741 - the papers' name
+    """For which l everybody's p(t,s) is at most 1/l; without a row there is nobody."""
+    choice = published.choice
+    if isinstance(choice, Sliced):
+        likeliest = choice.likeliest or 0
+        achieved, met = (round(1 / likeliest, _DIGITS) if likeliest else None), likeliest * l <= 1 + TOLERANCE
+    else:
+        known = [m for m in published.recorded if m.question == MATCHING and m.required == l]
+        achieved, met = (known[0].achieved, known[0].satisfied is True) if known else (None, False)
+    return Measurement(MATCHING, None, float(l), achieved, met)
+
+
+def _fakes(published: PublishedTables, ratio: Decimal) -> Measurement:
+    """How many tuples more than rows, for each row, the tables can be joined to; equal rows count, which is less."""
+    engine, tables = published.engine, published.tables.values()
+    slices = [(table, BUCKET, column_names(engine, table)) for table in tables]
+    joined = float(engine.rows(joined_tuples(slices))[0][0])
+    rows = int(engine.rows(exp.select(f.count()).from_(next(iter(tables)).copy()))[0][0])
+    achieved = joined / rows - 1 if rows else None
+    return Measurement(FAKES, None, float(ratio), achieved, achieved is None or achieved >= float(ratio))
+
+
+def wording(options: Options) -> Wording:
+    """What a certificate says of the release."""
+    return Wording(_PUBLISHED if options.diversity == "bucket" else _MATCHING_PUBLISHED, DEFINITIONS, FIGURES)

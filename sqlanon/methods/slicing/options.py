@@ -1,0 +1,115 @@
+"""The arguments of METHOD slicing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sqlanon.domain.values import Value
+from sqlanon.errors import PolicyError
+from sqlanon.methods.shared.arguments import Kind, argument, parsed
+from sqlanon.methods.shared.diversity import Diversity
+
+__all__ = ["DEFAULT_COLUMNS", "DEFAULT_INTERVALS", "Options", "options"]
+
+DEFAULT_COLUMNS = 2
+DEFAULT_INTERVALS = 10
+
+
+@dataclass(frozen=True)
+class Options(Diversity):
+    """METHOD slicing(l, variant, c, columns, sensitive_attributes, intervals, similarity, diversity, grouping,
+    bucket_size).
+
+    `l` and `variant` (with `c`, for 'recursive') are the l-diversity that every bucket has in every sensitive
+    attribute, for all values of the attributes in its column. Where no COLUMNS are named, `columns` of them are found
+    by how attributes correlate, numbers being cut into `intervals`, or by the `similarity` 'equal_ratings'; the
+    sensitive one has `sensitive_attributes`, where that is said, or its cluster. With `diversity` 'matching' buckets
+    may have less, as long as no value is likelier than 1/l for anybody whose quasi-identifiers are known, and whose
+    bucket is not. With `grouping` 'mondrian' buckets are regions of the quasi-identifiers, with 'random' they are
+    `bucket_size` rows that are drawn.
+    """
+
+    columns: int | None = argument(
+        "how many columns are found, of attributes that correlate; 2 unless said",
+        Kind.WHOLE,
+        default=None,
+        least=1,
+        most=1000,
+        example=3,
+        finds_columns=True,
+    )
+    sensitive_attributes: int | None = argument(
+        "how many attributes the sensitive column is to have: those that correlate most with the sensitive one",
+        Kind.WHOLE,
+        default=None,
+        least=1,
+        most=1000,
+        example=2,
+        finds_columns=True,
+    )
+    intervals: int | None = argument(
+        "into how many intervals numbers and times are cut, to see what correlates; 10 unless said",
+        Kind.WHOLE,
+        default=None,
+        least=1,
+        most=10_000,
+        example=20,
+        finds_columns=True,
+    )
+    similarity: str | None = argument(
+        "by what columns are found: 'phi2', unless said, or, with PIVOT, how many respondents rated two items alike",
+        Kind.CHOICE,
+        default=None,
+        choices=("phi2", "equal_ratings"),
+        finds_columns=True,
+    )
+    diversity: str = argument(
+        "what is l-diverse: each bucket, or, for everybody, the buckets that their row may be in together",
+        Kind.CHOICE,
+        default="bucket",
+        choices=("bucket", "matching"),
+    )
+    grouping: str = argument(
+        "how rows come into buckets: Mondrian's regions of the quasi-identifiers, or rows that are drawn",
+        Kind.CHOICE,
+        default="mondrian",
+        choices=("mondrian", "random"),
+    )
+    bucket_size: int = argument(
+        "how many rows a bucket is drawn with, before buckets that violate a requirement are put together",
+        Kind.WHOLE,
+        default=100,
+        example=50,
+        least=1,
+        most=1_000_000_000,
+        needs=("grouping", "random"),
+    )
+    fake_tuples: Decimal | None = argument(
+        "how many tuples that the source has not, for each of its rows, the columns can be joined to",
+        Kind.NUMBER,
+        default=None,
+        above=0,
+        most=1_000_000,
+        example=10,
+        needs=("grouping", "mondrian"),
+    )
+
+
+def options(arguments: Sequence[tuple[str, Value]]) -> Options:
+    """Checks the method's arguments; raises PolicyError for one that is missing, unknown or out of bounds."""
+    checked = parsed("slicing", Options, arguments)
+    if checked.diversity == "matching" and checked.variant != "probabilistic":
+        raise PolicyError(
+            f"slicing: diversity => 'matching' is about the likeliest value, and not variant => '{checked.variant}'",
+            hint="leave variant out, or diversity",
+            part=("method", "slicing", "variant"),
+        )
+    if checked.similarity == "equal_ratings" and checked.intervals is not None:
+        raise PolicyError(
+            "slicing: intervals is about phi2, and similarity => 'equal_ratings' compares ratings as they are",
+            hint="leave intervals out",
+            part=("method", "slicing", "intervals"),
+        )
+    return checked

@@ -1,0 +1,128 @@
+"""The tables of a sliced release: one for each column, its rows with their buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from sqlanon.domain.bound import BoundAttribute, BoundPolicy
+from sqlanon.domain.identifiers import fold, same_name
+from sqlanon.domain.policy import Role
+from sqlanon.domain.reading import Reading
+from sqlanon.errors import PolicyError
+from sqlanon.methods.shared.partition.points import other_name, rank_of
+from sqlanon.methods.shared.task import Task
+from sqlanon.methods.slicing.choice import Sliced
+from sqlanon.sqlgen.build import functions as f
+from sqlanon.sqlgen.build.expressions import is_null, named, or_zero, same, union_all
+from sqlanon.sqlgen.build.names import alias, column, literal, relation
+from sqlanon.sqlgen.cells.cells import rank_name, row_number
+from sqlanon.sqlgen.cells.labels import published_value
+from sqlanon.sqlgen.classes.buckets import BUCKET
+from sqlanon.sqlgen.release.multi_table_query import PublishedColumn, PublishedTable, TablesQuery
+
+__all__ = ["carried_columns", "require_names", "sliced", "table_names", "unequal"]
+
+_BUCKET_COLUMN = PublishedColumn(BUCKET, Role.QUASI_IDENTIFIER, Reading.BUCKET)
+
+
+def table_names(columns: Sequence[Sequence[str]]) -> list[str]:
+    """What stands behind the release's name in those of its tables: numbers from 1."""
+    return [str(number) for number in range(1, len(columns) + 1)]
+
+
+def carried_columns(policy: BoundPolicy) -> tuple[BoundAttribute, ...]:
+    """The published attributes that are no quasi-identifiers: cells have codes of their values."""
+    return tuple(bound for bound in policy.published if bound.role is not Role.QUASI_IDENTIFIER)
+
+
+def require_names(policy: BoundPolicy, *, by_number: bool) -> None:
+    """Raises PolicyError where an attribute has the name of the column with the bucket.
+
+    If rows are found `by_number`, also where a column of the source has the name of that number.
+    """
+    names = [*(bound.column for bound in policy.attributes), *policy.unpublished]
+    if by_number and any(same_name(name, "rowid") for name in names):
+        source = policy.policy.source.called
+        raise PolicyError(
+            f"slicing numbers rows where there are so many columns, and {source} has a column rowid of its own",
+            hint="rename it in a query, ON (SELECT rowid AS number, ...)",
+        )
+    if any(fold(bound.column) == BUCKET for bound in policy.published):
+        raise PolicyError(
+            f"slicing adds a column {BUCKET}, and {policy.policy} has one of that name already",
+            hint="rename it in a query, ON (SELECT bucket AS pail, ...)",
+        )
+
+
+def sliced(task: Task, choice: Sliced, release_id: str) -> TablesQuery:
+    """A table for each column (Slicing, section 2): the number of the bucket, and the column's attributes."""
+    tables = tuple(
+        _table(task, choice, name, attributes)
+        for name, attributes in zip(table_names(choice.columns), choice.columns, strict=True)
+    )
+    return TablesQuery(task.policy, release_id, tables)
+
+
+def _table(task: Task, choice: Sliced, name: str, attributes: Sequence[str]) -> PublishedTable:
+    """The rows of one column, sorted by bucket, whose numbers were drawn, and within a bucket in a drawn order."""
+    policy = task.policy
+    bounds = {bound.column: bound for bound in policy.published}
+    query = _by_number(policy, choice, attributes) if choice.by_number else _by_code(task, choice, attributes)
+    columns = [_BUCKET_COLUMN]
+    for bound in map(bounds.__getitem__, attributes):
+        # The bucket alone says which rows belong together; the quasi-identifiers are values like others.
+        role = Role.INSENSITIVE if bound.role is Role.QUASI_IDENTIFIER else bound.role
+        columns.append(PublishedColumn(bound.column, role, Reading.BUCKET_VALUE, bound))
+    return PublishedTable(name, tuple(columns), query, by=BUCKET)
+
+
+def _by_number(policy: BoundPolicy, choice: Sliced, attributes: Sequence[str]) -> exp.Select:
+    """The bucket and the attributes of each row of the source, found by its number."""
+    bounds = {bound.column: bound for bound in policy.published}
+    values = [alias(published_value(bounds[name], "source"), name) for name in attributes]
+    query = exp.select(alias(column("bucket", "number"), BUCKET), *values)
+    query.from_(named(relation(policy.relation), "source"), copy=False)
+    query.join(relation(choice.points, as_="point"), on=row_number().eq(column("row", "point")), copy=False)
+    return query.join(relation(choice.numbers, as_="number"), on=same("region", "point", "number"), copy=False)
+
+
+def _by_code(task: Task, choice: Sliced, attributes: Sequence[str]) -> exp.Select:
+    """The bucket and the attributes of each row, by the ranks and codes that points have."""
+    policy, cells = task.policy, task.encoded
+    quasi = {bound.column: index for index, bound in enumerate(policy.quasi_identifiers)}
+    others = {bound.column: index for index, bound in enumerate(carried_columns(policy))}
+    query = exp.select(alias(column("bucket", "number"), BUCKET))
+    query.from_(_rows(choice), copy=False)
+    query.join(relation(choice.numbers, as_="number"), on=same("region", "point", "number"), copy=False)
+    for index, attribute in enumerate(attributes):
+        of = f"value_{index}"
+        if attribute in quasi:
+            table, code = cells.ranked[quasi[attribute]], rank_of(quasi[attribute])
+        else:
+            table, code = cells.carried_values[cells.carried.index(attribute)], other_name(others[attribute])
+        query.select(alias(column("value", of), attribute), copy=False)
+        query.join(relation(table, as_=of), on=column(rank_name(0), of).eq(column(code, "point")), copy=False)
+    return query
+
+
+def _rows(choice: Sliced) -> exp.Table | exp.Subquery:
+    """A row for each row of the source, with its region, ranks and codes."""
+    if choice.single:
+        return relation(choice.points, as_="point")
+    copies = f.unnest(f.call("range", column("n")))
+    return exp.select(exp.Star(), alias(copies, "copy")).from_(relation(choice.points)).subquery("point")
+
+
+def unequal(tables: Sequence[exp.Table | exp.Subquery]) -> exp.Select:
+    """How many buckets do not have as many rows in one of the tables as in the first; a row without bucket is one."""
+    counted = []
+    for index, table in enumerate(tables):
+        rows = exp.select(column(BUCKET), alias(literal(index), "table_index"), alias(f.count(), "n")).from_(table)
+        counted.append(rows.group_by(column(BUCKET), copy=False))
+    least, most = f.min(column("n")), f.max(column("n"))
+    wrong = exp.or_(least.neq(most), f.count().neq(len(tables)), is_null(column(BUCKET)))
+    buckets = exp.select(column(BUCKET)).from_(union_all(counted).subquery("counted"), copy=False)
+    buckets.group_by(column(BUCKET), copy=False).having(wrong, copy=False)
+    return exp.select(or_zero(f.count())).from_(buckets.subquery("broken"), copy=False)

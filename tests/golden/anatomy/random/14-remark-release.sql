@@ -1,0 +1,6 @@
+-- Look for: the ends of the numbers of buckets: where they are the same, all rows are in one bucket, which is a remark.
+
+SELECT
+  MIN("bucket"),
+  MAX("bucket")
+FROM "main"."__sqlanon_candidate_1";
