@@ -3,21 +3,21 @@
 -- matched has rows of the release by their groups: of n rows `known` satisfy the condition that is decided exactly, or
 -- all may, and each of these satisfies with the probability p. grouped has for each group of each table (place) how
 -- many of its `total` values satisfy, how many rows may, and how many of those are `open`, not certain. The bounds are
--- those of bucket_bounds.sql.
+-- those of bucket_bounds.sql, and so are the components that are bounded by themselves.
 WITH counted AS (
   SELECT query, sum(known * p) AS hits, sum(known * p * (1 - p)) AS variance
   FROM matched
   GROUP BY query
 ), placed AS (
   SELECT
-    query, place,
+    query, component, place,
     sum(possible) AS possible,
     sum(open) AS open,
     sum(least(open, satisfying)) AS satisfying,
     sum(least(open, total - satisfying + least(satisfying, possible - always))) AS failing,
     sum(least(open, total - satisfying)) AS apart
   FROM grouped
-  GROUP BY query, place
+  GROUP BY query, component, place
 ), narrowest AS (
   SELECT
     query,
@@ -25,6 +25,10 @@ WITH counted AS (
       ELSE any_value(possible) - least(any_value(open), min(failing), sum(apart)) END AS low,
     any_value(possible) - any_value(open) + min(satisfying) AS high
   FROM placed
+  GROUP BY query, component
+), bounded AS (
+  SELECT query, sum(low) AS low, sum(high) AS high
+  FROM narrowest
   GROUP BY query
 )
 SELECT
@@ -35,5 +39,5 @@ SELECT
   CAST(coalesce(high, 0) + withheld.rows AS BIGINT) AS high
 FROM asked
 LEFT JOIN counted ON asked.query = counted.query
-LEFT JOIN narrowest ON asked.query = narrowest.query
+LEFT JOIN bounded ON asked.query = bounded.query
 CROSS JOIN withheld

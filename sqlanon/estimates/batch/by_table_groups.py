@@ -156,7 +156,7 @@ def figures_of(
     """
     matched = scratch.table("matched", _matched(linked, satisfying, base))
     indexes = list(satisfying)
-    groups = scratch.table("group", union_all([_groups(matched, index, indexes) for index in indexes]))
+    groups = scratch.table("group", union_all([_groups(release, matched, index, indexes) for index in indexes]))
     listed = f.unnest(exp.Array(expressions=[literal(number) for number in numbers]))
     tables: Tables = {
         "asked": exp.select(alias(listed, "query")),
@@ -205,12 +205,13 @@ def _matched(linked: str, satisfying: Mapping[int, str], base: int | None) -> ex
     return query.select(alias(count, "known"), alias(p, "p"), alias(exp.and_(*full), "certain"), copy=False)
 
 
-def _groups(matched: str, index: int, indexes: Sequence[int]) -> exp.Select:
-    """query, place, satisfying, total, possible, open and always of each group of a table.
+def _groups(release: ReleaseModel, matched: str, index: int, indexes: Sequence[int]) -> exp.Select:
+    """query, place, component, satisfying, total, possible, open and always of each group of a table.
 
     `satisfying` of the `total` rows of the group satisfy the condition on this table. Of the release's rows in the
     group `possible` may satisfy the query, `open` may and need not, and `always` satisfy the conditions on all other
-    tables.
+    tables. A component is bounded by itself: a bucket that all tables share, or all rows where tables have groups of
+    their own.
     """
     none, n = literal(0), column("n")
     others = [column(f"full_{other}") for other in indexes if other != index]
@@ -221,7 +222,8 @@ def _groups(matched: str, index: int, indexes: Sequence[int]) -> exp.Select:
         "always": if_(always, n.copy(), none.copy()),
     }
     names = [column("query"), column(group_column(index)), column(f"satisfying_{index}"), column(f"total_{index}")]
-    query = exp.select(names[0], alias(literal(index), "place"))
+    component = literal(0) if release.linked else names[1].copy()
+    query = exp.select(names[0], alias(literal(index), "place"), alias(component, "component"))
     query.select(alias(names[2], "satisfying"), alias(names[3], "total"), copy=False)
     query.select(*(alias(total(tree), name) for name, tree in counts.items()), copy=False)
     return query.from_(relation(matched)).group_by(*(name.copy() for name in names))
